@@ -1,7 +1,8 @@
 -- After dp_cdp.harden() nothing that catalogue queries show depends on how many rows tables have that one may not read: each is
 -- asked twice before rows are added, changed, deleted, analyzed and vacuumed, and once after that. Also all catalogues as a
--- whole, and functions of one relation.
+-- whole, and functions of one relation.  "make test" leaves out the one view that takes longer than all others together.
 
+\ir size.psql
 SET client_min_messages = warning;
 SELECT no_plan();
 ALTER SYSTEM SET autovacuum = off;
@@ -61,7 +62,7 @@ INSERT INTO asked_for (name, query) SELECT tool, query FROM tool_query
 		AND p.proname <> 'pg_tablespace_location' AND p.proname <> 'pg_get_replica_identity_index';
 -- the server's own time, processes, locks and transactions
 DELETE FROM asked_for WHERE name IN ('pg_stat_activity', 'pg_locks', 'pg_timezone_names', 'pg_cursors', 'pg_prepared_statements', 'pg_stat_database',
-	'locks by table');
+	'locks by table') OR name = 'information_schema.element_types' AND NOT :long;
 -- of rows that only one of two answers has, the first
 CREATE FUNCTION difference(a text, b text) RETURNS text LANGUAGE sql AS $$
 	SELECT CASE WHEN a IS DISTINCT FROM b THEN (SELECT string_agg(left(line, 1000), ' <> ') FROM (

@@ -1,5 +1,4 @@
 -- dp_cdp.find_bounds: bounds that nobody knows are found privately, as a release before the release, that is paid for together with it.
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;
@@ -150,8 +149,8 @@ SELECT is((failure, cost)::text, (NULL::text, 32000)::text, 'paid for together')
 	FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SELECT channel, dp_avg(amount), dp_sum(amount), dp_sum(change) FROM orders GROUP BY channel$$);
 SELECT is(string_agg(format('%s: %s %s', aggregates, rho, sigma), '; ' ORDER BY id),
 	'bounds of amount, bounds of change: 0.002 22.3607, 22.3607; dp_avg(amount), dp_sum(amount), dp_sum(change): 0.03 141.421, by bounds, by bounds', 'two rows of the audit')
-	FROM (SELECT * FROM dp_cdp.releases ORDER BY id DESC LIMIT 2) r;
-SELECT is(a::int, b, 'a row of the audit for each, of one debit') FROM (SELECT count(*) AS a, 2 AS b FROM (SELECT released_at FROM dp_cdp.releases ORDER BY id DESC LIMIT 2) r GROUP BY released_at) q;
+	FROM (SELECT * FROM dp_cdp.releases WHERE kind <> 'guard' ORDER BY id DESC LIMIT 2) r;
+SELECT is(a::int, b, 'a row of the audit for each, of one debit') FROM (SELECT count(*) AS a, 2 AS b FROM (SELECT released_at FROM dp_cdp.releases WHERE kind <> 'guard' ORDER BY id DESC LIMIT 2) r GROUP BY released_at) q;
 SELECT is(cost, 15000::bigint, 'half of the price') FROM run_as_analyst('SET LOCAL dp_cdp.find_bounds = 0.5; SELECT dp_avg(amount) FROM orders');
 SELECT is(cost, 10100::bigint, 'at least min_rho') FROM run_as_analyst('SET LOCAL dp_cdp.find_bounds = 0.00001; SELECT dp_avg(amount) FROM orders');
 SELECT is(cost, 10000::bigint, 'nothing where bounds are known') FROM run_as_analyst('SET LOCAL dp_cdp.find_bounds = on; SELECT dp_avg(weight) FROM orders');
@@ -226,7 +225,7 @@ SELECT is(found('SELECT dp_avg(amount), dp_max(day) FROM nobody'), 'bounds of am
 SELECT is(found('SELECT dp_avg(nothing) FROM orders'), 'bounds of nothing: none found, 0 .. 1', 'no values');
 SELECT is(count(*)::int, 1, 'an answer all the same') FROM asked('SELECT dp_avg(amount), dp_sum(amount), dp_max(day), dp_histogram(change, 3) FROM nobody', '0.01');
 SELECT is(count(*)::int, 2, 'and all groups') FROM asked('SELECT channel, dp_sum(amount) FROM orders WHERE false OR amount < 0 GROUP BY channel', '0.01');
-SELECT is(found('SELECT dp_avg(amount) FROM orders WHERE customer < 30', '0.0001'), 'bounds of amount: none found, 0 .. 1', 'noise hides them');
+SELECT matches(string_agg(found('SELECT dp_avg(amount) FROM orders WHERE customer < 30', '0.0001'), '; '), 'bounds of amount: none found, 0 .. 1', 'noise hides them, but once in a million') FROM generate_series(1, 3);
 
 -- --------------------------------------------------------------------------
 -- Once, however it is asked
@@ -275,7 +274,7 @@ SELECT dp_cdp.allow_function('fussy(numeric)');
 SELECT is((failure, cost)::text, ('ZC002 private query failed while it read protected rows; what it was charged (rho 0.011) stays charged, and it counts as failure 1 of at most 20 in a day; the cause is in the server''s log'::text, 11000)::text,
 	'an error while bounds are found') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SELECT sum(fussy(amount)) FROM orders$$);
 SELECT is(string_agg(kind || ' ' || aggregates, '; ' ORDER BY id), 'granted bounds of fussy(amount); granted sum(fussy(amount)); failed bounds of fussy(amount)', 'it is the first that failed')
-	FROM (SELECT * FROM dp_cdp.releases ORDER BY id DESC LIMIT 3) r;
+	FROM (SELECT * FROM dp_cdp.releases WHERE kind <> 'guard' ORDER BY id DESC LIMIT 3) r;
 -- in a serializable transaction, with workers, on a table of domains
 CREATE DOMAIN euros AS numeric CHECK (VALUE > -1000);
 SET SESSION AUTHORIZATION owner1;
@@ -296,16 +295,16 @@ SELECT near('SELECT dp_avg(amount) FROM bills', 0.2, 'SELECT avg(amount) FROM bi
 SELECT is(string_agg(DISTINCT locktype || ' ' || mode, ', '), 'relation SIReadLock', 'one lock for all') FROM pg_locks WHERE mode = 'SIReadLock' AND relation = 'bills'::regclass;
 COMMIT;
 -- who may read the table sees its plan, and what was found
-SELECT dp_cdp.set_budget('shop', 'owner1', rho => 10);
+SELECT dp_cdp.set_budget('shop', 'owner1', rho => 1000);
 SET SESSION AUTHORIZATION owner1;
 SET dp_cdp.find_bounds = on;
+SET dp_cdp.rho = 500;
 CREATE FUNCTION shown(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE query; END $$;
 SELECT is(string_agg(substring(shown FROM 'bounds of amount.*|dp_avg.*within.*|Inner Plan:'), '; '),
-	'bounds of amount  (sigma=22.3607 rho=0.001)  found first; dp_avg(amount)  (sigma=100 rho=0.01)  values within 16 .. 512; Inner Plan:', 'EXPLAIN ANALYZE')
+	'bounds of amount  (sigma=0.1 rho=50)  found first; dp_avg(amount)  (sigma=0.447214 rho=500)  values within 16 .. 512; Inner Plan:', 'EXPLAIN ANALYZE')
 	FROM shown('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT dp_avg(amount) FROM orders');
 RESET dp_cdp.find_bounds;
-RESET SESSION AUTHORIZATION;
-SET SESSION AUTHORIZATION owner1;
+RESET dp_cdp.rho;
 SELECT dp_cdp.set_budget('shop', 'analyst1', rho => (SELECT rho_spent + 0.0105 FROM dp_cdp.budgets WHERE dataset = 'shop' AND role = 'analyst1'::regrole)::float8);
 RESET SESSION AUTHORIZATION;
 SELECT is((left(failure, 5), cost)::text, ('ZC001', 0)::text, 'a budget for one of the two pays for none') FROM run_as_analyst('SET LOCAL dp_cdp.find_bounds = on; SELECT sum(amount) FROM orders');

@@ -31,7 +31,7 @@ RESET SESSION AUTHORIZATION;
 -- the rows, the price in aggregates and in rows of the log, whether EXPLAIN speaks of an amount of rho
 CREATE FUNCTION answered(statement text, price int, wanted text, about text DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	log bigint := (SELECT count(*) FROM dp_cdp.release_log);
+	log bigint := (SELECT count(*) FROM dp_cdp.release_log WHERE granted);
 	before bigint := spent();
 	answer text;
 	line text;
@@ -53,7 +53,7 @@ BEGIN
 	EXECUTE 'RESET SESSION AUTHORIZATION';
 	RETURN NEXT CASE WHEN wanted IS NULL THEN matches(answer, '^(?!ZC|42)', coalesce(about, statement))
 		ELSE is(answer, wanted, coalesce(about, statement)) END;
-	RETURN NEXT is(format('%s %s %s', spent() - before, (SELECT count(*) FROM dp_cdp.release_log) - log, charged),
+	RETURN NEXT is(format('%s %s %s', spent() - before, (SELECT count(*) FROM dp_cdp.release_log WHERE granted) - log, charged),
 		format('%s %s %s', price, sign(price), price > 0), '... price, rows of the log, EXPLAIN');
 END $$;
 
@@ -159,7 +159,7 @@ SELECT is(sharp(statement), wanted, statement) FROM (VALUES
 	('SELECT 1 AS a FROM visits WHERE flag LIMIT 1', '(1)'), ('SELECT dept FROM depts WHERE EXISTS (SELECT FROM visits WHERE flag) ORDER BY 1', '(a) (b) (c) (d)'),
 	('SELECT dept FROM depts d WHERE EXISTS (SELECT FROM visits v WHERE v.dept = d.dept) ORDER BY 1', '(a) (b) (c)'),
 	('SELECT count(*) > dp_margin(count(*), 0.99) FROM visits WHERE n > 3', '(t)')) AS v (statement, wanted);
--- of rows without rows one in forty has some, also where noise is a row or two and 95 % are between whole numbers
+-- of rows without rows one in forty has some (175 with a probability below 1e-11), also where noise is a row or two and 95 % are between whole numbers
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE drawn (person int NOT NULL, k int NOT NULL);
 SELECT dp_cdp.protect_table('drawn', 'clinic', 'person'), dp_cdp.set_keys('drawn', 'k', (SELECT array_agg(i) FROM generate_series(1, 4000) i));
@@ -175,7 +175,7 @@ BEGIN
 	EXECUTE 'RESET SESSION AUTHORIZATION';
 	RETURN n;
 END $$;
-SELECT cmp_ok(yes(sigma)::int, '<', 150, 'with a deviation of ' || sigma) FROM unnest(ARRAY[0.505, 1.015, 1.525, 5]) sigma;
+SELECT cmp_ok(yes(sigma)::int, '<', 175, 'with a deviation of ' || sigma) FROM unnest(ARRAY[0.505, 1.015, 1.525, 5]) sigma;
 SELECT dp_cdp.alter_dataset('clinic', max_groups => 5, max_rows => 5);
 SELECT matches((run_as_analyst(statement)).failure, '^ZC002', statement) FROM unnest(ARRAY[
 	'SELECT 1 FROM visits LIMIT 1', 'SELECT 1 FROM visits WHERE flag LIMIT 2', 'SELECT 1 FROM visits WHERE flag', 'SELECT dept FROM visits WHERE flag LIMIT 1',

@@ -2,7 +2,6 @@
 -- subqueries over protected rows, units that are equal in one sense and
 -- different in another, queries that grow while they are planned.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;

@@ -5,7 +5,6 @@
 -- Person 1 alone is in ward 7, which has six places with two rows each;
 -- everybody else is in a ward with one place.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 -- whose snapshots may be older than the indexes below
 ALTER SYSTEM SET autovacuum = off;

@@ -3,7 +3,6 @@
 --
 -- Prices are in units of the price of one aggregate, rho 1e-6.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;

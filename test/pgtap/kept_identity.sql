@@ -2,7 +2,6 @@
 -- that are read where protected rows are; tables and columns that are not those
 -- that were there, whatever they are called.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;

@@ -2,7 +2,6 @@
 --
 -- Prices are in units of the price of one aggregate, rho 1e-6.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;
@@ -83,7 +82,9 @@ SELECT is(ARRAY[:first, :first], ARRAY[:second, :third], 'the same');
 SET SESSION AUTHORIZATION analyst1;
 SELECT 1 / (count(*) * 0) FROM visits WHERE id > 2;
 CREATE FUNCTION pg_temp.fails(bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+\set ON_ERROR_STOP 0
 SELECT pg_temp.fails(count(*)) FROM visits WHERE id > 3;
+\set ON_ERROR_STOP 1
 SELECT count(*) AS first FROM visits WHERE id > 3 \gset
 SELECT count(*) AS second FROM visits WHERE id > 3 \gset
 RESET SESSION AUTHORIZATION;
@@ -133,10 +134,10 @@ SELECT is(paid(), 0::float8, 'nor is anything bought there');
 
 -- budgets that renew: what a period has paid for stays paid for
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.set_budget('clinic', 'analyst2', rho => 2e-6, period => '1 second');
+SELECT dp_cdp.set_budget('clinic', 'analyst2', rho => 2e-6, period => '0.1 seconds');
 SET SESSION AUTHORIZATION analyst2;
 SELECT count(*) AS first FROM visits WHERE id > 5 \gset
-SELECT pg_sleep(1.2);
+SELECT pg_sleep(0.15);
 SELECT count(*) AS second FROM visits WHERE id > 5 \gset
 RESET SESSION AUTHORIZATION;
 SELECT is(round(rho_spent * 1e6, 3)::float8, 1::float8, 'a renewed budget pays nothing for what it has paid for') FROM dp_cdp.budget WHERE role = 'analyst2'::regrole;
@@ -145,7 +146,7 @@ SELECT is(rho::float8 * 1e6, 1::float8, 'roles know what they have asked in all 
 SET SESSION AUTHORIZATION analyst2;
 SET dp_cdp.rho = 3e-6;
 SELECT count(*) AS third FROM visits WHERE id > 5 \gset
-SELECT pg_sleep(1.2);
+SELECT pg_sleep(0.15);
 SELECT count(*) AS fourth FROM visits WHERE id > 5 \gset
 SELECT throws_like('SELECT count(*) FROM visits WHERE id > 6', 'privacy budget%exhausted%', 'while another question is more than a period holds');
 RESET SESSION AUTHORIZATION;

@@ -299,12 +299,12 @@ SELECT dp_cdp.set_budget('secret', 'bob', rho => 2, period => '2 days');
 SELECT isnt(renews_at, :'first', 'another begins now') FROM dp_cdp.budgets WHERE dataset = 'secret';
 SELECT dp_cdp.set_budget('secret', 'bob', rho => 2);
 SELECT ok(renews_at IS NULL AND period IS NULL, 'and none ends it') FROM dp_cdp.budgets WHERE dataset = 'secret';
-SELECT dp_cdp.set_budget('secret', 'bob', rho => 2, period => '1 second');
+SELECT dp_cdp.set_budget('secret', 'bob', rho => 2, period => '0.1 seconds');
 SET SESSION AUTHORIZATION bob;
 SELECT dp_cdp.debit('secret', 0.5);
 RESET SESSION AUTHORIZATION;
 SELECT rho_spent AS spent_before FROM dp_cdp.budget WHERE dataset = 'secret' \gset
-SELECT pg_sleep(1.1);
+SELECT pg_sleep(0.15);
 SELECT is(:'spent_before'::numeric, 0.5, 'spent in a period');
 SELECT is(rho_spent || ' ' || rho_remaining, '0 2', 'a period that is over shows as renewed') FROM dp_cdp.budgets WHERE dataset = 'secret';
 SELECT ok(renews_at > now(), 'with its next renewal') FROM dp_cdp.budgets WHERE dataset = 'secret';

@@ -4,7 +4,6 @@
 -- Prices are in those of one aggregate (rho 1e-6).  Where values are compared,
 -- rho is so large that the standard deviation of the noise is a tenth.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;

@@ -35,8 +35,8 @@ CREATE VIEW the AS SELECT '"><img src=x onerror=alert(2)>'::text AS dataset;
 GRANT SELECT ON the TO PUBLIC;
 
 -- the first time: nothing was asked
-SELECT ok(dp_cdp.report(d) ~ 'Nothing was asked yet' AND dp_cdp.report(d) ~ '</html>\s*$', 'a report of nothing')
-	FROM the, LATERAL (VALUES (dataset), ('empty')) v(d);
+SELECT matches(page, 'Nothing was asked yet.*</html>\s*$', 'a report of nothing')
+	FROM the, LATERAL (VALUES (dataset), ('empty')) v(d), dp_cdp.report(d) page;
 SELECT is((SELECT count(*) FROM dp_cdp.overview o, the WHERE o.dataset = the.dataset AND o.rho_per_day = 0 AND o.days_left IS NULL), 4::bigint,
 	'an overview of nothing');
 
@@ -186,8 +186,8 @@ INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, applic
 	SELECT t::timestamptz, d, 'analyst1'::regrole, 'stranger'::regrole, NULL, '', x, 0, true
 	FROM unnest(ARRAY['-infinity', 'infinity', '1970-01-01', '2200-01-01', 'now']) t, (VALUES ('ends', 1e-12), ('no cap', 123456)) v(d, x);
 SELECT dp_cdp.adopt_ledger();
-SELECT ok(xmlparse(DOCUMENT dp_cdp.report(d)) IS NOT NULL AND dp_cdp.report(d) !~ '="[^"]*(NaN|Infinity)', format('a report of dataset %s', d))
-	FROM unnest(ARRAY['ends', 'no cap']) d;
+SELECT ok(xmlparse(DOCUMENT page) IS NOT NULL AND page !~ '="[^"]*(NaN|Infinity)', format('a report of dataset %s', d))
+	FROM unnest(ARRAY['ends', 'no cap']) d, dp_cdp.report(d) page;
 SELECT is((SELECT sum((d ->> 'rho')::numeric) FROM jsonb_array_elements(dp_cdp.report_data('no cap') -> 'days') d), 617280::numeric, 'dates out of the calendar are counted');
 SELECT isnt_empty('SELECT * FROM dp_cdp.metrics', 'metrics of such');
 

@@ -1,6 +1,5 @@
 -- EXISTS, NOT EXISTS and IN over subqueries, at negligible noise beside plain SQL.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;

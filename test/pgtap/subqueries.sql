@@ -25,7 +25,7 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE customer IN (SELECT customer FROM events GROUP BY 1 HAVING count(*) > 2)',
 	'SELECT count(*) FROM orders WHERE customer IN (SELECT DISTINCT customer FROM events WHERE customer IN (SELECT customer FROM customers WHERE born > 1980))',
 	'SELECT count(*) FROM (SELECT customer, count(*) AS n FROM orders WHERE customer IN (SELECT customer FROM events) GROUP BY 1) q WHERE n > 2',
-	'WITH some AS (SELECT customer FROM customers WHERE region = ''x'') SELECT count(*) FROM orders WHERE customer IN (SELECT customer FROM some)',
+	'WITH few AS (SELECT customer FROM customers WHERE region = ''x'') SELECT count(*) FROM orders WHERE customer IN (SELECT customer FROM few)',
 	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e WHERE e.amount = o.amount)']) AS statement;
 
 -- NULL is not among nothing

@@ -5,7 +5,6 @@
 -- Where a price follows from noisy values, it is compared with the limits that
 -- it has when these are within seven standard deviations.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;
@@ -61,6 +60,10 @@ CREATE FUNCTION price(sens2 float8, half float8) RETURNS float8 LANGUAGE sql AS
 
 CREATE FUNCTION about(x anyelement, y float8, tolerance float8 DEFAULT 1e-9) RETURNS boolean LANGUAGE sql AS
 	$$ SELECT abs(x / y - 1) <= tolerance $$;
+CREATE FUNCTION is_about(got numeric, wanted float8, description text, tolerance float8 DEFAULT 1e-9) RETURNS text LANGUAGE sql AS
+	$$ SELECT is(CASE WHEN about(got, wanted, tolerance) THEN wanted ELSE got END, wanted, description) $$;
+CREATE FUNCTION is_between(got float8, low float8, high float8, description text) RETURNS text LANGUAGE sql AS
+	$$ SELECT is(got, least(greatest(got, low), high), description) $$;
 
 CREATE FUNCTION charges(statement text, target text, wanted text[], rho numeric[], description text) RETURNS text LANGUAGE sql AS
 	$$ SELECT is((SELECT (c.aggregates, c.rho, c.failure)::text FROM charged(statement, target) c),
@@ -89,28 +92,28 @@ SELECT no_plan();
 
 SELECT unnest(ARRAY[
 	is(c.aggregates, '{dp_count(*)}', 'a count: one release'),
-	ok(about(c.rho[1], price(1, 25)), 'a count: its price'),
-	ok(about(c.rho[1], dp_cdp.rho_for_margin(25, 0.95), 0.05), 'a count: about what the calculator says')])
+	is_about(c.rho[1], price(1, 25), 'a count: its price'),
+	is_about(c.rho[1], dp_cdp.rho_for_margin(25, 0.95), 'a count: about what the calculator says', 0.05)])
 	FROM charged('SELECT dp_count(*) FROM visits', '25') c;
 SELECT is(asked('SELECT round(dp_margin(dp_count(*))::numeric, 6) FROM visits', '25'), '(25.000000)', 'a count: its margin');
 SELECT unnest(ARRAY[
-	ok(about(c.rho[1], price(1e6, 5000)), 'a sum: its price'),
-	ok(about(c.rho[1], dp_cdp.rho_for_margin(5000, 0.95, 0, 1000, step => 0), 1e-6), 'a sum: the calculator''s price')])
+	is_about(c.rho[1], price(1e6, 5000), 'a sum: its price'),
+	is_about(c.rho[1], dp_cdp.rho_for_margin(5000, 0.95, 0, 1000, step => 0), 'a sum: the calculator''s price', 1e-6)])
 	FROM charged('SELECT dp_sum(cost) FROM visits', '5000') c;
 SELECT is(asked('SELECT round(dp_margin(dp_sum(cost))::numeric, 3) FROM visits', '5000'), '(5000.000)', 'a sum: its margin');
 SELECT unnest(ARRAY[
-	ok(about(c.rho[1], price(1, 30)), 'a histogram: its price'),
+	is_about(c.rho[1], price(1, 30), 'a histogram: its price'),
 	is(array_length(c.rho, 1), 1, 'a histogram: no look')])
 	FROM charged('SELECT dp_histogram(cost, 10) FROM visits', '30') c;
 SELECT unnest(ARRAY[
-	ok(about(c.rho[1], price(3 * 40 ^ 2, 1000)), 'a count of people''s visits by dept: its price'),
-	ok(about(c.rho[1], dp_cdp.rho_for_margin(1000, 0.95, 0, 40, 3, grouped => true, step => 0), 1e-6), '... the calculator''s price')])
+	is_about(c.rho[1], price(3 * 40 ^ 2, 1000), 'a count of people''s visits by dept: its price'),
+	is_about(c.rho[1], dp_cdp.rho_for_margin(1000, 0.95, 0, 40, 3, grouped => true, step => 0), '... the calculator''s price', 1e-6)])
 	FROM charged('SELECT dept, dp_count(*) FROM people GROUP BY dept', '1000') c;
-SELECT ok(about(c.rho[1], price(1, 500) + price(1e6, 500)), 'two aggregates: each has its price')
+SELECT is_about(c.rho[1], price(1, 500) + price(1e6, 500), 'two aggregates: each has its price')
 	FROM charged('SET LOCAL dp_cdp.rho = 100; SELECT dp_count(*), dp_sum(cost) FROM visits', '500') c;
-SELECT ok(about(c.rho[1], price(1, 40) + 0.01), 'a selection of keys that is not shown has no target')
+SELECT is_about(c.rho[1], price(1, 40) + 0.01, 'a selection of keys that is not shown has no target')
 	FROM charged('SELECT dept, dp_count(*) FILTER (WHERE id > 0) FROM visits GROUP BY dept', '40') c;
-SELECT ok(about(c.rho[1], price(1, 40)), 'a selection of keys that is shown has one')
+SELECT is_about(c.rho[1], price(1, 40), 'a selection of keys that is shown has one')
 	FROM charged('SELECT dept, dp_count(*) FROM visits GROUP BY dept', '40') c;
 SELECT charges('SELECT dp_bounds(cost) FROM visits', '40', '{dp_bounds(cost)}', '{0.01}', 'bounds have no target');
 SELECT charges('SELECT dp_bounds(cost) FROM visits', '4%', '{dp_bounds(cost)}', '{0.01}', '... nor a relative one');
@@ -118,7 +121,7 @@ SELECT charges('SELECT dp_count(*) FROM visits', '1e100', '{dp_count(*)}', '{0.0
 SELECT fails('SELECT dp_count(*) FROM visits', '0.1',
 	'ZC004 a margin of 0.1 for dp_count(*) needs more than rho 1, the most that one aggregate may cost; ask for a margin of at least 1.39 %', NULL, NULL, 'more than 100 times the usual price');
 SELECT fails('EXPLAIN SELECT dp_count(*) FROM visits', '0.1', 'ZC004 a margin of 0.1%', NULL, NULL, '... EXPLAIN says so, too');
-SELECT ok(about(c.rho[1], price(1, 1.39)), 'what the message proposes is possible') FROM charged('SELECT dp_count(*) FROM visits', '1.39') c;
+SELECT is_about(c.rho[1], price(1, 1.39), 'what the message proposes is possible') FROM charged('SELECT dp_count(*) FROM visits', '1.39') c;
 
 -- --------------------------------------------------------------------------
 -- After a look
@@ -128,14 +131,14 @@ SELECT ok(about(c.rho[1], price(1, 1.39)), 'what the message proposes is possibl
 SELECT unnest(ARRAY[
 	is(c.aggregates, '{first look: dp_count(*),dp_count(*)}', 'a relative target of a count: a look, then the release'),
 	is(c.rho[1], 0.001, 'the look costs a tenth of the usual price'),
-	ok(c.rho[2] BETWEEN price(1, 101.6) AND price(1, 98.4), 'the price follows')])
+	is_between(c.rho[2], price(1, 101.6), price(1, 98.4), 'the price follows')])
 	FROM charged('SELECT dp_count(*) FROM visits', '1%') c;
 SELECT is(count(*)::int, 1, 'the margin is a hundredth')
 	FROM asked('SELECT dp_count(*) AS n, dp_margin(dp_count(*)) AS m FROM visits', '1 %') q,
 		 LATERAL (SELECT trim(q, '()')) t(row), LATERAL (SELECT split_part(row, ',', 2)::float8) m(m) WHERE m BETWEEN 98.4 AND 101.6;
-SELECT ok(c.rho[2] BETWEEN price(1, 254) AND price(1, 246), 'the target is that of when it runs, rho of when it is asked')
+SELECT is_between(c.rho[2], price(1, 254), price(1, 246), 'the target is that of when it runs, rho of when it is asked')
 	FROM charged('SELECT set_config(''dp_cdp.target_error'', ''2.5%'', true); SELECT dp_count(*) FROM visits', '1%') c;
-SELECT ok(c.rho[1] = 0.002, 'a look at twice the usual price')
+SELECT is(c.rho[1], 0.002, 'a look at twice the usual price')
 	FROM charged('SET LOCAL dp_cdp.rho = 0.02; SELECT dp_count(*) FROM visits', '1%') c;
 SELECT charges('SELECT dp_count(*) FROM visits', '0.00001%', '{first look: dp_count(*),dp_count(*)}', '{0.001,1}',
 	'no more than 100 times the usual price');
@@ -157,9 +160,9 @@ RESET SESSION AUTHORIZATION;
 SELECT unnest(ARRAY[
 	is(c.aggregates, '{first look: dp_avg(cost),dp_avg(cost)}', 'an average needs a look for an absolute target'),
 	is(c.rho[1], 0.001, '... at a tenth'),
-	ok(c.rho[2] BETWEEN 0.0018 AND 0.0032, '... and costs what it must')])
+	is_between(c.rho[2], 0.0018, 0.0032, '... and costs what it must')])
 	FROM charged('SELECT dp_avg(cost) FROM visits', '2') c;
-SELECT ok(q.m::float8 BETWEEN 1.8 AND 2.2, 'the average has the margin')
+SELECT is_between(q.m::float8, 1.8, 2.2, 'the average has the margin')
 	FROM asked('SELECT dp_margin(dp_avg(cost)) FROM visits', '2') t(row), LATERAL (SELECT trim(row, '()')) q(m);
 SELECT ok(c.rho[1] = 0.002 AND c.rho[2] > 0.001 + price(1, 20), 'what has a price already is looked at for a tenth of the usual one')
 	FROM charged('SELECT dp_count(*), dp_avg(cost) FROM visits', '20') c;
@@ -169,11 +172,11 @@ SELECT ok(c.rho[1] = 0.001 AND c.rho[2] BETWEEN 0.001 AND 1 AND array_length(c.r
 	FROM charged('SELECT dp_median(seen, ''2025-01-01'', ''2026-01-01'') FROM visits', '3') c;
 SELECT charges('SELECT dp_median(seen, ''2025-01-01'', ''2026-01-01'') FROM visits', '3%', '{"dp_median(seen, ''2025-01-01''::date, ''2026-01-01''::date)"}', '{0.01}', 'a share of a date is no target');
 -- in a look the values of nothing are within 160 of 0, where 5 % needs 0.024 or more
-SELECT ok(c.rho[2] BETWEEN 0.024 AND 1, 'nothing but noise')
+SELECT is_between(c.rho[2], 0.024, 1, 'nothing but noise')
 	FROM charged('SELECT dp_count(*) FILTER (WHERE id < 0) FROM visits', '5%') c;
-SELECT ok(array_length(c.rho, 1) = 2, 'an average of nothing')
+SELECT is(array_length(c.rho, 1), 2, 'an average of nothing')
 	FROM charged('SELECT dp_avg(cost) FILTER (WHERE id < 0) FROM visits', '5%') c;
-SELECT ok(array_length(c.rho, 1) = 2, 'a histogram''s greatest bin')
+SELECT is(array_length(c.rho, 1), 2, 'a histogram''s greatest bin')
 	FROM charged('SELECT dp_histogram(cost, 10) FROM visits', '5%') c;
 
 -- groups
@@ -202,7 +205,7 @@ SELECT unnest(ARRAY[
 	FROM charged('SELECT v.k, dp_count(*) FROM people JOIN (VALUES (''a'', 1), (''b'', 2), (''b'', 3)) v(dept, k) USING (dept) GROUP BY v.k', '5%') c;
 SELECT unnest(ARRAY[
 	is(array_agg(split_part(trim(q, '()'), ',', 1)), '{1,2,3}', 'a join with VALUES: both runs find the rows'),
-	ok(bool_and(split_part(trim(q, '()'), ',', 2)::int > 2500), '... the second, too')])
+	ok(bool_and(split_part(trim(q, '()'), ',', 2)::int > 1000), '... the second, too')])
 	FROM asked('SELECT v.k, dp_count(*) FROM people JOIN (VALUES (''a'', 1), (''b'', 2), (''b'', 3)) v(dept, k) USING (dept) GROUP BY v.k ORDER BY 1', '5%') q;
 SELECT is(c.aggregates, '{first look: dp_count(*),dp_count(*)}', 'a join with a table')
 	FROM charged('SELECT d.floor, dp_count(*) FROM people JOIN depts d USING (dept) GROUP BY d.floor', '5%') c;
@@ -223,7 +226,7 @@ SELECT unnest(ARRAY[
 CREATE TABLE mark AS SELECT max(id) AS id FROM dp_cdp.releases;
 CREATE FUNCTION since() RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
-	result text[] := (SELECT array_agg(aggregates ORDER BY id) FROM dp_cdp.releases WHERE id > (SELECT id FROM mark));
+	result text[] := (SELECT array_agg(aggregates ORDER BY id) FROM dp_cdp.releases WHERE granted AND id > (SELECT id FROM mark));
 BEGIN
 	UPDATE mark SET id = (SELECT max(id) FROM dp_cdp.releases);
 	RETURN result;
@@ -383,20 +386,20 @@ SELECT by_delta('s.::float8 * 2::int + n.::numeric(30,2)', '2', '1');
 SELECT by_delta('s. + 5', '1', '0');
 
 -- what a preview says that the margin will be, with the answers put in, is what it is
-CREATE FUNCTION foretold(expression text, OUT formula text, OUT foretold float8, OUT found float8) LANGUAGE plpgsql AS $$
+CREATE FUNCTION margin_of(expression text, OUT formula text, OUT foretold float8, OUT shown float8) LANGUAGE plpgsql AS $$
 DECLARE s float8; n float8; ss float8; sn float8;
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
 	SELECT p.formula INTO formula FROM dp_cdp.preview(format('SELECT %s FROM visits', expression)) p WHERE item = 'expression';
-	EXECUTE format('SELECT dp_sum(cost), dp_count(cost), dp_margin(%s) FROM visits', expression) INTO s, n, found;
+	EXECUTE format('SELECT dp_sum(cost), dp_count(cost), dp_margin(%s) FROM visits', expression) INTO s, n, shown;
 	EXECUTE 'RESET SESSION AUTHORIZATION';
-	EXECUTE 'SELECT ' || replace(replace(replace(formula, 'dp_sum(cost)', '$1'), 'dp_count(cost)', '$2'), '--', '') INTO foretold USING s, n;
+	EXECUTE 'SELECT ' || coalesce(replace(replace(replace(formula, 'dp_sum(cost)', '$1'), 'dp_count(cost)', '$2'), '--', ''), 'NULL') INTO foretold USING s, n;
 END $$;
-SELECT ok(f.formula ~ '^1\.96 \* sqrt\(' AND abs(f.foretold / f.found - 1) < 0.001, format('%s: %s', e, f.formula))
+SELECT ok(f.formula ~ '^1\.96 \* sqrt\(' AND abs(f.foretold / f.shown - 1) < 0.001, format('%s: %s', e, f.formula))
 	FROM unnest('{dp_sum(cost) / dp_count(cost),dp_sum(cost) * dp_count(cost),100.0 * dp_count(cost) / dp_sum(cost),1 / (2.0 * dp_count(cost)),
 		-(dp_count(cost) - dp_sum(cost) * dp_count(cost)),(dp_sum(cost) + dp_count(cost)) / (dp_sum(cost) - 3 * dp_count(cost)),
-		"round(dp_sum(cost) / nullif(dp_count(cost), 0), 2)",dp_sum(cost) / (dp_count(cost) - 9) / 7,(dp_sum(cost) - 5) * (dp_count(cost) + 7) / dp_sum(cost)}'::text[]) e, foretold(e) f;
-SELECT is(f.formula, NULL, 'a difference has no formula, but a margin') FROM foretold('dp_sum(cost) - 2 * dp_count(cost)') f;
+		"round(dp_sum(cost) / nullif(dp_count(cost), 0), 2)",dp_sum(cost) / (dp_count(cost) - 9) / 7,(dp_sum(cost) - 5) * (dp_count(cost) + 7) / dp_sum(cost)}'::text[]) e, margin_of(e) f;
+SELECT is(f.formula, NULL, 'a difference has no formula, but a margin') FROM margin_of('dp_sum(cost) - 2 * dp_count(cost)') f;
 
 SELECT holds($$ SELECT about(m, sqrt((2 * s1) ^ 2 + s2 ^ 2)) FROM (SELECT dp_noise_stddev(2 * dp_median(cost) - dp_avg(cost)) AS m, dp_noise_stddev(dp_median(cost)) AS s1,
 	dp_noise_stddev(dp_avg(cost)) AS s2 FROM visits) q $$, 'medians and averages', 0.02);
@@ -450,7 +453,7 @@ SET dp_cdp.target_error = '2';
 SELECT dp_avg(cost) FROM visits \g /dev/null
 RESET dp_cdp.target_error;
 SELECT count(*) AS n, max(margin) AS margin FROM dp_cdp.last_release() \gset
-SELECT rho = (SELECT max(rho) FROM dp_cdp.last_release()) AS same FROM dp_cdp.releases ORDER BY id DESC LIMIT 1 \gset
+SELECT rho = (SELECT max(rho) FROM dp_cdp.last_release()) AS same FROM dp_cdp.releases WHERE granted ORDER BY id DESC LIMIT 1 \gset
 RESET SESSION AUTHORIZATION;
 SELECT ok(:n = 2 AND :margin BETWEEN 1.8 AND 2.2 AND :'same'::boolean, 'last_release: not of the look');
 

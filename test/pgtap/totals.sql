@@ -1,6 +1,5 @@
 -- A sum is a sum: bounds are of a row's value, and what a unit adds up to in a group is limited by max_rows or by
 -- totals, declared or written.  With hardly any noise, answers are those of plain SQL that does the same.
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;

@@ -99,7 +99,7 @@ SELECT as_declared($$SELECT building, channel, count(*) FROM located WHERE build
 	'a condition over a public column of a view and a declared one');
 SELECT as_declared($$SELECT channel, count(*) FROM (SELECT * FROM visits WHERE channel = 'web') q GROUP BY 1$$,
 	'the only key, and all that limits it stands in a subquery');
-SELECT as_declared($$WITH some AS (SELECT * FROM visits WHERE channel <> 'web') SELECT channel, avg(kind) FROM (SELECT * FROM some) q WHERE channel <> 'shop' GROUP BY 1$$,
+SELECT as_declared($$WITH few AS (SELECT * FROM visits WHERE channel <> 'web') SELECT channel, round(avg(kind)) FROM (SELECT * FROM few) q WHERE channel <> 'shop' GROUP BY 1$$,
 	'... in one below another');
 SELECT as_declared($$SELECT channel, n, count(*) FROM (SELECT patient, channel, count(*) AS n FROM visits WHERE channel IN ('web', 'shop') GROUP BY 1, 2) q WHERE n = 1 GROUP BY 1, 2$$,
 	'... in one of groups');

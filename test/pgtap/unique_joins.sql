@@ -3,7 +3,6 @@
 -- and a count's noise is that of one row; where nothing proves it, a row may
 -- count max_rows times.  EXPLAIN tells, and charges nothing.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 SET TimeZone = 'UTC';
 -- whose snapshots may be older than the indexes below

@@ -1,7 +1,6 @@
 -- What differs between versions of PostgreSQL.  Tests that need a newer server
 -- than the one at hand are left out.
 
-\set ON_ERROR_STOP 0
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;
