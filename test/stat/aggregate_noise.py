@@ -16,11 +16,15 @@ is their noise what the charge allows and EXPLAIN shows, and are they right?
   answers are those of plain SQL.
 
 The limits of a linear statistic are widened by SLACK for what is not linear.
+
+1,000 draws of a statistic find a variance of 1.8 times theory, or its inverse, 6,000 of a whole number one of 1.23
+times, 300 of a quantile one of 3.5 times (but for one time in a thousand).  Draws are as many in `make test` and in
+`make test-all`, which has both relations of each kind, rows and units.
 """
 import math
 
-from dpstat import (Noise, Tap, check_distribution, check_mean, check_uncorrelated, check_variance, execute,
-                    join, make_role, psql, sensitivity2)
+from dpstat import (FILE_ALARM, Noise, Tap, check_distribution, check_mean, check_uncorrelated, check_variance, execute,
+                    join, make_role, psql, sensitivity2, variance_found)
 
 ANALYST = "averager"
 RUNS = 1000
@@ -246,14 +250,15 @@ def right(tap, unit):
 
 def main():
     tap = Tap("aggregate_noise.py", CHECKS)
+    for what, draws in (("a statistic", RUNS), ("a whole number", 6 * RUNS), ("a quantile", QUANTILE_RUNS)):
+        tap.note("%d draws of %s find %.3g times the variance, before limits are widened" % (draws, what, variance_found(draws, FILE_ALARM / CHECKS)))
     make_role(ANALYST)
-    moments(tap, "add_remove", False, False)
-    moments(tap, "add_remove", True, True)
-    moments(tap, "replace_one", True, False)
-    for neighbors in ("add_remove", "replace_one"):
-        whole_numbers(tap, neighbors, False, False)
-        whole_numbers(tap, neighbors, True, True)
-        quantiles(tap, neighbors)
+    add, replace = "add_remove", "replace_one"
+    todo = [(moments, add, True, True), (moments, replace, True, False), (whole_numbers, add, False, False),
+            (whole_numbers, replace, True, True), (quantiles, add)]
+    more = [(moments, add, False, False), (whole_numbers, add, True, True), (whole_numbers, replace, False, False), (quantiles, replace)]
+    for check, *case in tap.some(todo + more, todo, "kinds of tables"):
+        check(tap, *case)
     right(tap, False)
     right(tap, True)
     tap.done()

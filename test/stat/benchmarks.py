@@ -9,11 +9,11 @@ import os
 import re
 import sys
 
-os.environ.update(SCHEMA_SCALE="0.01")
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 import schemas  # noqa: E402
 
-SCHEMAS = ("clickbench", "ssb", "tpch")
+# small; that of tpch is the least that its generator can make
+SCALES = {"clickbench": 0.001, "ssb": 0.001, "tpch": 0.01}
 
 
 def remedy_of(query, message):
@@ -23,19 +23,28 @@ def remedy_of(query, message):
     return found and found[1].replace("FROM ...", "FROM " + read[1].strip() if read else "FROM ...")
 
 
+def verdict(schema, query):
+    """How a query of an analyst ends, and with which message."""
+    good, _, message = schemas.psql(schema, "-c", query, role="analyst")
+    state = re.match(r"(?:psql:\S+ )?ERROR:  (\w{5}):", message)
+    return "answered" if good else "refused" if state and state[1].startswith("ZC") else "ERROR", message.split("\n")[0]
+
+
 def main():
-    todo = [(schema, query) for schema in SCHEMAS for query in schemas.queries(schema) if query[1] != "E"]
+    todo = [(schema, query) for schema in SCALES for query in schemas.queries(schema) if query[1] != "E"]
     failed, made = 0, None
     print("1..%d" % len(todo))
     for i, (schema, (name, kind, query)) in enumerate(todo, 1):
         if schema != made:
+            schemas.SCALE = SCALES[schema]
             schemas.make(schema)
             made = schema
-        found, remark, _ = schemas.verdict(schema, query.strip())
+        found, remark = verdict(schema, query.strip())
         right = found == schemas.WANTED[kind]
         remedy = remedy_of(query, remark) if kind == "R" else None
         if right and remedy:
-            right, _, remark = schemas.psql(schema, "-c", remedy, role="analyst")
+            found, remark = verdict(schema, remedy)
+            right = found == "answered"
         failed += not right
         print("%sok %d - %s %s is %s%s" % ("" if right else "not ", i, schema, name, schemas.WANTED[kind],
                                            ", and what its message writes out is answered" if remedy else ""))

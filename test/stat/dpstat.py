@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the statistical tests share: psql, TAP, theory and limits.
+"""What the statistical tests share: psql, TAP, sizes, theory and limits.
 
 Theory: noise is the discrete Gaussian N_Z(0, s2) on a grid, s2 = sens2 / (2 rho)
 in squared grid units.  Every limit here is a proven bound, so that a false
@@ -8,20 +8,23 @@ alarm is at most as likely as stated, whatever the sample size:
 - N_Z(0, s2) is sub-Gaussian with variance proxy s2 (Canonne, Kamath, Steinke
   2020), and so are sums of independent draws: means and sums of products are
   limited by 2 exp(-t^2 / 2).
-- sums of squares: Chernoff's bound.  E exp(l X^2) is theta(s2 / (1 - 2 l s2)) /
-  theta(s2), theta the sum of exp(-x^2 / (2 s2)) over the integers.  For large
-  s2 that is the moment generating function of chi-square.
+- sums of squares: relative entropy.  By Chernoff's bound n draws have the mean
+  square of N_Z(0, r) or a more extreme one with probability at most exp(-n D),
+  D the relative entropy of N_Z(0, r) to N_Z(0, s2).
 - frequencies: Chernoff's bound for the binomial, inverted (a little wider than
   Clopper and Pearson's interval).
 - distribution functions: Massart's constant in the inequality of Dvoretzky,
   Kiefer and Wolfowitz.
 
 False alarms: each file may raise one with probability FILE_ALARM, divided
-evenly among the checks it announces.  With fewer than ten files a run stays
-below 1e-9.
+evenly among the checks it announces.  A run of twenty files stays below 2e-9.
+
+Sizes: `make test` has samples that find large errors, `make test-all` (DP_TEST_ALL
+is set) such that find smaller ones.  size() chooses, ..._found() tell what n
+draws find but for one time in 1 / MISS, and each file prints that of both.
 
 Run by itself, this file tests its own statistics on simulated draws: what
-fits theory passes, what does not fails.
+fits theory passes, what does not fails, and as often as ..._found() say.
 """
 import bisect
 import functools
@@ -30,8 +33,16 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 
 FILE_ALARM = 1e-10
+MISS = 1e-3                     # how often what a check is said to find is missed
+ALL = bool(os.environ.get("DP_TEST_ALL"))
+
+
+def size(small, large):
+    """The one of `make test`, or of `make test-all`."""
+    return large if ALL else small
 
 # --------------------------------------------------------------------------
 # TAP and psql
@@ -72,6 +83,17 @@ class Tap:
     def note(self, text):
         print("# " + text)
 
+    def finds(self, what, figure, draws):
+        """Prints what is found in each size; figure: of a number of draws and a rate of false alarms, draws: those of both sizes."""
+        self.note(what + ": " + ", ".join("%.3g by %d draws of `make %s`" % (figure(n, self._alpha), n, run)
+                                          for n, run in zip(draws, ("test", "test-all"))))
+
+    def some(self, cases, few, what):
+        """All cases in `make test-all`, the few that tell most in `make test`."""
+        if not ALL:
+            self.note("%d of %d %s; the others are left to `make test-all`" % (len(few), len(cases), what))
+        return size(few, cases)
+
     def done(self):
         if self.used > self.checks:
             self.ok(False, "false alarms were planned for %d checks, but %d were made"
@@ -80,20 +102,50 @@ class Tap:
         sys.exit(1 if self.failed else 0)
 
 
+class Session:
+    """psql of one role, which stays for all scripts: starting it takes longer than most of them."""
+
+    def __init__(self, user):
+        env = dict(os.environ, PGAPPNAME="stat", PGOPTIONS="-c client_min_messages=warning")
+        if user:
+            env["PGUSER"] = user
+        self.errors = tempfile.TemporaryFile("w+")
+        self.psql = subprocess.Popen(
+            ["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=\\N", "-v", "ON_ERROR_STOP=1"],
+            env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+
+    def run(self, sql):
+        """Lines of the output, None after an error, and what psql says beside it."""
+        lines, at = [], self.errors.tell()
+        with tempfile.NamedTemporaryFile("w") as script:
+            script.write(sql)
+            script.flush()
+            print("DISCARD ALL;\n\\i %s\n\\echo @end" % script.name, file=self.psql.stdin, flush=True)
+            for line in self.psql.stdout:
+                if line == "@end\n":
+                    break
+                lines.append(line.rstrip("\n"))
+            else:
+                self.psql.wait()
+                lines = None
+        self.errors.seek(at)
+        return lines, self.errors.read()
+
+
+@functools.lru_cache(maxsize=None)
+def session(user, database):
+    return Session(user)
+
+
 def psql(sql, user=None):
     """Rows of all the script's queries, as lists of text; '\\N' is NULL."""
-    env = dict(os.environ, PGAPPNAME="stat", PGOPTIONS="-c client_min_messages=warning")
-    if user:
-        env["PGUSER"] = user
-    run = subprocess.run(
-        ["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=\\N", "-v", "ON_ERROR_STOP=1"],
-        input=sql, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        check=False)
-    if run.returncode != 0:
-        raise RuntimeError("%s\n%s" % (sql[:2000], run.stderr))
-    if run.stderr:
-        print("# " + run.stderr.strip().replace("\n", "\n# "))
-    return [line.split("\t") for line in run.stdout.splitlines()]
+    lines, errors = session(user, os.environ.get("PGDATABASE")).run(sql)
+    if lines is None:
+        session.cache_clear()
+        raise RuntimeError("%s\n%s" % (sql[:2000], errors))
+    if errors:
+        print("# " + errors.strip().replace("\n", "\n# "))
+    return [line.split("\t") for line in lines]
 
 
 def parse(text):
@@ -164,6 +216,14 @@ def theta(s2):
         1 + 2 * sum(math.exp(-2 * (math.pi * k) ** 2 * s2) for k in range(1, 12)))
 
 
+def variance(s2):
+    """The variance of N_Z(0, s2)."""
+    if s2 > 100:
+        return float(s2)
+    r = range(1, int(12 * math.sqrt(s2)) + 3)
+    return 2 * math.fsum(x * x * math.exp(-x * x / (2 * s2)) for x in r) / theta(s2)
+
+
 class Noise:
     """The discrete Gaussian with parameter s2 (squared grid units).
 
@@ -174,14 +234,8 @@ class Noise:
     def __init__(self, s2, unit=1):
         self.s2 = s2
         self.unit = unit
-        if unit == 0 or s2 > 100:
-            self.variance = float(s2)
-        else:
-            r = range(-200, 201)
-            w = [math.exp(-x * x / (2 * s2)) for x in r]
-            self.variance = sum(x * x * p for x, p in zip(r, w)) / sum(w)
-        self.variance *= (unit or 1) ** 2
         self.proxy = s2 * (unit or 1) ** 2
+        self.variance = (variance(s2) if unit else s2) * (unit or 1) ** 2
         self.sd = math.sqrt(self.variance)
 
     def tail(self, m):
@@ -206,41 +260,34 @@ class Noise:
 
     def square_limits(self, n, alpha):
         """Limits for the mean of n squared draws, as multiples of s2 unit^2."""
-        continuous = self.unit == 0 or self.s2 > 100
-        return _square_limits(None if continuous else self.s2, self.variance / self.proxy, n, alpha)
+        return _square_limits(self.s2 if self.unit and self.s2 <= 100 else None, n, alpha)
+
+
+def edge(inside, outside, holds):
+    """Where a condition that holds inside ends, from the outside."""
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        if holds(middle):
+            inside = middle
+        else:
+            outside = middle
+    return outside
 
 
 @functools.lru_cache(maxsize=None)
-def _square_limits(s2, mean, n, alpha):
-    need = -math.log(alpha / 2) / n
+def _square_limits(s2, n, alpha):
+    need = math.log(2 / alpha) / n
 
-    def log_moment(l):
-        """ln E exp(l X^2 / s2), l < 1/2."""
-        if s2 is None:
-            return -0.5 * math.log1p(-2 * l)
-        return math.log(theta(s2 / (1 - 2 * l)) / theta(s2))
+    def mean(r):
+        """The mean square of N_Z(0, r s2), as a multiple of s2."""
+        return r if s2 is None else variance(r * s2) / s2
 
-    def rate(c, low, high):
-        """sup of l c - ln E exp(l X^2 / s2), which is concave in l."""
-        for _ in range(60):
-            a = low + (high - low) / 3
-            b = high - (high - low) / 3
-            if a * c - log_moment(a) < b * c - log_moment(b):
-                low = a
-            else:
-                high = b
-        return low * c - log_moment(low)
+    def near(r):
+        """Whether N_Z(0, r s2) is no further from N_Z(0, s2) than n draws may be."""
+        ratio = math.log(r) / 2 if s2 is None else math.log(theta(r * s2) / theta(s2))
+        return (1 - 1 / r) / 2 * mean(r) - ratio < need
 
-    ends = []
-    for inside, outside, low, high in ((mean, 0.0, -20.0, 0.0), (mean, 8 * mean, 0.0, 0.4999)):
-        for _ in range(30):
-            c = (inside + outside) / 2
-            if rate(c, low, high) < need:
-                inside = c
-            else:
-                outside = c
-        ends.append(outside)
-    return ends
+    return [mean(edge(1.0, end, near)) for end in (1e-9, 64.0)]
 
 
 def mean_limit(proxy, n, alpha):
@@ -261,21 +308,13 @@ def kl(a, b):
 def frequency_limit(hits, n, alpha, upper):
     """One-sided confidence bound for the probability behind hits of n."""
     p = hits / n
-    need = math.log(1 / alpha) / n
-    inside, outside = p, 1.0 if upper else 0.0
-    for _ in range(100):
-        q = (inside + outside) / 2
-        if kl(p, q) < need:
-            inside = q
-        else:
-            outside = q
-    return outside
+    return edge(p, 1.0 if upper else 0.0, lambda q: kl(p, q) < math.log(1 / alpha) / n)
 
 
 def zcdp_delta(rho, epsilon):
     """The smallest known delta with (epsilon, delta)-DP for rho-zCDP."""
     low, high = 1e-12, 1e12
-    for _ in range(400):
+    for _ in range(100):
         t = math.sqrt(low * high)
         if (2 * t + 1) * rho - epsilon > math.log1p(1 / t):
             high = t
@@ -357,21 +396,84 @@ def audit(xs, ys, epsilons, alpha):
     """Lower confidence bounds for the delta at each epsilon that outputs show.
 
     xs, ys: a statistic of the output on two neighbouring tables.  Thresholds
-    are chosen on one half of the runs and judged on the other.  Each of the
+    are chosen on a quarter of the runs and judged on the others.  Each of the
     len(epsilons) * AUDIT_BOUNDS confidence bounds fails with probability alpha.
     """
     result = []
     for epsilon in epsilons:
         worst = -math.inf
         for a, b in ((xs, ys), ([-y for y in ys], [-x for x in xs])):
-            half_a, half_b = len(a) // 2, len(b) // 2
-            t = best_threshold(a[:half_a], b[:half_b], epsilon)
-            na, nb = len(a) - half_a, len(b) - half_b
-            p = frequency_limit(sum(x >= t for x in a[half_a:]), na, alpha, False)
-            q = frequency_limit(sum(y >= t for y in b[half_b:]), nb, alpha, True)
+            some_a, some_b = len(a) // 4, len(b) // 4
+            t = best_threshold(a[:some_a], b[:some_b], epsilon)
+            p = frequency_limit(sum(x >= t for x in a[some_a:]), len(a) - some_a, alpha, False)
+            q = frequency_limit(sum(y >= t for y in b[some_b:]), len(b) - some_b, alpha, True)
             worst = max(worst, p - math.exp(epsilon) * q)
         result.append(worst)
     return result
+
+
+# --------------------------------------------------------------------------
+# What checks find, but for one time in 1 / MISS
+# --------------------------------------------------------------------------
+
+
+def mean_found(n, alpha):
+    """How far off a mean of n draws must be, in units of sigma."""
+    return math.sqrt(2 * math.log(2 / alpha) / n) + math.sqrt(2 * math.log(1 / MISS) / n)
+
+
+def variance_found(n, alpha):
+    """c where s2 of n draws is c times theory or a c-th of it, for any s2 from 0.2 on."""
+    (low, high), (least, most) = (_square_limits(None, n, rate) for rate in (alpha, 2 * MISS))
+    return max(high / least, most / low)
+
+
+def frequency_found(p, n, alpha):
+    """The least frequency, in n trials, whose lower limit is above p."""
+    def missed(q):
+        seen = edge(q, 0.0, lambda x: kl(x, q) < math.log(1 / MISS) / n)
+        return frequency_limit(seen * n, n, alpha, False) <= p
+    return edge(1.0, p, lambda q: not missed(q))
+
+
+def by_chance(p, q, n, alpha):
+    """At most how likely the frequency of p in n trials is within the limits of q."""
+    if kl(p, q) <= math.log(1 / alpha) / n:
+        return 1.0
+    return math.exp(-n * kl(edge(q, p, lambda x: kl(x, q) < math.log(1 / alpha) / n), p))
+
+
+def audit_shows(noise, shift, epsilons, runs, alpha, miss=MISS):
+    """The least that audit() shows of the delta at each epsilon, of noise on two tables that differ by shift; runs on each."""
+    n = runs - runs // 4
+    step, sigma = noise.unit or noise.sd / 10, math.sqrt(noise.proxy)
+    thresholds = [i * step for i in range(-int(2 * sigma / step), int((shift + 4 * sigma) / step) + 2)]
+
+    def tail(m):
+        return noise.tail(m) if m > 0 else 1 - noise.tail(noise.unit - m)
+
+    def limit(p, upper):
+        """of a frequency that is unlucky"""
+        unlucky = edge(p, float(upper), lambda x: kl(x, p) < math.log(2 / miss) / n)
+        return frequency_limit(unlucky * n, n, alpha, upper)
+
+    tails = [(tail(t - shift), tail(t)) for t in thresholds]
+    best = [(max(tails, key=lambda pq: pq[0] - math.exp(epsilon) * pq[1]), epsilon) for epsilon in epsilons]
+    return [limit(p, False) - math.exp(epsilon) * limit(q, True) for (p, q), epsilon in best]
+
+
+def refuted(noise, shift, epsilons, runs, alpha, miss=MISS):
+    """The largest share of rho that audit() refutes, of such noise."""
+    deltas = audit_shows(noise, shift, epsilons, runs, alpha, miss)
+    rho = shift * shift / (2 * noise.proxy)
+    return edge(1.0, 0.0, lambda share: all(d <= claim(share * rho, 0, e) for d, e in zip(deltas, epsilons)))
+
+
+def loss_found(rho, epsilons, runs, alpha):
+    """c where audit() shows that c rho is more than rho, of noise that is as good as continuous."""
+    claims = [claim(rho, 0, e) for e in epsilons]
+    return edge(1.0, 16.0, lambda c: all(d <= most for d, most in zip(
+        audit_shows(Noise(1 / (2 * c * rho), unit=0), 1, epsilons, runs, alpha), claims)))
 
 
 # --------------------------------------------------------------------------
@@ -454,6 +556,29 @@ def self_test():
                "s2 = %.3g: the audit agrees to the true rho" % s2, table(seen, epsilons, rho, 0))
         tap.ok(any(d > claim(rho / 4, 0, e) for d, e in zip(seen, epsilons)),
                "s2 = %.3g: the audit refutes a quarter of it" % s2)
+    # how often what ..._found() say is found
+    n, times, alpha = 500, 300, 1e-12
+    for s2 in (0.25, 5 / 3, 40.0):
+        noise, c = Noise(s2), variance_found(n, alpha)
+        for what, law, shift, check in (("variance", c * s2, 0, check_variance), ("smaller variance", s2 / c, 0, check_variance),
+                                        ("mean", s2, mean_found(n, alpha) * math.sqrt(s2), check_mean)):
+            simulator = Simulator(law, 10)
+            found = sum(not check(noise, [x + shift for x in simulator.draws(n)], alpha)[0] for _ in range(times))
+            tap.ok(found >= times - 2, "s2 = %.3g: the %s that is said to be found is found" % (s2, what), "%d of %d" % (found, times))
+    p = frequency_found(0.01, n, alpha)
+    found = sum(frequency_limit(sum(rnd.random() < p for _ in range(n)), n, alpha, False) > 0.01 for _ in range(times))
+    tap.ok(found >= times - 2, "the frequency that is said to be found is found", "%.4f, %d of %d" % (p, found, times))
+    for s2, sens in ((0.5, 1), (18.0, 6)):
+        simulator, n, rho = Simulator(s2, 11), 3000, sens * sens / (2 * s2)
+        share = refuted(Noise(s2), sens, epsilons, n, alpha)
+        found = sum(any(d > claim(share * rho, 0, e) for d, e in zip(
+            audit([x + sens for x in simulator.draws(n)], simulator.draws(n), epsilons, alpha), epsilons)) for _ in range(20))
+        tap.ok(found == 20, "s2 = %.3g: the share of rho that is said to be refuted is refuted" % s2, "%.3f, %d of 20" % (share, found))
+    c = loss_found(1, epsilons, n, alpha)
+    simulator = Simulator(18 / c, 12)
+    found = sum(any(d > claim(1, 0, e) for d, e in zip(
+        audit([x + 6 for x in simulator.draws(n)], simulator.draws(n), epsilons, alpha), epsilons)) for _ in range(20))
+    tap.ok(found == 20, "the loss that is said to be found is found", "%.3f, %d of 20" % (c, found))
     tap.done()
 
 

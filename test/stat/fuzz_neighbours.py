@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A few thousand statements of "make fuzz-neighbours", always the same ones.
+"""Some statements of "make fuzz-neighbours", always the same ones: 600 in `make test`, 3,000 in `make test-all`.
 
 Whatever an analyst can observe is equal on two databases that differ in one
 privacy unit, and noisy answers differ by no more than one unit contributes.
@@ -7,7 +7,10 @@ privacy unit, and noisy answers differ by no more than one unit contributes.
 import os
 import sys
 
-os.environ.update(FUZZ_SEED=os.environ.get('NEIGHBOURS_SEED', '12'), FUZZ_STATEMENTS='3000', FUZZ_PAIRS='less777 more888 crowd')
+from dpstat import size
+
+os.environ.update(FUZZ_SEED=os.environ.get('NEIGHBOURS_SEED', '12'), FUZZ_STATEMENTS=size('600', '3000'),
+                  FUZZ_PAIRS=size('less777 more888', 'less777 more888 crowd'))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'fuzz', 'sql'))
 import neighbours_fuzz
 

@@ -173,9 +173,8 @@ class Pair:
     def refusals(self):
         """
         what was refused in each: whom, and why.  How often, and in which words at first, depends on when a minute
-        begins, and notes of refusals come a little later.
+        begins.
         """
-        time.sleep(3)
         return [ledger.query("SELECT DISTINCT session_role_name, dataset, kind, left(reason, 5) FROM dp_cdp.release_log "
                              "WHERE kind IN ('refused', 'guard') ORDER BY 1, 2, 3, 4").rows for ledger in self.ledgers]
 
