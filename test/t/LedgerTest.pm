@@ -8,13 +8,23 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Path 'make_path';
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(ledger_node ledger_database dataset budget debit debit_error
-  background finish wait_waiting value balance pgbench_run hold_row release_row);
+our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_database dataset budget debit
+  debit_error background finish wait_waiting value balance pgbench_run crash_under_load
+  hold_row release_row blocks);
+
+# The first in "make test", the second in "make test-all": rounds of what chance decides, sizes.
+sub by_run
+{
+	my ($few, $all) = @_;
+
+	return $ENV{DP_TEST_ALL} ? $all : $few;
+}
 
 # a cluster that is running, with settings of the caller's
 sub ledger_node
@@ -36,11 +46,61 @@ EOC
 	return $node;
 }
 
+# a hot standby that has caught up, with settings of the caller's; the backup that it begins with is not copied again
+sub standby_of
+{
+	my ($primary, $name, $conf) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new($name, install_path => $primary->install_path);
+
+	$primary->backup("for_$name");
+	{
+		no warnings 'redefine';
+		local *PostgreSQL::Test::RecursiveCopy::copypath = sub { rename($_[0], $_[1]) or die "$_[1]: $!" };
+		$standby->init_from_backup($primary, "for_$name", has_streaming => 1);
+	}
+	$standby->append_conf('postgresql.conf', $conf // '');
+	$standby->start;
+	catch_up($primary, $standby);
+	return $standby;
+}
+
+# Until the standby has replayed all that was committed.  (Where the next record would go may be behind the header of
+# a page that nothing is in yet.)
+sub catch_up
+{
+	my ($primary, $standby) = @_;
+
+	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+	return;
+}
+
+# The installation whose libraries and scripts a test exchanges: its path, as "install_path" of a cluster.  All in it
+# are links, but for programs, which look for the rest beside themselves.
+sub own_installation
+{
+	my ($bin, $tree, $lib) = @ENV{qw(DP_BIN DP_TREE DP_LIB)};
+	my $place = sub { return $_[0] =~ s{^\Q$tree\E}{$ENV{TESTDIR}/installation}r };
+	my $prefix = $place->($bin) =~ s{/bin$}{}r;
+
+	chomp(my $share = `"$bin/pg_config" --sharedir`);
+	# what is there already stays, a directory of links
+	for my $dir ("$share/extension", $share, $lib)
+	{
+		make_path($place->($dir));
+		symlink $_, $place->($_) for glob "$dir/*";
+	}
+	make_path($prefix);
+	PostgreSQL::Test::Utils::system_or_bail('cp', '-R', $bin, $prefix);
+	# that of the suite comes next in the PATH
+	unlink "$prefix/bin/initdb";
+	return $prefix;
+}
+
 sub ledger_database
 {
 	my ($node, $db) = @_;
 
-	$node->safe_psql('postgres', "CREATE DATABASE $db");
+	$node->safe_psql('postgres', "CREATE DATABASE $db STRATEGY file_copy");
 	$node->safe_psql($db, <<EOC);
 CREATE EXTENSION dp_cdp;
 GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
@@ -60,15 +120,16 @@ sub dataset
 	return;
 }
 
+# of a role, or of several, "ana,bob"
 sub budget
 {
-	my ($node, $db, $dataset, $role, $rho, $period, $renews_at) = @_;
+	my ($node, $db, $dataset, $roles, $rho, $period, $renews_at) = @_;
 
 	$period = defined $period ? "'$period'" : 'NULL';
 	$renews_at = defined $renews_at ? $renews_at : 'NULL';
 	$node->safe_psql($db,
 		    'INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)'
-		  . " VALUES ('$dataset', '$role'::regrole, $rho, 1e-6, 1e-6, $period, $renews_at)");
+		  . " SELECT '$dataset', r, $rho, 1e-6, 1e-6, $period, $renews_at FROM unnest('{$roles}'::regrole[]) r");
 	return;
 }
 
@@ -163,6 +224,17 @@ sub release_row
 	return;
 }
 
+# How many blocks a statement visits, of tables, indexes and catalogues, where others may be at work on the machine.
+# It is run once before, so that what is remembered is.
+sub blocks
+{
+	my ($node, $db, $sql, $role) = @_;
+	my $as = defined $role ? "SET SESSION AUTHORIZATION $role;" : '';
+	my ($hit, $read) = value($node, $db, "$as$sql; EXPLAIN (ANALYZE, BUFFERS, TIMING off) $sql") =~ /^ +Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/m;
+
+	return ($hit // 0) + ($read // 0);
+}
+
 # pgbench with a one-line script: how many transactions were answered
 sub pgbench_run
 {
@@ -171,6 +243,8 @@ sub pgbench_run
 
 	PostgreSQL::Test::Utils::append_to_file($file, "$sql\n");
 	my ($out, $err) = ('', '');
+	# the harness logs all statements, which takes longer than they do
+	local $ENV{PGOPTIONS} = '-c log_statement=none';
 	my $handle = IPC::Run::start(
 		[ 'pgbench', '-n', '-M', 'prepared', '-f', $file, @args, $node->connstr($db) ],
 		'<', \undef, '>', \$out, '2>', \$err);
@@ -178,6 +252,28 @@ sub pgbench_run
 		eval { $handle->finish };
 		return $out =~ /number of transactions actually processed: (\d+)/ ? $1 : undef;
 	};
+}
+
+# Eight clients ask, one release in each transaction; then something happens.  What they have been given is paid for:
+#
+#	answered <= ledger <= answered + clients
+sub crash_under_load
+{
+	my ($node, $db, $what, $sql, $crash) = @_;
+	my $granted = 'SELECT count(*) FROM dp_cdp.release_log WHERE granted';
+	my $before = value($node, $db, $granted);
+	my $bench = pgbench_run($node, $db, $sql, '-c', 8, '-j', 2, '-T', 60);
+
+	$node->poll_query_until($db, "SELECT ($granted) > $before + 308") or die 'no load';
+	$crash->();
+	my $answered = $bench->();
+	$node->poll_query_until('postgres', 'SELECT true') or die 'server did not come back';
+	my $spent = value($node, $db, $granted) - $before;
+
+	cmp_ok($answered // -1, '>=', 300, "$what: load");
+	cmp_ok($answered, '<=', $spent, "$what: answered <= ledger");
+	cmp_ok($spent, '<=', $answered + 8, "$what: ledger <= answered + clients");
+	return;
 }
 
 1;

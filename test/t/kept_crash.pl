@@ -233,39 +233,41 @@ sub anew
 	return;
 }
 
+# A mistake in the order of debit, values and locks shows at most signals; three or ten of a kind find it, more what
+# depends on a moment.
 my @rounds = (
 	[ 'backends terminated and cancelled', sub {
-		for (1 .. 30)
+		for (1 .. by_run(10, 30))
 		{
 			signal_backend($_ % 3 ? 'pg_terminate_backend' : 'pg_cancel_backend');
 			select undef, undef, undef, 0.05;
 		}
 	} ],
 	[ 'the worker terminated and killed', sub {
-		for (1 .. 6)
+		for (1 .. by_run(3, 6))
 		{
 			$node->psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'");
 			select undef, undef, undef, 0.2;
 		}
 		kill_one(q{backend_type = 'dp_cdp ledger'});
 		wait_for_server();
-		select undef, undef, undef, 1;
+		select undef, undef, undef, by_run(0.3, 1);
 	} ],
 	[ 'backends killed', sub {
-		for (1 .. 2)
+		for (1 .. by_run(1, 2))
 		{
 			kill_one(q{datname = 'test' AND backend_type = 'client backend'});
 			select undef, undef, undef, 0.3;
 			wait_for_server();
-			select undef, undef, undef, 0.7;
+			select undef, undef, undef, by_run(0.3, 0.7);
 		}
 	} ],
 	[ 'the server stopped', sub {
-		for (1 .. 2)
+		for (1 .. by_run(1, 2))
 		{
 			$node->stop('immediate');
 			$node->start;
-			select undef, undef, undef, 0.8;
+			select undef, undef, undef, by_run(0.3, 0.8);
 		}
 	} ]);
 
@@ -275,7 +277,12 @@ for my $round (@rounds)
 	my ($what, $chaos) = @$round;
 	my @clients = start_clients(6);
 
-	$node->poll_query_until('test', 'SELECT count(*) >= 4 FROM dp_cdp.kept_answer WHERE answer IS NOT NULL AND NOT ended') or die 'nothing happens';
+	for (1 .. 9000)
+	{
+		$_->{handle}->pump_nb for @clients;
+		last if (() = join('', map { $_->{out} } @clients) =~ /^with /mg) > 20;
+		select undef, undef, undef, 0.02;
+	}
 	$chaos->();
 	my $out = stop_clients(@clients);
 	wait_for_server();

@@ -45,11 +45,7 @@ like($answer, qr/^-?\d+$/, 'an answer');
 is(asks($node, $ask), $answer, 'is kept');
 is(spent($node), '1', 'and paid for once');
 
-$node->backup('for_standby');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'for_standby', has_streaming => 1);
-$standby->start;
-$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+my $standby = standby_of($node, 'standby');
 
 is(value($standby, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL'), '1', 'the standby has it');
 like(asks($standby, $ask), qr/ERROR:.*standby/, 'and gives it to nobody');

@@ -45,29 +45,12 @@ my $script = q{\set m random(1, 9)
 SET SESSION AUTHORIZATION ana;
 SELECT dp_count(*) FROM visits WHERE day >= make_date(2024, :m, 1) AND day < make_date(2024, :n, 28);};
 
-# 8 clients, whose ranges overlap; then something happens
-sub crash_under_load
-{
-	my ($what, $crash) = @_;
-	my $before = value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log WHERE granted');
-	my $bench = pgbench_run($node, 'test', $script, '-c', 8, '-j', 2, '-T', 60);
-
-	$node->poll_query_until('test', qq{SELECT count(*) > $before + 200 FROM dp_cdp.release_log WHERE granted}) or die 'no load';
-	$crash->();
-	my $answered = $bench->();
-	$node->poll_query_until('postgres', 'SELECT true') or die 'server did not come back';
-	my $granted = value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log WHERE granted') - $before;
-
-	ok(defined $answered && $answered >= 200, "$what: load") or diag($answered);
-	cmp_ok($answered, '<=', $granted, "$what: answered <= ledger");
-	cmp_ok($granted, '<=', $answered + 8, "$what: ledger <= answered + clients");
-	consistent($what);
-	return;
-}
-
-crash_under_load('immediate shutdown', sub { $node->stop('immediate'); $node->start; });
-crash_under_load('kill -9 of the worker',
+# ranges of clients overlap
+crash_under_load($node, 'test', 'immediate shutdown', $script, sub { $node->stop('immediate'); $node->start; });
+consistent('immediate shutdown');
+crash_under_load($node, 'test', 'kill -9 of the worker', $script,
 	sub { kill 'KILL', value($node, 'postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger' AND datname = 'test'}); });
+consistent('kill -9 of the worker');
 
 # no block is overdrawn, whoever else is at it
 my @bench = map {

@@ -7,9 +7,9 @@ use warnings;
 use File::Basename;
 use File::Copy;
 use File::Find;
+use File::Path 'make_path';
 use LedgerTest;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::RecursiveCopy;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -17,7 +17,7 @@ my $refused = qr/ZC003: the privacy ledger was copied, restored or promoted.*dp_
 my $copied = qr/${refused}DETAIL:  The ledger was written in another data directory, of which this one is a copy\. The dataset's owner can adopt dataset "d" by itself: dp_cdp\.adopt_ledger\(dataset => 'd'\)\./;
 my $ask = q{SELECT dp_cdp.debit('d', 1)};
 
-my $node = ledger_node('main', init => { allows_streaming => 1, extra => [ '-k', '-g' ] }, conf => "allow_in_place_tablespaces = on\nwal_keep_size = 256MB\n");
+my $node = ledger_node('main', init => { allows_streaming => 1, extra => [ '-k', '-g', '--wal-segsize=1' ] }, conf => "allow_in_place_tablespaces = on\nwal_keep_size = 256MB\n");
 ledger_database($node, 'test');
 $node->safe_psql('test', 'CREATE ROLE ana LOGIN');
 dataset($node, 'test', 'd');
@@ -179,8 +179,9 @@ sub like_rsync
 
 				return if !-f $_;
 				return if @new && $old[7] == $new[7] && $old[9] == $new[9];
-				system('mkdir', '-p', dirname($other));
-				cp($_, "$other.rsync");
+				make_path(dirname($other));
+				copy($_, "$other.rsync");
+				utime @old[ 8, 9 ], "$other.rsync";
 				rename("$other.rsync", $other) or die "$other: $!";
 			}
 		},
@@ -234,11 +235,7 @@ is(debit_error($node, 'test', 'ana', $ask), '', 'a good ledger stays good when i
 # pg_rewind
 # ---------------------------------------------------------------------------
 
-$node->backup('for_standby');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'for_standby', has_streaming => 1);
-$standby->start;
-$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+my $standby = standby_of($node, 'standby');
 $standby->promote;
 $standby->safe_psql('test', 'SELECT dp_cdp.adopt_ledger(surcharge_rho => 0.5)');
 is(debit_error($standby, 'test', 'ana', $ask), '', 'a promoted and adopted standby goes on');
@@ -246,13 +243,13 @@ is(debit_error($node, 'test', 'ana', $ask), '', 'its old primary debits once mor
 $node->stop;
 $standby->safe_psql('postgres', 'CHECKPOINT');
 my $conf = slurp_file("$data/postgresql.conf");
-PostgreSQL::Test::Utils::system_or_bail('pg_rewind', '--target-pgdata', $data, '--source-server', $standby->connstr('postgres'));
+PostgreSQL::Test::Utils::system_or_bail('pg_rewind', '--no-sync', '--target-pgdata', $data, '--source-server', $standby->connstr('postgres'));
 unlink("$data/postgresql.conf");
 append_to_file("$data/postgresql.conf", $conf);
 $node->enable_streaming($standby);
 $node->set_standby_mode;
 $node->start;
-$standby->wait_for_catchup($node, 'replay', $standby->lsn('insert'));
+catch_up($standby, $node);
 is(balance($node, 'test', 'd', 'ana'), balance($standby, 'test', 'd', 'ana'), 'it follows the new one');
 is(value($node, 'test', 'SELECT dp_cdp.ledger_problem()'), '', 'on a standby there is no problem: it never debits');
 $standby->stop;
@@ -270,7 +267,6 @@ $node->safe_psql('postgres', 'ALTER DATABASE test SET TABLESPACE elsewhere');
 is(debit_error($node, 'test', 'ana', $ask), '', 'a database that went to another tablespace');
 $node->safe_psql('postgres', 'ALTER DATABASE test RENAME TO other');
 is(debit_error($node, 'other', 'ana', $ask), '', 'or has another name');
-$node->safe_psql('postgres', 'ALTER DATABASE other RENAME TO test');
 $node->stop;
 
 done_testing();

@@ -1,8 +1,4 @@
 # Crashes: an answer that was seen is paid for.
-#
-#	answered <= ledger <= answered + clients
-#
-# where answered is what clients got before the crash.
 
 use strict;
 use warnings;
@@ -33,26 +29,15 @@ EOC
 	return;
 }
 
-# 8 clients under load; then something happens
-sub crash_under_load
+my $script = q{SELECT dp_cdp.debit('d', 1);};
+
+sub crash
 {
 	my ($what, $crash) = @_;
-	my $before = balance($node, 'test', 'd', 'postgres');
-	my $bench = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('d', 1);}, '-c', 8, '-j', 2, '-T', 60);
 
-	$node->poll_query_until('test',
-		qq{SELECT rho_spent > $before + 500 FROM dp_cdp.budget WHERE role = 'postgres'::regrole})
-	  or die 'no load';
-	$crash->();
-	my $answered = $bench->();
-	$node->poll_query_until('postgres', 'SELECT true') or die 'server did not come back';
-	my $spent = balance($node, 'test', 'd', 'postgres') - $before;
-
-	ok(defined $answered && $answered >= 500, "$what: load") or diag($answered);
-	cmp_ok($answered, '<=', $spent, "$what: answered <= ledger");
-	cmp_ok($spent, '<=', $answered + 8, "$what: ledger <= answered + clients");
+	crash_under_load($node, 'test', $what, $script, $crash);
 	consistent($what);
-	is(debit_error($node, 'test', 'postgres', q{SELECT dp_cdp.debit('d', 1)}), '', "$what: goes on");
+	is(debit_error($node, 'test', 'postgres', $script), '', "$what: goes on");
 	return;
 }
 
@@ -63,29 +48,30 @@ sub pid_of
 	return value($node, 'postgres', "SELECT pid FROM pg_stat_activity WHERE $where LIMIT 1");
 }
 
-crash_under_load('immediate shutdown', sub { $node->stop('immediate'); $node->start; });
-crash_under_load('kill -9 of a backend',
+crash('immediate shutdown', sub { $node->stop('immediate'); $node->start; });
+crash('kill -9 of a backend',
 	sub { kill 'KILL', pid_of(q{datname = 'test' AND backend_type = 'client backend'}); });
-crash_under_load('kill -9 of the worker', sub { kill 'KILL', pid_of(q{backend_type = 'dp_cdp ledger'}); });
-crash_under_load('fast shutdown', sub { $node->restart; });
+crash('kill -9 of the worker', sub { kill 'KILL', pid_of(q{backend_type = 'dp_cdp ledger'}); });
+crash('fast shutdown', sub { $node->restart; });
 
 # the worker alone is told to go, again and again: everybody goes on
 my $before = balance($node, 'test', 'd', 'postgres');
-my $bench = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('d', 1);}, '-c', 8, '-j', 2, '-T', 3);
-for (1 .. 10)
+my $bench = pgbench_run($node, 'test', $script, '-c', 8, '-j', 2, '-T', by_run(2, 3));
+my $rounds = by_run(4, 10);
+for (1 .. $rounds)
 {
-	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid), pg_sleep(0.2) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'});
+	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid), pg_sleep(0.15) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'});
 }
 my $answered = $bench->();
 my $spent = balance($node, 'test', 'd', 'postgres') - $before;
 cmp_ok($answered, '<=', $spent, 'worker terminated: answered <= ledger');
-cmp_ok($spent, '<=', $answered + 80, 'worker terminated: no more than a batch each is lost');
+cmp_ok($spent, '<=', $answered + 8 * $rounds, 'worker terminated: no more than a batch each is lost');
 cmp_ok($answered, '>', 100, 'worker terminated: others replace it');
 consistent('worker terminated');
 
 # backends that are terminated and cancelled under load
 $before = balance($node, 'test', 'd', 'postgres');
-my @bench = map { pgbench_run($node, 'test', q{SELECT dp_cdp.debit('d', 1);}, '-c', 1, '-T', 3) } 1 .. 6;
+my @bench = map { pgbench_run($node, 'test', $script, '-c', 1, '-T', by_run(1, 3)) } 1 .. 6;
 for (1 .. 6)
 {
 	$node->safe_psql('postgres',

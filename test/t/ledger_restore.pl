@@ -27,12 +27,9 @@ debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 1);});
 # A standby, and its promotion
 # ---------------------------------------------------------------------------
 
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = standby_of($node, 'standby');
 debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 2);});
-$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+catch_up($node, $standby);
 like(debit_error($standby, 'test', 'ana', q{SELECT dp_cdp.debit('d', 1)}),
 	qr/ZC003: this server is a standby.*send the query to the primary/, 'a standby refuses');
 like(debit_error($standby, 'test', 'postgres', q{SELECT dp_cdp.adopt_ledger()}), qr/ZC003.*standby/, 'and cannot adopt');

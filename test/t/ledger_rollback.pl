@@ -12,8 +12,9 @@ my $node = ledger_node('main');
 ledger_database($node, 'test');
 $node->safe_psql('test', 'CREATE ROLE ana LOGIN; CREATE ROLE definer');
 dataset($node, 'test', 'd');
-budget($node, 'test', 'd', 'ana', 100);
-budget($node, 'test', 'd', 'definer', 100);
+budget($node, 'test', 'd', 'ana,definer', 100);
+dataset($node, 'test', 'own');
+budget($node, 'test', 'own', 'ana', 100);
 
 my $expected = 0;
 
@@ -90,7 +91,12 @@ wait_waiting($node, 'test', 1);
 $node->safe_psql('test', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'});
 like(finish($run), qr/57014: canceling private query; this charge was not made.*57P01.*terminating/s, 'cancelled, asked again, terminated');
 
+# five seconds, both at once: one's own uncommitted change is not waited for in vain for ever, either
 $run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1);});
+like(debit_error($node, 'test', 'postgres',
+	q{BEGIN; SELECT FROM dp_cdp.budget WHERE dataset = 'own' FOR UPDATE; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('own', 1);}),
+	qr/ZC003.*HINT:  If this transaction itself changed budgets, commit it first/s,
+	'budget locked by the same transaction');
 like(finish($run), qr/ZC003.*being changed; nothing was debited/, 'not for ever');
 release_row($node, $holder);
 is(balance($node, 'test', 'd', 'ana'), $expected, 'none of these was spent');
@@ -109,12 +115,6 @@ for my $sql ('LOCK TABLE dp_cdp.release_log IN ACCESS EXCLUSIVE MODE',
 	$expected++;
 	is(balance($node, 'test', 'd', 'ana'), $expected, 'and is debited then');
 }
-
-# one's own uncommitted change is not waited for in vain for ever
-like(debit_error($node, 'test', 'postgres',
-	"BEGIN; $lock; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1);"),
-	qr/ZC003.*HINT:  If this transaction itself changed budgets, commit it first/s,
-	'budget locked by the same transaction');
 
 # the worker told to go: the next debit starts another
 $node->safe_psql('test', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'});
@@ -144,7 +144,7 @@ $node->safe_psql('test', $_) for
 	'SET default_transaction_read_only = off; ALTER DATABASE test SET session_replication_role = replica',
 	q{SET default_transaction_read_only = off; ALTER DATABASE test SET search_path = 'nowhere'},
 	q{SET default_transaction_read_only = off; ALTER DATABASE test SET statement_timeout = '1ms'};
-sleep 3;
+$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'});
 {
 	# from the start: to set it may take longer than that
 	local $ENV{PGOPTIONS} = '-c statement_timeout=0';

@@ -10,10 +10,7 @@ use LedgerTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my ($bin, $tree) = @ENV{qw(DP_BIN DP_TREE)};
-my $below = $bin =~ s{^\Q$tree\E}{}r =~ s{/bin$}{}r;
-my $prefix = "$ENV{TESTDIR}/installation$below";
-system('cp', '-R', '--preserve=timestamps,links', $tree, "$ENV{TESTDIR}/installation") == 0 or die;
+my $prefix = own_installation();
 chomp(my $lib = `"$prefix/bin/pg_config" --pkglibdir`);
 chomp(my $share = `"$prefix/bin/pg_config" --sharedir`);
 my $module = "$lib/dp_cdp_primary.so";
@@ -50,11 +47,7 @@ SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_budget('clinic', 'ana', rho => 5);
 SELECT dp_cdp.register_standby('second', 'payer');
 EOC
-$primary->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('second', install_path => $prefix);
-$standby->init_from_backup($primary, 'copy', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "cluster_name = 'second'\ndp_cdp.primary_conninfo = '" . $primary->connstr =~ s/'/''/gr . " user=payer'\n");
-$standby->start;
+my $standby = standby_of($primary, 'second', "cluster_name = 'second'\ndp_cdp.primary_conninfo = '" . $primary->connstr =~ s/'/''/gr . " user=payer'\n");
 
 # what ana is told on the standby: a count, or SQLSTATE and message
 sub asked

@@ -6,7 +6,6 @@ use warnings;
 
 use LedgerTest;
 use Test::More;
-use Time::HiRes qw(time);
 
 my $node = ledger_node('main', conf => "max_worker_processes = 20\nautovacuum = off\n");
 ledger_database($node, 'test');
@@ -23,7 +22,7 @@ SELECT dp_cdp.set_budget('d', 'ana', rho => 1000000);
 SELECT dp_cdp.set_budget('e', 'ana', rho => 1000000);
 EOC
 
-# blocks of the two tables and their indexes that are visited for each EXPLAIN, and its time
+# blocks of the two tables and their indexes that are visited for each EXPLAIN
 sub explain_cost
 {
 	my ($n) = (20);
@@ -31,10 +30,8 @@ sub explain_cost
 		WHERE schemaname = 'dp_cdp' AND relname IN ('dataset', 'budget')};
 	my $explain = 'EXPLAIN SELECT dp_count(*) FROM visits;';
 	my $before = value($node, 'test', $blocks);
-	my $start = time;
 	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana;\n" . $explain x ($n + 1));
-	my $seconds = time - $start;
-	return ((value($node, 'test', $blocks) - $before) / $n, 1000 * $seconds / $n);
+	return (value($node, 'test', $blocks) - $before) / $n;
 }
 
 sub debits
@@ -45,29 +42,27 @@ sub debits
 }
 
 debits('d', 800);
-my ($few, $ms) = explain_cost();
-note sprintf('%.0f blocks and %.2f ms for each EXPLAIN', $few, $ms);
+my $few = explain_cost();
+note sprintf('%.0f blocks for each EXPLAIN', $few);
 
 my $holder = hold_row($node, 'test', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM visits');
-my $n = $ENV{LONG_SNAPSHOT_DEBITS} || 24000;
-my $start = time;
+my $n = $ENV{LONG_SNAPSHOT_DEBITS} || by_run(6000, 24000);
 is(debits('d', $n), $n, 'debits under a long snapshot');
-note sprintf('%.0f debits a second', $n / (time - $start));
-is(debits('e', 8000), 8000, 'and of another dataset');
-cmp_ok(value($node, 'test', q{SELECT pg_relation_size('dp_cdp.budget') / 8192}), '>', 100, 'their dead versions are kept');
+is(debits('e', $n / 3), $n / 3, 'and of another dataset');
+cmp_ok(value($node, 'test', q{SELECT pg_relation_size('dp_cdp.budget') / 8192}), '>', $n / 250, 'their dead versions are kept');
 # statistics may come late on a busy machine: $few may be nothing, and $many have the worker's visits of debits that
 # are over, which are not there when it is asked again; the dead ones are in hundreds of blocks
 my $most = 2 * ($few > 33 ? $few : 33) + 20;
-my ($many, $ms_many);
+my $many;
 for (1 .. 5)
 {
-	($many, $ms_many) = explain_cost();
-	note sprintf('%.0f blocks and %.2f ms for each EXPLAIN', $many, $ms_many);
+	$many = explain_cost();
+	note sprintf('%.0f blocks for each EXPLAIN', $many);
 	last if $many < $most;
 }
 cmp_ok($many, '<', $most, 'EXPLAIN visits hardly more of them');
 
-is(value($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT sum(rho_spent) FROM dp_cdp.budgets}), sprintf('%g', 0.000001 * (2 * (800 + $n) + 8000)), 'nothing is lost');
+is(value($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT sum(rho_spent) FROM dp_cdp.budgets}), sprintf('%g', 0.000001 * (2 * (800 + $n) + $n / 3)), 'nothing is lost');
 
 # a hint that is wrong: the tables are rewritten
 $node->safe_psql('test', $_) for 'VACUUM FULL dp_cdp.budget', 'CLUSTER dp_cdp.dataset USING dataset_pkey';

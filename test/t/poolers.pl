@@ -50,7 +50,7 @@ sub start_pooler
 			'auth_type = trust', "auth_file = $dir/users", "logfile = $dir/pgbouncer.log", 'default_pool_size = 1',
 			'ignore_startup_parameters = extra_float_digits,options', @settings, ''));
 	$running = IPC::Run::start([ $pgbouncer, '-q', "$dir/pgbouncer.ini" ], '<', \undef, '>', "$dir/out", '2>', "$dir/err");
-	for (1 .. 100)
+	for (1 .. 1000)
 	{
 		return if -S "$dir/.s.PGSQL.$port";
 		select undef, undef, undef, 0.1;
@@ -170,11 +170,7 @@ is(charged(), '15 0', 'each is debited');
 # ---------------------------------------------------------------------------
 
 $node->safe_psql('test', "CREATE ROLE payer LOGIN; SELECT dp_cdp.register_standby('second', 'payer')");
-$node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('second');
-$standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "dp_cdp.primary_conninfo = 'host=$dir port=$port user=payer'\n");
-$standby->start;
+my $standby = standby_of($node, 'second', "dp_cdp.primary_conninfo = 'host=$dir port=$port user=payer'\n");
 
 # what ana is told on the standby
 sub told

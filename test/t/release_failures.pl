@@ -103,7 +103,7 @@ like(debit_error($node, 'test', 'ana', $fails),
 is(failures(), 'ana 1, eve 0, team 1', 'at every budget that paid');
 charged(1, 'an error');
 
-like(debit_error($node, 'test', 'ana', "SET statement_timeout = 300; $sleeps"),
+like(debit_error($node, 'test', 'ana', "SET statement_timeout = '1s'; $sleeps"),
 	qr/57014: canceling private query; what it was charged \(rho 0.01\) stays charged, and it counts as failure 2 of at most 5 in a day/,
 	'so does a timeout');
 is(failures(), 'ana 2, eve 0, team 2', 'counted');
@@ -126,7 +126,7 @@ reset_all();
 is(failures(), 'ana 0, eve 0, team 0', 'the owner forgets them');
 is(debit_error($node, 'test', 'ana', $good), '', 'no failure: an answer');
 like(debit_error($node, 'test', 'ana', q{SELECT setseed(2 + 0 * dp_count(*)) FROM visits;}), qr/22023/, 'an error of what is done with the answer');
-like(debit_error($node, 'test', 'ana', 'SET statement_timeout = 300; SELECT dp_count(*) IS NULL, pg_sleep(600) FROM visits;'),
+like(debit_error($node, 'test', 'ana', q{SET statement_timeout = '1s'; SELECT dp_count(*) IS NULL, pg_sleep(600) FROM visits;}),
 	qr/57014: canceling statement due to statement timeout/, 'a timeout after the answer');
 is(debit_error($node, 'test', 'ana', 'BEGIN; DECLARE c CURSOR FOR SELECT patient % 2, dp_count(*) FROM visits GROUP BY 1; FETCH 1 FROM c; CLOSE c; SELECT dp_count(*) FROM visits LIMIT 0;'),
 	'', 'a cursor that is closed, a limit');

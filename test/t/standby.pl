@@ -13,6 +13,9 @@ ledger_database($primary, 'test');
 $primary->safe_psql('test', <<EOC);
 CREATE ROLE team; CREATE ROLE ana LOGIN; CREATE ROLE bea LOGIN IN ROLE team; CREATE ROLE eve LOGIN; CREATE ROLE dora LOGIN;
 CREATE ROLE payer LOGIN; CREATE ROLE boss LOGIN SUPERUSER;
+CREATE FUNCTION stuck(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+	'BEGIN IF x = 77 THEN PERFORM pg_sleep(600); END IF; RETURN x; END';
+SELECT dp_cdp.allow_function('stuck(int)');
 CREATE TABLE visits (patient int, dept text, cost numeric);
 INSERT INTO visits SELECT i, 'd' || i % 3, i % 10 FROM generate_series(1, 1000) i;
 CREATE TABLE days (patient int, day date, weight int);
@@ -31,11 +34,7 @@ SELECT dp_cdp.set_bounds('visits', 'cost', 0, 10);
 SELECT dp_cdp.set_keys('visits', 'dept', '{d0,d1,d2}'::text[]);
 SELECT dp_cdp.set_budget('clinic', r, rho => 20) FROM unnest('{ana,team,dora}'::regrole[]) r;
 EOC
-$primary->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('second');
-$standby->init_from_backup($primary, 'copy', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "dp_cdp.primary_timeout = '3s'\nmax_standby_streaming_delay = -1\n");
-$standby->start;
+my $standby = standby_of($primary, 'second', "max_standby_streaming_delay = -1\n");
 
 my $count = 'SELECT dp_count(*) FROM visits';
 
@@ -52,12 +51,6 @@ sub spent
 	return balance($primary, 'test', 'clinic', $_[0]);
 }
 
-sub catch_up
-{
-	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
-	return;
-}
-
 sub setting
 {
 	my ($node, $name, $value) = @_;
@@ -72,7 +65,7 @@ sub setting
 # ---------------------------------------------------------------------------
 
 like(asked('ana', $count), qr/ZC003: this server is a standby.*send the query to the primary.*dp_cdp\.primary_conninfo/, 'without the setting nothing is answered');
-my $conninfo = $primary->connstr . ' user=payer connect_timeout=2';
+my $conninfo = $primary->connstr . ' user=payer';
 setting($standby, 'dp_cdp.primary_conninfo', $conninfo);
 like(asked('ana', $count), qr/ZC003: the primary does not let this standby's role debit; nothing was debited/, 'a role that was not registered may not call the functions');
 like(asked('ana', 'SHOW dp_cdp.primary_conninfo'), qr/42501/, 'only superusers see it');
@@ -84,7 +77,7 @@ like(debit_error($primary, 'test', 'postgres', "SELECT dp_cdp.register_standby('
 like(debit_error($primary, 'test', 'postgres', "SELECT dp_cdp.register_standby('second', 'bea')"), qr/ZC004.*member of others/, 'nor is a member of others');
 like(debit_error($primary, 'test', 'postgres', "SELECT dp_cdp.register_standby('', 'payer')"), qr/ZC004.*cluster_name/, 'a name is needed');
 $primary->safe_psql('test', "SELECT dp_cdp.register_standby('other', 'payer')");
-catch_up();
+catch_up($primary, $standby);
 like(asked('ana', $count), qr/ZC003: the primary debits nothing for this standby, which is not registered there/, 'another name is not this one');
 is(spent('ana'), 0, 'nothing was debited for any of these');
 my $findings = q{SELECT severity, object, finding FROM dp_cdp.check_setup() WHERE object LIKE 'standby %'};
@@ -185,30 +178,33 @@ $primary->safe_psql('test', 'ALTER ROLE dora RENAME TO dorothea');
 like(asked('dora', $count), qr/ZC003: role "dora" was dropped or renamed on the primary/, 'nor who somebody is');
 is(spent('ana'), $before, 'nothing was debited');
 $standby->safe_psql('test', 'SELECT pg_wal_replay_resume()');
-catch_up();
+catch_up($primary, $standby);
 $primary->safe_psql('test', "SELECT dp_cdp.set_bounds('visits', 'cost', 0, 10); SELECT dp_cdp.set_keys('visits', 'dept', '{d0,d1,d2}'::text[])");
-catch_up();
+catch_up($primary, $standby);
 like(asked('ana', $count), qr/^\d+$/, 'when it has, it answers');
 
 # ---------------------------------------------------------------------------
 # Failures
 # ---------------------------------------------------------------------------
 
-$primary->safe_psql('test', q{SELECT dp_cdp.alter_dataset('clinic', answer_step => '20 s')});
-catch_up();
+# reads rows until something is done to it; its errors
+sub while_it_reads
+{
+	my ($function) = @_;
+	my $run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count WHERE stuck(patient) > 0;");
+
+	$standby->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) or die 'nobody reads';
+	$standby->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+	return finish($run);
+}
+
 my $failures = q{SELECT failures FROM dp_cdp.budget WHERE role_name = 'ana' AND dataset = 'clinic'};
 $before = spent('ana');
-like(asked('ana', "SET statement_timeout = '1s'; $count"), qr/57014.*stays charged.*counts as failure 1 of at most 20 in a day/, 'a release that fails is counted by the primary');
+like(while_it_reads('pg_cancel_backend'), qr/57014.*stays charged.*counts as failure 1 of at most 20 in a day/, 'a release that fails is counted by the primary');
 is(value($primary, 'test', $failures), 1, 'it has counted');
 cmp_ok(spent('ana'), '>', $before, 'and it is paid for');
-my $run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; SET application_name = 'slow'; $count;");
-$standby->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'slow' AND query ~ 'dp_count'});
-$primary->poll_query_until('postgres', q{SELECT count(*) >= 1 FROM pg_stat_activity WHERE usename = 'payer' AND query ~ 'standby_reads'}) or die 'no reader';
-$standby->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'slow'});
-finish($run);
+while_it_reads('pg_terminate_backend');
 ok($primary->poll_query_until('test', "SELECT ($failures) = 2"), 'so is one whose session ends');
-$primary->safe_psql('test', q{SELECT dp_cdp.alter_dataset('clinic', answer_step => '0')});
-catch_up();
 asked('ana', $count);
 is(value($primary, 'test', $failures), 2, 'not one that is answered');
 
@@ -217,9 +213,14 @@ is(value($primary, 'test', $failures), 2, 'not one that is answered');
 # ---------------------------------------------------------------------------
 
 $before = spent('ana');
-my $session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;\n\\! sleep 2\n$count;");
-sleep 1;
-$primary->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'payer'});
+my $go = PostgreSQL::Test::Utils::tempdir() . '/go';
+my $session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;\n\\! until [ -e $go ]; do sleep 0.02; done\n$count;");
+my $payer = q{FROM pg_stat_activity WHERE usename = 'payer'};
+$primary->poll_query_until('test', "SELECT rho_spent > $before AND EXISTS (SELECT $payer AND state = 'idle') FROM dp_cdp.budget WHERE role_name = 'ana' AND dataset = 'clinic'")
+  or die 'no debit';
+$primary->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $payer");
+$primary->poll_query_until('postgres', "SELECT count(*) = 0 $payer") or die 'payer stays';
+append_to_file($go, '');
 is(finish($session), '', 'a connection that was lost meanwhile is made anew');
 is(spent('ana'), $before + 2, 'each is debited once');
 
@@ -227,12 +228,16 @@ is(spent('ana'), $before + 2, 'each is debited once');
 my $holder = hold_row($primary, 'test', q{SELECT 1 FROM dp_cdp.budget WHERE role_name = 'ana' FOR UPDATE});
 $session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;");
 wait_waiting($primary, 'test', 1);
-$primary->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'payer'});
+$primary->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $payer");
 like(finish($session), qr/ZC003: the primary (?:was lost during the debit|failed while it debited), which may be spent; no rows were read/, 'a debit whose reply is lost may be spent');
 $session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;");
 wait_waiting($primary, 'test', 1);
+$standby->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = 'postgres' AND query ~ '^SELECT dp_count'});
+like(finish($session), qr/57014: canceling private query while it was charged; no rows were read/, 'a cancel is heard');
+setting($standby, 'dp_cdp.primary_timeout', '500ms');
+$session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;");
 like(finish($session), qr/ZC003: (?:the primary was lost during the debit, which may be spent|the privacy budget of dataset)/, 'nobody waits for longer than dp_cdp.primary_timeout');
-like(asked('ana', "SET statement_timeout = '1s'; $count"), qr/57014: canceling private query while it was charged; no rows were read/, 'a cancel is heard');
+setting($standby, 'dp_cdp.primary_timeout', '1min');
 release_row($primary, $holder);
 like(asked('ana', $count), qr/^\d+$/, 'then it goes on');
 
@@ -260,11 +265,9 @@ $stranger->stop;
 setting($standby, 'dp_cdp.primary_conninfo', $conninfo);
 is(value($primary, 'test', 'SELECT severity, finding FROM dp_cdp.check_ledger() WHERE severity <> $$info$$'), '', 'the ledger is whole');
 
-my $copy = PostgreSQL::Test::Cluster->new('third');
-$copy->init_from_backup($primary, 'copy', has_streaming => 1);
-$copy->start;
+my $copy = standby_of($primary, 'third');
 $primary->safe_psql('test', q{SELECT dp_cdp.register_standby('third', 'payer')});
-$primary->wait_for_catchup($copy, 'replay', $primary->lsn('flush'));
+catch_up($primary, $copy);
 $copy->promote;
 $copy->safe_psql('test', "SELECT dp_cdp.adopt_ledger()");
 setting($standby, 'dp_cdp.primary_conninfo', $copy->connstr . ' user=payer');

@@ -14,17 +14,13 @@ $primary->safe_psql('test', <<EOC);
 CREATE ROLE ana LOGIN; CREATE ROLE payer LOGIN;
 CREATE TABLE visits (patient int);
 INSERT INTO visits SELECT i FROM generate_series(1, 1000) i;
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1, answer_step => '5 s');
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1, answer_step => '1200 ms');
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_budget('clinic', 'ana', rho => 20);
 SELECT dp_cdp.register_standby('second', 'payer');
 EOC
-$primary->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('second');
-$standby->init_from_backup($primary, 'copy', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = '100ms'\nlog_min_messages = warning\ndp_cdp.primary_timeout = '60s'\ndp_cdp.primary_conninfo = '"
+my $standby = standby_of($primary, 'second', "max_standby_streaming_delay = '100ms'\nlog_min_messages = warning\ndp_cdp.primary_timeout = '60s'\ndp_cdp.primary_conninfo = '"
 	  . $primary->connstr =~ s/'/''/gr . " user=payer'\n");
-$standby->start;
 
 my $count = 'SELECT dp_count(*) FROM visits';
 my $run;
@@ -32,15 +28,17 @@ my $reads = q{SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'payer' 
 
 # the primary ends idle sessions: not that of a standby which reads
 my $failures = q{SELECT failures FROM dp_cdp.budget};
-$primary->safe_psql('test', q{ALTER ROLE payer SET idle_session_timeout = '1s'});
-$run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT pg_sleep(3); $count;");
+$primary->safe_psql('test', q{ALTER ROLE payer SET idle_session_timeout = '800ms'});
+$run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT pg_sleep(1.2); $count;");
 is(finish($run), '', 'answers come while the session on the primary is idle for longer than it may');
 like($run->{out}, qr/^\d+\n\n\d+\n$/, 'and after it was ended');
 $primary->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE usename = 'payer'}) or die 'payer stays';
 is(value($primary, 'test', $failures), 0, 'and count as no failures');
 $primary->safe_psql('test', 'ALTER ROLE payer RESET idle_session_timeout');
 
-# the answer waits, and its query is in conflict
+# the answer waits, long enough for a busy machine, and its query is in conflict
+$primary->safe_psql('test', q{SELECT dp_cdp.alter_dataset('clinic', answer_step => '4 s')});
+catch_up($primary, $standby);
 $run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT 'goes on'; SELECT 'and on';");
 $primary->poll_query_until('postgres', $reads) or die 'nobody reads';
 $primary->safe_psql('test', 'DELETE FROM visits WHERE patient = 1; VACUUM visits');
@@ -49,7 +47,7 @@ is($run->{out}, "goes on\nand on\n", 'its session goes on');
 is(balance($primary, 'test', 'clinic', 'ana'), 3, 'it stays charged');
 
 # the debit waits, as the worker is held up
-$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+catch_up($primary, $standby);
 my $worker = value($primary, 'postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type ~ 'ledger'});
 kill 'STOP', $worker;
 $run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT 'goes on'; SELECT 'and on';");

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use File::Copy;
+use LedgerTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -12,8 +13,6 @@ use Test::More;
 plan skip_all => 'the history of the repository is not here'
   unless $ENV{FORMER_VERSIONS};
 
-my ($bin, $tree) = @ENV{qw(DP_BIN DP_TREE)};
-my $below = $bin =~ s{^\Q$tree\E}{}r =~ s{/bin$}{}r;
 my $input = __FILE__ =~ s{/[^/]*$}{}r;
 my $same = qr/ZC004: dp_cdp is of version 0\.1\.0 in this database, but the library that the server has loaded is of version (\S+): run ALTER EXTENSION dp_cdp UPDATE/;
 
@@ -61,9 +60,8 @@ sub catalogue
 	return [ split /\n/, $node->safe_psql($db, slurp_file("$input/catalogue.sql")) ];
 }
 
-my $prefix = "$ENV{TESTDIR}/installation$below";
-system('cp', '-R', '--preserve=timestamps,links', $tree, "$ENV{TESTDIR}/installation") == 0 or die;
-my @new = places($bin =~ s{/bin$}{}r);
+my $prefix = own_installation();
+my @new = places($ENV{DP_BIN} =~ s{/bin$}{}r);
 
 for my $version (map { s{.*/}{}r } glob("$ENV{FORMER_VERSIONS}/*"))
 {

@@ -72,6 +72,7 @@ for my $preload ('nowhere', 'in sessions')
 		for ('SELECT * FROM visits', 'SELECT count(*) FROM visits', 'TABLE visits', 'COPY visits TO STDOUT');
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM visits', extra_params => [ '-U', 'reader' ]),
 		'100', "$preload: who holds SELECT keeps plain SQL");
+	is($node->safe_psql('postgres', q{SELECT severity FROM dp_cdp.check_setup() WHERE object = 'shared_preload_libraries'}), 'critical', "$preload: so does check_setup");
 	like(refusal('owner1', "SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 2)"), qr/shared_preload_libraries/,
 		"$preload: administration says it, too");
 }

@@ -208,8 +208,8 @@ def rgb(colour):
     return tuple(int(colour[i:i + 2], 16) for i in (1, 3, 5))
 
 
-def measured(program, work, name, path, width, height=900):
-    """what a page of this width overflows by, measured by another page that holds it in a frame"""
+def framed(work, name, path, width, height):
+    """another page, which holds the page in a frame of this width and tells what it overflows by"""
     frame = os.path.join(work, f"frame-{name}-{width}.html")
     source = html.escape(open(path, encoding="utf-8").read(), quote=True)
     with open(frame, "w", encoding="utf-8") as out:
@@ -224,7 +224,11 @@ document.getElementById('f').onload = function () {{
 		tall: d.documentElement.scrollHeight}});
 }};
 </script></body></html>""")
-    dom = chromium(program, work, "--dump-dom", "file://" + frame)
+    return "file://" + frame
+
+
+def measured(program, work, name, path, width):
+    dom = chromium(program, work, "--dump-dom", framed(work, name, path, width, 900))
     told = re.search(r'<p id="told">(.*?)</p>', dom, re.S)
     return json.loads(html.unescape(told.group(1))) if told and told.group(1) != "none" else None
 
@@ -241,13 +245,13 @@ def check_browser(program, work, name, path, root):
         seen = measured(program, work, name, path, width)
         tap.ok(seen is not None and seen["over"] <= 0 and not seen["wide"] and seen["scripts"] == 0 and seen["images"] == 0,
                f"{name}: {width} pixels wide, nothing hangs over and nothing runs", seen)
-        # again, as long as it is, for pictures
+        # as long as it is, for pictures; no window is as narrow
         height = min((seen or {}).get("tall", 4000) + 40, 9000)
-        measured(program, work, name, path, width, height)
+        drawn = url if width >= 500 else framed(work, name, path, width, height)
         for scheme, value, palette in (("light", 1, light), ("dark", 0, dark)):
             shot = os.path.join(work, f"{name}-{scheme}-{width}.png")
             chromium(program, work, f"--blink-settings=preferredColorScheme={value}", f"--window-size={max(width, 500)},{height}",
-                     f"--screenshot={shot}", url if width >= 500 else "file://" + os.path.join(work, f"frame-{name}-{width}.html"))
+                     f"--screenshot={shot}", drawn)
             if not os.path.exists(shot):
                 tap.ok(False, f"{name}: a screenshot, {scheme}, {width}")
                 continue
