@@ -158,11 +158,12 @@ def source_of(line):
 
 def failures(log, most=150):
     """Returns what a log says of its failed tests: the statement or source before each, and the diagnostics after it."""
-    shown, kept, say = [], [], 0
+    shown, kept, say, over = [], [], 0, False
     for line in open(log, errors='replace'):
         line = line.rstrip('\n')[:1000]
         if re.match(r'ok\b', line):
-            kept, say = [], 0
+            # a statement may make several tests
+            over, say = True, 0
         elif re.match(r'not ok\b', line) or 'FAILED' in line:
             shown += kept[-15:] + [line]
             kept, say = [], 15
@@ -170,7 +171,8 @@ def failures(log, most=150):
             shown += [line] + source_of(line)
             say -= 1
         else:
-            kept.append(line)
+            kept = ([] if over else kept) + [line]
+            over = False
     if not shown:
         shown = kept[-40:]
     return shown[:most]
