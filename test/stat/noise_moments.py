@@ -17,7 +17,7 @@ from dpstat import (Noise, Tap, check_distribution, check_mean, check_uncorrelat
                     execute, join, make_role, mean_found, psql, sensitivity2, size, spent, variance_found)
 
 ANALYST = "moments"
-DRAWS = 5000, 20000             # of a column, in each size; a quarter of them without rows
+DRAWS = 5000, 20000             # of a column, in each size; a quarter of them without rows and groups
 BATCH = 40, 10                  # executions in a statement, without groups and by group
 KEYS = 20
 MAX_GROUPS = 2
@@ -149,7 +149,7 @@ def released(tap, dataset, rows, columns, rho, unit_mode, neighbors, by_key):
     """Checks releases of the columns, by group or of all rows, of a table that may be empty."""
     title = "%s%s, %s" % (dataset, "" if rows else " without rows", "grouped" if by_key else "ungrouped")
     keys, batch = (KEYS, BATCH[1]) if by_key else (1, BATCH[0])
-    executions = size(*DRAWS) // (1 if rows else 4) // keys
+    executions = size(*DRAWS) // (1 if rows or by_key else 4) // keys
     before = spent(dataset, ANALYST)[0]
     names = ["c%d" % i for i in range(len(columns))]
     query = "SELECT %s%s FROM %s%s" % ("g, " if by_key else "", ", ".join(c[1] + " AS " + name for name, c in zip(names, columns)),

@@ -3,9 +3,9 @@
 
 For each query shape two tables differ in one privacy unit (added, or
 replaced), chosen so that the difference reaches the sensitivity.  Runs on each
-give outputs, projected on the direction that tells the tables
-apart best (for random groups: the likelihood ratio).  A threshold chosen on
-one half of the runs is judged on the other: the lower confidence bound of
+give outputs, projected on the direction that tells the tables apart best (for
+random groups: the likelihood ratio).  A threshold chosen on a quarter of the
+runs is judged on the others: the lower confidence bound of
 
     delta seen(epsilon) = P(output on one > t) - e^epsilon P(output on the other > t)
 

@@ -180,7 +180,7 @@ foreach my $n (by_run(\@pairs, [ 1, 5, 6, 8, 10, 13, 15, 20 ])->@*)
 	my $plain = $node->safe_psql('test', "SELECT count(*), count(DISTINCT unit), count(maybe) $from AND unit IS NOT NULL");
 
 	like($node->safe_psql('test', "$together EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM k${n}_parts WHERE j < 3"),
-		qr/Parallel Custom Scan \(DpKeyJoin\).*Memory Usage: \d+ kB.*Parallel Seq Scan on k${n}_parts.*Parallel Seq Scan on k${n}_owned/s, "keys $n: plan of several processes");
+		qr/Parallel Custom Scan \(DpKeyJoin\).*Parallel Seq Scan on k${n}_parts.*Parallel Seq Scan on k${n}_owned/s, "keys $n: plan of several processes");
 	foreach my $how ('', 'SET parallel_leader_participation = off;', 'SET max_parallel_workers = 0;', 'SET max_parallel_workers = 1;')
 	{
 		is($node->safe_psql('test', "$together $how SELECT round(dp_count(*)), round(dp_count(DISTINCT o.unit)), round(dp_count(o.maybe)) $from", extra_params => [ '-U', 'ana' ]), $plain, "keys $n: rows of several processes $how");
