@@ -9,7 +9,8 @@
 #	  attacks in test/attacks/README.md.  README.md has at most 300 lines, no
 #	  test of sql/ has the name of one of test/pgtap, the version is the same in
 #	  all places that RELEASING.md lists, and the install script and updates to
-#	  this version are what their parts in src/sql/ make.
+#	  this version are what their parts in src/sql/ make.  test_files.py holds what
+#	  is written of test files.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -109,4 +110,5 @@ print("\n".join(problems) or "%d names in %d pages" % (seen, len(pages)))
 sys.exit(1 if problems else 0)
 EOF
 rc=$?
+python3 test/tools/test_files.py check || rc=1
 python3 test/tools/doc_names.py ARCHITECTURE.md && exit $rc

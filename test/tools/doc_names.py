@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from schedule import SUITES  # noqa: E402
+from test_files import SUITES  # noqa: E402
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 FILES = sorted(set(subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)

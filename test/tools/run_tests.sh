@@ -9,8 +9,8 @@
 # ONLY="regress t/upgrade.pl" runs these alone: whole suites, or single files.
 # ASSERT=1 runs them on a server with assertions (assert_server.sh), PG_SOURCE=dir
 # on one that is built of these sources, with assertions.
-# schedule.py has the suites, and says what else is asked of it; run_file.sh runs
-# a file.  Logs stay in build/test.
+# test_files.py has the suites, schedule.py runs the files and says what else is
+# asked of it, and run_file.sh runs one.  Logs stay in build/test.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -21,7 +21,7 @@ exec </dev/null
 DP_BEGUN=$(date +%s)
 
 bash "$tools/deps.sh" test || exit 1
-chosen=$(python3 "$tools/schedule.py" list) || exit 1
+chosen=$(python3 "$tools/test_files.py" list) || exit 1
 dp_server_tree || exit 1
 if [[ -n ${ASSERT-} ]]
 then
@@ -134,4 +134,4 @@ fi
 export DP_BUILT=yes DP_TOP DP_BIN DP_TREE DP_LIB DP_PG_CONFIG DP_PGXS DP_WORK DP_LOGS DP_BEGUN
 export PATH=$DP_BIN:$PATH
 export HOME=$DP_WORK
-python3 "$tools/schedule.py" run
+python3 "$tools/schedule.py"
