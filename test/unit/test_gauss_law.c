@@ -273,7 +273,7 @@ test_exact_decision(void)
 }
 
 /*
- * Tells a variance that is off by 4.3 % (all draws: 2.2 %, sanitized: 21 %),
+ * Tells a variance that is off by 4.3 % (all draws: 2.2 %, sanitized: 22 %),
  * and a low bit that is 1 with a probability off by 3 % (1.5 %, 15 %).
  */
 static void

@@ -4,8 +4,8 @@
  *
  * Statistical tests draw from the operating system's entropy, so each run is
  * a new experiment; there are fewer than 60, each with a false alarm rate
- * below FALSE_ALARM = 1e-11, so that a sound sampler fails less than once in
- * 1e9 runs.  A failure is a finding: do not run again and forget it.
+ * below FALSE_ALARM, so that a sound sampler fails less than once in 1e9 runs
+ * of both programs.  A failure is a finding: do not run again and forget it.
  */
 #include <math.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@ Usage: python3 test/unit/tools/power.py
 """
 from math import ceil, erfc, exp, inf, lgamma, log, sqrt
 
-FALSE_ALARM = 1e-11
+FALSE_ALARM = 1e-11, 1e-11, 1e-12      # of all draws, of usual ones, of the sanitized program's
 MISSED = 1e-9
 
 
@@ -25,8 +25,8 @@ def solve(f, low, high):
     return high
 
 
-def limit(d):
-    return 2 * solve(lambda x: -x + d * (1 + log(x / d)) - log(FALSE_ALARM), d, d + 1)
+def limit(d, alarm):
+    return 2 * solve(lambda x: -x + d * (1 + log(x / d)) - log(alarm), d, d + 1)
 
 
 def chi_square_below(d, x):
@@ -40,9 +40,9 @@ def chi_square_below(d, x):
     return min(1, total * exp(-x + d / 2 * log(x) - lgamma(d / 2)))
 
 
-def missed(d, noncentral):
+def missed(d, alarm, noncentral):
     """the probability that the statistic is below its limit"""
-    half, x = noncentral / 2, limit(d)
+    half, x = noncentral / 2, limit(d, alarm)
     near = 12 * sqrt(half) + 20
     return sum(exp(-half + j * log(half) - lgamma(j + 1)) * chi_square_below(d + 2 * j, x)
                for j in range(max(0, int(half - near)), int(half + near)))
@@ -62,16 +62,16 @@ def merge(p, q, n, least):
 known = {}
 
 
-def told(law, n, least=10):
+def told(law, n, alarm, least=10):
     """the least x for which law(x) is told from law(0)"""
     p = law(0)
     cells = merge(p, p, n, least)
     d = len(cells) - 1
-    if d not in known:
-        known[d] = solve(lambda x: log(missed(d, x)) - log(MISSED), 1, 100)
+    if (d, alarm) not in known:
+        known[d, alarm] = solve(lambda x: log(missed(d, alarm, x)) - log(MISSED), 1, 100)
 
     def short(x):
-        return known[d] - 2 * n * sum(b * log(b / a) for a, b in merge(p, law(x), n, least) if b > 0)
+        return known[d, alarm] - 2 * n * sum(b * log(b / a) for a, b in merge(p, law(x), n, least) if b > 0)
     return d, solve(short, 0, 1e-3)
 
 
@@ -172,8 +172,8 @@ def main():
         ("undecided bridge, probability", coin(0.3), (20000, 20000, 2000)),
     ]
     for name, law, sizes, *coarse in rows:
-        print("%-40s" % name, *("n %8d, d %4d: %-8.3g" % (n, *told(law, n, n / coarse[0] if coarse else 10))
-                                for n in sizes))
+        print("%-40s" % name, *("n %8d, d %4d: %-8.3g" % (n, *told(law, n, alarm, n / coarse[0] if coarse else 10))
+                                for n, alarm in zip(sizes, FALSE_ALARM)))
 
 
 main()
