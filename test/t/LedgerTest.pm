@@ -16,7 +16,7 @@ use Test::More;
 
 our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_database dataset budget debit
   debit_error background finish wait_waiting value balance pgbench_run crash_under_load
-  hold_row release_row blocks);
+  hold_row release_row blocks worker_of wait_for_worker clinic_database);
 
 # The first in "make test", the second in "make test-all": rounds of what chance decides, sizes.
 sub by_run
@@ -233,6 +233,37 @@ sub blocks
 	my ($hit, $read) = value($node, $db, "$as$sql; EXPLAIN (ANALYZE, BUFFERS, TIMING off) $sql") =~ /^ +Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/m;
 
 	return ($hit // 0) + ($read // 0);
+}
+
+# the pid of the database's worker
+sub worker_of
+{
+	my ($node, $db) = @_;
+	return value($node, 'postgres', qq{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger' AND datname = '$db'});
+}
+
+# until the database has a worker that is not the one of that pid
+sub wait_for_worker
+{
+	my ($node, $db, $not) = @_;
+	return $node->poll_query_until('postgres',
+		    q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'}
+		  . qq{ AND datname = '$db' AND pid <> } . ($not || 0));
+}
+
+# gives a database a table that ana may ask for 500 rho
+sub clinic_database
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db, <<EOC);
+CREATE TABLE visits (patient int, dept text);
+INSERT INTO visits SELECT i, 'd' || i % 3 FROM generate_series(1, 1000) i;
+SELECT dp_cdp.create_dataset('clinic', rho => 1000);
+SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
+SELECT dp_cdp.set_budget('clinic', 'ana', rho => 500);
+EOC
+	return;
 }
 
 # pgbench with a one-line script: how many transactions were answered

@@ -10,22 +10,6 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 my $workers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'};
-
-sub worker_of
-{
-	my ($node, $db) = @_;
-	return value($node, 'postgres', qq{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger' AND datname = '$db'});
-}
-
-# until the database has a worker that is not the one of that pid
-sub wait_for_worker
-{
-	my ($node, $db, $not) = @_;
-	return $node->poll_query_until('postgres',
-		    q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'}
-		  . qq{ AND datname = '$db' AND pid <> } . ($not || 0));
-}
-
 my $node = ledger_node('main', conf => <<EOC);
 max_logical_replication_workers = 0
 max_worker_processes = 6
@@ -42,16 +26,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE bare');
 $node->safe_psql('postgres', 'CREATE ROLE ana LOGIN');
 # or a look at pg_stat_activity takes a slot for a moment, the very one that is missing then
 $node->safe_psql('postgres', 'ALTER DATABASE postgres SET max_parallel_workers_per_gather = 0');
-for my $db (qw(test other))
-{
-	$node->safe_psql($db, <<EOC);
-CREATE TABLE visits (patient int, dept text);
-INSERT INTO visits SELECT i, 'd' || i % 3 FROM generate_series(1, 1000) i;
-SELECT dp_cdp.create_dataset('clinic', rho => 1000);
-SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
-SELECT dp_cdp.set_budget('clinic', 'ana', rho => 500);
-EOC
-}
+clinic_database($node, $_) for qw(test other);
 $node->safe_psql('empty', q{SELECT dp_cdp.create_dataset('nobody')});
 
 # ---------------------------------------------------------------------------
@@ -155,44 +130,10 @@ $pid = worker_of($node, 'test');
 kill 'KILL', $pid;
 ok(wait_for_worker($node, $_, $pid), "after a crash of the server they are there: $_") for qw(test other);
 is($node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]), 0, 'and answer');
+like(value($node, 'test', q{SELECT finding FROM dp_cdp.check_setup() WHERE object = 'max_worker_processes'}), qr/^6, and 9 are needed/,
+	'check_setup says how many are needed');
 
-# ---------------------------------------------------------------------------
-# Too few slots
-# ---------------------------------------------------------------------------
 
-my $warned = q{SELECT finding FROM dp_cdp.check_setup() WHERE object = 'max_worker_processes'};
-like(value($node, 'test', $warned), qr/^6, and 9 are needed/, 'check_setup says how many are needed');
-$node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 9');
-$node->restart;
-wait_for_worker($node, $_) for qw(test other);
-is(value($node, 'test', $warned), '', 'and nothing when there are');
-
-$node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 2');
-$node->restart;
-ok($node->poll_query_until('postgres', "SELECT ($workers) = 1"), 'one slot for two ledgers');
-$node->psql($_, q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]) for qw(test other);
-is(join(' ', map { balance($node, $_, 'clinic', 'ana') } qw(test other)), '0.03 0.02', 'serves one after the other');
-like(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/WARNING:  there is no free background worker for a privacy ledger/, 'the log says that they are short');
-
-my $bench = pgbench_run($node, 'other', q{SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits;}, '-c', 1, '-T', 120);
-$node->poll_query_until('other', q{SELECT rho_spent > 0.02 FROM dp_cdp.budget});
-like(debit_error($node, 'test', 'ana', 'SELECT dp_count(*) FROM visits'),
-	qr/ZC003: the privacy ledger found no free background worker; nothing was debited.*"max_worker_processes"/, 'none for the other ledger, while one is busy');
-$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'other' AND backend_type = 'client backend'});
-$bench->();
-is(balance($node, 'test', 'clinic', 'ana'), '0.03', 'nothing debited');
-
-# ---------------------------------------------------------------------------
-# Leaving when idle
-# ---------------------------------------------------------------------------
-
-$node->append_conf('postgresql.conf', "dp_cdp.worker_idle_timeout = '500ms'");
-$node->restart;
-is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'dp_cdp%'}), 0,
-	'with worker_idle_timeout none is started with the server');
-$node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]);
-is(balance($node, 'test', 'clinic', 'ana'), '0.04', 'a debit starts one');
-ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), 'which leaves');
 unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/FATAL:  (?!the database system|database \d+ does not exist|terminating (connection|autovacuum process|background worker "parallel worker)|sorry)/,
 	'nobody dies');
 

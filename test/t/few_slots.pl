@@ -1,0 +1,54 @@
+# Fewer slots for background workers than ledgers, and workers that leave when they
+# are idle.
+
+use strict;
+use warnings;
+
+use LedgerTest;
+use Test::More;
+
+my $workers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'};
+my $node = ledger_node('main', conf => "max_logical_replication_workers = 0\nmax_worker_processes = 12\n");
+$node->safe_psql('postgres', 'CREATE ROLE ana LOGIN');
+for my $db (qw(test other))
+{
+	ledger_database($node, $db);
+	clinic_database($node, $db);
+}
+
+# ---------------------------------------------------------------------------
+# Too few slots
+# ---------------------------------------------------------------------------
+
+debit($node, $_, 'ana', q{SELECT dp_cdp.debit('clinic', 0.01)}) for qw(test other);
+is(value($node, 'test', q{SELECT finding FROM dp_cdp.check_setup() WHERE object = 'max_worker_processes'}), '', 'check_setup says nothing of slots where there are enough');
+
+$node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 2');
+$node->restart;
+ok($node->poll_query_until('postgres', "SELECT ($workers) = 1"), 'one slot for two ledgers');
+$node->psql($_, q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]) for qw(test other);
+is(join(' ', map { balance($node, $_, 'clinic', 'ana') } qw(test other)), '0.02 0.02', 'serves one after the other');
+like(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/WARNING:  there is no free background worker for a privacy ledger/, 'the log says that they are short');
+
+my $bench = pgbench_run($node, 'other', q{SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits;}, '-c', 1, '-T', 120);
+$node->poll_query_until('other', q{SELECT rho_spent > 0.02 FROM dp_cdp.budget});
+like(debit_error($node, 'test', 'ana', 'SELECT dp_count(*) FROM visits'),
+	qr/ZC003: the privacy ledger found no free background worker; nothing was debited.*"max_worker_processes"/, 'none for the other ledger, while one is busy');
+$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'other' AND backend_type = 'client backend'});
+$bench->();
+is(balance($node, 'test', 'clinic', 'ana'), '0.02', 'nothing debited');
+
+# ---------------------------------------------------------------------------
+# Leaving when idle
+# ---------------------------------------------------------------------------
+
+$node->append_conf('postgresql.conf', "dp_cdp.worker_idle_timeout = '500ms'");
+$node->restart;
+is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'dp_cdp%'}), 0,
+	'with worker_idle_timeout none is started with the server');
+$node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]);
+is(balance($node, 'test', 'clinic', 'ana'), '0.03', 'a debit starts one');
+ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), 'which leaves');
+
+$node->stop;
+done_testing();
