@@ -210,8 +210,7 @@ SELECT plan(:'query', 'HashAggregate') AS hashed;
 SELECT * FROM differences();
 RESET work_mem;
 RESET enable_sort;
--- by a worker
-SET max_parallel_workers_per_gather = 1;
+-- by workers
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
