@@ -38,16 +38,21 @@ class Result:
     def __init__(self, log, code):
         self.passed = self.failed = self.skipped = 0
         self.why = None         # a failure that is no test's
+        self.names = []         # of pg_regress: what failed, to be run again by itself
         sums = plan = None
         seen = 0
         bailed = False
         for line in open(log, errors='replace'):
             test = re.match(r'(not )?ok\b', line)
-            regress = re.match(r'(?:test|    ) +\S+ +\.\.\. (ok|FAILED)', line)
+            # 16 and later print TAP
+            regress = re.match(r'(?:test|    ) +(?P<name>\S+) +\.\.\. (?P<end>ok|FAILED)|(?P<not>not ok|ok) \d+ +[-+] (?P<tap>\S+) +\d+ ms$', line)
             if regress:
                 seen += 1
-                self.passed += regress[1] == 'ok'
-                self.failed += regress[1] != 'ok'
+                if 'ok' in (regress['end'], regress['not']):
+                    self.passed += 1
+                else:
+                    self.failed += 1
+                    self.names.append(regress['name'] or regress['tap'])
             elif test:
                 seen += 1
                 if re.search(r'# *(skip|todo)' if not test[1] else r'# *todo', line, re.I):
@@ -92,15 +97,19 @@ def source_of(line):
     return ['#   ' + text.rstrip() for text in open(at[1]).readlines()[max(0, n - 2):n + 1]]
 
 
-def failures(log, most=150):
+def failures(log, result, most=150):
     """Returns what a log says of its failed tests: the statement or source before each, and the diagnostics after it."""
+    lines = [line[:1000] for line in open(log, errors='replace').read().splitlines()]
+    if result.names:
+        # pg_regress shows all differences at the end
+        first = next((i for i, line in enumerate(lines) if line.startswith('diff -')), -40)
+        return lines[first:][:most]
     shown, kept, say, over = [], [], 0, False
-    for line in open(log, errors='replace'):
-        line = line.rstrip('\n')[:1000]
+    for line in lines:
         if re.match(r'ok\b', line):
             # a statement may make several tests
             over, say = True, 0
-        elif re.match(r'not ok\b', line) or 'FAILED' in line:
+        elif re.match(r'not ok\b', line):
             shown += kept[-15:] + [line]
             kept, say = [], 15
         elif say:
@@ -109,9 +118,7 @@ def failures(log, most=150):
         else:
             kept = ([] if over else kept) + [line]
             over = False
-    if not shown:
-        shown = kept[-40:]
-    return shown[:most]
+    return (shown or lines[-40:])[:most]
 
 
 class Runner:
@@ -160,9 +167,9 @@ class Runner:
         self.results[name] = (result, time.monotonic() - start)
         if result.failed:
             self.say('--- %s: %d failed%s' % (name, result.failed, ': ' + result.why if result.why else ''))
-            for line in failures(log_of(name)):
+            for line in failures(log_of(name), result):
                 print('    ' + line)
-            print('    its output: %s; again: %s' % (os.path.relpath(log_of(name)), again(name)), flush=True)
+            print('    its output: %s; again: %s' % (os.path.relpath(log_of(name)), again(name, result)), flush=True)
 
     def run(self):
         while self.waiting or self.running:
@@ -202,7 +209,7 @@ class Runner:
                         break
         for name, (result, _) in self.results.items():
             if result.failed:
-                print('failed: %s' % again(name))
+                print('failed: %s' % again(name, result))
         passed, failed, skipped = (sum(counts[i] for counts in suites.values()) for i in (1, 2, 3))
         whole = time.time() - float(os.environ.get('DP_BEGUN') or time.time())
         print('%s minutes, and with installing and building before it %d:%02d' % (self.clock(), whole // 60, whole % 60))
@@ -217,8 +224,9 @@ class Runner:
             out.writelines('%s %.1f\n' % item for item in sorted(times.items()))
 
 
-def again(name):
-    """Returns the command that runs a file again."""
+def again(name, result):
+    """Returns the command that runs a file again, or what failed of it."""
+    name = '"%s"' % ' '.join('%s/%s' % (name, test) for test in result.names) if result.names else name
     settings = ' '.join('%s=%s' % (v, os.environ[v]) for v in ('ASSERT', 'SANITIZE', 'PGMAJOR', 'PG_SOURCE') if os.environ.get(v))
     return 'make %s ONLY=%s%s' % (RUN, name, ' ' + settings if settings else '')
 
