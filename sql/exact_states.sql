@@ -142,9 +142,11 @@ SELECT e AS exponent, count(*), count(*) FILTER (WHERE got <> want) AS wrong
 
 -- one million doubles of many magnitudes: some random orders, 20 in the run of all tests, and 2 workers
 \set orders 3
+\set units 60
 \getenv all DP_TEST_ALL
 \if :{?all}
 \set orders 20
+\set units 300
 \endif
 CREATE TABLE doubles AS
 	SELECT (hashint4extended(i, 1) % 1000000) * power(2.0::float8, hashint4extended(i, 2) % 40) AS x,
@@ -381,7 +383,7 @@ SELECT (SELECT count(*) FROM long_few) AS few, (SELECT count(*) FROM long_all) =
 CREATE TABLE lengths (unit int, a text, b text);
 ALTER TABLE lengths ALTER a SET STORAGE EXTERNAL;
 INSERT INTO lengths SELECT u, repeat('x', n), repeat('y', m)
-  FROM generate_series(1, 60) u, (VALUES (65532, NULL), (65533, NULL), (NULL, 65532), (NULL, 65533), (32760, 32764), (32764, 32764), (32764, 32765),
+  FROM generate_series(1, :units) u, (VALUES (65532, NULL), (65533, NULL), (NULL, 65532), (NULL, 65533), (32760, 32764), (32764, 32764), (32764, 32765),
 	(16380, 16380), (16380, 16381), (508, 508), (508, 509)) v (n, m);
 INSERT INTO lengths SELECT 1, NULL, repeat(repeat('z', 1000), 100000);
 INSERT INTO lengths SELECT 2, NULL, b FROM lengths WHERE unit = 1 AND length(b) = 100000000;
@@ -398,14 +400,14 @@ BEGIN
 		INTO result USING dp_cdp.make_bound_spec(2, max_groups, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
 	RETURN result;
 END $$;
-SELECT lengths_digest(10, 'work_mem', '64MB');
+SELECT replace(lengths_digest(10, 'work_mem', '64MB'), ' ' || :units, ' all') AS lengths_digest;
 SELECT lengths_digest(10, 'work_mem', '64kB') = lengths_digest(10, 'work_mem', '64MB') AS small,
 	   lengths_digest(10, 'enable_hashagg', 'off') = lengths_digest(10, 'enable_hashagg', 'on') AS sorted,
 	   lengths_digest(10, 'parallel_setup_cost', '0', 'parallel_tuple_cost', '0', 'min_parallel_table_scan_size', '0', 'max_parallel_workers_per_gather', '3')
 	   = lengths_digest(10, 'max_parallel_workers_per_gather', '0') AS workers;
 -- fewer bytes where a unit may be in more groups
-SELECT lengths_digest(1024, 'work_mem', '64MB');
-SELECT lengths_digest(1000000, 'work_mem', '64MB');
+SELECT replace(lengths_digest(1024, 'work_mem', '64MB'), ' ' || :units, ' all') AS lengths_digest;
+SELECT replace(lengths_digest(1000000, 'work_mem', '64MB'), ' ' || :units, ' all') AS lengths_digest;
 
 -- leave out a unit, also one whose rows are beyond the limits: at most max_groups groups change, by 1
 CREATE FUNCTION lengths_without(u int) RETURNS TABLE (a int, b int, n bigint) LANGUAGE plpgsql AS $$

@@ -5,7 +5,7 @@
 -- memory, where it is about something else with one.
 
 \ir size.psql
-SELECT CASE WHEN :long THEN 4000 ELSE 1000 END AS units, CASE WHEN :long THEN 40000 ELSE 10000 END AS rows,
+SELECT CASE WHEN :long THEN 6000 ELSE 1000 END AS units, CASE WHEN :long THEN 60000 ELSE 10000 END AS rows,
 	CASE WHEN :long THEN '{64kB,512kB,64MB}' ELSE '{64kB,64MB}' END AS memory, CASE WHEN :long THEN '{64kB,512kB,64MB}' ELSE '{64kB}' END AS little \gset
 
 SET client_min_messages = error;
