@@ -17,7 +17,7 @@ is their noise what the charge allows and EXPLAIN shows, and are they right?
 
 The limits of a linear statistic are widened by SLACK for what is not linear.
 
-1,000 draws of a statistic find a variance of 1.8 times theory, or its inverse, 6,000 of a whole number one of 1.23
+1,000 draws of a statistic find a variance of 1.8 times theory, or its inverse, 6,000 of a whole number one of 1.24
 times, 300 of a quantile one of 3.5 times (but for one time in a thousand).  Draws are as many in `make test` and in
 `make test-all`, which has both relations of each kind, rows and units.
 """
