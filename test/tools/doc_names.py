@@ -24,9 +24,12 @@ sys.dont_write_bytecode = True
 from test_files import SUITES  # noqa: E402
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-FILES = sorted(set(subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
-                   .stdout.split()))
-if not FILES:                   # a copy without its history
+try:
+    FILES = sorted(set(subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
+                       .stdout.split()))
+except FileNotFoundError:
+    FILES = []
+if not FILES:                   # a copy without its history, or a machine without git
     FILES = [os.path.relpath(os.path.join(d, f), ".") for d, _, names in os.walk(".") for f in names]
 FILES = [f for f in FILES if os.path.isfile(f)]
 INSTALL = "sql/dp_cdp--%s.sql" % re.search(r"^default_version = '(.*)'", open("dp_cdp.control").read(), re.M).group(1)
