@@ -1,10 +1,13 @@
 -- dp_cdp.consistent: counts and sums of GROUPING SETS, ROLLUP and CUBE that add up,
 -- at the same price and with no more noise, and what stays as it is.
--- Noise is looked at by chi-square, 1e-12 on each side, with 200 degrees of freedom, in "make test"
--- with 50: there a variance must be wrong by a factor of three to be found.
+-- Noise is looked at by chi-square, 1e-12 on each side.  The noise that is drawn has 3,600 degrees of freedom, in
+-- "make test" 600: half or twice the variance is surely found, and nine times of ten 0.81 or 1.22 times, in "make test"
+-- 0.6 or 1.6 times.  What is told of each set has 300, in "make test" 50: three times of four half the variance is
+-- found, in "make test" an eighth.
 
 \ir size.psql
-SELECT CASE WHEN :long THEN 200 ELSE 50 END AS times, CASE WHEN :long THEN 89 ELSE 7 END AS least, CASE WHEN :long THEN 375 ELSE 156 END AS most \gset
+SELECT CASE WHEN :long THEN 300 ELSE 50 END AS times, CASE WHEN :long THEN 158 ELSE 7 END AS least, CASE WHEN :long THEN 506 ELSE 156 END AS most,
+	CASE WHEN :long THEN 3035 ELSE 387 END AS least_drawn, CASE WHEN :long THEN 4230 ELSE 877 END AS most_drawn \gset
 SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;
@@ -57,7 +60,7 @@ CREATE FUNCTION off_margins(called text, OUT counts bigint, OUT sums bigint) LAN
 		WHERE k.name = called
 $$;
 
-SELECT plan(86);
+SELECT plan(88);
 
 -- ---------------------------------------------------------------------
 -- Off by default, same price
@@ -102,6 +105,19 @@ SELECT is(count(*), 8::bigint, 'errors of all sets are looked at') FROM observed
 SELECT ok(bool_and(counts BETWEEN :least AND :most), 'counts have the noise that is said, and no bias: ' || string_agg(round(counts::numeric, 1)::text, ' ')) FROM observed;
 SELECT ok(bool_and(sums BETWEEN :least AND :most) AND count(sums) = 8, 'sums have the noise that is said, and no bias: ' || string_agg(round(sums::numeric, 1)::text, ' ')) FROM observed;
 SELECT ok(bool_and((off_margins('many ' || i)) = ROW(0::bigint, 0::bigint)), 'all of them add up') FROM generate_series(1, :times, 10) i;
+-- Interactions of all three keys, 3 * 4 * 1 in each answer, are known from the finest set alone: least squares leave
+-- them as they were drawn, independent of each other, with a variance of 50 and what rounding adds.
+CREATE VIEW drawn AS
+	SELECT count(*) / 40 * 12 AS freedom, sum(n * n) / 50 AS counts, sum(s * s) / (50 * 100 * 100) AS sums FROM (
+		SELECT n - avg(n) OVER ab - avg(n) OVER ac - avg(n) OVER bc + avg(n) OVER ea + avg(n) OVER eb + avg(n) OVER ec - avg(n) OVER every AS n,
+			s - avg(s) OVER ab - avg(s) OVER ac - avg(s) OVER bc + avg(s) OVER ea + avg(s) OVER eb + avg(s) OVER ec - avg(s) OVER every AS s
+		FROM (SELECT name, k.a, k.b, k.c, k.n - coalesce(t.n, 0) AS n, k.s - coalesce(t.s, 0) AS s
+			FROM kept k LEFT JOIN truth t ON t.gid = 0 AND (t.a, t.b, t.c) = (k.a, k.b, k.c) WHERE k.gid = 0 AND name LIKE 'many %') e
+		WINDOW every AS (PARTITION BY name), ea AS (PARTITION BY name, a), eb AS (PARTITION BY name, b), ec AS (PARTITION BY name, c),
+			ab AS (PARTITION BY name, a, b), ac AS (PARTITION BY name, a, c), bc AS (PARTITION BY name, b, c)) r;
+SELECT is(freedom, :times * 12::bigint, 'what was drawn is seen in all answers') FROM drawn;
+SELECT ok(counts BETWEEN :least_drawn AND :most_drawn * (1 + 8.0 / 12 / 50) AND sums BETWEEN :least_drawn AND :most_drawn,
+	'it has the noise that the price has: ' || round(counts, 1) || ' ' || round(sums, 1) || ' of ' || freedom) FROM drawn;
 
 -- ---------------------------------------------------------------------
 -- What is told before and after
