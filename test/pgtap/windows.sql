@@ -219,3 +219,5 @@ SELECT is(asked_with('SELECT count(*) FROM (SELECT ntile($1) OVER (PARTITION BY 
 	CASE WHEN n > 0 THEN (SELECT count(*)::text FROM (SELECT customer, ntile(n) OVER (PARTITION BY customer ORDER BY id) p FROM orders) q WHERE p = 1 AND customer > 0) ELSE '0' END, 'ntile of ' || coalesce(n::text, 'NULL'))
 FROM unnest('{2,0,-1,NULL}'::int[]) n;
 SELECT matches(asked_with('SELECT count(*) FROM (SELECT count(*) OVER (PARTITION BY customer ORDER BY id ROWS $1 PRECEDING) p FROM orders) q WHERE p = 1', 2), 'ZC002 .*write a number', 'a frame');
+
+SELECT * FROM finish();

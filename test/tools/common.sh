@@ -12,6 +12,11 @@
 
 DP_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 DP_BUILD=$DP_TOP/build
+if [[ $DP_TOP == *[[:space:]]* ]]
+then
+	echo "${0##*/}: make takes no paths with blanks; move \"$DP_TOP\" to one without" >&2
+	exit 1
+fi
 umask 022
 
 # Nothing of the caller's surroundings may change a result.

@@ -26,12 +26,18 @@ suite=${1%%/*}
 file=${1#*/}
 shift
 
-# A failed assertion fails the file that met it, whatever its tests said: result, logs...
+# A failed assertion fails the file that met it, whatever its tests said; so does a process that died of a signal,
+# where no test sends one: result, logs...
 no_assertion_failed()
 {
 	local rc=$1
 
 	shift
+	if [[ $suite != t ]] && grep -h -A 3 'was terminated by signal' "$@" 2>/dev/null
+	then
+		echo "not ok - a process of the server died"
+		rc=1
+	fi
 	if grep -h -A 12 '^TRAP:' "$@" 2>/dev/null
 	then
 		echo "not ok - an assertion failed"
@@ -46,6 +52,7 @@ one_test()
 	local name=$1
 
 	shift
+	echo '1..1'
 	if "$@"
 	then
 		echo "ok 1 - $name"

@@ -52,7 +52,8 @@ cleanup()
 	rm -rf "$DP_WORK"
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM
+runner=
+trap '[[ -z $runner ]] || { kill -TERM "$runner"; wait "$runner"; }; exit 130' INT TERM HUP
 
 # is a file run that matches the pattern?
 chosen()
@@ -64,9 +65,15 @@ chosen()
 # build
 # --------------------------------------------------------------------------
 
+echo "building: a minute or two the first time"
 begun=$SECONDS
-dp_build "$DP_LOGS/build.log" ||
-	{ tail -n 60 "$DP_LOGS/build.log"; echo "the extension could not be built"; echo "0 passed, 1 failed"; exit 1; }
+if ! dp_build "$DP_LOGS/build.log"
+then
+	tail -n 60 "$DP_LOGS/build.log"
+	echo "the extension could not be built; all that the compiler said: ${DP_LOGS#"$DP_TOP"/}/build.log"
+	echo "0 passed, 1 failed"
+	exit 1
+fi
 grep -i 'warning' "$DP_LOGS/build.log"
 echo "built in $((SECONDS - begun)) seconds"
 dp_readable_tree "$DP_WORK/tree" || exit 1
@@ -134,4 +141,7 @@ fi
 export DP_BUILT=yes DP_TOP DP_BIN DP_TREE DP_LIB DP_PG_CONFIG DP_PGXS DP_WORK DP_LOGS DP_BEGUN
 export PATH=$DP_BIN:$PATH
 export HOME=$DP_WORK
-python3 "$tools/schedule.py"
+# in the background, since bash runs no trap while it waits for what is not
+python3 "$tools/schedule.py" &
+runner=$!
+wait "$runner"

@@ -12,8 +12,8 @@
 #	DP_BEGUN		when run_tests.sh began, in seconds since 1970
 #
 # A file prints TAP.  The last line is "N passed, N failed[, N skipped]", where N
-# counts named tests.  A plan that was not kept, a bail-out, an exit code that no
-# failed test explains, and a file without a test count as one failure each.
+# counts named tests.  A plan that is not there or was not kept, a bail-out, an exit
+# code that no failed test explains, and a file without a test count as one failure each.
 #
 #-------------------------------------------------------------------------
 import collections
@@ -36,23 +36,24 @@ class Result:
     """Counts of one file, and what failed in it."""
 
     def __init__(self, log, code):
+        regress = re.match('.*/(regress|isolation)\.log$', log)
         self.passed = self.failed = self.skipped = 0
         self.why = None         # a failure that is no test's
         self.names = []         # of pg_regress: what failed, to be run again by itself
-        sums = plan = None
+        sums, plans = None, []
         seen = 0
         bailed = False
         for line in open(log, errors='replace'):
             test = re.match(r'(not )?ok\b', line)
             # 16 and later print TAP
-            regress = re.match(r'(?:test|    ) +(?P<name>\S+) +\.\.\. (?P<end>ok|FAILED)|(?P<not>not ok|ok) \d+ +[-+] (?P<tap>\S+) +\d+ ms$', line)
-            if regress:
+            of_regress = regress and re.match(r'(?:test|    ) +(?P<name>\S+) +\.\.\. (?P<end>ok|FAILED)|(?P<not>not ok|ok) \d+ +[-+] (?P<tap>\S+) +\d+ ms$', line)
+            if of_regress:
                 seen += 1
-                if 'ok' in (regress['end'], regress['not']):
+                if 'ok' in (of_regress['end'], of_regress['not']):
                     self.passed += 1
                 else:
                     self.failed += 1
-                    self.names.append(regress['name'] or regress['tap'])
+                    self.names.append(of_regress['name'] or of_regress['tap'])
             elif test:
                 seen += 1
                 if re.search(r'# *(skip|todo)' if not test[1] else r'# *todo', line, re.I):
@@ -62,8 +63,7 @@ class Result:
                 else:
                     self.passed += 1
             elif re.match(r'1\.\.\d+', line):
-                plan = int(re.match(r'1\.\.(\d+)', line)[1])
-                self.skipped += plan == 0
+                plans.append(int(re.match(r'1\.\.(\d+)', line)[1]))
             elif line.startswith('Bail out!'):
                 bailed = True
             elif re.match(r'\s*\d+ passed, \d+ failed', line):
@@ -71,16 +71,21 @@ class Result:
         if not seen and sums:
             self.passed, self.failed, self.skipped = (sums + [0])[:3]
             seen = sum(sums)
+            plans = [seen]
+        elif not seen and plans == [0]:
+            self.skipped = 1
         if bailed:
             self.why = 'it gave up'
-        elif plan and plan != seen:
-            self.why = '%d tests were planned, %d were run' % (plan, seen)
+        elif len(plans) == 1 and plans[0] != seen:
+            self.why = '%d tests were planned, %d were run' % (plans[0], seen)
         elif code == 124:
             self.why = 'it was stopped after %d seconds' % TIMEOUT
         elif code and not self.failed:
             self.why = 'it ended with exit code %d' % code
-        elif not seen and plan != 0:
+        elif not seen and plans != [0]:
             self.why = 'it tested nothing'
+        elif len(plans) != 1 and not regress:
+            self.why = 'it has %d plans' % len(plans)
         self.failed += self.why is not None
 
 
@@ -99,7 +104,9 @@ def source_of(line):
 
 def failures(log, result, most=150):
     """Returns what a log says of its failed tests: the statement or source before each, and the diagnostics after it."""
-    lines = [line[:1000] for line in open(log, errors='replace').read().splitlines()]
+    # tests are read from a copy, which is gone then
+    copy = os.environ['DP_WORK'] + '/in/'
+    lines = [line[:1000].replace(copy, '') for line in open(log, errors='replace').read().splitlines()]
     if result.names:
         # pg_regress shows all differences at the end
         first = next((i for i, line in enumerate(lines) if line.startswith('diff -')), -40)
@@ -110,7 +117,7 @@ def failures(log, result, most=150):
             # a statement may make several tests
             over, say = True, 0
         elif re.match(r'not ok\b', line):
-            shown += kept[-15:] + [line]
+            shown += ['...'] * (len(kept) > 15) + kept[-15:] + [line]
             kept, say = [], 15
         elif say:
             shown += [line] + source_of(line)
@@ -169,7 +176,8 @@ class Runner:
             self.say('--- %s: %d failed%s' % (name, result.failed, ': ' + result.why if result.why else ''))
             for line in failures(log_of(name), result):
                 print('    ' + line)
-            print('    its output: %s; again: %s' % (os.path.relpath(log_of(name)), again(name, result)), flush=True)
+            print('    its output: %s%s; again: %s' % (
+                os.path.relpath(log_of(name)), ', and in %s/%s' % (os.path.relpath(LOGS), name) if result.names else '', again(name, result)), flush=True)
 
     def run(self):
         while self.waiting or self.running:
@@ -217,9 +225,9 @@ class Runner:
         return passed > 0 and failed == 0
 
     def remember(self):
-        """Leaves how long each file took, for the next run's order."""
+        """Leaves how long each file took that passed, for the next run's order."""
         times = last_times(RUN)
-        times.update((name, seconds) for name, (_, seconds) in self.results.items() if not self.within[name])
+        times.update((name, seconds) for name, (result, seconds) in self.results.items() if not (self.within[name] or result.failed))
         with open('%s/times-%s' % (LOGS, RUN), 'w') as out:
             out.writelines('%s %.1f\n' % item for item in sorted(times.items()))
 
@@ -233,11 +241,13 @@ def again(name, result):
 
 def main():
     runner = Runner(chosen())
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(130))
     try:
         runner.run()
     except (KeyboardInterrupt, SystemExit):
         runner.stop()
+        runner.say('stopped at %d of %d files' % (len(runner.results), len(runner.within)))
         sys.exit(130)
     runner.remember()
     sys.exit(not runner.report())

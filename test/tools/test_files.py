@@ -7,8 +7,9 @@
 # usage: test_files.py list		the chosen files, "suite/file" a line
 #		 test_files.py check	test/files.txt, test/README.md and test/ name the same files, and
 #								"make test" has a test of each promise of docs/privacy.md
-#		 test_files.py record	writes the times of the last runs into test/files.txt, and
-#								new files, which become those of "make test"
+#		 test_files.py record	puts new files into test/files.txt, as those of "make test",
+#								and takes out those that are gone
+#		 test_files.py times	the same, and writes the times of the last runs
 #
 # Environment:
 #
@@ -66,7 +67,9 @@ def chosen():
         return {name: [] for name, (_, run) in table().items() if ALL or run == 'test'}
     result = {}
     known = files()
-    for word in os.environ['ONLY'].split():
+    for word in re.split(r'[\s,]+', os.environ['ONLY'].strip()):
+        # the path of a file will do, too
+        word = re.sub(r'^sql/', 'regress/', re.sub(r'^test/(?:(isolation/)specs/)?', r'\1', word))
         suite, _, part = word.partition('/')
         names = [name for name in known if word in (name, name.split('/')[0], os.path.splitext(name)[0])]
         if part and any(word in (name, os.path.splitext(name)[0]) for name in found(suite, OF_PG_REGRESS.get(suite, ''))):
@@ -132,9 +135,13 @@ def check():
     sys.exit(bool(problems))
 
 
-def record():
-    """Takes over the times of the last runs; a new file becomes one of "make test"."""
-    rows, short, full = table(), last_times('test'), last_times('test-all')
+def times():
+    record(last_times('test'), last_times('test-all'))
+
+
+def record(short={}, full={}):
+    """Makes the table one of the files that there are; a new one becomes one of "make test"."""
+    rows = table()
     head = [line for line in open(TABLE) if line.startswith('#')]
     names = files()
     with open(TABLE, 'w') as out:
@@ -149,7 +156,7 @@ if __name__ == '__main__':
     command = sys.argv[1] if len(sys.argv) == 2 else ''
     if command == 'list':
         print('\n'.join(chosen()))
-    elif command in ('check', 'record'):
+    elif command in ('check', 'record', 'times'):
         globals()[command]()
     else:
-        sys.exit('usage: test_files.py list | check | record')
+        sys.exit('usage: test_files.py list | check | record | times')
