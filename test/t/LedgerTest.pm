@@ -13,6 +13,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_database dataset budget debit
   debit_error background finish wait_waiting value balance pgbench_run crash_under_load
@@ -25,11 +26,12 @@ our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_
 	my $poll = \&PostgreSQL::Test::Cluster::poll_query_until;
 
 	*PostgreSQL::Test::Cluster::poll_query_until = sub {
-		my $result;
+		my ($times, $result) = (0);
 
 		until (eval { $result = $poll->(@_); 1 })
 		{
-			die $@ unless $@ =~ /^Broken pipe/;
+			die $@ unless $@ =~ /^Broken pipe/ && $times++ < 1800;
+			usleep(100_000);
 		}
 		return $result;
 	};

@@ -135,7 +135,7 @@ is(files(), 0, 'leaves no files, either');
 # at every stage
 my $stopped = 0;
 my $expected = $node->safe_psql('test', $counts);
-for (my $ms = 2; $ms <= by_run(100, 400); $ms = int($ms * 1.25) + 1)
+for (my $ms = 1; $ms <= by_run(100, 400); $ms = int($ms * 1.25) + 1)
 {
 	($status, $out, $err) = $node->psql('test', settings(%parallel) . "SET statement_timeout = $ms; $counts");
 	if ($err ne '')

@@ -277,12 +277,15 @@ for my $round (@rounds)
 	my ($what, $chaos) = @$round;
 	my @clients = start_clients(6);
 
+	my $shown = 0;
+
 	for (1 .. 9000)
 	{
 		$_->{handle}->pump_nb for @clients;
-		last if (() = join('', map { $_->{out} } @clients) =~ /^with /mg) > 20;
+		last if ($shown = () = join('', map { $_->{out} } @clients) =~ /^with /mg) > 20;
 		select undef, undef, undef, 0.02;
 	}
+	die 'nothing happens' if $shown <= 20;
 	$chaos->();
 	my $out = stop_clients(@clients);
 	wait_for_server();
