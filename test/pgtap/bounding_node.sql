@@ -385,7 +385,7 @@ BEGIN
 	END LOOP;
 	RETURN result;
 END $$;
-CREATE TABLE long_unit AS SELECT repeat(md5((g % 200)::text), 1000) AS u, g % 5 AS k FROM generate_series(1, 400) g;
+CREATE TABLE long_unit AS SELECT repeat(md5((g % 200)::text), CASE WHEN :long THEN 4000 ELSE 1000 END) AS u, g % 5 AS k FROM generate_series(1, 400) g;
 CREATE TABLE busy AS SELECT nullif(g % 200, 0) AS u, g / 200 AS k, g AS x FROM generate_series(0, 59999) g;
 ANALYZE long_unit, busy;
 CREATE TABLE sized AS SELECT * FROM (VALUES ('long units', 2000, apart((SELECT f FROM form f WHERE name = 'count'), 'u', 'long_unit')),

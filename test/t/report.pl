@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $here = dirname(__FILE__);
-my $rows = $ENV{REPORT_ROWS} // by_run(4_000, 100_000);
+my $rows = $ENV{REPORT_ROWS} // by_run(4_000, 200_000);
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'dp_cdp'\nlog_min_messages = warning\n");

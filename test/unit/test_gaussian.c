@@ -202,7 +202,7 @@ test_properties(void)
 
 			dp_normal_tail_pair(epsilon / mu, 0, mu, &pair);
 			condition = epsilon * pair.second / pair.drop;
-			check(distance(dp_gdp_delta(mu, epsilon), delta) <= 6e-15 + 4e-16 * condition,
+			check(distance(dp_gdp_delta(mu, epsilon), delta) <= 4e-15 + 4e-16 * condition,
 				  "delta of epsilon(%.17g, %.17g)", mu, delta);
 			back = dp_gdp_mu(epsilon, delta);
 			condition = epsilon * pair.second / (mu * pair.density);

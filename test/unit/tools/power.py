@@ -169,6 +169,7 @@ def main():
         ("small bridges, variance 21, mean", mean_of(21), (200000, 60000, 5000)),
         ("large bridges, variance", normal_variance(1 / 8, 3.9), (200000, 100000, 20000)),
         ("chain, correlation of two steps", correlated([-0.6, 0.6], "34"), (200000, 100000, 10000)),
+        ("chain, the same in 5 classes", correlated([-1, -0.3, 0.3, 1], "34"), (200000, 100000, 10000)),
         ("undecided bridge, probability", coin(0.3), (20000, 20000, 2000)),
     ]
     for name, law, sizes, *coarse in rows:
