@@ -1,5 +1,5 @@
 # A CUBE that dies between its debit and the moment when its answers are kept: all of its sets are paid for then, and
-# none is there.  Asked again they are drawn, for nothing, agree, and stay as they are.
+# none is there.  Asked again they are drawn, for nothing, agree, and stay as they are.  One that lives is waited for.
 
 use strict;
 use warnings;
@@ -167,6 +167,17 @@ for my $death (@deaths)
 	is(value($node, 'test', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), '0', "$what: no question is locked");
 	$node->safe_psql('test', "SELECT dp_cdp.refresh('d')");
 }
+
+# who asks while the answers that somebody has paid for are read waits for them
+my ($ana, $bob, $cap) = split / /, spent();
+my $run = begin_cube(1);
+cmp_ok(after_debit('1'), '>', 0, 'at once: the debit had been made, and answers were not kept');
+my $second = debit($node, 'test', 'bob', "$cube;");
+$run->{handle}->finish;
+chomp(my $first = $run->{out});
+is(off_margins($first), 0, 'at once: an answer that agrees');
+is($second, $first, 'at once: who asked meanwhile is shown the same');
+is(spent(), join(' ', $ana + 8, $bob + 8, $cap + 8), 'at once: and pays for it, and the cap does not');
 
 $node->stop;
 done_testing();
