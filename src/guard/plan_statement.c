@@ -373,32 +373,61 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	return result;
 }
 
+/*
+ * Plans a query with one policy: where that has changed meanwhile, it plans again.  Code of the asker may be run while
+ * constants are folded, so that it gives up after some times.
+ */
+static PlannedStmt *
+plan_under_one_policy(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	for (int i = 0; i < 10; i++)
+	{
+		/* the planner writes into it */
+		Query	   *query = copyObject(parse);
+		DpHeldPolicies *before = dp_hold_policies();
+		PlannedStmt *result = plan_guarded(query, query_string, cursorOptions, boundParams);
+
+		if (!dp_let_go_policies(before))
+			return result;
+		CHECK_FOR_INTERRUPTS();
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("the policy of a protected table in this query was changed again and again while it was planned; nothing was charged: ask again")));
+}
+
 /* Plans a query that names a protected table; the audit hears of it if that is refused. */
 static PlannedStmt *
 plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	static int	depth = 0;		/* a prefetch is part of the statement */
+	static int	depth = 0;		/* code of the asker may plan while this is planned */
 	int			save_depth = depth;
 	MemoryContext caller = CurrentMemoryContext;
+	DpHeldPolicies *before;
 	DpRefusedStatement statement;
 	PlannedStmt *result;
 
-	if (depth > 0)
+	/* a prefetch is part of the statement */
+	if (around_prefetch != NULL)
 		return plan_guarded(parse, query_string, cursorOptions, boundParams);
+	before = dp_suspend_policies(NULL);
 	dp_refused_prepare(&statement, table, query_string, parse->stmt_location, parse->stmt_len);
 	PG_TRY();
 	{
 		depth++;
-		result = plan_guarded(parse, query_string, cursorOptions, boundParams);
-		depth = save_depth;
+		result = plan_under_one_policy(parse, query_string, cursorOptions, boundParams);
 	}
 	PG_CATCH();
 	{
 		depth = save_depth;
-		dp_refused_note(&statement, caller);
+		(void) dp_suspend_policies(before);
+		if (depth == 0)
+			dp_refused_note(&statement, caller);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	depth = save_depth;
+	(void) dp_suspend_policies(before);
 	return result;
 }
 

@@ -24,6 +24,8 @@
  *	  their relation.
  *	- a DpTable handed out stays valid until the end of the transaction even
  *	  when it is invalidated before.
+ *	- while a planning holds policies (held.c), it is given each of them as it was
+ *	  found first.
  *	- a policy that contradicts itself protects all the same: its dataset is
  *	  "", which dp_policy_dataset refuses.  Nothing here raises an error for a
  *	  bad policy, because plain SQL of the owner passes through here too.
@@ -420,16 +422,11 @@ compute_policy(Oid relid)
 	return cached ? &cached->table : NULL;
 }
 
-const DpTable *
-dp_policy_table(Oid relid)
+/* Returns the policy that holds now. */
+static const DpTable *
+look_up(Oid relid)
 {
 	PolicyEntry *entry;
-
-	/* catalogs are never protected */
-	if (relid < FirstNormalObjectId)
-		return NULL;
-	if (likely(recent_unprotected[RECENT_PLACE(relid)] == relid))
-		return NULL;
 
 	if (policy_cache == NULL)
 		create_cache();
@@ -459,6 +456,19 @@ dp_policy_table(Oid relid)
 	}
 
 	return compute_policy(relid);
+}
+
+const DpTable *
+dp_policy_table(Oid relid)
+{
+	/* catalogs are never protected */
+	if (relid < FirstNormalObjectId)
+		return NULL;
+	if (unlikely(dp_holds_policies()))
+		return dp_held_table(relid, look_up);
+	if (likely(recent_unprotected[RECENT_PLACE(relid)] == relid))
+		return NULL;
+	return look_up(relid);
 }
 
 /* the digest of a relation's labels while it is computed */

@@ -124,41 +124,56 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->neighbors = strcmp(row.neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
 }
 
-DpDataset *
-dp_policy_dataset(const char *name)
+bool
+dp_read_dataset(const char *name, DpDataset *dataset)
 {
 	static DpMoment read;		/* when last was */
 	static DpDataset last;		/* points to nothing */
 	DpMoment	moment;
-	DpDataset  *dataset = palloc0(sizeof(DpDataset));
 
+	if (strcmp(last.name, name) != 0 || !dp_moment_lasts(&read))
+	{
+		/* all bytes of it, which are compared */
+		memset(dataset, 0, sizeof(DpDataset));
+		strlcpy(dataset->name, name, NAMEDATALEN);
+		dp_moment_note(&moment);
+		if (!with_dataset(name, read_settings, dataset))
+			return false;
+		memcpy(&last, dataset, sizeof(DpDataset));
+		read = moment;
+	}
+	else
+		memcpy(dataset, &last, sizeof(DpDataset));
+	return true;
+}
+
+/* Reads a dataset that has to be there. */
+static DpDataset *
+read_existing(const char *name)
+{
+	DpDataset  *dataset = palloc(sizeof(DpDataset));
+
+	if (dp_read_dataset(name, dataset))
+		return dataset;
+	if (dp_is_citus_worker())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("dataset \"%s\" is not here, at a worker of a cluster; ask the coordinator, which has the budgets", name)));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+}
+
+DpDataset *
+dp_policy_dataset(const char *name)
+{
 	/* see cache.c: a policy that contradicts itself */
 	if (name[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the policy of a protected table in this query is damaged, so that nothing can be released from it: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
 				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables.")));
-
-	if (strcmp(last.name, name) == 0 && dp_moment_lasts(&read))
-	{
-		*dataset = last;
-		return dataset;
-	}
-	strlcpy(dataset->name, name, NAMEDATALEN);
-	dp_moment_note(&moment);
-	if (!with_dataset(name, read_settings, dataset))
-	{
-		if (dp_is_citus_worker())
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-					 errmsg("dataset \"%s\" is not here, at a worker of a cluster; ask the coordinator, which has the budgets", name)));
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
-	}
-	last = *dataset;
-	read = moment;
-	return dataset;
+	return dp_holds_policies() ? dp_held_dataset(name, read_existing) : read_existing(name);
 }
 
 typedef struct RoleTest

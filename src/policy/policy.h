@@ -50,6 +50,9 @@ dp_key_memory(Datum key, bool typbyval, int typlen)
 	return DP_KEY_MEMORY + (typbyval ? 0 : 3 * (int64) datumGetSize(key, typbyval, typlen));
 }
 
+/* policies as one planning reads them */
+typedef struct DpHeldPolicies DpHeldPolicies;
+
 /* one protected relation */
 typedef struct DpTable
 {
@@ -163,6 +166,17 @@ extern void dp_policy_init(void);
  * dp_policy_dataset refuses.
  */
 extern const DpTable *dp_policy_table(Oid relid);
+
+/*
+ * held.c: dp_hold_policies lets the functions of this file give each policy as they
+ * find it first, from now on.  dp_let_go_policies ends that, goes back to what was
+ * held before, which the former returns, and tells whether any of it has changed.
+ * dp_suspend_policies goes over to what was held elsewhere (NULL: nothing),
+ * and returns what is held; who catches an error goes back by it.
+ */
+extern DpHeldPolicies *dp_hold_policies(void);
+extern bool dp_let_go_policies(DpHeldPolicies *before);
+extern DpHeldPolicies *dp_suspend_policies(DpHeldPolicies *instead);
 
 /* ------------------------------------------------------------------------
  * through.c: tables whose rows belong to people through a foreign key

@@ -82,6 +82,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->object_classes = list_copy(o->object_classes);
 	n->object_ids = list_copy(o->object_ids);
 	n->object_versions = list_copy(o->object_versions);
+	n->policy_versions = list_copy(o->policy_versions);
 	n->inner_query = copyObject(o->inner_query);
 	n->inner = copyObject(o->inner);
 	n->late_query = copyObject(o->late_query);

@@ -124,13 +124,29 @@ hash_parent(uint32 hash, Oid relid)
 	return hash_more(hash, parent.key, sizeof(parent.key));
 }
 
+/* Returns a version of the policy of a relation; 0: it has none. */
+static uint32
+policy_version(Oid relid)
+{
+	const DpTable *table = dp_policy_table(relid);
+	uint8		digest[DP_POLICY_DIGEST_BYTES];
+	uint32		hash;
+
+	if (table == NULL)
+		return 0;
+	dp_policy_digest(table->labelled, digest);
+	hash = hash_more(1, digest, sizeof(digest));
+	/* of two parents the policies may contradict each other */
+	hash = hash_more(hash, table->dataset, strlen(table->dataset));
+	return table->nthrough > 0 ? hash_parent(hash, relid) : hash;
+}
+
 /* Hashes parts of the row of pg_class: ANALYZE and GRANT change the rest, too. */
 static bool
 relation_version(Oid relid, Oid *owner, uint32 *version)
 {
 	Relation	rel = try_relation_open(relid, AccessShareLock);
 	TupleDesc	desc;
-	const DpTable *table;
 	uint32		hash;
 
 	if (rel == NULL)
@@ -146,14 +162,6 @@ relation_version(Oid relid, Oid *owner, uint32 *version)
 		att->attisdropped, att->attnotnull, (Oid) att->attgenerated};
 
 		hash = hash_more(hash, type, sizeof(type));
-	}
-	table = dp_policy_table(relid);
-	if (table != NULL)
-	{
-		hash = hash_more(hash, table->dataset, strlen(table->dataset));
-		hash = hash_more(hash, table->unit, strlen(table->unit));
-		if (table->nthrough > 0)
-			hash = hash_parent(hash, relid);
 	}
 	relation_close(rel, NoLock);
 	*version = hash;
@@ -221,6 +229,8 @@ dp_record_object(DpRelease *release, Oid classid, Oid objid)
 	release->object_classes = lappend_oid(release->object_classes, classid);
 	release->object_ids = lappend_oid(release->object_ids, objid);
 	release->object_versions = lappend_int(release->object_versions, (int) version);
+	release->policy_versions = lappend_int(release->policy_versions,
+										   classid == RelationRelationId ? (int) policy_version(objid) : 0);
 }
 
 static void
@@ -281,16 +291,47 @@ lock_object(Oid classid, Oid objid)
 						   classid == TypeRelationId ? RowShareLock : AccessShareLock);
 }
 
+/*
+ * Tells whether an object is as it was planned with.  Once the release is charged, its locks keep it usable, and
+ * what others change in it, policies among that, comes after the release: only this session could have dropped it.
+ */
 static bool
-is_unchanged(DpRelease *release, int i, Oid run_as, Oid dataset_owner)
+is_unchanged(DpRelease *release, int i, Oid run_as, Oid dataset_owner, bool charged)
 {
 	Oid			classid = list_nth_oid(release->object_classes, i);
+	Oid			objid = list_nth_oid(release->object_ids, i);
 	Oid			owner;
 	uint32		version;
 
-	return object_version(classid, list_nth_oid(release->object_ids, i), &owner, &version) &&
-		version == (uint32) list_nth_int(release->object_versions, i) &&
-		(classid == RelationRelationId || dp_owner_is_trusted(owner, run_as, dataset_owner));
+	if (!object_version(classid, objid, &owner, &version))
+		return false;
+	if (classid != RelationRelationId && !dp_owner_is_trusted(owner, run_as, dataset_owner))
+		return false;
+	if (charged && !TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		return true;
+	return version == (uint32) list_nth_int(release->object_versions, i) &&
+		(charged || classid != RelationRelationId || policy_version(objid) == (uint32) list_nth_int(release->policy_versions, i));
+}
+
+/* Tells so of all of them, by what holds now. */
+static bool
+all_unchanged(DpRelease *release, Oid dataset_owner, bool charged)
+{
+	DpHeldPolicies *held = dp_suspend_policies(NULL);
+	Oid			run_as = dp_object_owner(RelationRelationId, release->relid);
+	volatile bool unchanged = OidIsValid(run_as);
+
+	PG_TRY();
+	{
+		for (int i = 0; unchanged && i < list_length(release->object_ids); i++)
+			unchanged = is_unchanged(release, i, run_as, dataset_owner, charged);
+	}
+	PG_FINALLY();
+	{
+		(void) dp_suspend_policies(held);
+	}
+	PG_END_TRY();
+	return unchanged;
 }
 
 void
@@ -298,15 +339,11 @@ dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged)
 {
 	ListCell   *class,
 			   *id;
-	Oid			run_as = dp_object_owner(RelationRelationId, release->relid);
-	bool		unchanged = OidIsValid(run_as);
 
 	forboth(class, release->object_classes, id, release->object_ids)
 		lock_object(lfirst_oid(class), lfirst_oid(id));
 	AcceptInvalidationMessages();
-	for (int i = 0; unchanged && i < list_length(release->object_ids); i++)
-		unchanged = is_unchanged(release, i, run_as, dataset_owner);
-	if (unchanged)
+	if (all_unchanged(release, dataset_owner, charged))
 		return;
 	/* whoever asks again shall not find the same plan */
 	ResetPlanCache();

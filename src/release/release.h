@@ -314,6 +314,7 @@ struct DpRelease
 	List	   *object_classes; /* OIDs of catalogues */
 	List	   *object_ids;		/* OIDs of objects */
 	List	   *object_versions;	/* ints */
+	List	   *policy_versions;	/* ints; 0 for what has no policy */
 	Query	   *inner_query;	/* until it is planned, then NULL */
 	PlannedStmt *inner;
 

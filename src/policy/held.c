@@ -1,0 +1,157 @@
+/*-------------------------------------------------------------------------
+ *
+ * held.c
+ *	  The policies that one planning reads: each is looked up once.
+ *
+ * A planning asks for the policy of a table some twenty times, and other
+ * sessions may change it between any two of them: locks of readers do not
+ * stop them.  So the first answer is given until the planning ends, also that
+ * a table is not protected, and a dataset's settings with it.
+ *
+ * Invariants:
+ *	- while policies are held, a relation has one policy, and a dataset one row
+ *	  of settings.
+ *	- what was held is compared with what holds when the planning ends
+ *	  (dp_let_go_policies): a table that lost its entry in the cache meanwhile
+ *	  counts as changed, whatever it says now.  So labels of columns, which are
+ *	  read when they are asked for, are those of that policy, too.
+ *	- nothing of a planning that saw a change is executed.  What changes later
+ *	  is found before the debit (release/objects.c).
+ *	- a statement that code of the asker plans meanwhile holds its own.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+
+#include "policy/policy_int.h"
+
+typedef struct HeldTable
+{
+	Oid			relid;			/* hash key */
+	const DpTable *table;		/* NULL: not protected */
+} HeldTable;
+
+struct DpHeldPolicies
+{
+	MemoryContext context;
+	HTAB	   *tables;
+	List	   *datasets;		/* DpDataset */
+};
+
+/* NULL: each question is answered anew */
+static DpHeldPolicies *held = NULL;
+
+DpHeldPolicies *
+dp_hold_policies(void)
+{
+	DpHeldPolicies *before = held;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp policies of a planning", ALLOCSET_SMALL_SIZES);
+	HASHCTL		ctl = {0};
+	DpHeldPolicies *now = MemoryContextAllocZero(context, sizeof(DpHeldPolicies));
+
+	ctl.keysize = sizeof(Oid);
+	ctl.entrysize = sizeof(HeldTable);
+	ctl.hcxt = context;
+	now->context = context;
+	now->tables = hash_create("dp_cdp policies of a planning", 16, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	held = now;
+	return before;
+}
+
+DpHeldPolicies *
+dp_suspend_policies(DpHeldPolicies *instead)
+{
+	DpHeldPolicies *before = held;
+
+	held = instead;
+	return before;
+}
+
+bool
+dp_holds_policies(void)
+{
+	return held != NULL;
+}
+
+const DpTable *
+dp_held_table(Oid relid, const DpTable *(*look_up) (Oid relid))
+{
+	HeldTable  *entry = hash_search(held->tables, &relid, HASH_FIND, NULL);
+	const DpTable *table;
+
+	if (entry != NULL)
+		return entry->table;
+	/* which may hold those of ancestors, and move entries */
+	table = look_up(relid);
+	entry = hash_search(held->tables, &relid, HASH_ENTER, NULL);
+	entry->table = table;
+	return table;
+}
+
+DpDataset *
+dp_held_dataset(const char *name, DpDataset *(*look_up) (const char *name))
+{
+	ListCell   *lc;
+	MemoryContext caller;
+	DpDataset  *dataset;
+
+	foreach(lc, held->datasets)
+	{
+		if (strcmp(((DpDataset *) lfirst(lc))->name, name) == 0)
+			break;
+	}
+	if (lc == NULL)
+	{
+		dataset = look_up(name);
+		caller = MemoryContextSwitchTo(held->context);
+		held->datasets = lappend(held->datasets, memcpy(palloc(sizeof(DpDataset)), dataset, sizeof(DpDataset)));
+		MemoryContextSwitchTo(caller);
+		return dataset;
+	}
+	return memcpy(palloc(sizeof(DpDataset)), lfirst(lc), sizeof(DpDataset));
+}
+
+/* Tells whether what was held holds no more. */
+static bool
+is_changed(DpHeldPolicies *then)
+{
+	HASH_SEQ_STATUS seq;
+	HeldTable  *entry;
+	bool		changed = false;
+	ListCell   *lc;
+
+	AcceptInvalidationMessages();
+	hash_seq_init(&seq, then->tables);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+	{
+		/* an entry that was invalidated is kept, under its address, until the transaction ends */
+		if (dp_policy_table(entry->relid) != entry->table)
+			changed = true;
+	}
+	foreach(lc, then->datasets)
+	{
+		DpDataset  *dataset = lfirst(lc);
+		DpDataset	now;
+
+		changed = changed || !dp_read_dataset(dataset->name, &now) || memcmp(&now, dataset, sizeof(now)) != 0;
+	}
+	return changed;
+}
+
+bool
+dp_let_go_policies(DpHeldPolicies *before)
+{
+	DpHeldPolicies *then = dp_suspend_policies(NULL);
+	bool		changed = is_changed(then);
+
+	held = before;
+	MemoryContextDelete(then->context);
+	return changed;
+}
