@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "base/errors.h"
 #include "base/settings.h"
@@ -29,6 +30,7 @@
 #include "release/kept_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "storage/predicate.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
@@ -373,6 +375,24 @@ start_releases(List *runs, List *releases, EState *root, const DpCharge *charged
 }
 
 /*
+ * Refuses serializable transactions whose reads PostgreSQL keeps track of: each row that the inner run meets and that a
+ * concurrent transaction has written would be remembered, and fail this transaction or that one later.  A deferrable
+ * one has a snapshot with which nothing can conflict; a transaction that became read only when it had begun has none.
+ */
+static void
+refuse_tracked_reads(void)
+{
+	if (!IsolationIsSerializable() || (XactReadOnly && XactDeferrable && ShareSerializableXact() == NULL))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("private aggregates are not released in SERIALIZABLE transactions that may conflict with others; nothing was charged: "
+					"ask in one that begins with BEGIN ISOLATION LEVEL REPEATABLE READ, or with BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE"),
+			 errdetail("Whether it conflicts would depend on the rows that the query meets."),
+			 errhint("Where all transactions of the session are such: SET default_transaction_isolation = 'repeatable read'.")));
+}
+
+/*
  * Whatever can fail for a reason of the query's own comes before the debit: prices and bounds,
  * then the rows that inner plans join with, and the start of their executors.
  * What is kept is drawn and kept here, too, so that nobody waits for a question
@@ -390,6 +410,7 @@ dp_buy(List *runs, EState *root)
 	dp_stack_check(64 * 1024);
 	check_parameters(root->es_param_list_info, list_length(runs));
 	dp_refuse_on_worker();
+	refuse_tracked_reads();
 	releases = price_statement(runs, root, &charged);
 	start_releases(runs, releases, root, &charged);
 	debit_releases(runs, releases, root, &charged);

@@ -161,8 +161,7 @@ start_plan(DpRun *run, DpPricedRelease *priced, DpReceiver *receiver, EState *es
 			touch_shards(touches);
 			params = NULL;
 		}
-		desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",
-							   estate->es_snapshot, InvalidSnapshot,
+		desc = CreateQueryDesc(plan, "private query", estate->es_snapshot, InvalidSnapshot,
 							   dp_receiver_dest(receiver), params, run->prefetched, instrument);
 		inner_range_table = desc->plannedstmt->rtable;
 		ExecutorStart(desc, 0);

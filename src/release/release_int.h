@@ -404,12 +404,6 @@ extern List *dp_agree_begin(DpRun *run);
 extern void dp_agree_end(DpRun *run);
 
 /*
- * predicate.c: dp_lock_predicates returns the plan to run, whose predicate
- * locks in a serializable transaction do not depend on rows.
- */
-extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
-
-/*
  * late.c: dp_check_distribution refuses, ZC002, a release that was planned when its rows were elsewhere;
  * dp_plan_late plans its late_query with parameters as constants, and what is run before the debit, whose errors
  * dp_refuse_touched replaces.
