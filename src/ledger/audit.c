@@ -208,10 +208,7 @@ dp_audit_note(DpAudit *audit, TupleTableSlot *row, const DpNote *note)
 void
 dp_audit_failure(DpAudit *audit, TupleTableSlot *row, const DpFailure *failure)
 {
-	for (int i = 0; i < failure->number; i++)
-	{
-		begin_row(audit, row, failure->role, failure->session_role, failure->dataset,
-				  failure->application, failure->aggregates, failure->groups);
-		end_row(audit, row, 0, 0, "failed");
-	}
+	begin_row(audit, row, failure->role, failure->session_role, failure->dataset,
+			  failure->application, failure->aggregates, failure->groups);
+	end_row(audit, row, 0, 0, "failed");
 }

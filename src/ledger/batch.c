@@ -16,7 +16,8 @@
  *	  and its datasets' caps hold all of it, and then debits all of them;
  *	- it is refused while one of these budgets has as many failures of today
  *	  as the dataset allows; those that came in with the batch are counted
- *	  before it is decided on;
+ *	  before it is decided on, and while one is not, nothing is debited from
+ *	  the budgets that it counts for;
  *	- balances are decided on after the row is locked and from its latest
  *	  version, which the lock keeps until the commit;
  *	- where the ledger's stamp is not good, only datasets that their owners
@@ -53,18 +54,18 @@
  * ---------------------------------------------------------------------
  */
 
-static DpOutcome
-refuse(DpRequest *req, DpReason reason, const char *dataset)
+DpOutcome
+dp_refuse_request(DpRequest *req, DpReason reason, const char *dataset)
 {
 	req->reply.reason = reason;
 	strlcpy(req->reply.dataset, dataset, NAMEDATALEN);
 	return DP_OUTCOME_REFUSE;
 }
 
-static DpOutcome
-later(DpRequest *req, DpReason reason, const char *dataset)
+DpOutcome
+dp_put_off(DpRequest *req, DpReason reason, const char *dataset)
 {
-	(void) refuse(req, reason, dataset);
+	(void) dp_refuse_request(req, reason, dataset);
 	return DP_OUTCOME_LATER;
 }
 
@@ -99,50 +100,6 @@ make_shares(DpWork *work, DpRequest *req, DpShare *shares)
 	return n;
 }
 
-/*
- * Counts a failure at every budget that paid for the release.  False when
- * others hold locks on one of them.
- */
-static bool
-count_failure(DpWork *work, DpFailure *failure)
-{
-	DpLedgerDataset *dataset = dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET],
-													work->snapshot, failure->dataset);
-	DpShare		share = {dataset};
-
-	/* dropped, with its budgets */
-	if (!dataset->exists)
-		return true;
-	share.payer = dp_directory_payer(dataset, failure->role, failure->session_role);
-	for (int i = 0; i <= share.payer->nbudgets; i++)
-	{
-		if (dp_get_balance(work, dataset, dp_share_row(&share, i))->state != BALANCE_LOCKED)
-			return false;
-	}
-	failure->failures = 0;
-	failure->most = dp_get_balance(work, dataset, &dataset->cap)->max_failures;
-	for (int i = 0; i < share.payer->nbudgets; i++)
-	{
-		DpBalance  *balance = dp_get_balance(work, dataset, share.payer->budgets[i]);
-
-		balance->failures += failure->number;
-		balance->failures_taken += failure->number;
-		failure->failures = Max(failure->failures, balance->failures);
-	}
-	return true;
-}
-
-/* Tells whether the budget has as many failures as the dataset allows, or one where it allows none. */
-static bool
-has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *reply)
-{
-	if (!OidIsValid(balance->ref->role) || !dp_ledger_is_closed(balance->failures, cap->max_failures))
-		return false;
-	reply->failures = balance->failures;
-	reply->failures_end = balance->failures_since + USECS_PER_DAY;
-	return true;
-}
-
 /* Reads what was spent in blocks, and makes room for what is to be debited from which, where a dataset is with blocks. */
 static void
 gather_blocks(DpWork *work, DpRequest *req, DpShare *share)
@@ -170,19 +127,19 @@ gather_balances(DpWork *work, DpRequest *req, DpShare *shares, int n)
 		DpShare    *share = &shares[s];
 
 		if (!share->dataset->exists)
-			return refuse(req, DP_REASON_NO_DATASET, share->dataset->name);
+			return dp_refuse_request(req, DP_REASON_NO_DATASET, share->dataset->name);
 		for (int i = 0; i <= share->payer->nbudgets; i++)
 		{
 			DpBalance  *balance = dp_get_balance(work, share->dataset, dp_share_row(share, i));
 
 			if (balance->state != BALANCE_LOCKED)
-				return later(req, balance->state == BALANCE_BUSY ? DP_REASON_BUSY : DP_REASON_NONE,
+				return dp_put_off(req, balance->state == BALANCE_BUSY ? DP_REASON_BUSY : DP_REASON_NONE,
 							 share->dataset->name);
 		}
 		if (work->stamp != DP_STAMP_GOOD && !dp_get_balance(work, share->dataset, &share->dataset->cap)->adopted)
 		{
 			req->reply.stamp = work->stamp;
-			return refuse(req, DP_REASON_FOREIGN, share->dataset->name);
+			return dp_refuse_request(req, DP_REASON_FOREIGN, share->dataset->name);
 		}
 		gather_blocks(work, req, share);
 	}
@@ -208,7 +165,7 @@ first_short(DpWork *work, DpShare *share, DpReply *reply)
 		reply->role = balance->ref->role;
 		reply->renews = balance->renews;
 		reply->renews_at = balance->renews_at;
-		if (has_failed_too_often(balance, cap, reply))
+		if (dp_has_failed_too_often(balance, cap, reply))
 			return DP_REASON_FAILURES;
 		if (share->debits != NULL)
 		{
@@ -270,9 +227,9 @@ decide_keeping(DpWork *work, DpBatchRequest *request)
 	memset(&req->reply, 0, sizeof(req->reply));
 	/* whoever has gone shows them to nobody */
 	if (!dp_extra_attach(request))
-		return refuse(req, DP_REASON_ERROR, name);
+		return dp_refuse_request(req, DP_REASON_ERROR, name);
 	if (dp_keep(work, request) == DP_OUTCOME_LATER)
-		return later(req, DP_REASON_BUSY, name);
+		return dp_put_off(req, DP_REASON_BUSY, name);
 	return DP_OUTCOME_GRANT;
 }
 
@@ -293,13 +250,15 @@ decide(DpWork *work, DpBatchRequest *request)
 
 	memset(&req->reply, 0, sizeof(req->reply));
 	if (!dp_extra_attach(request))
-		return refuse(req, DP_REASON_ERROR, shares[0].dataset->name);
+		return dp_refuse_request(req, DP_REASON_ERROR, shares[0].dataset->name);
 	extra = dp_extra_items(request);
 	outcome = gather_balances(work, req, shares, n);
+	for (int s = 0; outcome == DP_OUTCOME_GRANT && s < n; s++)
+		outcome = dp_await_failures(work, req, &shares[s]);
 	if (outcome != DP_OUTCOME_GRANT)
 		return outcome;
 	if (!dp_lock_answers(work, extra, req->nitems))
-		return later(req, DP_REASON_BUSY, shares[0].dataset->name);
+		return dp_put_off(req, DP_REASON_BUSY, shares[0].dataset->name);
 	dp_owe(work, request, extra, shares, n);
 	for (int s = 0; s < n; s++)
 	{
@@ -308,7 +267,7 @@ decide(DpWork *work, DpBatchRequest *request)
 		if (reason == DP_REASON_NO_BUDGET)
 			req->reply.role = req->role;
 		if (reason != DP_REASON_NONE)
-			return refuse(req, reason, shares[s].dataset->name);
+			return dp_refuse_request(req, reason, shares[s].dataset->name);
 	}
 	for (int s = 0; s < n; s++)
 		take(work, &shares[s]);
@@ -345,7 +304,7 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 		return outcome;
 	req->reply.role = req->role;
 	if (OidIsValid(req->role) && budget == NULL)
-		return refuse(req, DP_REASON_NO_BUDGET, dataset->name);
+		return dp_refuse_request(req, DP_REASON_NO_BUDGET, dataset->name);
 	for (int i = 0; i <= payer.nbudgets; i++)
 	{
 		DpBalance  *balance = dp_get_balance(work, dataset, dp_share_row(&share, i));
@@ -359,7 +318,7 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 			req->reply.remaining = spent;
 			req->reply.has_block = share.debits != NULL;
 			req->reply.role = balance->ref->role;
-			return refuse(req, DP_REASON_NOT_SPENT, dataset->name);
+			return dp_refuse_request(req, DP_REASON_NOT_SPENT, dataset->name);
 		}
 	}
 
@@ -405,7 +364,7 @@ decide_within_rate(DpWork *work, DpBatchRequest *request)
 		/* names that mean nothing have no rows in the audit */
 		memset(&req->reply, 0, sizeof(req->reply));
 		req->reply.role = req->session_role;
-		return refuse(req, dataset->exists ? DP_REASON_RATE : DP_REASON_NO_DATASET, name);
+		return dp_refuse_request(req, dataset->exists ? DP_REASON_RATE : DP_REASON_NO_DATASET, name);
 	}
 	outcome = decide(work, request);
 	dp_extra_detach(request);
@@ -484,7 +443,7 @@ refuse_all(DpBatchRequest *batch, int n, DpReason reason)
 		DpRequest  *req = batch[i].req;
 		const char *name = dp_request_string(req, req->items[0].dataset);
 
-		batch[i].outcome = reason == DP_REASON_BUSY ? later(req, reason, name) : refuse(req, reason, name);
+		batch[i].outcome = reason == DP_REASON_BUSY ? dp_put_off(req, reason, name) : dp_refuse_request(req, reason, name);
 	}
 }
 
@@ -546,8 +505,7 @@ dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailu
 	work.estate = CreateExecutorState();
 	for (int t = 0; t < DP_T_OPEN; t++)
 		dp_table_open(&work.table[t], t);
-	for (int i = 0; i < nfailures; i++)
-		failures[i].counted = count_failure(&work, &failures[i].failure);
+	dp_count_failures(&work, failures, nfailures);
 	for (int i = 0; i < n; i++)
 		batch[i].outcome = decide_within_rate(&work, &batch[i]);
 	write_all(&work, batch, n, failures, nfailures);

@@ -61,7 +61,16 @@ typedef struct DpWork
 	DpOpenTable table[DP_T_OPEN];
 	List	   *balances;		/* of DpBalance: all that were asked for */
 	List	   *ladders;		/* of DpLadder */
+	List	   *uncounted;		/* of DpUncounted */
 } DpWork;
+
+/* a failure that could not be counted in this batch: nothing is debited from these budgets */
+typedef struct DpUncounted
+{
+	struct DpLedgerDataset *dataset;
+	struct DpLedgerPayer *payer;
+	bool		is_stuck;		/* nor before; else others hold locks */
+} DpUncounted;
 
 /* the part of a request that one dataset has to hold */
 typedef struct DpShare
@@ -139,6 +148,23 @@ extern void dp_blocks_take(DpBalance *balance, const DpBlockDebit *debits, int n
 /* returns what was spent in the block with the least */
 extern int128 dp_blocks_least(const DpBalance *balance);
 extern void dp_blocks_write(DpWork *work, DpBalance *balance);
+
+/* --- batch.c --- */
+
+/* what a request is told that is not granted; that is to be tried again in the next batch */
+extern DpOutcome dp_refuse_request(DpRequest *req, DpReason reason, const char *dataset);
+extern DpOutcome dp_put_off(DpRequest *req, DpReason reason, const char *dataset);
+
+/* --- count_failures.c --- */
+
+/* Counts failures at each budget that paid, sets which are counted, and notes the budgets of those that are not. */
+extern void dp_count_failures(DpWork *work, DpFailureCopy *failures, int n);
+
+/* Puts a request off, or refuses it, whose share pays from a budget with a failure that is not counted; else DP_OUTCOME_GRANT. */
+extern DpOutcome dp_await_failures(DpWork *work, DpRequest *req, DpShare *share);
+
+/* Tells whether the budget has as many failures as the dataset allows, or one where it allows none. */
+extern bool dp_has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *reply);
 
 /* --- kept_rows.c --- */
 

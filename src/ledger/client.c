@@ -464,6 +464,9 @@ submit_order(List *items, DpOrder *order)
 		return;
 	}
 	asked_kind = order->kind;
+	/* for what the debit pays for may fail */
+	if (order->kind == DP_REQUEST_DEBIT)
+		dp_failure_reserve();
 
 	slot = dp_my_proc_number();
 	Assert(slot >= 0 && slot < dp_shared->nslots);

@@ -9,15 +9,20 @@
  * into shared memory before anybody hears of the failure, and the worker reads
  * entries after it has taken requests: a request made after a failure is
  * decided on with that failure counted, whether or not its count is on disk
- * yet.  A release that succeeds never comes here.
+ * yet.  A release that succeeds writes nothing.
  *
  * Invariants:
- *	- an entry is written, taken and given back under DpShared.lock, held in
+ *	- an entry is reserved, written, taken and given back under DpShared.lock, held in
  *	  exclusive mode; the worker works on copies;
+ *	- a process has reserved an entry before it debits, and before it reads
+ *	  rows: there is always room for its failure;
+ *	- no entry is given up.  One that the worker cannot count, for want of locks,
+ *	  disk or anything else, is stuck: it is tried again each second, and until
+ *	  it is counted nothing is debited from the budgets that it counts for;
  *	- an entry outlives its process: a session that is terminated leaves it to
  *	  the worker, or to the next one, if there is none at the moment;
- *	- nothing here raises an error: it runs where one is being handled, or
- *	  where the process ends.
+ *	- from the debit on nothing here raises an error: it runs where one is being
+ *	  handled, or where the process ends.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -36,8 +41,10 @@
 #include "storage/pmsignal.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "base/errors.h"
 #include "ledger/ledger_int.h"
 #include "ledger/primary.h"
 #include "ledger/standby.h"
@@ -45,8 +52,8 @@
 /* how long a session waits to hear its count, in ms; it stands without that */
 #define PATIENCE_MS 2000
 
-/* how often the worker tries an entry by itself before it gives it up */
-#define MAX_TRIES 3
+/* how often the worker tries an entry that is stuck, in ms */
+#define RETRY_MS 1000
 
 /* ---------------------------------------------------------------------
  * The failing side
@@ -63,55 +70,106 @@ copy_text(char *to, const char *from, Size size)
 	to[len] = '\0';
 }
 
-static bool
-same_failure(const DpFailure *failure, const DpLedgerWatch *watch)
+/* the entry that this process has reserved; -1: none */
+static int	reserved = -1;
+
+/* Gives the entry back that was not needed (before_shmem_exit). */
+static void
+give_back(int code, Datum arg)
 {
-	return failure->state == DP_FAILURE_POSTED && failure->waiter < 0 &&
-		failure->database == MyDatabaseId && failure->role == watch->role &&
-		failure->session_role == watch->session_role &&
-		strcmp(failure->dataset, watch->item.dataset) == 0;
+	if (reserved < 0)
+		return;
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	dp_shared->failures[reserved].state = DP_FAILURE_FREE;
+	reserved = -1;
+	LWLockRelease(dp_shared->lock);
 }
 
-/*
- * Returns the number of the failure's entry, with the lock held; -1: there is no room,
- * which takes as many crashes as there may be sessions.
- */
+/* Looks for an entry that nobody has; else, for one that another database left. */
+static int
+reserve(Oid *left_by)
+{
+	int			found = -1;
+
+	*left_by = InvalidOid;
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < DP_FAILURES(dp_shared->nslots) && found < 0; i++)
+	{
+		DpFailure  *entry = &dp_shared->failures[i];
+
+		if (entry->state == DP_FAILURE_FREE)
+			found = i;
+		else if (entry->state == DP_FAILURE_POSTED && entry->database != MyDatabaseId)
+			*left_by = entry->database;
+	}
+	if (found >= 0)
+		dp_shared->failures[found].state = DP_FAILURE_RESERVED;
+	LWLockRelease(dp_shared->lock);
+	return found;
+}
+
+/* Frees the entries of a database that there is no more: no ledger counts them. */
+static void
+forget_database(Oid database)
+{
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < DP_FAILURES(dp_shared->nslots); i++)
+	{
+		DpFailure  *entry = &dp_shared->failures[i];
+
+		if (entry->state != DP_FAILURE_POSTED || entry->database != database)
+			continue;
+		entry->state = DP_FAILURE_FREE;
+		pg_atomic_fetch_sub_u32(&dp_shared->nfailures, 1);
+	}
+	LWLockRelease(dp_shared->lock);
+}
+
+void
+dp_failure_reserve(void)
+{
+	static bool gives_back = false;
+	Oid			left_by;
+
+	if (reserved >= 0)
+		return;
+	if (!gives_back)
+		before_shmem_exit(give_back, (Datum) 0);
+	gives_back = true;
+	reserved = reserve(&left_by);
+	while (reserved < 0 && OidIsValid(left_by) &&
+		   !SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(left_by)))
+	{
+		forget_database(left_by);
+		reserved = reserve(&left_by);
+	}
+	if (reserved < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("too many private queries have failed that the privacy ledger has not counted yet; nothing was debited: retry, or ask the administrator, whose server log says why they are not counted")));
+}
+
+/* Writes the failure into the entry that was reserved, with the lock held; returns its number. */
 static int
 post(const DpLedgerWatch *watch, bool wait)
 {
-	DpFailure  *entry = NULL;
+	int			number = reserved;
+	DpFailure  *entry = &dp_shared->failures[number];
 
-	for (int i = 0; i < dp_shared->nslots && entry == NULL; i++)
-	{
-		if (dp_shared->failures[i].state == DP_FAILURE_FREE)
-			entry = &dp_shared->failures[i];
-	}
-	if (entry == NULL)
-	{
-		for (int i = 0; i < dp_shared->nslots; i++)
-		{
-			if (same_failure(&dp_shared->failures[i], watch))
-			{
-				dp_shared->failures[i].number++;
-				break;
-			}
-		}
-		return -1;
-	}
-
+	Assert(number >= 0 && entry->state == DP_FAILURE_RESERVED);
+	reserved = -1;
 	memset(entry, 0, sizeof(*entry));
 	entry->state = DP_FAILURE_POSTED;
 	entry->database = MyDatabaseId;
 	entry->role = watch->role;
 	entry->session_role = watch->session_role;
 	entry->waiter = wait ? dp_my_proc_number() : -1;
-	entry->number = 1;
 	copy_text(entry->dataset, watch->item.dataset, sizeof(entry->dataset));
 	copy_text(entry->application, watch->application, sizeof(entry->application));
 	copy_text(entry->aggregates, watch->item.aggregates, sizeof(entry->aggregates));
 	copy_text(entry->groups, watch->item.groups, sizeof(entry->groups));
 	pg_atomic_fetch_add_u32(&dp_shared->nfailures, 1);
-	return entry - dp_shared->failures;
+	return number;
 }
 
 /*
@@ -161,6 +219,9 @@ dp_ledger_watch_prepare(DpLedgerWatch *watch, const DpDebitItem *item, Oid role)
 	watch->is_remote = RecoveryInProgress();
 	if (watch->is_remote)
 		dp_primary_reads(item, role);
+	else
+		/* where there was no debit, since it was paid for before */
+		dp_failure_reserve();
 }
 
 void
@@ -188,7 +249,7 @@ count_failure(const DpLedgerWatch *watch, int *failures, int *most)
 	int			number = hand_over(watch, true);
 	bool		counted = false;
 
-	while (number >= 0 && !counted)
+	while (!counted)
 	{
 		DpFailure  *entry = &dp_shared->failures[number];
 		bool		late = TimestampDifferenceExceeds(since, GetCurrentTimestamp(), PATIENCE_MS);
@@ -284,6 +345,7 @@ dp_ledger_standby_reads(const DpAsker *asker, const DpDebitItem *item)
 	/* the end of the former was not told */
 	if (standby_reads)
 		dp_ledger_standby_has_read(true, &failures, &most);
+	dp_failure_reserve();
 	copy_standby_watch(asker, item);
 	standby_reads = true;
 }
@@ -307,7 +369,14 @@ dp_ledger_standby_has_read(bool failed, int *failures, int *most)
  * ---------------------------------------------------------------------
  */
 
-/* Returns whether anything is to be counted in this database. */
+/* Tells whether an entry waits to be counted here. */
+static bool
+waits_here(const DpFailure *entry, bool is_stuck)
+{
+	return entry->state == DP_FAILURE_POSTED && entry->database == MyDatabaseId && entry->is_stuck == is_stuck;
+}
+
+/* Returns whether anything is to be counted in this database, but for what is stuck. */
 bool
 dp_failures_posted(void)
 {
@@ -315,13 +384,60 @@ dp_failures_posted(void)
 
 	if (pg_atomic_read_u32(&dp_shared->nfailures) == 0)
 		return false;
-	for (int i = 0; i < dp_shared->nslots && !found; i++)
-		found = dp_shared->failures[i].state == DP_FAILURE_POSTED &&
-			dp_shared->failures[i].database == MyDatabaseId;
+	for (int i = 0; i < DP_FAILURES(dp_shared->nslots) && !found; i++)
+		found = waits_here(&dp_shared->failures[i], false);
 	return found;
 }
 
-/* Takes at most "most" entries and copies them; returns how many. */
+/* Lets those that are stuck be tried again, if it is time; returns how many. */
+int
+dp_failures_retry(void)
+{
+	static TimestampTz tried_at = 0;
+	TimestampTz now = GetCurrentTimestamp();
+	int			n = 0;
+
+	if (pg_atomic_read_u32(&dp_shared->nfailures) == 0 ||
+		(now >= tried_at && !TimestampDifferenceExceeds(tried_at, now, RETRY_MS)))
+		return 0;
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < DP_FAILURES(dp_shared->nslots); i++)
+	{
+		if (!waits_here(&dp_shared->failures[i], true))
+			continue;
+		dp_shared->failures[i].is_stuck = false;
+		n++;
+	}
+	LWLockRelease(dp_shared->lock);
+	if (n > 0)
+		tried_at = now;
+	return n;
+}
+
+/* Returns those that are stuck, a List of DpFailure. */
+List *
+dp_failures_stuck(void)
+{
+	DpFailure  *copies;
+	List	   *stuck = NIL;
+	int			n = 0;
+
+	if (pg_atomic_read_u32(&dp_shared->nfailures) == 0)
+		return NIL;
+	copies = palloc(DP_FAILURES(dp_shared->nslots) * sizeof(DpFailure));
+	LWLockAcquire(dp_shared->lock, LW_SHARED);
+	for (int i = 0; i < DP_FAILURES(dp_shared->nslots); i++)
+	{
+		if (waits_here(&dp_shared->failures[i], true))
+			copies[n++] = dp_shared->failures[i];
+	}
+	LWLockRelease(dp_shared->lock);
+	for (int i = 0; i < n; i++)
+		stuck = lappend(stuck, &copies[i]);
+	return stuck;
+}
+
+/* Takes at most "most" entries that are not stuck, and copies them; returns how many. */
 int
 dp_failures_take(DpFailureCopy *copies, int most)
 {
@@ -331,11 +447,11 @@ dp_failures_take(DpFailureCopy *copies, int most)
 	if (pg_atomic_read_u32(&dp_shared->nfailures) == 0)
 		return 0;
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < dp_shared->nslots && n < most; i++)
+	for (int i = 0; i < DP_FAILURES(dp_shared->nslots) && n < most; i++)
 	{
 		DpFailure  *entry = &dp_shared->failures[i];
 
-		if (entry->state != DP_FAILURE_POSTED || entry->database != MyDatabaseId)
+		if (!waits_here(entry, false))
 			continue;
 		entry->state = DP_FAILURE_TAKEN;
 		copies[n].entry = i;
@@ -349,7 +465,7 @@ dp_failures_take(DpFailureCopy *copies, int most)
 /*
  * Gives entries back: those that were counted to who waits for them, if
  * anybody does, the others to be taken again.  The caller has committed, or
- * failed; single: at this one alone.
+ * failed; single: at this one alone, which is stuck.
  */
 void
 dp_failures_settle(DpFailureCopy *copies, int n, bool single)
@@ -360,11 +476,11 @@ dp_failures_settle(DpFailureCopy *copies, int n, bool single)
 	for (int i = 0; i < n; i++)
 	{
 		DpFailure  *entry = &dp_shared->failures[copies[i].entry];
-		bool		hopeless = single && ++entry->tries >= MAX_TRIES;
 
-		if (!copies[i].counted && !hopeless)
+		if (!copies[i].counted)
 		{
 			entry->state = DP_FAILURE_POSTED;
+			entry->is_stuck = single;
 			continue;
 		}
 		entry->failures = copies[i].failure.failures;

@@ -84,6 +84,7 @@ typedef enum DpReason
 	/* not written there: the ledger itself cannot answer */
 	DP_REASON_NO_DATASET,
 	DP_REASON_NOT_SPENT,		/* a correction would leave less than nothing */
+	DP_REASON_UNCOUNTED,		/* a failure of who pays cannot be counted yet */
 	DP_REASON_BUSY,				/* somebody holds locks on what is to be
 								 * debited */
 	DP_REASON_FOREIGN,			/* the stamp is not this database's:
@@ -183,16 +184,20 @@ typedef struct DpWorkerEntry
 	bool		sent_away;		/* LIVE: its slot is wanted elsewhere */
 } DpWorkerEntry;
 
+/* entries for failures: one for each process, and as many that wait to be counted */
+#define DP_FAILURES(nslots) (2 * (nslots))
+
 typedef enum DpFailureState
 {
 	DP_FAILURE_FREE,
+	DP_FAILURE_RESERVED,		/* belongs to a process that may fail */
 	DP_FAILURE_POSTED,			/* waits for the worker */
 	DP_FAILURE_TAKEN,			/* in the worker's transaction */
 	DP_FAILURE_COUNTED			/* durably; its waiter reads the count and
 								 * frees it */
 } DpFailureState;
 
-/* a release that was paid for and failed */
+/* a release that was paid for and failed, or may fail */
 typedef struct DpFailure
 {
 	DpFailureState state;
@@ -200,8 +205,8 @@ typedef struct DpFailure
 	Oid			session_role;	/* who paid */
 	Oid			role;
 	int			waiter;			/* slot of the process that waits, -1: none */
-	int			number;			/* so many failures of this kind */
-	int			tries;			/* of the worker, at this one alone */
+	bool		is_stuck;		/* the worker could not count it alone: its
+								 * payers are debited no more until it can */
 	char		dataset[NAMEDATALEN];
 	char		application[NAMEDATALEN];
 	char		aggregates[256];
@@ -372,9 +377,16 @@ extern void dp_tables_forget(void);
 /* how often that was done, for who remembers something of them, too */
 extern uint64 dp_tables_forgotten(void);
 
-/* --- failure.c, for the worker --- */
+/* --- failure.c --- */
+
+/* Sees to it that there is room for a failure of this process; ZC003: there is not. */
+extern void dp_failure_reserve(void);
+
+/* for the worker */
 
 extern bool dp_failures_posted(void);
+extern int	dp_failures_retry(void);
+extern List *dp_failures_stuck(void);
 extern int	dp_failures_take(DpFailureCopy *copies, int most);
 extern void dp_failures_settle(DpFailureCopy *copies, int n, bool single);
 

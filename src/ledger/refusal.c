@@ -125,6 +125,13 @@ dp_raise_refusal(const DpReply *reply)
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", reply->dataset)));
 			break;
+		case DP_REASON_UNCOUNTED:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("a private query that role \"%s\" pays for has failed, and the privacy ledger could not count that yet; nothing was debited: retry, or ask the administrator, whose server log has the cause",
+							role_name(reply->role)),
+					 errdetail("Until it is counted nothing is released to who pays from the same budgets.")));
+			break;
 		case DP_REASON_BUSY:
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),

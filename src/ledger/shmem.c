@@ -50,7 +50,7 @@ shared_size(void)
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(pg_atomic_uint64))));
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), MAXALIGN(sizeof(DpRequest)))));
 	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpWorkerEntry))));
-	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(DpFailure))));
+	size = add_size(size, MAXALIGN(mul_size(DP_FAILURES(dp_max_backends()), sizeof(DpFailure))));
 	size = add_size(size, MAXALIGN(mul_size(DP_MAX_NOTES, sizeof(DpNote))));
 	/* room to align the requests */
 	return add_size(size, PG_CACHE_LINE_SIZE);
@@ -96,7 +96,7 @@ startup_shared_memory(void)
 		pg_atomic_init_u32(&dp_shared->nfailures, 0);
 		pg_atomic_init_u32(&dp_shared->told_not_applied, 0);
 		dp_shared->failures = (DpFailure *) at;
-		at += MAXALIGN(dp_shared->nslots * sizeof(DpFailure));
+		at += MAXALIGN(DP_FAILURES(dp_shared->nslots) * sizeof(DpFailure));
 		pg_atomic_init_u32(&dp_shared->nnoted, 0);
 		dp_shared->nnotes = DP_MAX_NOTES;
 		dp_shared->notes = (DpNote *) at;

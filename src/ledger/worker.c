@@ -476,8 +476,9 @@ work_once(void)
 	 * requests before failures: those that follow a failure must not overtake
 	 * it
 	 */
+	failures_alone += dp_failures_retry();
 	take_pending(failures_alone > 0 ? 0 : one_by_one > 0 ? 1 : dp_shared->nslots);
-	nfailures = dp_failures_take(failures, failures_alone > 0 ? 1 : dp_shared->nslots);
+	nfailures = dp_failures_take(failures, failures_alone > 0 ? 1 : DP_FAILURES(dp_shared->nslots));
 	if (failures_alone > 0)
 		failures_alone = nfailures == 0 ? 0 : failures_alone - 1;
 	else if (one_by_one > 0)
@@ -512,7 +513,7 @@ dp_ledger_worker_main(Datum main_arg)
 	if (dp_ledger_from_launcher(MyBgworkerEntry))
 		leave_if_useless();
 	batch = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpBatchRequest));
-	failures = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpFailureCopy));
+	failures = MemoryContextAlloc(TopMemoryContext, DP_FAILURES(dp_shared->nslots) * sizeof(DpFailureCopy));
 	pgstat_report_appname("dp_cdp ledger");
 	pgstat_report_activity(STATE_IDLE, NULL);
 
