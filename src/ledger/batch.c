@@ -54,18 +54,18 @@
  * ---------------------------------------------------------------------
  */
 
-DpOutcome
-dp_refuse_request(DpRequest *req, DpReason reason, const char *dataset)
+static DpOutcome
+refuse(DpRequest *req, DpReason reason, const char *dataset)
 {
 	req->reply.reason = reason;
 	strlcpy(req->reply.dataset, dataset, NAMEDATALEN);
 	return DP_OUTCOME_REFUSE;
 }
 
-DpOutcome
-dp_put_off(DpRequest *req, DpReason reason, const char *dataset)
+static DpOutcome
+later(DpRequest *req, DpReason reason, const char *dataset)
 {
-	(void) dp_refuse_request(req, reason, dataset);
+	(void) refuse(req, reason, dataset);
 	return DP_OUTCOME_LATER;
 }
 
@@ -127,19 +127,19 @@ gather_balances(DpWork *work, DpRequest *req, DpShare *shares, int n)
 		DpShare    *share = &shares[s];
 
 		if (!share->dataset->exists)
-			return dp_refuse_request(req, DP_REASON_NO_DATASET, share->dataset->name);
+			return refuse(req, DP_REASON_NO_DATASET, share->dataset->name);
 		for (int i = 0; i <= share->payer->nbudgets; i++)
 		{
 			DpBalance  *balance = dp_get_balance(work, share->dataset, dp_share_row(share, i));
 
 			if (balance->state != BALANCE_LOCKED)
-				return dp_put_off(req, balance->state == BALANCE_BUSY ? DP_REASON_BUSY : DP_REASON_NONE,
+				return later(req, balance->state == BALANCE_BUSY ? DP_REASON_BUSY : DP_REASON_NONE,
 							 share->dataset->name);
 		}
 		if (work->stamp != DP_STAMP_GOOD && !dp_get_balance(work, share->dataset, &share->dataset->cap)->adopted)
 		{
 			req->reply.stamp = work->stamp;
-			return dp_refuse_request(req, DP_REASON_FOREIGN, share->dataset->name);
+			return refuse(req, DP_REASON_FOREIGN, share->dataset->name);
 		}
 		gather_blocks(work, req, share);
 	}
@@ -227,9 +227,9 @@ decide_keeping(DpWork *work, DpBatchRequest *request)
 	memset(&req->reply, 0, sizeof(req->reply));
 	/* whoever has gone shows them to nobody */
 	if (!dp_extra_attach(request))
-		return dp_refuse_request(req, DP_REASON_ERROR, name);
+		return refuse(req, DP_REASON_ERROR, name);
 	if (dp_keep(work, request) == DP_OUTCOME_LATER)
-		return dp_put_off(req, DP_REASON_BUSY, name);
+		return later(req, DP_REASON_BUSY, name);
 	return DP_OUTCOME_GRANT;
 }
 
@@ -250,15 +250,21 @@ decide(DpWork *work, DpBatchRequest *request)
 
 	memset(&req->reply, 0, sizeof(req->reply));
 	if (!dp_extra_attach(request))
-		return dp_refuse_request(req, DP_REASON_ERROR, shares[0].dataset->name);
+		return refuse(req, DP_REASON_ERROR, shares[0].dataset->name);
 	extra = dp_extra_items(request);
 	outcome = gather_balances(work, req, shares, n);
-	for (int s = 0; outcome == DP_OUTCOME_GRANT && s < n; s++)
-		outcome = dp_await_failures(work, req, &shares[s]);
 	if (outcome != DP_OUTCOME_GRANT)
 		return outcome;
+	for (int s = 0; s < n; s++)
+	{
+		DpReason	reason = dp_await_failures(work, &shares[s], &req->reply);
+
+		if (reason != DP_REASON_NONE)
+			return reason == DP_REASON_BUSY ? later(req, reason, shares[s].dataset->name)
+				: refuse(req, reason, shares[s].dataset->name);
+	}
 	if (!dp_lock_answers(work, extra, req->nitems))
-		return dp_put_off(req, DP_REASON_BUSY, shares[0].dataset->name);
+		return later(req, DP_REASON_BUSY, shares[0].dataset->name);
 	dp_owe(work, request, extra, shares, n);
 	for (int s = 0; s < n; s++)
 	{
@@ -267,7 +273,7 @@ decide(DpWork *work, DpBatchRequest *request)
 		if (reason == DP_REASON_NO_BUDGET)
 			req->reply.role = req->role;
 		if (reason != DP_REASON_NONE)
-			return dp_refuse_request(req, reason, shares[s].dataset->name);
+			return refuse(req, reason, shares[s].dataset->name);
 	}
 	for (int s = 0; s < n; s++)
 		take(work, &shares[s]);
@@ -304,7 +310,7 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 		return outcome;
 	req->reply.role = req->role;
 	if (OidIsValid(req->role) && budget == NULL)
-		return dp_refuse_request(req, DP_REASON_NO_BUDGET, dataset->name);
+		return refuse(req, DP_REASON_NO_BUDGET, dataset->name);
 	for (int i = 0; i <= payer.nbudgets; i++)
 	{
 		DpBalance  *balance = dp_get_balance(work, dataset, dp_share_row(&share, i));
@@ -318,7 +324,7 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 			req->reply.remaining = spent;
 			req->reply.has_block = share.debits != NULL;
 			req->reply.role = balance->ref->role;
-			return dp_refuse_request(req, DP_REASON_NOT_SPENT, dataset->name);
+			return refuse(req, DP_REASON_NOT_SPENT, dataset->name);
 		}
 	}
 
@@ -364,7 +370,7 @@ decide_within_rate(DpWork *work, DpBatchRequest *request)
 		/* names that mean nothing have no rows in the audit */
 		memset(&req->reply, 0, sizeof(req->reply));
 		req->reply.role = req->session_role;
-		return dp_refuse_request(req, dataset->exists ? DP_REASON_RATE : DP_REASON_NO_DATASET, name);
+		return refuse(req, dataset->exists ? DP_REASON_RATE : DP_REASON_NO_DATASET, name);
 	}
 	outcome = decide(work, request);
 	dp_extra_detach(request);
@@ -443,7 +449,7 @@ refuse_all(DpBatchRequest *batch, int n, DpReason reason)
 		DpRequest  *req = batch[i].req;
 		const char *name = dp_request_string(req, req->items[0].dataset);
 
-		batch[i].outcome = reason == DP_REASON_BUSY ? dp_put_off(req, reason, name) : dp_refuse_request(req, reason, name);
+		batch[i].outcome = reason == DP_REASON_BUSY ? later(req, reason, name) : refuse(req, reason, name);
 	}
 }
 

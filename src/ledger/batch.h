@@ -149,19 +149,16 @@ extern void dp_blocks_take(DpBalance *balance, const DpBlockDebit *debits, int n
 extern int128 dp_blocks_least(const DpBalance *balance);
 extern void dp_blocks_write(DpWork *work, DpBalance *balance);
 
-/* --- batch.c --- */
-
-/* what a request is told that is not granted; that is to be tried again in the next batch */
-extern DpOutcome dp_refuse_request(DpRequest *req, DpReason reason, const char *dataset);
-extern DpOutcome dp_put_off(DpRequest *req, DpReason reason, const char *dataset);
-
 /* --- count_failures.c --- */
 
 /* Counts failures at each budget that paid, sets which are counted, and notes the budgets of those that are not. */
 extern void dp_count_failures(DpWork *work, DpFailureCopy *failures, int n);
 
-/* Puts a request off, or refuses it, whose share pays from a budget with a failure that is not counted; else DP_OUTCOME_GRANT. */
-extern DpOutcome dp_await_failures(DpWork *work, DpRequest *req, DpShare *share);
+/*
+ * Tells why a share cannot be decided on, one of whose budgets has a failure that is not counted: DP_REASON_BUSY, since others
+ * hold locks, or DP_REASON_UNCOUNTED, with the budget's role in the reply.  DP_REASON_NONE: all are counted.
+ */
+extern DpReason dp_await_failures(const DpWork *work, const DpShare *share, DpReply *reply);
 
 /* Tells whether the budget has as many failures as the dataset allows, or one where it allows none. */
 extern bool dp_has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *reply);

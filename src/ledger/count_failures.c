@@ -84,8 +84,8 @@ dp_count_failures(DpWork *work, DpFailureCopy *failures, int n)
 		note_uncounted(work, lfirst(lc), true);
 }
 
-DpOutcome
-dp_await_failures(DpWork *work, DpRequest *req, DpShare *share)
+DpReason
+dp_await_failures(const DpWork *work, const DpShare *share, DpReply *reply)
 {
 	ListCell   *lc;
 
@@ -100,12 +100,11 @@ dp_await_failures(DpWork *work, DpRequest *req, DpShare *share)
 			{
 				if (share->payer->budgets[i] != uncounted->payer->budgets[j])
 					continue;
-				req->reply.role = share->payer->budgets[i]->role;
-				return uncounted->is_stuck ? dp_refuse_request(req, DP_REASON_UNCOUNTED, share->dataset->name)
-					: dp_put_off(req, DP_REASON_BUSY, share->dataset->name);
+				reply->role = share->payer->budgets[i]->role;
+				return uncounted->is_stuck ? DP_REASON_UNCOUNTED : DP_REASON_BUSY;
 			}
 	}
-	return DP_OUTCOME_GRANT;
+	return DP_REASON_NONE;
 }
 
 bool

@@ -124,8 +124,9 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->neighbors = strcmp(row.neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
 }
 
-bool
-dp_read_dataset(const char *name, DpDataset *dataset)
+/* Reads a dataset as it is now; false when there is none. */
+static bool
+read_dataset(const char *name, DpDataset *dataset)
 {
 	static DpMoment read;		/* when last was */
 	static DpDataset last;		/* points to nothing */
@@ -147,13 +148,18 @@ dp_read_dataset(const char *name, DpDataset *dataset)
 	return true;
 }
 
-/* Reads a dataset that has to be there. */
-static DpDataset *
-read_existing(const char *name)
+DpDataset *
+dp_policy_dataset(const char *name)
 {
 	DpDataset  *dataset = palloc(sizeof(DpDataset));
 
-	if (dp_read_dataset(name, dataset))
+	/* see cache.c: a policy that contradicts itself */
+	if (name[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the policy of a protected table in this query is damaged, so that nothing can be released from it: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
+				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables.")));
+	if (dp_holds_policies() ? dp_held_dataset(name, read_dataset, dataset) : read_dataset(name, dataset))
 		return dataset;
 	if (dp_is_citus_worker())
 		ereport(ERROR,
@@ -162,18 +168,6 @@ read_existing(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BAD_PARAMETER),
 			 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
-}
-
-DpDataset *
-dp_policy_dataset(const char *name)
-{
-	/* see cache.c: a policy that contradicts itself */
-	if (name[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the policy of a protected table in this query is damaged, so that nothing can be released from it: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
-				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables.")));
-	return dp_holds_policies() ? dp_held_dataset(name, read_existing) : read_existing(name);
 }
 
 typedef struct RoleTest

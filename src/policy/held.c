@@ -36,13 +36,20 @@ typedef struct HeldTable
 {
 	Oid			relid;			/* hash key */
 	const DpTable *table;		/* NULL: not protected */
+	const DpTable *(*look_up) (Oid relid);
 } HeldTable;
+
+typedef struct HeldDataset
+{
+	DpDataset	dataset;
+	bool		(*read) (const char *name, DpDataset *dataset);
+} HeldDataset;
 
 struct DpHeldPolicies
 {
 	MemoryContext context;
 	HTAB	   *tables;
-	List	   *datasets;		/* DpDataset */
+	List	   *datasets;		/* HeldDataset */
 };
 
 /* NULL: each question is answered anew */
@@ -92,30 +99,34 @@ dp_held_table(Oid relid, const DpTable *(*look_up) (Oid relid))
 	table = look_up(relid);
 	entry = hash_search(held->tables, &relid, HASH_ENTER, NULL);
 	entry->table = table;
+	entry->look_up = look_up;
 	return table;
 }
 
-DpDataset *
-dp_held_dataset(const char *name, DpDataset *(*look_up) (const char *name))
+bool
+dp_held_dataset(const char *name, bool (*read) (const char *name, DpDataset *dataset), DpDataset *dataset)
 {
-	ListCell   *lc;
 	MemoryContext caller;
-	DpDataset  *dataset;
+	ListCell   *lc;
+	HeldDataset *now;
 
 	foreach(lc, held->datasets)
 	{
-		if (strcmp(((DpDataset *) lfirst(lc))->name, name) == 0)
-			break;
+		now = lfirst(lc);
+		if (strcmp(now->dataset.name, name) != 0)
+			continue;
+		memcpy(dataset, &now->dataset, sizeof(DpDataset));
+		return true;
 	}
-	if (lc == NULL)
-	{
-		dataset = look_up(name);
-		caller = MemoryContextSwitchTo(held->context);
-		held->datasets = lappend(held->datasets, memcpy(palloc(sizeof(DpDataset)), dataset, sizeof(DpDataset)));
-		MemoryContextSwitchTo(caller);
-		return dataset;
-	}
-	return memcpy(palloc(sizeof(DpDataset)), lfirst(lc), sizeof(DpDataset));
+	if (!read(name, dataset))
+		return false;
+	caller = MemoryContextSwitchTo(held->context);
+	now = palloc(sizeof(HeldDataset));
+	memcpy(&now->dataset, dataset, sizeof(DpDataset));
+	now->read = read;
+	held->datasets = lappend(held->datasets, now);
+	MemoryContextSwitchTo(caller);
+	return true;
 }
 
 /* Tells whether what was held holds no more. */
@@ -132,15 +143,16 @@ is_changed(DpHeldPolicies *then)
 	while ((entry = hash_seq_search(&seq)) != NULL)
 	{
 		/* an entry that was invalidated is kept, under its address, until the transaction ends */
-		if (dp_policy_table(entry->relid) != entry->table)
+		if (entry->look_up(entry->relid) != entry->table)
 			changed = true;
 	}
 	foreach(lc, then->datasets)
 	{
-		DpDataset  *dataset = lfirst(lc);
+		HeldDataset *dataset = lfirst(lc);
 		DpDataset	now;
 
-		changed = changed || !dp_read_dataset(dataset->name, &now) || memcmp(&now, dataset, sizeof(now)) != 0;
+		changed = changed || !dataset->read(dataset->dataset.name, &now) ||
+			memcmp(&now, &dataset->dataset, sizeof(now)) != 0;
 	}
 	return changed;
 }

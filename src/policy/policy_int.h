@@ -49,13 +49,10 @@ extern Snapshot dp_register_latest_snapshot(void);
 /* cache.c: installs the callbacks that invalidate it */
 extern void dp_cache_init(void);
 
-/* datasets.c: reads settings of a dataset as they are now; false when there is none */
-extern bool dp_read_dataset(const char *name, DpDataset *dataset);
-
 /* held.c: what a planning holds is returned; what it does not, yet, is looked up, and held from then on */
 extern bool dp_holds_policies(void);
 extern const DpTable *dp_held_table(Oid relid, const DpTable *(*look_up) (Oid relid));
-extern DpDataset *dp_held_dataset(const char *name, DpDataset *(*look_up) (const char *name));
+extern bool dp_held_dataset(const char *name, bool (*read) (const char *name, DpDataset *dataset), DpDataset *dataset);
 
 /* ------------------------------------------------------------------------
  * names.c: names that are held

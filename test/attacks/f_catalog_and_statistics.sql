@@ -75,16 +75,24 @@ SELECT pg_stat_get_xact_tuples_fetched('visit'::regclass), pg_stat_get_xact_tupl
 ROLLBACK;
 
 --# locks of the transaction
---@ absent: SIReadLock\|(tuple|page)\|(visit|patient)
+--@ absent: SIReadLock\|(tuple|page|relation)\|(visit|patient)
 --@ attack
 SET enable_seqscan = off; SET enable_bitmapscan = off;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT dp_count(*) IS NULL FROM visit WHERE patient = 42;
+--> ZC002
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY;
+SELECT dp_count(*) IS NULL FROM visit WHERE patient = 42;
+--> ZC002
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE;
 SELECT dp_count(*) IS NULL FROM visit WHERE patient = 42;
 --> ok 1
 SELECT mode, locktype, relation::regclass, page, tuple FROM pg_locks WHERE pid = pg_backend_pid();
 --> standby: any; ok
 ROLLBACK;
-BEGIN ISOLATION LEVEL SERIALIZABLE;
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE;
 SELECT dp_count(*) IS NULL FROM visit JOIN patient USING (patient) WHERE age = 97 AND name <> 'x';
 --> ok 1 | ZC002
 SELECT mode, locktype, relation::regclass, page, tuple FROM pg_locks WHERE pid = pg_backend_pid();
@@ -92,7 +100,7 @@ SELECT mode, locktype, relation::regclass, page, tuple FROM pg_locks WHERE pid =
 ROLLBACK;
 SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET min_parallel_index_scan_size = 0;
-BEGIN ISOLATION LEVEL SERIALIZABLE;
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE;
 SELECT dp_count(*) IS NULL FROM visit WHERE patient BETWEEN 42 AND 43;
 --> ok 1
 SELECT mode, locktype, relation::regclass, page, tuple FROM pg_locks WHERE mode = 'SIReadLock';
@@ -103,6 +111,10 @@ PREPARE p (int) AS SELECT dp_count(*) IS NULL FROM visit WHERE patient = $1;
 EXECUTE p (42);
 --> ok 1
 BEGIN ISOLATION LEVEL SERIALIZABLE;
+EXECUTE p (42);
+--> ZC002
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE;
 EXECUTE p (42);
 --> ok 1
 SELECT mode, locktype, relation::regclass, page, tuple FROM pg_locks WHERE pid = pg_backend_pid();

@@ -543,11 +543,33 @@ SET SESSION AUTHORIZATION analyst1;
 \o /dev/null
 BEGIN READ ONLY; SELECT dp_count(*) FROM visits; COMMIT;
 BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT dp_count(*) FROM visits; SELECT dp_count(*) FROM visits; COMMIT;
-BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY; SELECT dp_count(*) FROM visits; COMMIT;
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE; SELECT dp_count(*) FROM visits; COMMIT;
 SET default_transaction_read_only = on; SELECT dp_count(*) FROM visits; RESET default_transaction_read_only;
 \o
 RESET SESSION AUTHORIZATION;
-SELECT paid(5, 'READ ONLY, REPEATABLE READ and SERIALIZABLE transactions pay');
+SELECT paid(5, 'READ ONLY, REPEATABLE READ and deferrable SERIALIZABLE transactions pay');
+
+-- what PostgreSQL remembers of rows that were met would fail a later statement, or another transaction
+SET SESSION AUTHORIZATION analyst1;
+CREATE FUNCTION pg_temp.refused(query text) RETURNS text LANGUAGE plpgsql AS
+	$$ BEGIN EXECUTE query; RETURN 'answered'; EXCEPTION WHEN SQLSTATE 'ZC002' THEN RETURN substr(SQLERRM, 1, 63); END $$;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT is(pg_temp.refused('SELECT dp_count(*) FROM visits'), 'private aggregates are not released in SERIALIZABLE transaction', 'a SERIALIZABLE transaction is refused');
+SELECT is(pg_temp.refused('EXPLAIN SELECT dp_count(*) FROM visits'), 'answered', 'it may see the price');
+COMMIT;
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY;
+SELECT is(pg_temp.refused('SELECT dp_count(*) FROM visits'), 'private aggregates are not released in SERIALIZABLE transaction', '... and one that is READ ONLY, whatever others do');
+COMMIT;
+BEGIN ISOLATION LEVEL SERIALIZABLE, DEFERRABLE;
+SELECT 1 \g /dev/null
+SET TRANSACTION READ ONLY;
+SELECT is(pg_temp.refused('SELECT dp_count(*) FROM visits'), 'private aggregates are not released in SERIALIZABLE transaction', '... and one that became READ ONLY after it had begun');
+COMMIT;
+SET default_transaction_isolation = serializable;
+SELECT is(pg_temp.refused('SELECT dept, dp_count(*) FROM visits GROUP BY CUBE (dept)'), 'private aggregates are not released in SERIALIZABLE transaction', '... and each statement of a session that has it by default');
+RESET default_transaction_isolation;
+RESET SESSION AUTHORIZATION;
+SELECT paid(0, 'none of that costs anything');
 
 -- what PostgreSQL counts in a transaction would tell how many rows were read
 SET SESSION AUTHORIZATION analyst1;

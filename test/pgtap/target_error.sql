@@ -258,7 +258,7 @@ BEGIN; SELECT dp_count(*) FROM visits \g /dev/null
 ROLLBACK;
 BEGIN; SAVEPOINT s; SELECT dp_count(*) FROM visits \g /dev/null
 ROLLBACK TO s; COMMIT;
-BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT dp_avg(cost) FROM visits \g /dev/null
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE; SELECT dp_avg(cost) FROM visits \g /dev/null
 COMMIT;
 SET dp_cdp.target_error = '20';
 EXPLAIN SELECT dp_count(*), dp_avg(cost) FROM visits \g /dev/null

@@ -179,8 +179,12 @@ public class Jdbc {
 			c.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
 			c.setAutoCommit(false);
 			askAll("READ ONLY, REPEATABLE READ", q -> c.createStatement().executeQuery(q), c::rollback);
-			c.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
-			askAll("READ ONLY, SERIALIZABLE", q -> c.createStatement().executeQuery(q), c::rollback);
+			// whose reads PostgreSQL keeps track of, unless it is told otherwise
+			try (Statement s = c.createStatement()) {
+				s.execute("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE");
+			}
+			c.commit();
+			askAll("SERIALIZABLE, READ ONLY, DEFERRABLE", q -> c.createStatement().executeQuery(q), c::rollback);
 		}
 		// fetches in pieces of a row
 		try (Connection c = connect("analyst1", "defaultRowFetchSize", "1")) {

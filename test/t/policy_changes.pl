@@ -1,0 +1,118 @@
+# An owner who changes the policy while others ask: a planning sees one policy, and who is charged is answered.
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use LedgerTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = ledger_node('main');
+ledger_database($node, 'test');
+$node->safe_psql('test', <<'EOC');
+CREATE ROLE owner LOGIN; CREATE ROLE ana LOGIN; CREATE ROLE bob LOGIN;
+GRANT CREATE ON SCHEMA public TO owner;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner;
+CREATE SCHEMA mine AUTHORIZATION ana;
+SET ROLE owner;
+CREATE TABLE visits (patient int NOT NULL, dept text, cost numeric);
+INSERT INTO visits SELECT i % 200, (ARRAY['a', 'b', 'c'])[1 + i % 3], i % 400 FROM generate_series(1, 1000) i;
+SELECT dp_cdp.create_dataset(d, default_rho => 0.001, max_failures => 1000) FROM unnest('{clinic,other}'::text[]) d;
+SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500);
+SELECT dp_cdp.set_keys('visits', 'dept', '{a,b,c}'::text[]);
+SELECT dp_cdp.set_budget(d, r::regrole, rho => 1000) FROM unnest('{clinic,other}'::text[]) d, unnest('{ana,bob}'::text[]) r;
+EOC
+
+# ---------------------------------------------------------------------------
+# At random moments
+# ---------------------------------------------------------------------------
+
+my $protect = q{SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');};
+my $declare = q{SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500), dp_cdp.set_keys('visits', 'dept', '{a,b,c}'::text[]);};
+# an answer of one row, also where no group is there
+my $query = q{SELECT 'answer', sum(n) IS NULL, sum(s) IS NULL FROM (SELECT dept, count(*) AS n, sum(cost) AS s FROM visits GROUP BY dept) g;};
+my $free = qr/ZC002: .*nothing was charged/;
+
+my @changes = (
+	[ 'protection, at once', "BEGIN; SELECT dp_cdp.unprotect_table('visits'); $protect $declare COMMIT;", $free ],
+	[ 'protection', "SELECT dp_cdp.unprotect_table('visits'); $protect", qr/42501|ZC004: .*bounds|$free/ ],
+	[ 'all of it', "SELECT dp_cdp.unprotect_table('visits'); $protect $declare", qr/42501|ZC004: .*bounds|ZC001: .*groups|$free/ ],
+	[ 'bounds', q{SELECT dp_cdp.drop_bounds('visits', 'cost'); SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500);}, qr/ZC004: .*bounds|$free/ ],
+	[ 'keys', q{SELECT dp_cdp.drop_keys('visits', 'dept'); SELECT dp_cdp.set_keys('visits', 'dept', '{a,b,c}'::text[]);}, qr/$free/ ],
+	[ 'the dataset of the table', "SELECT dp_cdp.protect_table('visits', 'other', unit => 'patient'); $protect", qr/$free/ ],
+	[ 'settings of the dataset', q{SELECT dp_cdp.alter_dataset('clinic', max_groups => 4); SELECT dp_cdp.alter_dataset('clinic', max_groups => 5);}, qr/$free/ ],
+	[ 'the table', "CREATE TABLE fresh (LIKE visits); INSERT INTO fresh TABLE visits; SELECT dp_cdp.replace_table('visits', 'fresh');"
+		  . ' ALTER TABLE visits RENAME TO old; ALTER TABLE fresh RENAME TO visits; DROP TABLE old;', qr/42P01|42501|ZC002: "visits" has the name|$free/ ]);
+
+# how many releases were paid for, and failed; failures that are counted
+sub account
+{
+	return value($node, 'test', q{SELECT count(*) FILTER (WHERE kind = 'granted') || ' ' || count(*) FILTER (WHERE kind = 'failed')
+		|| ' ' || (SELECT sum(failures) FROM dp_cdp.budget) FROM dp_cdp.release_log});
+}
+
+for my $change (@changes)
+{
+	my ($what, $sql, $allowed) = @$change;
+	my ($before) = split / /, account();
+	my $owner = background($node, 'test', "SET SESSION AUTHORIZATION owner; SET client_min_messages = error;\n" . "$sql\n" x 20_000);
+	my @analysts = map { background($node, 'test', "SET SESSION AUTHORIZATION $_; SET client_min_messages = error;\n" . "$query\n" x by_run(60, 1000)) } qw(ana bob);
+	my $errors = join '', map { finish($_) } @analysts;
+
+	$owner->{handle}->signal('TERM');
+	finish($owner);
+	ok($node->poll_query_until('test', q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'owner')}), "$what: the owner has ended");
+	my $answers = () = join('', map { $_->{out} } @analysts) =~ /^answer/mg;
+	my @other = grep { $_ !~ $allowed } $errors =~ /ERROR:  (.*)/g;
+	is("@other[0 .. ($#other > 2 ? 2 : $#other)]", '', "$what: nothing else is said than that it is closed, or to ask again");
+	# which has no bounds in between
+	cmp_ok($answers, '>', 0, "$what: there are answers") unless $what eq 'protection';
+	is(account(), join(' ', $before + $answers, 0, 0), "$what: $answers answers were paid for, nothing else, and none failed");
+	$node->safe_psql('test', "SET SESSION AUTHORIZATION owner; SET client_min_messages = error; DO \$\$ BEGIN"
+		  . q{ IF to_regclass('visits') IS NULL THEN ALTER TABLE fresh RENAME TO visits; END IF; DROP TABLE IF EXISTS old, fresh; END $$;} . $protect . $declare);
+}
+unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/was terminated by signal/, 'the server lives');
+
+# ---------------------------------------------------------------------------
+# In the middle of a planning, and between the planning and the debit
+# ---------------------------------------------------------------------------
+
+$node->safe_psql('test', <<'EOC');
+SET ROLE ana;
+CREATE FUNCTION mine.waits() RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+	$$ BEGIN PERFORM pg_advisory_lock(7), pg_advisory_unlock(7); RETURN 0; END $$;
+EOC
+
+# asks while somebody holds what planning waits for, changes something, and lets it go on
+sub while_planned
+{
+	my ($asks, $change) = @_;
+	my $holder = $node->background_psql('test', on_error_die => 1);
+	my $run;
+
+	$holder->query_safe('SELECT pg_advisory_lock(7)');
+	$run = background($node, 'test', "SET SESSION AUTHORIZATION ana; SET client_min_messages = error;\n$asks");
+	$node->poll_query_until('test', q{SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)}) or die 'nobody waits';
+	$node->safe_psql('test', "SET SESSION AUTHORIZATION owner; SET client_min_messages = error; $change");
+	$holder->quit;
+	finish($run);
+	return $run->{err} =~ /ERROR:  (.*)/ ? $1 : $run->{out};
+}
+
+my $asks = 'SELECT dept, count(*) * 0 + mine.waits() FROM visits GROUP BY dept ORDER BY dept;';
+is(while_planned($asks, q{SELECT dp_cdp.set_keys('visits', 'dept', '{a,d}'::text[]);}), "a|0\nd|0\n", 'the answer has the keys that are declared when the planning ends');
+like(while_planned($asks, q{SELECT dp_cdp.unprotect_table('visits');}), qr/^42501/, 'a table that is no more protected answers nothing');
+$node->safe_psql('test', "SET SESSION AUTHORIZATION owner; $protect $declare");
+like(while_planned('SELECT sum(cost) * mine.waits() FROM visits;', q{SELECT dp_cdp.drop_bounds('visits', 'cost');}), qr/^ZC004: .*bounds/, 'bounds that are gone are missed');
+$node->safe_psql('test', "SET SESSION AUTHORIZATION owner; $declare");
+
+my $cursor = q{BEGIN; DECLARE c CURSOR FOR SELECT dp_count(*) > -1e6 FROM visits; SELECT pg_advisory_xact_lock(7); FETCH c;};
+my $before = value($node, 'test', 'SELECT sum(rho_spent) FROM dp_cdp.budget');
+like(while_planned($cursor, q{SELECT dp_cdp.set_keys('visits', 'dept', '{a,e}'::text[]);}), $free, 'a policy that changed before the debit is refused for nothing');
+is(value($node, 'test', 'SELECT sum(rho_spent) FROM dp_cdp.budget'), $before, 'and nothing was debited');
+
+$node->stop;
+done_testing();
