@@ -428,9 +428,22 @@ put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
+/* Tells whether a function that may run on rows tells the time: one without arguments, or age() of one moment. */
+static bool
+tells_time(const FuncExpr *call)
+{
+	const char *name;
+
+	if (list_length(call->args) > 1 || func_volatile(call->funcid) == PROVOLATILE_IMMUTABLE)
+		return false;
+	name = get_func_name(call->funcid);
+	return call->args == NIL || strcmp(name, "age") == 0 || strcmp(name, "try_age") == 0;
+}
+
 static void
 put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
 {
+	w->release->reads_clock |= tells_time(call);
 	w->is_unknown |= call->funcretset || call->funcvariadic;
 	PUT("f(");
 	dp_question_named(w, ProcedureRelationId, call->funcid);
@@ -538,6 +551,7 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 			put_minmax(w, place, (MinMaxExpr *) node);
 			break;
 		case T_SQLValueFunction:
+			w->release->reads_clock = true;
 			PUT("time(%d %d %u)", (int) ((SQLValueFunction *) node)->op, ((SQLValueFunction *) node)->typmod,
 				((SQLValueFunction *) node)->type);
 			break;

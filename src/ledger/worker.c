@@ -176,8 +176,14 @@ answer_failed_batch(void)
 {
 	for (int i = 0; i < nfailures; i++)
 		failures[i].counted = false;
-	dp_failures_settle(failures, nfailures, nfailures == 1 && batch_size == 0);
-	failures_alone = nfailures;
+	/* one that was tried alone is stuck, and holds up nothing else */
+	if (nfailures == 1 && batch_size == 0)
+		dp_failures_settle(failures, nfailures, true);
+	else
+	{
+		dp_failures_settle(failures, nfailures, false);
+		failures_alone = nfailures;
+	}
 	nfailures = 0;
 	for (int i = 0; i < batch_size; i++)
 	{
@@ -480,7 +486,12 @@ work_once(void)
 	take_pending(failures_alone > 0 ? 0 : one_by_one > 0 ? 1 : dp_shared->nslots);
 	nfailures = dp_failures_take(failures, failures_alone > 0 ? 1 : DP_FAILURES(dp_shared->nslots));
 	if (failures_alone > 0)
+	{
 		failures_alone = nfailures == 0 ? 0 : failures_alone - 1;
+		/* no request was taken */
+		if (nfailures == 0)
+			return true;
+	}
 	else if (one_by_one > 0)
 		one_by_one = batch_size == 0 ? 0 : one_by_one - 1;
 	if (batch_size == 0 && nfailures == 0 && !dp_audit_due())

@@ -10,7 +10,8 @@
  *	 all budgets of the payer have paid r or more:	the dearest answer that all of
  *													 them know, for nothing
  *	 there is an answer of price r:					this one; each balance owes r - P
- *	 the dearest costs less than r:					a piece for the difference is bought
+ *	 the dearest costs less than r:					a piece for the difference is bought, if that is min_rho
+ *													 or more; else the dearest
  *	 otherwise:										derived from the next dearer one
  *
  * The cap has paid for the dearest answer, so it owes only where a piece is bought:
@@ -279,6 +280,39 @@ set_pieces(DpKeptColumn *column)
 	}
 }
 
+/*
+ * Settles what is bought beside the dearest answer that was drawn.  Rows are read for it, which has a least price: who asks for
+ * less than that more is given the answer that is there, or, where a target of accuracy sets the price, pays as much.
+ * A question of now() would be answered from two different windows of time: it is bought anew.
+ */
+static void
+choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
+{
+	const DpDataset *dataset = kept->priced->dataset;
+	int64		least = top->id.rho + dataset->min_rho;
+
+	if (kept->priced->release->reads_clock)
+	{
+		column->ladder = NIL;
+		column->id.rho = column->asked;
+		column->id.began = Max(GetCurrentTimestamp(), top->id.began + 1);
+		column->id.below = 0;
+		return;
+	}
+	column->id.below = top->id.rho;
+	/* what all have paid for, and nobody has drawn, is a reading that was paid for */
+	if (column->id.rho >= least || column->id.rho <= paid_by_all(kept, column->ladder))
+		return;
+	if (dp_guc_target > 0 && (dataset->max_rho == 0 || least <= dataset->max_rho))
+	{
+		column->id.rho = least;
+		return;
+	}
+	column->how = DP_KEPT_GIVEN;
+	column->id.rho = top->id.rho;
+	column->id.below = top->id.below;
+}
+
 /* Settles which answer of a ladder is shown, and how it comes about. */
 static void
 choose(const DpKept *kept, DpKeptColumn *column)
@@ -315,8 +349,10 @@ choose(const DpKept *kept, DpKeptColumn *column)
 	column->how = column->dearer ? DP_KEPT_DERIVED : DP_KEPT_BOUGHT;
 	if (column->dearer)
 		column->id.below = column->dearer->id.below;
+	else if (top != NULL)
+		choose_piece(kept, column, top);
 	else
-		column->id.below = top ? top->id.rho : 0;
+		column->id.below = 0;
 }
 
 /* Tells whether a release that runs before buys this answer of a selection. */

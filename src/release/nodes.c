@@ -75,6 +75,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->wider_has_params = o->wider_has_params;
 	n->first_param = o->first_param;
 	n->prefetches = copyObject(o->prefetches);
+	n->reads_clock = o->reads_clock;
 	n->needs_params = o->needs_params;
 	n->in_blocks = o->in_blocks;
 	n->block_first = copyObject(o->block_first);

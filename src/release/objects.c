@@ -276,11 +276,36 @@ dp_record_plan(DpRelease *release)
  * ------------------------------------------------------------------------
  */
 
+/*
+ * Locks the table of a relation's long values and its indexes, and has them looked up: PostgreSQL opens them for the first
+ * row that has such a value, which takes room in the lock table that an asker may have filled.
+ */
+static void
+lock_long_values(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			toast = HeapTupleIsValid(tuple) ? ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid : InvalidOid;
+	Relation	rel;
+	ListCell   *lc;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (!OidIsValid(toast))
+		return;
+	rel = table_open(toast, AccessShareLock);
+	foreach(lc, RelationGetIndexList(rel))
+		index_close(index_open(lfirst_oid(lc), AccessShareLock), NoLock);
+	table_close(rel, NoLock);
+}
+
 static void
 lock_object(Oid classid, Oid objid)
 {
 	if (classid == RelationRelationId)
+	{
 		LockRelationOid(objid, AccessShareLock);
+		lock_long_values(objid);
+	}
 	else
 
 		/*

@@ -16,7 +16,7 @@
  *	 of another byte order asks other questions: the keys of kept answers
  *	 (kept_values.c) are tuples, which it must not read.
  * - What time functions (now(), current_date) return is not in it: such a
- *	 question is the same tomorrow.  Bounds, keys and blocks of time that follow
+ *	 question is the same tomorrow, and never made better (kept_choice.c).  Bounds, keys and blocks of time that follow
  *	 from them are.
  * - There is nothing else by which an expression could mean something else in
  *	 another session: whatever is volatile, or depends on a role or a setting, is

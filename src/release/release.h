@@ -294,6 +294,7 @@ struct DpRelease
 	 */
 	int			first_param;
 	List	   *prefetches;		/* DpPrefetch */
+	bool		reads_clock;	/* what it asks has now() or the like in it */
 	bool		needs_params;	/* prefetches or key sets have parameters of
 								 * the statement */
 

@@ -344,4 +344,39 @@ SELECT dp_cdp.alter_dataset('clinic', reuse => '0');
 SELECT ask('analyst1', 'SELECT count(*) FROM visits');
 SELECT is(paid(), 'analyst1 1, cap 1', 'nothing is given again where reuse is off');
 
+-- ------------------------------------------------------------------
+-- Rows are read for min_rho or more, and a question of the time is not made better
+-- ------------------------------------------------------------------
+
+SELECT dp_cdp.alter_dataset('clinic', reuse => '1 day');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE cost > 61');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE cost > 61', 'SET dp_cdp.rho = 1.000001e-6');
+SELECT is((answer(), paid())::text, (answer(1), 'nobody'::text)::text, 'who asks for less than min_rho more is given what is there');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits WHERE cost > 61', 'SET dp_cdp.rho = 1.0099e-6');
+SELECT is((answer(), paid())::text, (answer(1), 'analyst2 1'::text)::text, 'and pays for that');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE cost > 61', 'SET dp_cdp.rho = 1.01e-6');
+SELECT is(paid(), 'analyst1 0.01, cap 0.01', 'for min_rho more a better answer is bought');
+SELECT ask('analyst1', 'SELECT dept, count(*), sum(cost) FROM visits WHERE cost > 62 GROUP BY dept');
+SELECT ask('analyst1', 'SELECT dept, count(*), sum(cost) FROM visits WHERE cost > 62 GROUP BY dept', 'SET dp_cdp.rho = 1.009e-6');
+SELECT is((answer(), paid())::text, (answer(1), 'nobody'::text)::text, 'each column of a query is so');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE cost > 63', 'SET dp_cdp.target_error = 3000');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE cost > 63', 'SET dp_cdp.target_error = 2999.99');
+SELECT is(paid(), 'analyst1 0.01, cap 0.01', 'a target of accuracy is met, for min_rho');
+
+CREATE FUNCTION twice(condition text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM ask('analyst1', 'SELECT count(*) FROM visits WHERE ' || condition);
+	PERFORM ask('analyst1', 'SELECT count(*) FROM visits WHERE ' || condition, 'SET dp_cdp.rho = 3e-6');
+	RETURN paid();
+END $$;
+SELECT is(twice('visited_on < date ''2026-05-05'''), 'analyst1 2, cap 2', 'a better answer costs the difference');
+SELECT is(twice('visited_on < current_date - 5'), 'analyst1 3, cap 3', 'one of current_date is bought anew');
+SELECT is(twice('visited_on < now() - interval ''40 days'''), 'analyst1 3, cap 3', '... of now()');
+SELECT is(twice('age(visited_on) > interval ''30 days'''), 'analyst1 3, cap 3', '... of age() of one moment');
+SELECT is(twice('patient IN (SELECT patient FROM visits WHERE visited_on < localtimestamp - interval ''7 days'')'), 'analyst1 3, cap 3', '... in a subquery');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE visited_on < current_date - 5');
+SELECT is(paid(), 'nobody', 'and given from then on');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits WHERE visited_on < current_date - 5', 'SET dp_cdp.rho = 3e-6');
+SELECT is((answer(), paid())::text, (answer(1), 'analyst2 3'::text)::text, 'to others, too, at its price');
+
 SELECT * FROM finish();
