@@ -143,17 +143,17 @@ EOC
 $node->safe_psql('test', 'ANALYZE letters; CREATE SCHEMA locks; GRANT USAGE ON SCHEMA locks TO cat;' . join '', map { "CREATE TABLE locks.l$_ (); GRANT ALL ON locks.l$_ TO cat;" } 1 .. 40);
 my $letter = q{SELECT dp_count(*) IS NULL FROM letters WHERE person = 7 AND note LIKE '%zz%'};
 my %said = (answered => 0, refused => 0);
-for my $free (3, 6, 9, 12, 15, 18, 21, 24)
+for my $free (0 .. 8)
 {
 	# a process has places of its own for sixteen relations
-	my $cat = session('cat', 'SET enable_seqscan = off', 'SELECT dp_count(*) IS NULL FROM letters WHERE person = 3', 'BEGIN',
+	my $cat = session('cat', 'SET enable_seqscan = off', 'BEGIN', $letter =~ s{= 7}{= 3}r,
 		map { "LOCK TABLE locks.l$_ IN ACCESS SHARE MODE" } 1 .. 40);
 	fill($free);
 	my $error = ask($cat, $letter);
 	empty();
 	$cat->quit;
 	$said{ $error eq '' ? 'answered' : 'refused' }++;
-	like($error, qr/^$|nothing was (?:debited|charged)/, "$free places: a person with a letter is answered, or refused for nothing");
+	like($error, qr/^$|^53200: out of shared memory$|nothing was (?:debited|charged)/, "$free places: a person with a letter is answered, or refused for nothing");
 }
 cmp_ok($said{$_}, '>', 0, "some were $_") for qw(answered refused);
 is(value($node, 'test', q{SELECT sum(failures) FROM dp_cdp.budget WHERE dataset = 'l'}), '0', 'and none failed while rows were read');
