@@ -56,8 +56,7 @@
  * significant bits).  Imagine the whole ladder: y, and then at each notch the
  * one above it with a draw of its own, of the gap's variance.  Whatever is
  * below a rung of it is post-processing of that rung, whoever asks for what, in
- * which order and after having seen what: who may know rungs up to that at r at
- * the most knows no more than that one tells.
+ * which order and after having seen what.
  *
  * The rungs that are drawn have nearly the joint law of the imagined ones.
  *	- A rung below all others is its neighbour and a draw of g_v, where the
@@ -77,34 +76,73 @@
  * elsewhere): S < 512 lambda(2).  Choices that depend on what was seen are the same
  * functions of it in both worlds.
  *
- * The rung at r of the imagined ladder is x and the sum of the piece's draw, of
- * variance v, and of its notches'.  That sum is g_V, V = v + e, but for S and
- * the first step, where w = 4 v / (4 + v).  So per coordinate all is within
- * exp(+- L), L = 2 S + lambda(w) < 2^-44 + lambda(w), of post-processing of
- * x + N_Z(0, V).  Where v is so small that this lambda is large, there is
- * another way to see it: x and the notches' draws are released, L = 2 S, V = e;
- * the piece's draw, which is independent of them, is post-processing.
- * dp_ladder_extra takes whichever allows the smaller extra.
+ * What is not told yet
+ * --------------------
+ * Who has paid r for a rung may pay the rest later, up to the piece's price, or spend it
+ * on something else, as he likes after having seen the rung.  So of a rung it is not enough
+ * that it costs r: what it leaves untold has to be worth the rest, whatever was seen.
  *
- * Theorem.  Let neighbours' x differ in at most d coordinates, and by at most
- * sens2 in L2 squared.  Whatever is seen of rungs up to r is
- * (sqrt(r0) + d L sqrt(2))^2-zCDP with r0 = sens2 / (2 V).
- * Proof.  Let only the coordinates that differ be imagined; the others are drawn
- * alike from x and from x'.  What is drawn for x and what is imagined for x
- * are within exp(+- d L) of each other, pointwise, so (d L)^2 / 2-zCDP apart
- * (Bun and Steinke 2016, Proposition 1.4), and what is imagined for x and for
- * x' sens2 / (2 V) (Canonne, Kamath, Steinke, Theorem 4; post-processing).  From
- * drawn to imagined to imagined to drawn are three steps, and square roots
- * add: Bun and Steinke's Lemma 5.2,
- * D_a(P|R) <= (k a / (k a - 1)) D_((k a - 1) / (k - 1))(P|Q) + D_(k a)(Q|R),
- * is for divergences of at most r a and s a at most a (k r / (k - 1) + k s), which
- * is a (sqrt r + sqrt s)^2 for k = 1 + sqrt(r / s).
+ * Lemma 2.  A variable in proportion to exp(-(z - c)^2 / (2 w)) on the integers, w >= 1/10, has for any real c
+ * a variance of at least w (1 - kappa(w)), kappa(w) = 8 pi^2 w exp(-2 pi^2 w).
+ * Proof.  The variance is w + w^2 f''(c) for f = log T(w, .), by differentiating the sum twice.  By
+ * Jacobi's triple product T(w, c) is a constant times the product over n >= 1 of 1 + 2 Q cos(2 pi c) + Q^2,
+ * Q = q^(2n - 1), q = exp(-2 pi^2 w).  With u = cos(2 pi c) a factor adds
+ * -8 pi^2 Q ((1 + Q^2) u + 2 Q) / (1 + 2 Q u + Q^2)^2 to f''.  That falls as u grows: its derivative has the
+ * sign of 8 Q^2 + 2 Q (1 + Q^2) u - (1 + Q^2)^2 <= -(1 + Q^2 - 4 Q) (1 + Q^2 + 2 Q), and Q <= q < 0.14.
+ * So f'' is least at c = 0, with -8 pi^2 times the sum of Q / (1 + Q)^2, which is at most
+ * q - 2 q^2 + 3 q^3 + q^3 / (1 - q^2) <= q.
  *
- * d is at most sens2, too, as what changes changes by 1 at least.  The bound is
- * at most r if r0 <= r - 2 d L sqrt(2 r): the *toll*, rounded up to a power of two
- * of amounts, with the piece's rho for r, so that it is the same for all its
- * rungs and a dearer one never has a larger extra.  For d sqrt(rho) up to 1 and
- * v >= 4 it is one amount, 1e-12.
+ * Lemma 3.  For laws p_t(y) in proportion to exp(t y) b(y), whose b >= 0 may have tails like a Gaussian's and whose
+ * variance is at least m for each real t, D_a(p_s | p_t) >= a m (s - t)^2 / 2 for all orders a > 1.
+ * Proof.  With A(t) = log sum exp(t y) b(y), A'' the variance, and g(k) = A(t + k (s - t)),
+ * (a - 1) D_a = g(a) - a g(1) + (a - 1) g(0), as the sum of p_s^a p_t^(1 - a) shows.  g(k) - k^2 m (s - t)^2 / 2 is
+ * convex, and a convex h has h(1) <= h(a) / a + (1 - 1 / a) h(0); so
+ * (a - 1) D_a is at least what k^2 m (s - t)^2 / 2 in the place of g makes of it.
+ *
+ * Take one coordinate, a piece y = x + N_Z(0, v), and rungs of it that were seen, the dearest of which is z, of
+ * extra e.  Given y, they have the law g_e(z - y) h within exp(+- 2 S), where h does not depend on y: the
+ * imagined ladder has a sum of draws in the place of g_e, by which it differs as above.  No draw looks at x but the
+ * piece's, so given what was seen the law of y is in proportion to exp(x y / v) b(y), with b the same for all
+ * x.  For any real x it is within exp(+- 4 S) of the law in Lemma 2 with w = v e / (v + e); and
+ * a variance, the least mean square around a point, is at least exp(-4 S) of that of the other.  So by Lemma 3 the
+ * laws of y, given the same that was seen, for x and for x' that differ by k have for all orders
+ *
+ *		D_a >= a (1 - kappa') (k^2 / (2 v) - k^2 / (2 V)),		V = v + e, kappa' = kappa(w) + 4 S,		(*)
+ *
+ * and divergences of coordinates, whose draws are independent, add up; k^2 is then the squared length of the difference.
+ *
+ * Theorem.  Let somebody buy as he likes, after having seen what, anything that given all that he has seen is rho-zCDP for
+ * its price rho, and rungs and pieces of ladders for the difference to what he has paid for the same piece.
+ * Let rungs at r of a piece at p, of a part that neighbours change by at most sens2 in L2 squared, satisfy
+ *
+ *		sens2 / (2 V) <= r - kappa' p.
+ *
+ * If he never pays more than R in all, what he sees is R-zCDP.
+ * Proof (a filter as in Feldman and Zrnic, "Individual Privacy Accounting via a Renyi Filter", NeurIPS 2021,
+ * Theorem 3.1, where single steps of a ladder may tell more than their prices).  Fix neighbours, and an order
+ * a.  With c = a (a - 1), what has to be shown is that E (P / Q)^a <= exp(c R), for the laws P and Q of all that is
+ * seen, under Q.  Of a piece whose x changes by k let K = k^2 / (2 v) <= p, and left(r) =
+ * max(0, K - r), what is left of it after r was paid; left(0) = K, left(p) = 0.  For what was seen of it let
+ * m be E (P / Q)^a of y given that, 1 once y itself was seen.  Then m >= exp(c left(r)): by (*) it suffices that
+ * K - r <= (1 - kappa') (K - k^2 / (2 V)), that is r >= k^2 / (2 V) + kappa' (K - k^2 / (2 V)), and of all k it is the largest
+ * for which this says most.  Claim: who may still pay s, and has paid r_i for each of the pieces, has
+ *
+ *		E (P / Q)^a of all that he will see <= exp(c (s - sum of left(r_i))) times the product of m_i.
+ *
+ * By induction over his steps.  If he stops it says 1 <= that, by m_i >= exp(c left(r_i)).  If he buys
+ * something else for rho, a factor of at most exp(c rho) comes, and s is less by rho.  If he pays r' - r for more of a
+ * piece, and sees z', then E (P / Q)^a(z') m(z') = m, as z' is y with noise that does not depend on x; s is less by
+ * r' - r, and left(r) - left(r') is at most that.  At the beginning s = R, no r_i was paid, and m_i is at most exp(c K_i):
+ * x + N_Z(0, v) is K-zCDP (Canonne, Kamath, Steinke, Theorem 4).  So E (P / Q)^a <= exp(c R).
+ *
+ * It assumes that he knows of others' answers, and of what they chose to ask, nothing that he has not paid for.
+ * Who puts answers together is one asker who has paid the largest price of them.  Parts of a column
+ * share its price in fixed proportions; what rounding takes from a share is on the safe side.
+ *
+ * The *toll* is a bound of kappa' p, rounded up, the same for all rungs of a piece, so that a dearer one never
+ * has a larger extra: w is at least 4 v / (4 + v).  It is one amount, 1e-12, for v >= 4 and p up to 4.  Nothing is made
+ * of pieces with v < 1: there kappa is large, and without it who chooses would get more than he pays: 3.4 % at
+ * v = 0.1, p = 5, r = 0.126.
  *
  * Who knows several pieces, and a rung of one, has all of them composed: the
  * sum of their rho.
@@ -172,12 +210,9 @@
 /* 4 * 28.47, rounded down: exp(-2 pi^2 w) < 2^-(28.47 w) */
 #define DECAY_OF_GAP	113
 
-/* slack of a chain: of notches, below 2^-44; with the piece's, 2^-SLACK_BITS at best */
-#define SLACK_BITS_ALONE	44
-#define SLACK_BITS			43
-
-/* 8e12 < 2^43: 8 DP_RHO_ONE */
-#define TOLL_BITS		43
+/* 8 pi^2 w < 2^9 for w <= 4: kappa(w) < 2^-(28.47 w - 9), and as 4 S < 6e-14, kappa' < 2^-(28.47 w - 10) or 2^-42 */
+#define KAPPA_BITS		10
+#define MOST_TOLL_BITS	42
 
 static dp_u128
 magnitude(dp_i128 a)
@@ -315,21 +350,18 @@ decay_beside(const dp_variance *v)
 	return (int) (DECAY_OF_GAP * num / (num + DP_LADDER_GAP * den));
 }
 
-/* Returns by how much rho has to be lowered for a slack of 2^-slack_bits; DP_RHO_MAX if that is too much. */
+/* Returns by how much rho has to be lowered for a rung of a piece that was bought at rho, of variance v >= 1. */
 static int64_t
-toll(dp_u128 sens2, int64_t coordinates, int64_t rho, int slack_bits)
+toll(int64_t rho, const dp_variance *v)
 {
-	uint64_t	most = sens2 < (dp_u128) coordinates ? (uint64_t) sens2 : (uint64_t) coordinates;
-	int			bits = (TOLL_BITS + dp_bitlen64((uint64_t) rho) + 1) / 2 + dp_bitlen64(most) - slack_bits;
+	int			bits = decay_beside(v) - KAPPA_BITS;
 
-	if (bits >= dp_bitlen64(DP_RHO_MAX))
-		return DP_RHO_MAX;
-	return bits > 0 ? INT64_C(1) << bits : 1;
+	return (rho >> (bits < MOST_TOLL_BITS ? bits : MOST_TOLL_BITS)) + 1;
 }
 
 /*
  * Sets the smallest notch, in units of the gap, of at least sens2 / (2 rho) -
- * v, and of at least 1; v may be NULL for 0.  False if it is beyond MAX_VARIANCE.
+ * v, and of at least 1.  False if it is beyond MAX_VARIANCE.
  */
 static bool
 notch_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *notch)
@@ -338,6 +370,8 @@ notch_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *notch)
 	uint64_t	mult = HALF_RHO_ONE << EXTRA_BITS;
 	uint64_t	need[3],
 				have[3] = {0},
+				v_limbs[3],
+				den[2],
 				rem[3];
 	dp_u128		q;
 	int			bits;
@@ -349,20 +383,14 @@ notch_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *notch)
 	dp_limbs_mul(need, sens_limbs, 2, &mult, 1);
 	have[0] = dp_limbs_div_small(need, 3, (uint64_t) rho) != 0;
 	dp_limbs_add(need, need, have, 3);
-	if (v != NULL)
-	{
-		uint64_t	den[2];
-		uint64_t	num[3];
-
-		dp_limbs_set(num, 3, v->num);
-		dp_limbs_shl(have, num, 3, EXTRA_BITS);
-		dp_limbs_set(den, 2, v->den);
-		dp_limbs_divide(have, 3, den, 2, rem);
-		if (dp_limbs_cmp(need, have, 3) < 0)
-			memset(need, 0, sizeof(need));
-		else
-			dp_limbs_sub(need, need, have, 3);
-	}
+	dp_limbs_set(v_limbs, 3, v->num);
+	dp_limbs_shl(have, v_limbs, 3, EXTRA_BITS);
+	dp_limbs_set(den, 2, v->den);
+	dp_limbs_divide(have, 3, den, 2, rem);
+	if (dp_limbs_cmp(need, have, 3) < 0)
+		memset(need, 0, sizeof(need));
+	else
+		dp_limbs_sub(need, need, have, 3);
 	if (bit_length(need, 3) > 121 + EXTRA_BITS)
 		return false;
 	bits = dp_limbs_div_small(need, 3, (uint64_t) DP_LADDER_GAP << EXTRA_BITS) != 0;
@@ -377,38 +405,18 @@ notch_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *notch)
 }
 
 bool
-dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v,
-				int64_t coordinates, int64_t wanted, dp_u128 *extra)
+dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v, int64_t wanted, dp_u128 *extra)
 {
-	dp_u128		beside,
-				alone;
-	int			slack_bits;
-	bool		found;
-
 	if (sens2 == 0 || sens2 > MAX_SENS2 || rho > DP_RHO_MAX || wanted < 1 || wanted > rho ||
-		coordinates < 1 || v->num == 0 || v->den == 0 ||
-		v->num / v->den > MAX_VARIANCE)
+		v->den == 0 || v->num / v->den > MAX_VARIANCE)
 		return false;
 	*extra = 0;
 	if (wanted == rho)
 		return true;
-
-	/* the extra alone, the piece's own noise as a gift on top */
-	found = notch_for(sens2, wanted - toll(sens2, coordinates, rho, SLACK_BITS_ALONE), NULL, &alone);
-	/* both together */
-	slack_bits = decay_beside(v) - 4;
-	if (slack_bits > SLACK_BITS)
-		slack_bits = SLACK_BITS;
-	if (slack_bits >= 1 &&
-		notch_for(sens2, wanted - toll(sens2, coordinates, rho, slack_bits), v, &beside) &&
-		(!found || beside < alone))
-	{
-		alone = beside;
-		found = true;
-	}
-	if (found)
-		*extra = alone * DP_LADDER_GAP;
-	return found;
+	if (v->num < v->den || !notch_for(sens2, wanted - toll(rho, v), v, extra))
+		return false;
+	*extra *= DP_LADDER_GAP;
+	return true;
 }
 
 void

@@ -25,7 +25,8 @@
  *		else:  that of d and dp_bridge_draw(bridge of (e - e_d, e_c - e), c - d).
  *
  * Who knows rungs at rho 1, rho 2, ... of a piece knows them at max(rho i)-zCDP
- * in all; the proof is at the head of ladder.c.
+ * in all, and may choose after each whether to buy a dearer one or something else;
+ * the proof is at the head of ladder.c.
  *
  * Part of math/: no PostgreSQL header may be included here.
  *
@@ -67,15 +68,11 @@ extern double dp_ladder_sigma(const dp_variance *v, const int64_t *rho, int n);
  * at "rho" and has the variance v: the smallest that the proof allows, of
  * those there are.  0 if wanted = rho.
  *
- * sens2 and rho: as for dp_calibrate; 1 <= wanted <= rho.  coordinates (>= 1):
- * in how many of the part's coordinates neighbours may differ at most (groups
- * times bins that one unit is in, twice that where a unit may be exchanged); too
- * many are as good as sens2, which bounds their number, too.  Returns false
- * when there is none up to 2^120: wanted is too small, or an argument is not
- * in its range.
+ * sens2 and rho: as for dp_calibrate; 1 <= wanted <= rho.  Returns false
+ * when there is none up to 2^120: wanted is too small, v is below 1 (and wanted below rho), or
+ * an argument is not in its range.
  */
-extern bool dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v,
-							int64_t coordinates, int64_t wanted, dp_u128 *extra);
+extern bool dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v, int64_t wanted, dp_u128 *extra);
 
 /* Sets a rung's variance, that of the piece plus extra, rounded up by less than 1 if its terms would not fit. */
 extern void dp_ladder_variance(const dp_variance *v, dp_u128 extra, dp_variance *result);

@@ -26,7 +26,6 @@
 #include "base/noise.h"
 #include "base/settings.h"
 #include "math/ladder.h"
-#include "math/quantile.h"
 #include "miscadmin.h"
 #include "release/kept_int.h"
 
@@ -76,15 +75,6 @@ struct DpKeptStep
 	dp_bridge	bridge;
 };
 
-/* Counts the numbers of a part that neighbours may differ in, at most. */
-static int64
-touched(const DpPricedRelease *priced, const DpPricedPart *part)
-{
-	int64		most = part->width > 1 ? DP_QUANTILE_LEVELS * Min(priced->max_rows, DP_MAX_CODES) : 1;
-
-	return 2 * most * priced->max_groups;
-}
-
 static void cannot_derive(const DpPricedColumn *settled) __attribute__((noreturn));
 
 static void
@@ -98,7 +88,7 @@ cannot_derive(const DpPricedColumn *settled)
 
 /* Returns how much the noise of an answer exceeds that of its piece, as a variance. */
 static dp_u128
-extra(const DpKept *kept, const DpKeptColumn *column, const DpPricedColumn *settled, int i, int64 rho)
+extra(const DpKeptColumn *column, const DpPricedColumn *settled, int i, int64 rho)
 {
 	const DpPricedPart *part = &settled->parts[i];
 	int64		piece = dp_part_share(settled, i, column->full->id.rho - column->id.below);
@@ -106,19 +96,18 @@ extra(const DpKept *kept, const DpKeptColumn *column, const DpPricedColumn *sett
 	dp_u128		result;
 
 	if (!dp_calibrate(part->sens2, piece, &variance) ||
-		!dp_ladder_extra(part->sens2, piece, &variance, touched(column->bounds ? column->bounds : kept->priced, part),
-						 dp_part_share(settled, i, rho - column->id.below), &result))
+		!dp_ladder_extra(part->sens2, piece, &variance, dp_part_share(settled, i, rho - column->id.below), &result))
 		cannot_derive(settled);
 	return result;
 }
 
 static void
-prepare_step(const DpKept *kept, const DpKeptColumn *column, const DpPricedColumn *settled, int i)
+prepare_step(const DpKeptColumn *column, const DpPricedColumn *settled, int i)
 {
 	struct DpKeptStep *step = &column->steps[i];
-	dp_u128		dearer = extra(kept, column, settled, i, column->dearer->id.rho);
-	dp_u128		wanted = extra(kept, column, settled, i, column->id.rho);
-	dp_u128		cheaper = column->cheaper ? extra(kept, column, settled, i, column->cheaper->id.rho) : 0;
+	dp_u128		dearer = extra(column, settled, i, column->dearer->id.rho);
+	dp_u128		wanted = extra(column, settled, i, column->id.rho);
+	dp_u128		cheaper = column->cheaper ? extra(column, settled, i, column->cheaper->id.rho) : 0;
 	dp_variance added = {wanted - dearer, 1};
 
 	step->is_dearer = wanted == dearer;
@@ -170,7 +159,7 @@ derive_column(DpKeptColumn *column, int nparts)
 
 /* Sets the standard deviation of what is shown, which is a mean, or has noise of two kinds. */
 static void
-set_sigma(const DpKept *kept, const DpKeptColumn *column, DpPricedColumn *settled)
+set_sigma(const DpKeptColumn *column, DpPricedColumn *settled)
 {
 	dp_variance *variance = palloc(column->npieces * sizeof(dp_variance));
 	int			last = column->npieces - 1;
@@ -186,7 +175,7 @@ set_sigma(const DpKept *kept, const DpKeptColumn *column, DpPricedColumn *settle
 		}
 		if (column->full != NULL && column->full->id.rho > column->id.rho)
 		{
-			dp_u128		more = extra(kept, column, settled, i, column->id.rho);
+			dp_u128		more = extra(column, settled, i, column->id.rho);
 			dp_variance piece;
 
 			(void) dp_calibrate(settled->parts[i].sens2, dp_part_share(settled, i, column->full->id.rho - column->id.below), &piece);
@@ -210,7 +199,7 @@ dp_kept_set_noise(DpKept *kept)
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		set_shares(&kept->columns[i], &kept->priced->columns[i]);
-		set_sigma(kept, &kept->columns[i], &kept->priced->columns[i]);
+		set_sigma(&kept->columns[i], &kept->priced->columns[i]);
 	}
 }
 
@@ -254,7 +243,7 @@ dp_kept_begin(DpKept *kept, TupleDesc desc)
 		{
 			column->steps = palloc0(settled->nparts * sizeof(struct DpKeptStep));
 			for (int j = 0; j < settled->nparts; j++)
-				prepare_step(kept, column, settled, j);
+				prepare_step(column, settled, j);
 		}
 		if (column->how == DP_KEPT_BOUGHT || column->how == DP_KEPT_DERIVED)
 			dp_begin_values(&column->writer, column->draws,

@@ -56,9 +56,7 @@ typedef struct DpKeptColumn
 	bool		has_twin;		/* is a TWIN's */
 	bool		is_wider;		/* GIVEN, and paid for: the answer of a wider
 								 * release, of which the pieces hold the
-								 * groups that are asked for ... */
-	const DpPricedRelease *bounds;	/* ... and whose limits of groups hold for
-									 * it; NULL: those of what is asked */
+								 * groups that are asked for */
 	int			npieces;
 	DpKeptPiece *pieces;		/* the first one at the foot of the ladder */
 

@@ -263,7 +263,6 @@ take_column(DpKept *kept, DpPricedRelease *priced, const DpKept *wider, int i, c
 	/* what was asked for is what others wait for */
 	memcpy(column.question, kept->columns[i].question, DP_QUESTION_BYTES);
 	column.is_wider = true;
-	column.bounds = wider->priced;
 	kept->columns[i] = column;
 	settled.desc = priced->columns[i].desc;
 	priced->columns[i] = settled;

@@ -164,7 +164,6 @@ fuzz_ladder(Input *in)
 				second,
 				gap[2];
 	int64_t		rho,
-				coordinates,
 				wanted[2];
 	dp_variance v,
 				sum[2];
@@ -173,16 +172,15 @@ fuzz_ladder(Input *in)
 
 	get(in, &sens2, sizeof(sens2));
 	get(in, &rho, sizeof(rho));
-	get(in, &coordinates, sizeof(coordinates));
 	get(in, wanted, sizeof(wanted));
 	get(in, &v, sizeof(v));
-	if (dp_ladder_extra(sens2, rho, &v, coordinates, wanted[0], &first))
+	if (dp_ladder_extra(sens2, rho, &v, wanted[0], &first))
 	{
 		require(first <= (dp_u128) 1 << 120 && first % DP_LADDER_GAP == 0);
 		dp_ladder_variance(&v, first, &sum[0]);
 		dp_ladder_variance(&v, 0, &sum[1]);
 		require(sum[0].den > 0 && sum[0].num / sum[0].den >= first);
-		if (dp_ladder_extra(sens2, rho, &v, coordinates, wanted[1], &second))
+		if (dp_ladder_extra(sens2, rho, &v, wanted[1], &second))
 			require(wanted[0] < wanted[1] ? first >= second : wanted[0] > wanted[1] || first == second);
 		if (dp_calibrate(sens2, rho, &v))
 			require(isfinite(dp_ladder_sigma(sum, wanted, 2)) || wanted[0] < 1 || wanted[1] < 1);

@@ -115,6 +115,24 @@ SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE ward = 2 GROUP B
 SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE ward = 2 GROUP BY dept', 'SET dp_cdp.rho = 2e-6');
 SELECT isnt(answer(), answer(1), 'a better answer is another one');		-- four counts, each of a deviation of hundreds
 
+-- noise below one step: nothing is made of it
+SELECT ask('analyst1', 'SELECT count(DISTINCT patient) FROM visits WHERE ward = 3', 'SET dp_cdp.rho = 0.5');
+SELECT ask('analyst2', 'SELECT count(DISTINCT patient) FROM visits WHERE ward = 3', 'SET dp_cdp.rho = 0.25');
+SELECT is(paid(), 'analyst2 250000', 'of a variance of 1 a worse answer is made');
+SELECT ask('analyst1', 'SELECT count(DISTINCT patient) FROM visits WHERE ward = 4', 'SET dp_cdp.rho = 0.501');
+SELECT is(paid(), 'analyst1 501000, cap 501000', 'a variance below 1');
+SELECT ask('analyst2', 'SELECT count(DISTINCT patient) FROM visits WHERE ward = 4', 'SET dp_cdp.rho = 0.25');
+SELECT matches(answer(), '^ZC004 no noise makes the kept answer of', 'has no worse answers');
+SELECT is(paid(), 'nobody', 'which are not paid for');
+SELECT ask('analyst2', 'SELECT count(DISTINCT patient) FROM visits WHERE ward = 4', 'SET dp_cdp.rho = 0.501');
+SELECT is(paid() || answer(), 'analyst2 501000' || answer(2), 'it is given as it is');
+SELECT ask('analyst1', 'SELECT avg(cost) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 300');
+SELECT ask('analyst2', 'SELECT avg(cost) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 100');
+SELECT matches(answer(), '^ZC004 no noise makes', 'nor has an average one of whose parts is such');
+SELECT ask('analyst1', 'SELECT sum(cost) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 300');
+SELECT ask('analyst2', 'SELECT sum(cost) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 100');
+SELECT is(paid(), 'analyst2 100000000', 'a sum on a fine grid has');
+
 -- ------------------------------------------------------------------
 -- Keys that are selected
 -- ------------------------------------------------------------------

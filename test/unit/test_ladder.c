@@ -187,7 +187,9 @@ test_extra_keeps_rho(void)
 				long double before;
 
 				check(dp_calibrate(sens2, bought[b], &v), "calibrate");
-				check(dp_ladder_extra(sens2, bought[b], &v, 1, wanted, &extra), "extra");
+				if (v.num < v.den)
+					continue;
+				check(dp_ladder_extra(sens2, bought[b], &v, wanted, &extra), "extra");
 				before = (long double) v.num / v.den;
 				check(extra >= 4 && extra % 4 == 0, "extra %ld", (long) extra);
 				if (extra > 150)
@@ -226,6 +228,147 @@ test_extra_keeps_rho(void)
 	check(compared > 800, "%d divergences compared", compared);
 }
 
+/* Lemma 2: the least variance of discrete Gaussians around any centre, which is met at 0 */
+static void
+test_least_variance(void)
+{
+	static const long double w[] = {0.1L, 0.15L, 0.2L, 0.3L, 0.5L, 0.8L, 1, 1.3L};
+	const long double pi = acosl(-1);
+
+	for (int i = 0; i < 8; i++)
+	{
+		long double kappa = 8 * pi * pi * w[i] * expl(-2 * pi * pi * w[i]);
+
+		for (int j = 0; j <= 50; j++)
+		{
+			long double c = j / 100.0L,
+						moment[3] = {0},
+						variance;
+
+			for (int z = -60; z <= 60; z++)
+			{
+				long double p = expl(-(z - c) * (z - c) / (2 * w[i]));
+
+				moment[0] += p;
+				moment[1] += p * (z - c);
+				moment[2] += p * (z - c) * (z - c);
+			}
+			variance = (moment[2] - moment[1] * moment[1] / moment[0]) / moment[0];
+			check(variance >= w[i] * (1 - kappa) - 1e-17L, "w %.2Lf, centre %.2Lf: %.12Lf", w[i], c, variance);
+			check(j > 0 || variance <= w[i] * (1 - kappa * 0.75L), "w %.2Lf: %.12Lf, kappa %.12Lf", w[i], variance, kappa);
+		}
+	}
+}
+
+/* (P / Q)^order Q of each value, where P is p shifted by 1, and Q is p */
+static void
+moments_of(Law moment, const Law p, long double order)
+{
+	memset(moment, 0, sizeof(Law));
+	for (int z = -HALF + 1; z <= HALF; z++)
+		if (p[z + HALF] > 0 && p[z + HALF - 1] > 0)
+			moment[z + HALF] = expl(order * logl(p[z + HALF - 1]) + (1 - order) * logl(p[z + HALF]));
+}
+
+/* Replaces what is seen through a rung, if the rest is bought, by what something else tells for factor, where that is more. */
+static long double
+choose(Law bought, const Law rung, long double order, long double factor)
+{
+	static Law	moment;
+	long double sum = 0;
+
+	moments_of(moment, rung, order);
+	for (int z = 0; z <= 2 * HALF; z++)
+	{
+		if (bought[z] < moment[z] * factor)
+			bought[z] = moment[z] * factor;
+		sum += bought[z];
+	}
+	return sum;
+}
+
+/* moments of a piece, or of a rung, as they are seen through one with noise of variance e more: not symmetric */
+static void
+add_noise(Law sum, const Law p, long double e)
+{
+	static Law	more;
+	int			reach = (int) (13 * sqrtl(e));
+
+	gaussian(more, e);
+	memset(sum, 0, sizeof(Law));
+	for (int y = -HALF; y <= HALF; y++)
+		for (int z = y - reach > -HALF ? y - reach : -HALF; p[y + HALF] > 0 && z <= HALF && z <= y + reach; z++)
+			sum[z + HALF] += p[y + HALF] * more[z - y + HALF];
+}
+
+/*
+ * Who pays for a rung, sees it, and chooses: the rest of the piece, or something else for as much.  All of it
+ * has to be what he paid.  Then the same of two rungs, one after the other.
+ */
+static void
+test_choosing(void)
+{
+	static const int64_t bought[] = {100000000000, 200000000000, 400000000000, 500000000000,
+	1000000000000, 1700000000000, 2500000000000, 5000000000000, 10000000000000};
+	static const int64_t price[] = {500, 250, 125, 63, 30, 13};
+	static const long double alpha[] = {1.0005L, 1.01L, 1.1L, 1.35L, 1.75L, 2, 3, 6, 12};
+	static Law	piece,
+				noise,
+				rung,
+				lower,
+				bought_rest,
+				through;
+	int			compared = 0;
+
+	for (int b = 0; b < 9; b++)
+	{
+		dp_variance variance;
+		long double p = bought[b] / 1e12L,
+					v;
+
+		check(dp_calibrate(1, bought[b], &variance), "calibrate");
+		v = (long double) variance.num / variance.den;
+		for (int i = 0; i < 6; i++)
+		{
+			int64_t		wanted[2] = {price[i] * 1008000000, price[i] * 504000000};
+			dp_u128		extra[2];
+			long double r[2];
+
+			if (wanted[0] >= bought[b] || !dp_ladder_extra(1, bought[b], &variance, wanted[0], &extra[0]) ||
+				!dp_ladder_extra(1, bought[b], &variance, wanted[1], &extra[1]) || extra[1] > 100)
+				continue;
+			check(extra[1] >= extra[0], "order of extras");
+			r[0] = wanted[0] / 1e12L;
+			r[1] = wanted[1] / 1e12L;
+			gaussian(piece, v);
+			gaussian(noise, extra[0]);
+			convolve(rung, piece, v, noise, extra[0]);
+			gaussian(noise, extra[1]);
+			convolve(lower, piece, v, noise, extra[1]);
+			for (int a = 0; a < 9; a++)
+			{
+				long double c = alpha[a] * (alpha[a] - 1),
+							total;
+
+				/* what weighs lies around alpha, within the range */
+				if (alpha[a] + 13 * sqrtl(v + (long double) extra[1]) > HALF / 2 || alpha[a] * alpha[a] * p > 1000)
+					continue;
+				moments_of(through, piece, alpha[a]);
+				add_noise(bought_rest, through, extra[0]);
+				total = logl(choose(bought_rest, rung, alpha[a], expl(c * (p - r[0])))) / c;
+				compared++;
+				check(total <= p + 1e-12L, "p %.3Lf, r %.4Lf, order %.4Lf: %.12Lf", p, r[0], alpha[a], total);
+				if (extra[1] == extra[0])
+					continue;
+				add_noise(through, bought_rest, extra[1] - extra[0]);
+				total = logl(choose(through, lower, alpha[a], expl(c * (p - r[1])))) / c;
+				check(total <= p + 1e-12L, "p %.3Lf, r %.4Lf, then %.4Lf, order %.4Lf: %.12Lf", p, r[1], r[0], alpha[a], total);
+			}
+		}
+	}
+	check(compared > 50, "%d choices compared", compared);
+}
+
 /* notches of 9 bits, monotone, at least what the formula says, within 1/256 and a gap of it */
 static void
 test_extra_range(void)
@@ -239,7 +382,6 @@ test_extra_range(void)
 	{
 		dp_u128		sens2 = (pseudo128() >> 28) >> (pseudo() % 100);
 		int64_t		rho = (int64_t) (pseudo() >> 4) % DP_RHO_MAX >> (pseudo() % 58);
-		int64_t		coordinates = 1 + (pseudo() & 1023);
 		int64_t		wanted;
 		long double need,
 					have;
@@ -248,7 +390,7 @@ test_extra_range(void)
 		rho += rho == 0;
 		wanted = 1 + (int64_t) (pseudo() % rho);
 		if (!dp_calibrate(sens2, rho, &v) ||
-			!dp_ladder_extra(sens2, rho, &v, coordinates, wanted, &extra))
+			!dp_ladder_extra(sens2, rho, &v, wanted, &extra))
 			continue;
 		found++;
 		if (wanted == rho)
@@ -265,29 +407,36 @@ test_extra_range(void)
 		check(have >= need * (1 - 1e-18L), "variance %.20Lg below %.20Lg", have, need);
 		/* a piece of little noise may have it as a gift; tolls are small where rho is not tiny */
 		if (wanted > 1000000 && (long double) v.num / v.den > 8)
-			check(have <= need * (1 + 1 / 200.0L) + 4.01L, "variance %.9Lg for %.9Lg, rho %ld, %ld, d %ld",
-				  have, need, (long) rho, (long) wanted, (long) coordinates);
+			check(have <= need * (1 + 1 / 200.0L) + 4.01L, "variance %.9Lg for %.9Lg, rho %ld, %ld",
+				  have, need, (long) rho, (long) wanted);
 		if (wanted > 1 &&
-			dp_ladder_extra(sens2, rho, &v, coordinates, wanted - 1 - (int64_t) (pseudo() % (wanted - 1)), &before))
+			dp_ladder_extra(sens2, rho, &v, wanted - 1 - (int64_t) (pseudo() % (wanted - 1)), &before))
 			check(before >= extra, "a cheaper rung has less noise: %.17g after %.17g", (double) before, (double) extra);
 	}
 	check(found > 10000, "%d extras", found);
 
 	v.num = 50;
 	v.den = 1;
-	check(!dp_ladder_extra(1, 10000000000, &v, 1, 10000000001, &extra), "dearer than the piece");
-	check(!dp_ladder_extra(1, 10000000000, &v, 1, 0, &extra), "rho 0");
-	check(!dp_ladder_extra(1, 10000000000, &v, 0, 5, &extra), "no coordinate");
-	check(!dp_ladder_extra(0, 10000000000, &v, 1, 5, &extra), "sens2 0");
-	check(!dp_ladder_extra(1, DP_RHO_MAX + 1, &v, 1, 5, &extra), "rho above the most");
-	check(!dp_ladder_extra(1, 10000000000, &v, 1, 1, &extra), "the toll is all there is");
-	/* 50 and 5,000 of counts; 2^20 coordinates cost no more than 1 does, where sens2 is 1 */
-	check(dp_ladder_extra(1, 10000000000, &v, 1, 5000000000, &extra) && extra == 52, "half");
-	check(dp_ladder_extra(1, 10000000000, &v, 1 << 20, 5000000000, &extra) && extra == 52, "many coordinates");
-	check(dp_ladder_extra(1, 10000000000, &v, 1, 9999999999, &extra) && extra == 4, "the least");
+	check(!dp_ladder_extra(1, 10000000000, &v, 10000000001, &extra), "dearer than the piece");
+	check(!dp_ladder_extra(1, 10000000000, &v, 0, &extra), "rho 0");
+	check(!dp_ladder_extra(0, 10000000000, &v, 5, &extra), "sens2 0");
+	check(!dp_ladder_extra(1, DP_RHO_MAX + 1, &v, 5, &extra), "rho above the most");
+	check(!dp_ladder_extra(1, 10000000000, &v, 1, &extra), "the toll is all there is");
+	/* 50 of counts */
+	check(dp_ladder_extra(1, 10000000000, &v, 5000000000, &extra) && extra == 52, "half");
+	check(dp_ladder_extra(1, 10000000000, &v, 9999999999, &extra) && extra == 4, "the least");
+	/* below 1 nothing is derived, from 1 on with a toll */
 	v.num = 1;
+	v.den = 1;
+	check(dp_ladder_extra(1, 500000000000, &v, 100200000000, &extra) && extra == 4, "variance 1");
+	check(dp_ladder_extra(1, 500000000000, &v, 100000000001, &extra) && extra == 8, "variance 1, and no toll is paid");
+	v.num = 999999;
+	v.den = 1000000;
+	check(!dp_ladder_extra(1, 500000500001, &v, 100200000000, &extra), "variance 0.999999");
+	check(dp_ladder_extra(1, 500000500001, &v, 500000500001, &extra) && extra == 0, "variance 0.999999, the piece itself");
 	v.den = 10000;
-	check(dp_ladder_extra(1, DP_RHO_MAX, &v, 1, 5000000000, &extra) && extra == 104, "a piece without noise");
+	v.num = 1;
+	check(!dp_ladder_extra(1, DP_RHO_MAX, &v, 5000000000, &extra), "a piece without noise");
 }
 
 static void
@@ -623,7 +772,7 @@ test_degraded_law(void)
 
 	entropy_os(&e);
 	memset(count, 0, sizeof(count));
-	check(dp_calibrate(1, 50000000000, &v) && dp_ladder_extra(1, 50000000000, &v, 1, 10000000000, &more.num), "degraded");
+	check(dp_calibrate(1, 50000000000, &v) && dp_ladder_extra(1, 50000000000, &v, 10000000000, &more.num), "degraded");
 	check(v.num == 10 * v.den && more.num == 44, "from 10 to 50: %ld more", (long) more.num);
 	check(dp_gauss_init(&g[0], &v) && dp_gauss_init(&g[1], &more), "degraded");
 	gaussian(s, 10);
@@ -811,6 +960,8 @@ ladder_tests(void)
 	{
 		RUN(test_sums);
 		RUN(test_extra_keeps_rho);
+		RUN(test_least_variance);
+		RUN(test_choosing);
 	}
 	RUN(test_extra_range);
 	RUN(test_top_up_law);
