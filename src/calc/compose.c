@@ -206,10 +206,30 @@ advanced(double epsilon, double delta_slack, int64_t k, double mean)
 	return sqrt(-2 * (double) k * log(delta_slack)) * epsilon + (double) k * mean;
 }
 
+/*
+ * Returns the smallest of the three bounds: the plain sum of the epsilons, and with the sum of mean losses and
+ * the root of the sum of squares, norm, mean + norm sqrt(2 ln(e + norm / delta_slack)) and
+ * mean + norm sqrt(2 ln(1 / delta_slack)).
+ */
+static double
+least_advanced(double plain, double mean, double norm, double delta_slack)
+{
+	double		inside;
+
+	if (norm == 0 || delta_slack <= 0)
+		return plain;
+	inside = norm / delta_slack;
+	inside = inside < DBL_MAX ? log(M_E + inside) : log(norm) - log(delta_slack);
+	inside = fmin(inside, -log(delta_slack));
+	return fmin(plain, mean + norm * sqrt(2 * inside));
+}
+
 double
 dp_compose_advanced_kov(double epsilon, double delta_slack, int64_t k)
 {
-	return advanced(epsilon, delta_slack, k, epsilon * tanh(0.5 * epsilon));
+	double		size = (double) k;
+
+	return least_advanced(size * epsilon, size * (epsilon * tanh(0.5 * epsilon)), sqrt(size) * epsilon, delta_slack);
 }
 
 double
@@ -227,27 +247,19 @@ dp_compose_advanced_drv10(double epsilon, double delta_slack, int64_t k)
 double
 dp_compose_advanced_delta(double delta, double delta_slack, int64_t k)
 {
-	return fmin(1, (double) k * delta + delta_slack);
+	/* not 0 times infinity */
+	return 0.0 - expm1((k > 0 ? (double) k * dp_delta_log(delta) : 0) + dp_delta_log(delta_slack));
 }
 
 double
 dp_compose_advanced_list(const double *epsilon, int n, double delta_slack)
 {
-	double		plain = sum_list(epsilon, n);
-	double		norm = norm_list(epsilon, n);
 	DpSum		mean = {0};
-	double		inside;
 	int			i;
 
-	if (norm == 0 || delta_slack <= 0)
-		return plain;
 	for (i = 0; i < n; i++)
 		dp_sum_add(&mean, epsilon[i] * tanh(0.5 * epsilon[i]));
-	/* ln(e + norm / slack), or ln(1 / slack) if that is less */
-	inside = norm / delta_slack;
-	inside = inside < DBL_MAX ? log(M_E + inside) : log(norm) - log(delta_slack);
-	inside = fmin(inside, -log(delta_slack));
-	return fmin(plain, dp_sum_total(&mean) + norm * sqrt(2 * inside));
+	return least_advanced(sum_list(epsilon, n), dp_sum_total(&mean), norm_list(epsilon, n), delta_slack);
 }
 
 double

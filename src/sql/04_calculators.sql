@@ -291,11 +291,12 @@ CREATE FUNCTION dp_cdp.compose_advanced(epsilon float8, delta_slack float8, k bi
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_advanced' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.compose_advanced(float8, float8, bigint, text) IS
-	'epsilon of k times (epsilon, delta)-DP by advanced composition, sqrt(2 k ln(1/delta_slack)) epsilon + k '
-	'm, at compose_advanced_delta. bound: tight (also called kov), m = epsilon tanh(epsilon / 2); dr16, m = '
-	'epsilon (e^epsilon - 1) / 2; drv10, m = epsilon (e^epsilon - 1); epsilon >= 0 in nats, 0 <= delta_slack '
-	'<= 1, k >= 1; kov: Kairouz, Oh and Viswanath 2015, Theorem 3.4; dr16: Dwork and Rothblum 2016, Theorem '
-	'1.1; drv10: Dwork, Rothblum and Vadhan 2010, Theorem III.3';
+	'epsilon of k times (epsilon, delta)-DP by advanced composition, at compose_advanced_delta. bound: tight '
+	'(also called kov), the least of k epsilon, k m + sqrt(2 k ln(e + sqrt(k) epsilon / delta_slack)) epsilon '
+	'and k m + sqrt(2 k ln(1/delta_slack)) epsilon, m = epsilon tanh(epsilon / 2); as printed, the last of '
+	'them with another m: dr16, m = epsilon (e^epsilon - 1) / 2; drv10, m = epsilon (e^epsilon - 1); epsilon '
+	'>= 0 in nats, 0 <= delta_slack <= 1, k >= 1; kov: Kairouz, Oh and Viswanath 2015, Theorem 3.4; dr16: '
+	'Dwork and Rothblum 2016, Theorem 1.1; drv10: Dwork, Rothblum and Vadhan 2010, Theorem III.3';
 CREATE FUNCTION dp_cdp.compose_advanced(epsilon float8[], delta_slack float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_advanced_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.compose_advanced(float8[], float8) IS
@@ -306,8 +307,9 @@ CREATE FUNCTION dp_cdp.compose_advanced_delta(delta float8, delta_slack float8, 
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_advanced_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8, float8, bigint) IS
-	'delta that belongs to compose_advanced of k times (epsilon, delta)-DP: k delta + delta_slack, at most 1; '
-	'0 <= delta <= 1, 0 <= delta_slack <= 1, k >= 1; Dwork and Rothblum 2016, Theorem 1.1';
+	'delta that belongs to compose_advanced of k times (epsilon, delta)-DP, with every bound: 1 - (1 - '
+	'delta)^k (1 - delta_slack); 0 <= delta <= 1, 0 <= delta_slack <= 1, k >= 1; Kairouz, Oh and Viswanath '
+	'2015, Theorem 3.4';
 CREATE FUNCTION dp_cdp.compose_advanced_delta(delta float8[], delta_slack float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_advanced_delta_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8[], float8) IS

@@ -175,6 +175,10 @@ SELECT is(dp_cdp.compose_basic(0.5, 0.125, 4), ROW(2, 0.5)::dp_cdp.approx_dp, 'p
 SELECT is(dp_cdp.rdp_epsilon(2, 1, 0.1, 'tight'), dp_cdp.rdp_epsilon(2, 1, 0.1, 'improved'), 'improved is tight');
 SELECT is(dp_cdp.rdp_epsilon('{2}'::float8[], '{1}', 0.1), dp_cdp.rdp_epsilon(2, 1, 0.1), 'a curve of one order');
 SELECT is(dp_cdp.compose_advanced(1, 0.1, 2), dp_cdp.compose_advanced(1, 0.1, 2, 'kov'), 'kov is tight');
+SELECT is(dp_cdp.compose_advanced(0.01, 1e-10, 37), (dp_cdp.compose_basic(0.01, 0, 37)).epsilon, 'advanced composition is not worse than basic');
+SELECT ok(near(dp_cdp.compose_advanced(x, 1e-6, 20), dp_cdp.compose_advanced(array_fill(x, ARRAY[20]), 1e-6))
+		AND near(dp_cdp.compose_advanced_delta(x / 10, 1e-6, 20), dp_cdp.compose_advanced_delta(array_fill(x / 10, ARRAY[20]), 1e-6)),
+	'k alike are a list of k alike: ' || x) FROM unnest('{0.001,0.1,1,5}'::float8[]) x;
 SELECT is(dp_cdp.gaussian_sigma(1, 1, 0.1), dp_cdp.gaussian_sigma(1, 1, 0.1, 'analytic'), 'analytic is tight');
 SELECT is(dp_cdp.bounded_range_to_zcdp(1), dp_cdp.bounded_range_to_zcdp(1, 'min'), 'min is tight');
 SELECT is(dp_cdp.split_budget(1, '{1,2,1}'::float8[]), '{0.25,0.5,0.25}'::float8[], 'a budget by weights');
@@ -312,7 +316,7 @@ SELECT is(dp_cdp.margin_of(dp_cdp.split_budget(3, 1e-6, 480), 0.95), 71::float8,
 SELECT is(ARRAY[(dp_cdp.compose_basic(epsilon, 0, k)).epsilon::numeric(4, 2),
 		dp_cdp.compose_advanced(epsilon, 1e-6, k, bound => 'drv10')::numeric(4, 2), dp_cdp.compose_advanced(epsilon, 1e-6, k)::numeric(4, 2),
 		dp_cdp.compose_optimal_epsilon(epsilon, 0, k, 1e-6)::numeric(4, 2), dp_cdp.zcdp_epsilon(k * dp_cdp.pure_to_zcdp(epsilon), 1e-6)::numeric(4, 2)],
-	'{20.80,2.61,2.50,2.04,2.19}'::numeric[], 'composition')
+	'{20.80,2.61,2.43,2.04,2.19}'::numeric[], 'composition')
 FROM (SELECT 0.01 AS epsilon, 2080 AS k) release;
 SELECT is(ARRAY[round(rho::numeric, 3), round(dp_cdp.zcdp_epsilon(rho, 1e-6)::numeric, 2)], '{2.961,14.83}', 'a family')
 FROM dp_cdp.group_zcdp(dp_cdp.zcdp_rho(3, 1e-6), 4);

@@ -218,6 +218,13 @@ def advanced_list(epsilons, slack):
                means + mp.sqrt(2 * squares * mp.log(1 / slack)))
 
 
+def advanced_k(epsilon, slack, k):
+    """Kairouz, Oh, Viswanath 2015, Theorem 3.4: Theorem 3.5 of k alike"""
+    return advanced_list([epsilon] * k, slack) if k <= 100 else min(
+        k * epsilon, *(k * tanh_mean(epsilon) + epsilon * mp.sqrt(2 * k * mp.log(inside))
+                       for inside in (mp.e + mp.sqrt(k) * epsilon / slack, 1 / slack)))
+
+
 def rdp_epsilon(alpha, epsilon, delta):
     return max(mpf(0), epsilon + mp.log(1 - 1 / alpha) - mp.log(alpha * delta) / (alpha - 1))
 
@@ -452,11 +459,13 @@ def composition_rows():
     for delta, k in ((1e-12, 3), (1e-9, 1000000), (0.1, 50)):
         row("dp_cdp.compose_delta({}, {})", lambda d, k: -mp.expm1(k * log1m(d)), delta, k)
         row("dp_cdp.compose_advanced_delta({}, {}, {})",
-            lambda d, s, k: min(mpf(1), k * d + s), delta, 1e-6, k)
+            lambda d, s, k: 1 - (1 - s) * (1 - d) ** k, delta, 1e-6, k)
         row("(dp_cdp.compose_basic({}, {}, {})).epsilon", lambda e, d, k: k * e, 0.3, delta, k)
         row("(dp_cdp.compose_basic({}, {}, {})).delta", lambda e, d, k: min(mpf(1), k * d), 0.3, delta, k)
-    for epsilon, slack, k in ((0.01, 1e-6, 10000), (1.0, 1e-9, 5), (5.0, 0.1, 2)):
-        row("dp_cdp.compose_advanced({}, {}, {})", advanced(tanh_mean), epsilon, slack, k)
+    # each of the three bounds is the least somewhere: basic, ln(e + ...), ln(1 / slack)
+    for epsilon, slack, k in ((0.01, 1e-10, 37), (0.01, 1e-6, 10000), (1.0, 1e-9, 5), (5.0, 0.1, 2), (1.0, 0.3, 400),
+                              (1e-4, 1e-3, 1000000)):
+        row("dp_cdp.compose_advanced({}, {}, {})", advanced_k, epsilon, slack, k)
         row("dp_cdp.compose_advanced({}, {}, {}, 'dr16')",
             advanced(lambda e: e * mp.expm1(e) / 2), epsilon, slack, k)
         row("dp_cdp.compose_advanced({}, {}, {}, 'drv10')",
@@ -530,7 +539,7 @@ def edge_rows():
     infinite("dp_cdp.zcdp_to_pure(1e-300)")
     infinite("dp_cdp.mcdp_epsilon(1, 1, 0)")
     infinite("dp_cdp.rdp_epsilon(2, 1, 0)")
-    infinite("dp_cdp.compose_advanced(0.1, 0, 10)")
+    infinite("dp_cdp.compose_advanced(0.1, 0, 10, 'dr16')")
     infinite("dp_cdp.compose_optimal_epsilon(0.1, 1e-6, 10, 1e-6)")
     infinite("dp_cdp.group_gdp(1e308, 100)")
     zero("dp_cdp.zcdp_epsilon(0, 0)")
@@ -546,6 +555,7 @@ def edge_rows():
     rows.append(("dp_cdp.zcdp_epsilon(3, 1, bound => 'simple')", "3", "0"))
     rows.append(("dp_cdp.zcdp_delta(5, 1, bound => 'simple')", "1", "0"))
     rows.append(("dp_cdp.compose_delta(ARRAY[0.5, 1]::float8[])", "1", "0"))
+    rows.append(("dp_cdp.compose_advanced(0.5, 0, 10)", "5", "0"))
     for bad in ("'NaN'", "'Infinity'", "'-Infinity'", "-1e-300"):
         for call in ("zcdp_epsilon({}, 0.1)", "zcdp_epsilon(0.1, {})", "zcdp_delta(0.1, {})",
                      "zcdp_rho({}, 0.1)", "gaussian_rho(1, {})", "gdp_delta(1, {})", "pure_to_zcdp({})",

@@ -185,9 +185,11 @@ test_other_limits(void)
 	check(dp_compose_gdp(NULL, 0) == 0 && dp_compose_delta(NULL, 0) == 0 && !signbit(dp_compose_delta(NULL, 0)), "nothing composed");
 	check(dp_compose_delta(whole, 2) == 1 && dp_compose_delta_k(1, 0) == 0 && dp_compose_delta_k(1, 3) == 1, "delta 1");
 	check(dp_compose_advanced_kov(0, 0, 3) == 0 && dp_compose_advanced_kov(1, 0, 0) == 0 &&
-		  dp_compose_advanced_kov(1, 0, 1) == inf && dp_compose_advanced_kov(1, 1, 1) == dp_pure_to_zcdp(1), "advanced");
+		  dp_compose_advanced_kov(1, 0, 3) == 3 && dp_compose_advanced_dr16(1, 0, 1) == inf && dp_compose_advanced_kov(1, 1, 1) == dp_pure_to_zcdp(1), "advanced");
 	check(dp_compose_advanced_list(zeros, 2, 0) == 0 && dp_compose_advanced_list(whole, 2, 0) == 1.5, "advanced, lists");
-	check(dp_compose_advanced_delta(0.5, 0.5, 3) == 1 && fabs(dp_compose_advanced_delta_list(zeros, 2, 0.25) - 0.25) < 1e-16, "advanced, delta");
+	check(fabs(dp_compose_advanced_kov(0.01, 1e-10, 37) - 0.37) < 1e-15, "advanced is not worse than basic");
+	check(dp_compose_advanced_delta(0.5, 0.5, 3) == 0.9375 && dp_compose_advanced_delta(1, 0, 3) == 1 &&
+		  dp_compose_advanced_delta(1, 0, 0) == 0 && fabs(dp_compose_advanced_delta_list(zeros, 2, 0.25) - 0.25) < 1e-16, "advanced, delta");
 }
 
 void

@@ -124,6 +124,10 @@ test_order(void)
 		ORDERED(dp_bounded_range_to_zcdp_kl(epsilon), dp_bounded_range_to_zcdp(epsilon), slack);
 		ORDERED(dp_group_approx_delta(xi, delta, 7), dp_group_approx_delta_standard(xi, delta, 7), slack * (1 + 7 * xi));
 		ORDERED(dp_compose_advanced_kov(rho, delta, 9), dp_compose_advanced_dr16(rho, delta, 9), slack);
+		ORDERED(dp_compose_advanced_kov(rho, delta, 9), 9 * rho, slack);
+		ORDERED(dp_compose_advanced_kov(rho, delta, 5), dp_compose_advanced_list((double[]) {rho, rho, rho, rho, rho}, 5, delta), slack);
+		ORDERED(dp_compose_advanced_list((double[]) {rho, rho, rho, rho, rho}, 5, delta), dp_compose_advanced_kov(rho, delta, 5), slack);
+		ORDERED(dp_compose_advanced_delta(fmin(xi, 1), delta, 9), fmin(1, 9 * xi + delta), slack);
 		ORDERED(dp_compose_advanced_dr16(rho, delta, 9), dp_compose_advanced_drv10(rho, delta, 9), slack);
 		ORDERED(dp_rdp_epsilon(1 + rho, xi, delta), dp_rdp_epsilon_simple(1 + rho, xi, delta), slack);
 		ORDERED(dp_rdp_delta(1 + rho, xi, epsilon), dp_rdp_delta_simple(1 + rho, xi, epsilon), 1e-11);

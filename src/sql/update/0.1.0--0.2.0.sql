@@ -388,3 +388,16 @@ CREATE TABLE dp_cdp.standby (
 	role			oid NOT NULL,
 	role_name		text NOT NULL
 );
+
+-- Calculators whose definition says more
+COMMENT ON FUNCTION dp_cdp.compose_advanced(float8, float8, bigint, text) IS
+	'epsilon of k times (epsilon, delta)-DP by advanced composition, at compose_advanced_delta. bound: tight '
+	'(also called kov), the least of k epsilon, k m + sqrt(2 k ln(e + sqrt(k) epsilon / delta_slack)) epsilon '
+	'and k m + sqrt(2 k ln(1/delta_slack)) epsilon, m = epsilon tanh(epsilon / 2); as printed, the last of '
+	'them with another m: dr16, m = epsilon (e^epsilon - 1) / 2; drv10, m = epsilon (e^epsilon - 1); epsilon '
+	'>= 0 in nats, 0 <= delta_slack <= 1, k >= 1; kov: Kairouz, Oh and Viswanath 2015, Theorem 3.4; dr16: '
+	'Dwork and Rothblum 2016, Theorem 1.1; drv10: Dwork, Rothblum and Vadhan 2010, Theorem III.3';
+COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8, float8, bigint) IS
+	'delta that belongs to compose_advanced of k times (epsilon, delta)-DP, with every bound: 1 - (1 - '
+	'delta)^k (1 - delta_slack); 0 <= delta <= 1, 0 <= delta_slack <= 1, k >= 1; Kairouz, Oh and Viswanath '
+	'2015, Theorem 3.4';

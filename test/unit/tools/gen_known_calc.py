@@ -308,10 +308,11 @@ for _ in range(8):
 
 for _ in range(6):
     e, d, k = decades(-5, 0.5), delta(), count()
-    row("compose_advanced_kov", lambda e, d, k: advanced(e, d, k, pure(e)), e, d, k, integers=(2,))
+    row("compose_advanced_kov", lambda e, d, k: min(
+        k * e, advanced(e, d, k, pure(e)), advanced(e, 1 / (exp(mpf(1)) + sqrt(k) * e / d), k, pure(e))), e, d, k, integers=(2,))
     row("compose_advanced_dr16", lambda e, d, k: advanced(e, d, k, e * (exp(e) - 1) / 2), e, d, k, integers=(2,))
     row("compose_advanced_drv10", lambda e, d, k: advanced(e, d, k, e * (exp(e) - 1)), e, d, k, integers=(2,))
-    row("compose_advanced_delta", lambda d, s, k: min(mpf(1), k * d + s), d, delta(), k, integers=(2,))
+    row("compose_advanced_delta", lambda d, s, k: 1 - (1 - s) * (1 - d)**k, d, delta(), k, integers=(2,))
     row("compose_delta_k", lambda d, k: 1 - (1 - d)**k, d, k, integers=(1,))
     row("compose_advanced_list", advanced_list, d, *[decades(-5, 0.5) for _ in range(4)])
     row("compose_delta", compose_delta, *[decades(-17, -0.01) for _ in range(5)])
