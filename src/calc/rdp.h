@@ -32,23 +32,23 @@ extern double dp_zcdp_to_rdp(double alpha, double rho, double xi);
 extern double dp_pure_to_rdp(double alpha, double epsilon);
 
 /*
- * Convert one order to (epsilon, delta).  simple (Mironov 2017, Proposition 3):
- * epsilon + ln(1/delta) / (alpha - 1).  The others (CKS Proposition 12):
- * epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0.
+ * Convert one order to (epsilon, delta).  The first of each is the smallest that follows from the order alone, rounded
+ * upwards (Asoodeh and others 2021, Theorem 3; rdp.c); improved (CKS Proposition 12):
+ * epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0; simple
+ * (Mironov 2017, Proposition 3): epsilon + ln(1/delta) / (alpha - 1).
  * rdp_epsilon is the argument "epsilon" of the SQL functions.
  */
 extern double dp_rdp_epsilon(double alpha, double rdp_epsilon, double delta);
+extern double dp_rdp_epsilon_improved(double alpha, double rdp_epsilon, double delta);
 extern double dp_rdp_epsilon_simple(double alpha, double rdp_epsilon, double delta);
 extern double dp_rdp_delta(double alpha, double rdp_epsilon, double target_epsilon);
+extern double dp_rdp_delta_improved(double alpha, double rdp_epsilon, double target_epsilon);
 extern double dp_rdp_delta_simple(double alpha, double rdp_epsilon, double target_epsilon);
 
-/*
- * Convert a curve given at n orders: the best of its orders.  n = 0 promises
- * nothing: epsilon +Infinity, delta 1.
- */
-extern double dp_rdp_curve_epsilon(const double *alpha, const double *rdp_epsilon, int n, double delta);
-extern double dp_rdp_curve_epsilon_simple(const double *alpha, const double *rdp_epsilon, int n, double delta);
-extern double dp_rdp_curve_delta(const double *alpha, const double *rdp_epsilon, int n, double target_epsilon);
-extern double dp_rdp_curve_delta_simple(const double *alpha, const double *rdp_epsilon, int n, double target_epsilon);
+/* Converts a curve given at n orders: the best of its orders, and none, if it is better, which holds without any. */
+typedef double (*dp_rdp_bound) (double alpha, double rdp_epsilon, double target);
+
+extern double dp_rdp_curve(dp_rdp_bound bound, const double *alpha, const double *rdp_epsilon, int n,
+						   double target, double none);
 
 #endif							/* DP_RDP_H */

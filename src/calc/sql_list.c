@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/array.h"
@@ -149,41 +151,38 @@ dp_calc_compose_delta_list(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(dp_calc_rdp_epsilon_list);
 PG_FUNCTION_INFO_V1(dp_calc_rdp_delta_list);
 
-/* Tells whether a text is the bound's name or its alias; false for "simple". */
-static bool
-rdp_bound_is_tight(const text *bound)
+/* Converts a curve by the bound that the last argument names, to what target is not. */
+static Datum
+convert_curve(FunctionCallInfo fcinfo, double target, dp_rdp_bound tight, dp_rdp_bound improved, dp_rdp_bound simple,
+			  double none)
 {
-	if (dp_calc_text_is(bound, "tight") || dp_calc_text_is(bound, "improved"))
-		return true;
-	if (!dp_calc_text_is(bound, "simple"))
+	List8		alpha = list_argument(fcinfo, 0, DP_RANGE_ORDER, "alpha");
+	List8		epsilon = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "epsilon");
+	const text *name = PG_GETARG_TEXT_PP(3);
+	dp_rdp_bound bound = tight;
+
+	if (dp_calc_text_is(name, "improved"))
+		bound = improved;
+	else if (dp_calc_text_is(name, "simple"))
+		bound = simple;
+	else if (!dp_calc_text_is(name, "tight"))
 		dp_calc_no_bound("\"tight\", \"improved\", \"simple\"");
-	return false;
+	require_same_length(&alpha, &epsilon);
+	PG_RETURN_FLOAT8(dp_calc_result(dp_rdp_curve(bound, alpha.values, epsilon.values, alpha.n, target, none)));
 }
 
 Datum
 dp_calc_rdp_epsilon_list(PG_FUNCTION_ARGS)
 {
-	List8		alpha = list_argument(fcinfo, 0, DP_RANGE_ORDER, "alpha");
-	List8		epsilon = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "epsilon");
-	double		delta = dp_calc_number(fcinfo, 2, DP_RANGE_PROBABILITY, "delta");
-	bool		tight = rdp_bound_is_tight(PG_GETARG_TEXT_PP(3));
-
-	require_same_length(&alpha, &epsilon);
-	PG_RETURN_FLOAT8(dp_calc_result((tight ? dp_rdp_curve_epsilon : dp_rdp_curve_epsilon_simple)
-									(alpha.values, epsilon.values, alpha.n, delta)));
+	return convert_curve(fcinfo, dp_calc_number(fcinfo, 2, DP_RANGE_PROBABILITY, "delta"),
+						 dp_rdp_epsilon, dp_rdp_epsilon_improved, dp_rdp_epsilon_simple, HUGE_VAL);
 }
 
 Datum
 dp_calc_rdp_delta_list(PG_FUNCTION_ARGS)
 {
-	List8		alpha = list_argument(fcinfo, 0, DP_RANGE_ORDER, "alpha");
-	List8		epsilon = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "epsilon");
-	double		target = dp_calc_number(fcinfo, 2, DP_RANGE_NONNEGATIVE, "target_epsilon");
-	bool		tight = rdp_bound_is_tight(PG_GETARG_TEXT_PP(3));
-
-	require_same_length(&alpha, &epsilon);
-	PG_RETURN_FLOAT8(dp_calc_result((tight ? dp_rdp_curve_delta : dp_rdp_curve_delta_simple)
-									(alpha.values, epsilon.values, alpha.n, target)));
+	return convert_curve(fcinfo, dp_calc_number(fcinfo, 2, DP_RANGE_NONNEGATIVE, "target_epsilon"),
+						 dp_rdp_delta, dp_rdp_delta_improved, dp_rdp_delta_simple, 1);
 }
 
 /* ------------------------------------------------------------------------

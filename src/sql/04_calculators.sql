@@ -214,35 +214,36 @@ CREATE FUNCTION dp_cdp.rdp_epsilon(alpha float8, epsilon float8, delta float8, b
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_rdp_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8, float8, float8, text) IS
-	'epsilon at delta of Renyi DP of order alpha. bound: tight (also called improved), at least 0, epsilon + '
-	'ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), or simple, epsilon + ln(1/delta) / (alpha - 1); alpha > '
-	'1, epsilon >= 0 of that order in nats, 0 <= delta <= 1; tight: Canonne, Kamath and Steinke 2020, '
+	'epsilon at delta of Renyi DP of order alpha. bound: tight, the least that follows, rounded upwards; '
+	'improved, epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0; simple, epsilon + '
+	'ln(1/delta) / (alpha - 1); alpha > 1, epsilon >= 0 of that order in nats, 0 <= delta <= 1; tight: '
+	'Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and Steinke 2020, '
 	'Proposition 12; simple: Mironov 2017, Proposition 3';
 CREATE FUNCTION dp_cdp.rdp_delta(alpha float8, epsilon float8, target_epsilon float8, bound text DEFAULT 'tight')
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_rdp_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.rdp_delta(float8, float8, float8, text) IS
-	'delta at target_epsilon of Renyi DP of order alpha. bound: tight (also called improved), exp((alpha - 1) '
-	'(epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / alpha, or simple, exp((alpha - 1) (epsilon - '
-	'target_epsilon)); at most 1; alpha > 1, epsilon >= 0 of that order in nats, target_epsilon >= 0 in nats; '
-	'tight: Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
+	'delta at target_epsilon of Renyi DP of order alpha, at most 1. bound: tight, the least that follows, '
+	'rounded upwards; improved, exp((alpha - 1) (epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / '
+	'alpha; simple, exp((alpha - 1) (epsilon - target_epsilon)); alpha > 1, epsilon >= 0 of that order in '
+	'nats, target_epsilon >= 0 in nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; '
+	'improved: Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
 CREATE FUNCTION dp_cdp.rdp_epsilon(alpha float8[], epsilon float8[], delta float8, bound text DEFAULT 'tight')
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_rdp_epsilon_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8[], float8[], float8, text) IS
-	'epsilon at delta of Renyi DP at several orders, by the best of them. bound: tight (also called '
-	'improved), at least 0, epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), or simple, epsilon + '
-	'ln(1/delta) / (alpha - 1); orders alpha > 1, as many epsilon >= 0 in nats, 0 <= delta <= 1; tight: '
-	'Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
+	'epsilon at delta of Renyi DP at several orders, by the best of them, each as rdp_epsilon of one. bound: '
+	'tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, 0 <= delta <= 1; tight: '
+	'Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and Steinke 2020, '
+	'Proposition 12; simple: Mironov 2017, Proposition 3';
 CREATE FUNCTION dp_cdp.rdp_delta(alpha float8[], epsilon float8[], target_epsilon float8, bound text DEFAULT 'tight')
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_rdp_delta_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.rdp_delta(float8[], float8[], float8, text) IS
-	'delta at target_epsilon of Renyi DP at several orders, by the best of them. bound: tight (also called '
-	'improved), exp((alpha - 1) (epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / alpha, or simple, '
-	'exp((alpha - 1) (epsilon - target_epsilon)); at most 1; orders alpha > 1, as many epsilon >= 0 in nats, '
-	'target_epsilon >= 0 in nats; tight: Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov '
-	'2017, Proposition 3';
+	'delta at target_epsilon of Renyi DP at several orders, by the best of them, each as rdp_delta of one. '
+	'bound: tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, target_epsilon >= 0 in '
+	'nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and '
+	'Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
 
 -- Composition
 

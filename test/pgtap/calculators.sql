@@ -172,7 +172,10 @@ SELECT is(dp_cdp.compose_zcdp('{0.5,0.25}'), ROW(0.75, 0)::dp_cdp.zcdp, 'a list 
 SELECT is((SELECT rho || ' ' || xi FROM dp_cdp.compose_zcdp('{0.5,0.25}', '{1,2}')), '0.75 3', 'pairs can be read as rows');
 SELECT is(dp_cdp.gaussian_mcdp(1, 2), ROW(0.125, 0.5)::dp_cdp.mcdp, 'pairs of mean-concentrated DP');
 SELECT is(dp_cdp.compose_basic(0.5, 0.125, 4), ROW(2, 0.5)::dp_cdp.approx_dp, 'pairs of (epsilon, delta)');
-SELECT is(dp_cdp.rdp_epsilon(2, 1, 0.1, 'tight'), dp_cdp.rdp_epsilon(2, 1, 0.1, 'improved'), 'improved is tight');
+SELECT is(dp_cdp.rdp_epsilon(2, 0.01, 1e-3)::numeric(5, 3) || ' ' || dp_cdp.rdp_epsilon(2, 0.01, 1e-3, 'improved')::numeric(5, 3), '1.256 5.531', 'tight is less than improved');
+SELECT is(dp_cdp.rdp_delta(2, 0.01, dp_cdp.rdp_epsilon(2, 0.01, 1e-3))::numeric(12, 10), 0.001, 'and back');
+SELECT is(dp_cdp.rdp_epsilon('{2,5}'::float8[], '{0.01,0.01}', 1e-5), dp_cdp.rdp_epsilon(5, 0.01, 1e-5), 'the best order of a curve');
+SELECT is(dp_cdp.rdp_delta('{2,5}'::float8[], '{0.01,0.01}', 3, 'improved'), dp_cdp.rdp_delta(5, 0.01, 3, 'improved'), 'by each bound');
 SELECT is(dp_cdp.rdp_epsilon('{2}'::float8[], '{1}', 0.1), dp_cdp.rdp_epsilon(2, 1, 0.1), 'a curve of one order');
 SELECT is(dp_cdp.compose_advanced(1, 0.1, 2), dp_cdp.compose_advanced(1, 0.1, 2, 'kov'), 'kov is tight');
 SELECT is(dp_cdp.compose_advanced(0.01, 1e-10, 37), (dp_cdp.compose_basic(0.01, 0, 37)).epsilon, 'advanced composition is not worse than basic');

@@ -225,6 +225,41 @@ def advanced_k(epsilon, slack, k):
                        for inside in (mp.e + mp.sqrt(k) * epsilon / slack, 1 / slack)))
 
 
+def boundary(p, alpha, k):
+    """The least q for which a pair of two outcomes, p and q, has p^alpha q^(1 - alpha) + ... = k"""
+    t = alpha - 1
+    f = lambda s: p ** alpha * mp.exp(-t * s) + (1 - p) ** alpha * (1 - mp.exp(s)) ** -t - k
+    high = mp.log(p)
+    low = high - 1
+    while f(low) < 0:
+        low -= high - low
+    for _ in range(30):
+        mid = (low + high) / 2
+        low, high = (mid, high) if f(mid) > 0 else (low, mid)
+    return mp.exp(mp.findroot(f, (low, high), solver="secant", tol=mpf(10) ** (8 - 2 * mp.dps), verify=False, maxsteps=40))
+
+
+def rdp_epsilon_pairs(alpha, epsilon, delta):
+    """The worst (p - delta) / q of all pairs of two outcomes of that divergence"""
+    k = mp.exp((alpha - 1) * epsilon)
+
+    def f(s):
+        p = (delta + mp.exp(s)) / (1 + mp.exp(s))
+        return mp.log(boundary(p, alpha, k)) - mp.log(p - delta)
+    best = min((mpf(i) for i in range(-60, 30, 3)), key=f)
+    return max(mpf(0), -golden(f, best - 3, best + 3))
+
+
+def rdp_delta_pairs(alpha, epsilon, target):
+    k = mp.exp((alpha - 1) * epsilon)
+
+    def f(s):
+        p = 1 / (1 + mp.exp(-s))
+        return mp.exp(target) * boundary(p, alpha, k) - p
+    best = min((mpf(i) for i in range(-60, 30, 3)), key=f)
+    return -golden(f, best - 3, best + 3)
+
+
 def rdp_epsilon(alpha, epsilon, delta):
     return max(mpf(0), epsilon + mp.log(1 - 1 / alpha) - mp.log(alpha * delta) / (alpha - 1))
 
@@ -314,11 +349,11 @@ ULP = 2.0 ** -53
 rows = []
 
 
-def row(sql, f, *args, base=8 * ULP):
+def row(sql, f, *args, base=8 * ULP, sign=""):
     """sql: a template with one {} for each argument"""
     text = sql.format(*[literal(a) for a in args])
     expected, reltol = value(text, f, list(args), base)
-    rows.append((text, expected, "%.3g" % max(reltol, 4e-15 if expected != "0" else 0)))
+    rows.append((text, expected, "%s%.3g" % (sign, max(reltol, 4e-15 if expected != "0" else 0))))
 
 
 def error(sql):
@@ -425,17 +460,25 @@ def conversion_rows():
             lambda m, t, e: mp.exp(-(e - m) ** 2 / (2 * t ** 2)) if e > m else mpf(1), rho, 0.6, 2.5)
     row("dp_cdp.zcdp_to_pure({}, {})", lambda r, x: x, 0.0, 0.75)
     for alpha, epsilon, delta in ((1.5, 0.1, 1e-3), (8.0, 0.7, 1e-6), (200.0, 3.0, 1e-30)):
-        row("dp_cdp.rdp_epsilon({}, {}, {})", rdp_epsilon, alpha, epsilon, delta)
+        row("dp_cdp.rdp_epsilon({}, {}, {}, 'improved')", rdp_epsilon, alpha, epsilon, delta)
         row("dp_cdp.rdp_epsilon({}, {}, {}, 'simple')",
             lambda a, e, d: e + mp.log(1 / d) / (a - 1), alpha, epsilon, delta)
-        row("dp_cdp.rdp_delta({}, {}, {})", rdp_delta, alpha, epsilon, epsilon + 1.5)
+        row("dp_cdp.rdp_delta({}, {}, {}, 'improved')", rdp_delta, alpha, epsilon, epsilon + 1.5)
         row("dp_cdp.rdp_delta({}, {}, {}, bound => 'simple')",
             lambda a, e, t: min(mpf(1), mp.exp((a - 1) * (e - t))), alpha, epsilon, epsilon + 1.5)
     orders = [1.5, 2.0, 4.0, 8.0, 16.0, 32.0]
     curve = [0.3 * a for a in orders]
-    row("dp_cdp.rdp_epsilon({}, {}, {})",
+    row("dp_cdp.rdp_epsilon({}, {}, {}, 'improved')",
         lambda a, e, d: min(rdp_epsilon(x, y, d) for x, y in zip(a, e)), orders, curve, 1e-5)
-    row("dp_cdp.rdp_delta({}, {}, {})",
+    for alpha, epsilon, delta in ((2.0, 0.01, 1e-3), (5.0, 0.01, 1e-5), (10.0, 0.05, 1e-6), (32.0, 1.0, 1e-6),
+                                  (1.25, 0.3, 1e-9), (64.0, 1e-3, 1e-4)):
+        row("dp_cdp.rdp_epsilon({}, {}, {})", rdp_epsilon_pairs, alpha, epsilon, delta, base=1e-12, sign="+")
+    for alpha, epsilon, target in ((2.0, 0.01, 1.0), (5.0, 0.01, 2.0), (10.0, 0.5, 0.75)):
+        row("dp_cdp.rdp_delta({}, {}, {})", rdp_delta_pairs, alpha, epsilon, target, base=1e-12, sign="+")
+    # at one point: total variation, whose pairs of one chi-squared divergence are symmetric; delta above 1 / alpha
+    row("dp_cdp.rdp_delta({}, 0.25, {})", lambda a, e: mp.sqrt(mp.expm1(mpf("0.25"))) / 2, 2.0, 0.0, base=1e-12, sign="+")
+    row("dp_cdp.rdp_epsilon({}, {}, {})", lambda a, e, d: e + log1m(d), 4.0, 3.0, 0.3, base=1e-12, sign="+")
+    row("dp_cdp.rdp_delta({}, {}, {}, 'improved')",
         lambda a, e, t: min(rdp_delta(x, y, t) for x, y in zip(a, e)), orders, curve, 4.0)
 
 

@@ -62,9 +62,9 @@ call(const char *function, const double *a, int n)
 	CASE("gaussian_rdp", dp_gaussian_rdp(a[0], a[1], a[2]));
 	CASE("zcdp_to_rdp", dp_zcdp_to_rdp(a[0], a[1], a[2]));
 	CASE("pure_to_rdp", dp_pure_to_rdp(a[0], a[1]));
-	CASE("rdp_epsilon", dp_rdp_epsilon(a[0], a[1], a[2]));
+	CASE("rdp_epsilon_improved", dp_rdp_epsilon_improved(a[0], a[1], a[2]));
 	CASE("rdp_epsilon_simple", dp_rdp_epsilon_simple(a[0], a[1], a[2]));
-	CASE("rdp_delta", dp_rdp_delta(a[0], a[1], a[2]));
+	CASE("rdp_delta_improved", dp_rdp_delta_improved(a[0], a[1], a[2]));
 	CASE("rdp_delta_simple", dp_rdp_delta_simple(a[0], a[1], a[2]));
 	CASE("group_zcdp.rho", FIRST(dp_group_zcdp(a[0], (int64_t) a[1], a[2], &first, &second)));
 	CASE("group_zcdp.xi", SECOND(dp_group_zcdp(a[0], (int64_t) a[1], a[2], &first, &second)));
@@ -173,9 +173,14 @@ test_other_limits(void)
 		  dp_bounded_range_to_zcdp_kl(0) == 0 && dp_bounded_range_to_zcdp_kl(1e300) == 1e300, "bounded range at the limits");
 
 	check(dp_pure_to_rdp(2, 0) == 0 && dp_pure_to_rdp(1e300, 1e300) == 1e300 && dp_pure_to_rdp(1e300, 0.5) == 0.5, "pure_to_rdp");
-	check(dp_rdp_epsilon(2, 1, 0) == inf && dp_rdp_epsilon(2, 0, 1) == 0 && dp_rdp_epsilon_simple(2, 1, 1) == 1, "rdp_epsilon");
-	check(dp_rdp_delta(2, 100, 0) == 1 && dp_rdp_delta_simple(2, 0.5, 0.5) == 1 && dp_rdp_delta(2, 0, 1e300) == 0, "rdp_delta");
-	check(dp_rdp_curve_epsilon(NULL, NULL, 0, 0.5) == inf && dp_rdp_curve_delta(NULL, NULL, 0, 1) == 1, "no orders");
+	check(dp_rdp_epsilon(2, 1, 0) == inf && dp_rdp_epsilon(2, 0, 1) == 0 && dp_rdp_epsilon_simple(2, 1, 1) == 1 &&
+		  dp_rdp_epsilon(2, 0, 0) == 0 && dp_rdp_epsilon(2, 1e-9, 1) == 0, "rdp_epsilon");
+	check(dp_rdp_delta(2, 100, 0) == 1 && dp_rdp_delta_simple(2, 0.5, 0.5) == 1 && dp_rdp_delta(2, 0, 1e300) == 0 &&
+		  dp_rdp_delta(2, 1, 1e300) == 0x1p-1074, "rdp_delta");
+	/* the corner, where alpha delta >= 1; chi-squared divergence and total variation */
+	check(fabs(dp_rdp_epsilon(2, 3, 0.75) - 3 - log(0.25)) < 1e-14 && fabs(dp_rdp_epsilon(2, 3, 0.5) - 3 - log(0.5)) < 1e-14, "corner");
+	check(fabs(dp_rdp_delta(2, log1p(4e-2), 0) - 0.1) < 1e-13, "from chi-squared to total variation");
+	check(dp_rdp_curve(dp_rdp_epsilon, NULL, NULL, 0, 0.5, inf) == inf && dp_rdp_curve(dp_rdp_delta, NULL, NULL, 0, 1, 1) == 1, "no orders");
 
 	check(dp_group_approx_delta(0, 0.25, 3) == 0.75 && dp_group_approx_delta(1e300, 0, 1000) == 0 &&
 		  dp_group_approx_delta(1e300, 1e-300, 1000) == 1 && dp_group_approx_delta(1000, 5e-324, 2) == 1, "group_approx_delta");

@@ -129,14 +129,58 @@ test_order(void)
 		ORDERED(dp_compose_advanced_list((double[]) {rho, rho, rho, rho, rho}, 5, delta), dp_compose_advanced_kov(rho, delta, 5), slack);
 		ORDERED(dp_compose_advanced_delta(fmin(xi, 1), delta, 9), fmin(1, 9 * xi + delta), slack);
 		ORDERED(dp_compose_advanced_dr16(rho, delta, 9), dp_compose_advanced_drv10(rho, delta, 9), slack);
-		ORDERED(dp_rdp_epsilon(1 + rho, xi, delta), dp_rdp_epsilon_simple(1 + rho, xi, delta), slack);
-		ORDERED(dp_rdp_delta(1 + rho, xi, epsilon), dp_rdp_delta_simple(1 + rho, xi, epsilon), 1e-11);
+		ORDERED(dp_rdp_epsilon(1 + rho, xi, delta), dp_rdp_epsilon_improved(1 + rho, xi, delta), slack * (1 + 1 / rho));
+		ORDERED(dp_rdp_epsilon_improved(1 + rho, xi, delta), dp_rdp_epsilon_simple(1 + rho, xi, delta), slack);
+		ORDERED(dp_rdp_delta(1 + rho, xi, epsilon), dp_rdp_delta_improved(1 + rho, xi, epsilon) + DBL_MIN, 1e-11);
+		ORDERED(dp_rdp_delta_improved(1 + rho, xi, epsilon), dp_rdp_delta_simple(1 + rho, xi, epsilon), 1e-11);
+		/* and back */
+		if (xi > 0 && dp_rdp_epsilon(1 + rho, xi, delta) > 0)
+			ORDERED(dp_rdp_delta(1 + rho, xi, dp_rdp_epsilon(1 + rho, xi, delta)), delta, 1e-9 * (1 + 1 / rho));
 
 		/* the tight bound is the best order of the curve */
 		ORDERED(dp_zcdp_epsilon_tight(rho, delta, xi),
-				dp_rdp_epsilon(1 + rho, dp_zcdp_to_rdp(1 + rho, rho, xi), delta), 1e-13 * (1 + 1 / rho));
+				dp_rdp_epsilon_improved(1 + rho, dp_zcdp_to_rdp(1 + rho, rho, xi), delta), 1e-13 * (1 + 1 / rho));
 		/* pure privacy is below its zCDP at every order */
 		ORDERED(dp_pure_to_rdp(1 + rho, xi), dp_zcdp_to_rdp(1 + rho, dp_pure_to_zcdp(xi), 0), slack);
+	}
+}
+
+/* No pair of two outcomes of this order is worse than the tight conversions say, and the worst of a scan nearly is as bad. */
+static void
+test_pairs(void)
+{
+	for (int i = 0; i < sized(300, 100, 30); i++)
+	{
+		double		alpha = 1 + decades(-1, 1.5),
+					epsilon = decades(-4, 0.5),
+					delta = decades(-6, -0.5) / alpha,
+					told = dp_rdp_epsilon(alpha, epsilon, delta),
+					told_delta = dp_rdp_delta(alpha, epsilon, told),
+					worst = 0;
+
+		for (int j = 1; j < 400; j++)
+		{
+			double		p = delta + (1 - delta) * pow(10, -8 * j / 400.0),
+						low = log(p) - epsilon - 60 / (alpha - 1) - 3,
+						high = log(p);
+
+			/* the least q whose divergence is epsilon at most */
+			for (int k = 0; k < 50; k++)
+			{
+				double		log_q = 0.5 * (low + high),
+							other = p < 1 ? exp(alpha * log1p(-p) - (alpha - 1) * log1p(-exp(log_q))) : 0;
+
+				if (log(exp(alpha * log(p) - (alpha - 1) * log_q) + other) > (alpha - 1) * epsilon)
+					low = log_q;
+				else
+					high = log_q;
+			}
+			worst = fmax(worst, log(p - delta) - high);
+			check(told_delta >= (p - exp(told + high)) * (1 - 1e-9) - 1e-12, "order %.17g, epsilon %.17g: at %.17g delta %.17g of p %.17g",
+				  alpha, epsilon, told, p - exp(told + high), p);
+		}
+		check(worst <= told + 1e-9 * (1 + told), "order %.17g, epsilon %.17g, delta %.17g: %.17g, a pair has %.17g", alpha, epsilon, delta, told, worst);
+		check(worst >= told - 0.01 * (1 + told), "order %.17g, epsilon %.17g, delta %.17g: %.17g, the worst pair has %.17g", alpha, epsilon, delta, told, worst);
 	}
 }
 
@@ -477,10 +521,12 @@ test_sweep(void)
 					SOUND("pure_to_rdp", dp_pure_to_rdp(a, b));
 					SOUND("zcdp_to_rdp", dp_zcdp_to_rdp(a, b, c));
 					SOUND("rdp_delta", dp_rdp_delta(a, b, c));
+					SOUND("rdp_delta_improved", dp_rdp_delta_improved(a, b, c));
 					SOUND("rdp_delta_simple", dp_rdp_delta_simple(a, b, c));
 					if (c <= 1)
 					{
 						SOUND("rdp_epsilon", dp_rdp_epsilon(a, b, c));
+						SOUND("rdp_epsilon_improved", dp_rdp_epsilon_improved(a, b, c));
 						SOUND("rdp_epsilon_simple", dp_rdp_epsilon_simple(a, b, c));
 					}
 					if (c > 0)
@@ -508,6 +554,7 @@ calc_laws_tests(void)
 {
 	RUN(test_round_trips);
 	RUN(test_order);
+	RUN(test_pairs);
 	RUN(test_monotone);
 	RUN(test_parts);
 	RUN(test_directed);

@@ -401,3 +401,25 @@ COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8, float8, bigint) IS
 	'delta that belongs to compose_advanced of k times (epsilon, delta)-DP, with every bound: 1 - (1 - '
 	'delta)^k (1 - delta_slack); 0 <= delta <= 1, 0 <= delta_slack <= 1, k >= 1; Kairouz, Oh and Viswanath '
 	'2015, Theorem 3.4';
+COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8, float8, float8, text) IS
+	'epsilon at delta of Renyi DP of order alpha. bound: tight, the least that follows, rounded upwards; '
+	'improved, epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0; simple, epsilon + '
+	'ln(1/delta) / (alpha - 1); alpha > 1, epsilon >= 0 of that order in nats, 0 <= delta <= 1; tight: '
+	'Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and Steinke 2020, '
+	'Proposition 12; simple: Mironov 2017, Proposition 3';
+COMMENT ON FUNCTION dp_cdp.rdp_delta(float8, float8, float8, text) IS
+	'delta at target_epsilon of Renyi DP of order alpha, at most 1. bound: tight, the least that follows, '
+	'rounded upwards; improved, exp((alpha - 1) (epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / '
+	'alpha; simple, exp((alpha - 1) (epsilon - target_epsilon)); alpha > 1, epsilon >= 0 of that order in '
+	'nats, target_epsilon >= 0 in nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; '
+	'improved: Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
+COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8[], float8[], float8, text) IS
+	'epsilon at delta of Renyi DP at several orders, by the best of them, each as rdp_epsilon of one. bound: '
+	'tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, 0 <= delta <= 1; tight: '
+	'Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and Steinke 2020, '
+	'Proposition 12; simple: Mironov 2017, Proposition 3';
+COMMENT ON FUNCTION dp_cdp.rdp_delta(float8[], float8[], float8, text) IS
+	'delta at target_epsilon of Renyi DP at several orders, by the best of them, each as rdp_delta of one. '
+	'bound: tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, target_epsilon >= 0 in '
+	'nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and '
+	'Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';

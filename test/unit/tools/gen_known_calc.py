@@ -134,11 +134,11 @@ def pure_to_rdp(a, e):
     return log(cosh((a - mpf(1) / 2) * e) / cosh(e / 2)) / (a - 1)
 
 
-def rdp_epsilon(a, e, d):
+def rdp_epsilon_improved(a, e, d):
     return max(mpf(0), e + log(1 - 1 / a) - log(a * d) / (a - 1))
 
 
-def rdp_delta(a, r, e):
+def rdp_delta_improved(a, r, e):
     return min(mpf(1), exp((a - 1) * (r - e)) * (1 - 1 / a)**(a - 1) / a)
 
 
@@ -284,12 +284,12 @@ for eta in 3.9999, 4.0, 39.9, 40.0:
 some(4, "gaussian_rdp", lambda a, s, t: a * (s / t)**2 / 2, order, eps, eps)
 some(4, "zcdp_to_rdp", lambda a, r, x: x + r * a, order, rho, xi)
 some(14, "pure_to_rdp", pure_to_rdp, order, eps)
-some(12, "rdp_epsilon", rdp_epsilon, order, eps, delta)
+some(12, "rdp_epsilon_improved", rdp_epsilon_improved, order, eps, delta)
 some(4, "rdp_epsilon_simple", lambda a, e, d: e + log(1 / d) / (a - 1), order, eps, delta)
 for _ in range(12):
     a, r = order(), eps()
     e = r + rnd.uniform(0, 20) / (a - 1)
-    row("rdp_delta", rdp_delta, a, r, e)
+    row("rdp_delta_improved", rdp_delta_improved, a, r, e)
     row("rdp_delta_simple", lambda a, r, e: exp((a - 1) * (r - e)), a, r, e)
 
 for _ in range(8):
