@@ -77,7 +77,8 @@ extern void dp_compose_basic(double epsilon, double delta, int64_t k, double *su
  * Return epsilon by advanced composition of k equal mechanisms.
  *	 kov	the smallest of the three bounds of Kairouz, Oh, Viswanath 2015, Theorem 3.4, the first of which
  *			is k epsilon; their mean loss is epsilon tanh(epsilon / 2)
- * The others are as printed, and may exceed k epsilon (basic composition): sqrt(2 k ln(1/delta_slack)) epsilon + k m, with
+ * The others are as printed, and may exceed k epsilon (basic composition): sqrt(2 k ln(1/delta_slack)) epsilon
+ * + k m, with
  *	 dr16	m = epsilon (e^epsilon - 1) / 2 (DR Theorem 1.1)
  *	 drv10	m = epsilon (e^epsilon - 1) (Dwork, Rothblum, Vadhan 2010, Theorem III.3)
  * +Infinity at delta_slack = 0 unless epsilon or k is 0.  All go with dp_compose_advanced_delta.
@@ -87,9 +88,9 @@ extern double dp_compose_advanced_dr16(double epsilon, double delta_slack, int64
 extern double dp_compose_advanced_drv10(double epsilon, double delta_slack, int64_t k);
 
 /*
- * Returns 1 - (1 - delta)^k (1 - delta_slack) (Kairouz, Oh, Viswanath 2015, Theorem 3.4), at most k delta + delta_slack.
- * It goes with every bound for k mechanisms that are epsilon-DP: one that is (epsilon, delta)-DP is with
- * the probability 1 - delta post-processing of randomised response, and else tells everything.
+ * Returns 1 - (1 - delta)^k (1 - delta_slack) (Kairouz, Oh, Viswanath 2015, Theorem 3.4), at most k delta +
+ * delta_slack. It goes with every bound for k mechanisms that are epsilon-DP: one that is (epsilon, delta)-DP is
+ * with the probability 1 - delta post-processing of randomised response, and else tells everything.
  */
 extern double dp_compose_advanced_delta(double delta, double delta_slack, int64_t k);
 

@@ -14,12 +14,13 @@
  *
  *		P^alpha Q^-t + (1 - P)^alpha (1 - Q)^-t <= K,						(1)
  *
- * and any P and Q that satisfy it are those of an event, of randomised response.  So of order alpha alone no more and no less
- * follows for P - e^epsilon Q <= delta than from (1): the optimal conversion is that of pairs of
- * two outcomes (Asoodeh, Liao, Calmon, Kosut, Sankar, "Three Variants of Differential Privacy: Lossless
+ * and any P and Q that satisfy it are those of an event, of randomised response.  So of order alpha alone no
+ * more and no less follows for P - e^epsilon Q <= delta than from (1): the optimal conversion is that of pairs
+ * of two outcomes (Asoodeh, Liao, Calmon, Kosut, Sankar, "Three Variants of Differential Privacy: Lossless
  * Conversion and Applications", 2021, Theorem 3).  Nothing is assumed of the divergence in the other direction.
  *
- * Theorem.  For all u > v, 0 <= v < 1, with h(v) = alpha v^t - t v^alpha and a = u^t - v^t, whoever satisfies (1) satisfies
+ * Theorem.  For all u > v, 0 <= v < 1, with h(v) = alpha v^t - t v^alpha and a = u^t - v^t, whoever satisfies
+ * (1) satisfies
  *
  *		P - E Q <= delta,	E = (t / alpha) (u^alpha - v^alpha) / a,	delta = (K - h(v)) / (alpha a).
  *
@@ -27,20 +28,21 @@
  * meet it where P = u Q), and likewise (1 - P)^alpha (1 - Q)^-t >= alpha v^t (1 - P) - t v^alpha (1 - Q).  The sum
  * of both is at most K; divide by alpha a.
  *
- * Where alpha delta >= 1, epsilon is gamma + ln(1 - delta): with v = 0 and u^t = K, Q is at least (alpha P - 1) / (t u), and
- * (P - delta) / (alpha P - 1) largest at P = 1, where Q = 1 / u satisfies (1).
+ * Where alpha delta >= 1, epsilon is gamma + ln(1 - delta): with v = 0 and u^t = K, Q is at least (alpha P - 1)
+ * / (t u), and (P - delta) / (alpha P - 1) largest at P = 1, where Q = 1 / u satisfies (1).
  *
- * Elsewhere v = 0 is Proposition 12 of Canonne, Kamath and Steinke 2020, "improved".  The best v makes it exact: (1) is a convex set,
- * so the largest (P - delta) / Q is where a tangent from the point (delta, 0) meets it, and all tangents are of this form, with u and v the
- * ratios of P and Q, and of 1 - P and 1 - Q.  For a given delta, u follows from v, the line goes through (delta, 0), and meets
- * both ratios at P = (1 - v) u / (u - v), Q = P / u.  While this point violates (1), E falls with v; from there on it
- * rises: the values of u and v do not move the tangents' sum there to first order, and a falls.  With r = u / v, (1) at the point is
- * a (P - alpha delta) <= t (1 - v) v^t, that is
+ * Elsewhere v = 0 is Proposition 12 of Canonne, Kamath and Steinke 2020, "improved".  The best v makes it exact:
+ * (1) is a convex set, so the largest (P - delta) / Q is where a tangent from the point (delta, 0) meets it, and
+ * all tangents are of this form, with u and v the ratios of P and Q, and of 1 - P and 1 - Q.  For a given delta,
+ * u follows from v, the line goes through (delta, 0), and meets both ratios at P = (1 - v) u / (u - v), Q = P /
+ * u.  While this point violates (1), E falls with v; from there on it rises: the values of u and v do not move
+ * the tangents' sum there to first order, and a falls.  With r = u / v, (1) at the point is a (P - alpha delta)
+ * <= t (1 - v) v^t, that is
  *
  *		P <= alpha delta + t (1 - v) / (r^t - 1),		P = (1 - v) / (1 - 1 / r).		(2)
  *
- * Whichever v is found, epsilon = ln E holds, and is flat at the best one: an inexact optimum errs outwards.  What rounding may
- * have taken is added.  v = 1 / (1 + e^z), and z is looked for, as v may be next to 0 or to 1.
+ * Whichever v is found, epsilon = ln E holds, and is flat at the best one: an inexact optimum errs outwards.
+ * What rounding may have taken is added.  v = 1 / (1 + e^z), and z is looked for, as v may be next to 0 or to 1.
  *
  * Part of calc/: no PostgreSQL header may be included here.
  *
