@@ -17,6 +17,7 @@
 #include "calc/compose.h"
 #include "calc/convert.h"
 #include "calc/discrete_gaussian.h"
+#include "calc/divergence.h"
 #include "calc/gaussian.h"
 #include "calc/group.h"
 #include "calc/optimal.h"

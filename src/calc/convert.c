@@ -14,6 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <float.h>
 #include <math.h>
 
 #include "calc/convert.h"
@@ -35,6 +36,14 @@ dp_zcdp_to_mcdp(double rho, double xi, double *mu, double *tau)
 	*tau = sqrt(2) * sqrt(expm1(s));
 	if (s >= 1)
 		*tau = fmin(*tau, 2 * sqrt(M_E - 1) * s);
+}
+
+void
+dp_approx_curve_to_zcdp(double xi, double rho, double *zcdp_rho, double *zcdp_xi)
+{
+	*zcdp_rho = 0.25 * rho;
+	/* 5 rho^(1/4) is at least 5 rho */
+	*zcdp_xi = (xi + (5 * sqrt(sqrt(rho)) - 0.25 * rho)) * (1 + 8 * DBL_EPSILON);
 }
 
 double

@@ -36,6 +36,12 @@ extern void dp_mcdp_to_zcdp(double mu, double tau, double *rho, double *xi);
 extern void dp_zcdp_to_mcdp(double rho, double xi, double *mu, double *tau);
 
 /*
+ * Sets (rho / 4, xi - rho / 4 + 5 rho^(1/4)), rounded upwards: of what is (xi + sqrt(rho ln(1/delta)), delta)-DP
+ * for all delta > 0, 0 <= rho, xi <= 1 (BS Lemma 3.7, the converse of Lemma 3.5).
+ */
+extern void dp_approx_curve_to_zcdp(double xi, double rho, double *zcdp_rho, double *zcdp_xi);
+
+/*
  * Return delta and epsilon by DR Corollary 3.1: delta = exp(-(epsilon - mu)^2
  * / (2 tau^2)) for epsilon >= mu, else 1; epsilon = mu + tau sqrt(2
  * ln(1/delta)).  tau = 0: the loss is at most mu, so delta is 0 from epsilon =

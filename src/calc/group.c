@@ -10,8 +10,10 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <float.h>
 #include <math.h>
 
+#include "calc/convert.h"
 #include "calc/group.h"
 
 #define EULER_GAMMA 0.57721566490153286061
@@ -60,6 +62,24 @@ dp_group_mcdp(double mu, double tau, int64_t k, double *group_mu, double *group_
 
 	*group_mu = size * (size * mu);
 	*group_tau = size * tau;
+}
+
+void
+dp_group_mcdp_general(double mu, double tau, int64_t k, double *group_mu, double *group_tau)
+{
+	double		rho,
+				xi;
+
+	*group_mu = mu;
+	*group_tau = tau;
+	if (k == 1)
+		return;
+	dp_mcdp_to_zcdp(mu, tau, &rho, &xi);
+	dp_group_zcdp(rho, k, fmax(0, xi), &rho, &xi);
+	dp_zcdp_to_mcdp(rho, xi, group_mu, group_tau);
+	/* of less than ten roundings */
+	*group_mu *= 1 + 16 * DBL_EPSILON;
+	*group_tau *= 1 + (16 + 8 * fmin(xi + 2 * rho, 2)) * DBL_EPSILON;
 }
 
 void

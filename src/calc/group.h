@@ -27,10 +27,21 @@
 extern void dp_group_zcdp(double rho, int64_t k, double xi, double *group_rho, double *group_xi);
 
 /*
- * Sets (k^2 mu, k tau): for pure and Gaussian mechanisms (DR section 1), not
- * for mCDP in general.
+ * Sets (k^2 mu, k tau), for mechanisms whose mu and tau follow from what holds for groups, too, and
+ * compositions of these:
+ *	- Gaussian noise, mu = tau^2 / 2 (dp_gaussian_mcdp; DR Corollary 3.3);
+ *	- epsilon-DP with tau >= epsilon, mu >= epsilon tanh(epsilon / 2) (dp_pure_to_mcdp, by either bound).  A
+ *	  group has k epsilon,
+ *	  and tanh(k epsilon / 2) <= k tanh(epsilon / 2).
+ * For others it need not hold, also where they are epsilon-DP with a smaller mu or tau.
  */
 extern void dp_group_mcdp(double mu, double tau, int64_t k, double *group_mu, double *group_tau);
+
+/*
+ * Sets (mu, tau) of groups for any (mu, tau)-mCDP: it is (max(0, mu - tau^2 / 2), tau^2 / 2)-zCDP (BS Lemma
+ * 4.2), which holds for groups (dp_group_zcdp), and that is mCDP again (dp_zcdp_to_mcdp).  What is given, for k = 1.
+ */
+extern void dp_group_mcdp_general(double mu, double tau, int64_t k, double *group_mu, double *group_tau);
 
 /*
  * Sets ((k sensitivity / sigma)^2 / 2, k sensitivity / sigma) (DR Corollary

@@ -23,6 +23,7 @@
 
 #include "base/errors.h"
 #include "calc/compose.h"
+#include "calc/divergence.h"
 #include "calc/optimal.h"
 #include "calc/planning.h"
 #include "calc/rdp.h"
@@ -183,6 +184,84 @@ dp_calc_rdp_delta_list(PG_FUNCTION_ARGS)
 {
 	return convert_curve(fcinfo, dp_calc_number(fcinfo, 2, DP_RANGE_NONNEGATIVE, "target_epsilon"),
 						 dp_rdp_delta, dp_rdp_delta_improved, dp_rdp_delta_simple, 1);
+}
+
+/* ------------------------------------------------------------------------
+ * Two distributions
+ * ------------------------------------------------------------------------
+ */
+
+PG_FUNCTION_INFO_V1(dp_calc_kl_divergence);
+PG_FUNCTION_INFO_V1(dp_calc_max_divergence);
+PG_FUNCTION_INFO_V1(dp_calc_renyi_divergence);
+PG_FUNCTION_INFO_V1(dp_calc_privacy_loss);
+
+/* Returns argument argno, the probabilities of a distribution. */
+static List8
+distribution(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	List8		list = list_argument(fcinfo, argno, DP_RANGE_PROBABILITY, name);
+
+	if (!dp_is_distribution(list.values, list.n))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the elements of %s must add up to 1: divide each of them by their sum", name)));
+	return list;
+}
+
+/* Returns the distributions p and q, the first of which is argument argno. */
+static List8
+two_distributions(FunctionCallInfo fcinfo, int argno, List8 *q)
+{
+	List8		p = distribution(fcinfo, argno, "p");
+
+	*q = distribution(fcinfo, argno + 1, "q");
+	require_same_length(&p, q);
+	return p;
+}
+
+Datum
+dp_calc_kl_divergence(PG_FUNCTION_ARGS)
+{
+	List8		q;
+	List8		p = two_distributions(fcinfo, 0, &q);
+
+	PG_RETURN_FLOAT8(dp_calc_result(dp_kl_divergence(p.values, q.values, p.n)));
+}
+
+Datum
+dp_calc_max_divergence(PG_FUNCTION_ARGS)
+{
+	List8		q;
+	List8		p = two_distributions(fcinfo, 0, &q);
+
+	PG_RETURN_FLOAT8(dp_calc_result(dp_max_divergence(p.values, q.values, p.n)));
+}
+
+Datum
+dp_calc_renyi_divergence(PG_FUNCTION_ARGS)
+{
+	double		alpha = dp_calc_number(fcinfo, 0, DP_RANGE_ORDER, "alpha");
+	List8		q;
+	List8		p = two_distributions(fcinfo, 1, &q);
+
+	PG_RETURN_FLOAT8(dp_calc_result(dp_renyi_divergence(alpha, p.values, q.values, p.n)));
+}
+
+Datum
+dp_calc_privacy_loss(PG_FUNCTION_ARGS)
+{
+	List8		q;
+	List8		p = two_distributions(fcinfo, 0, &q);
+	double		mu;
+	double		tau;
+
+	if (p.n > DP_MOST_OUTCOMES)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("p must have at most %d elements here: join outcomes of nearly one ratio", DP_MOST_OUTCOMES)));
+	dp_privacy_loss(p.values, q.values, p.n, &mu, &tau);
+	PG_RETURN_DATUM(dp_calc_pair(fcinfo, mu, tau));
 }
 
 /* ------------------------------------------------------------------------

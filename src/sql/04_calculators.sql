@@ -355,9 +355,7 @@ COMMENT ON FUNCTION dp_cdp.group_zcdp(float8, bigint, float8) IS
 	'Lemma 3.2';
 CREATE FUNCTION dp_cdp.group_mcdp(mu float8, tau float8, k bigint) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_group_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.group_mcdp(float8, float8, bigint) IS
-	'(mu, tau) for groups of k of mean-concentrated DP, for Gaussian noise and pure mechanisms: k^2 mu, k '
-	'tau; mu >= 0, tau >= 0, k >= 1; Dwork and Rothblum 2016, section 1';
+-- (its comment is in part 19)
 CREATE FUNCTION dp_cdp.group_gaussian(sensitivity float8, sigma float8, k bigint)
 	RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_group_gaussian' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -56,6 +56,7 @@ FROM calculator WHERE arguments ~ 'bound text' AND arguments !~ 'bound text DEFA
 SELECT is((SELECT string_agg(proname || '(' || array_to_string(proargnames, ', ') || ')' || result, E'\n'
 		ORDER BY proname COLLATE "C", array_length(proargnames, 1), arguments COLLATE "C")
 	FROM calculator WHERE has_function_privilege('public', oid, 'EXECUTE')), btrim($$
+approx_curve_to_zcdp(xi, rho)dp_cdp.zcdp
 approx_to_zcdp(epsilon, delta, bound)double precision
 approx_zcdp_delta(rho, delta0, epsilon, xi)double precision
 approx_zcdp_epsilon(rho, delta0, delta, xi, bound)double precision
@@ -93,13 +94,19 @@ group_approx_delta(epsilon, delta, k, bound)double precision
 group_gaussian(sensitivity, sigma, k)dp_cdp.mcdp
 group_gdp(mu, k)double precision
 group_mcdp(mu, tau, k)dp_cdp.mcdp
+group_mcdp_general(mu, tau, k)dp_cdp.mcdp
 group_pure(epsilon, k)double precision
 group_zcdp(rho, k, xi)dp_cdp.zcdp
+kl_divergence(p, q)double precision
 laplace_to_zcdp(epsilon)double precision
 margin_of(rho, probability, lower, upper, max_groups, neighbors, grouped, step)double precision
+max_divergence(p, q)double precision
 mcdp_delta(mu, tau, epsilon)double precision
 mcdp_epsilon(mu, tau, delta)double precision
 mcdp_to_zcdp(mu, tau)dp_cdp.zcdp
+mutual_information(rho, n, xi)double precision
+mutual_information_product(rho, n, xi)double precision
+privacy_loss(p, q)dp_cdp.mcdp
 pure_to_mcdp(epsilon, bound)dp_cdp.mcdp
 pure_to_rdp(alpha, epsilon)double precision
 pure_to_zcdp(epsilon, bound)double precision
@@ -108,6 +115,8 @@ rdp_delta(alpha, epsilon, target_epsilon, bound)double precision
 rdp_epsilon(alpha, epsilon, delta, bound)double precision
 rdp_epsilon(alpha, epsilon, delta, bound)double precision
 releases_within(rho, epsilon, delta)bigint
+renyi_divergence(alpha, p, q)double precision
+renyi_triangle(alpha, k, epsilon_pq, epsilon_qr)double precision
 rho_for_margin(margin, probability, lower, upper, max_groups, neighbors, grouped, step)double precision
 rho_for_stddev(stddev, lower, upper, max_groups, neighbors, grouped)double precision
 sensitivity(lower, upper, max_groups, neighbors, grouped)double precision
@@ -184,6 +193,11 @@ SELECT ok(near(dp_cdp.compose_advanced(x, 1e-6, 20), dp_cdp.compose_advanced(arr
 	'k alike are a list of k alike: ' || x) FROM unnest('{0.001,0.1,1,5}'::float8[]) x;
 SELECT is(dp_cdp.gaussian_sigma(1, 1, 0.1), dp_cdp.gaussian_sigma(1, 1, 0.1, 'analytic'), 'analytic is tight');
 SELECT is(dp_cdp.bounded_range_to_zcdp(1), dp_cdp.bounded_range_to_zcdp(1, 'min'), 'min is tight');
+SELECT is(dp_cdp.privacy_loss('{0.5,0.5}', '{0.25,0.75}')::text ~ '^\(0.14384103622[0-9]*,0.54930614433[0-9]*\)$', true, 'the privacy loss of two distributions');
+SELECT ok((dp_cdp.privacy_loss(p, q)).mu <= dp_cdp.renyi_divergence(2, p, q) AND dp_cdp.renyi_divergence(2, p, q) <= dp_cdp.max_divergence(p, q), 'divergences rise with the order')
+FROM (SELECT '{0.2,0.3,0.5}'::float8[] AS p, '{0.5,0.3,0.2}'::float8[] AS q) d;
+SELECT is(dp_cdp.mutual_information(0.5, 4), dp_cdp.mutual_information(0.5, 4, 0), 'xi of mutual_information');
+SELECT is(dp_cdp.group_mcdp_general(0.5, 0.25, 1), ROW(0.5, 0.25)::dp_cdp.mcdp, 'a group of one');
 SELECT is(dp_cdp.split_budget(1, '{1,2,1}'::float8[]), '{0.25,0.5,0.25}'::float8[], 'a budget by weights');
 SELECT is(dp_cdp.releases_within(1, 1, 1), 9223372036854775807, 'any number of releases at delta 1');
 SELECT is(dp_cdp.stddev_of('-0'), 'Infinity'::float8, '-0 is 0');
@@ -232,6 +246,16 @@ FROM (VALUES
 	('dp_cdp.compose_optimal_delta(0.1, 0, 100000000000, 1)', 'k must be at most 10000000000 for optimal composition: use compose_advanced, or convert to zCDP'),
 	('dp_cdp.compose_optimal_delta((SELECT array_agg(0.001 * i) FROM generate_series(1, 60) i)::float8[], array_fill(0::float8, ARRAY[60]), 1)',
 		'epsilon has too many different elements for optimal composition, which takes up to 36: use compose_advanced, round them up to fewer values, or convert to zCDP'),
+	('dp_cdp.kl_divergence(''{0.5,0.4}'', ''{0.5,0.5}'')', 'the elements of p must add up to 1: divide each of them by their sum'),
+	('dp_cdp.max_divergence(''{0.5,0.5}'', ''{0.5,0.5001}'')', 'the elements of q must add up to 1: divide each of them by their sum'),
+	('dp_cdp.renyi_divergence(2, ''{0.5,0.5}'', ''{1}'')', 'p and q must have the same number of elements'),
+	('dp_cdp.renyi_divergence(1, ''{1}'', ''{1}'')', 'alpha must be a finite number greater than 1'),
+	('dp_cdp.privacy_loss(''{2,-1}'', ''{0.5,0.5}'')', 'each element of p must be between 0 and 1'),
+	('dp_cdp.privacy_loss(array_fill(0.00009765625::float8, ARRAY[10240]), array_fill(0.00009765625::float8, ARRAY[10240]))',
+		'p must have at most 10000 elements here: join outcomes of nearly one ratio'),
+	('dp_cdp.approx_curve_to_zcdp(0.5, 1.5)', 'rho must be between 0 and 1'),
+	('dp_cdp.renyi_triangle(2, 1, 1, 1)', 'k must be a finite number greater than 1'),
+	('dp_cdp.mutual_information(1, 0)', 'n must be between 1 and 9007199254740992'),
 	('dp_cdp.sensitivity(1, 0)', 'lower must not be greater than upper'),
 	('dp_cdp.sensitivity(0, ''Infinity'')', 'upper must be a finite number'),
 	('dp_cdp.sensitivity(0, 1, 0)', 'max_groups must be between 1 and 9007199254740992'),
@@ -326,6 +350,12 @@ FROM dp_cdp.group_zcdp(dp_cdp.zcdp_rho(3, 1e-6), 4);
 SELECT is(ARRAY[dp_cdp.group_pure(3, 4)::numeric, round(dp_cdp.group_approx_delta(3, 1e-6, 4)::numeric, 4)], '{12,0.0085}', 'a family by (epsilon, delta)');
 SELECT is(ARRAY[round((dp_cdp.zcdp_rho(3, 1e-6) / 4 ^ 2)::numeric, 5), round(dp_cdp.zcdp_epsilon(dp_cdp.zcdp_rho(3, 1e-6) / 4 ^ 2, 1e-6)::numeric, 2)],
 	'{0.01157,0.67}', 'for a family');
+
+SELECT is(ARRAY[round(dp_cdp.kl_divergence(yes, no)::numeric, 3), round(dp_cdp.renyi_divergence(2, yes, no)::numeric, 3),
+		round(dp_cdp.max_divergence(yes, no)::numeric, 3), round((dp_cdp.privacy_loss(yes, no)).tau::numeric, 3)], '{0.549,0.847,1.099,1.048}', 'a survey')
+FROM (SELECT '{0.75,0.25}'::float8[] AS yes, '{0.25,0.75}'::float8[] AS no) asked;
+SELECT is(ARRAY[round(dp_cdp.mutual_information_product(dp_cdp.pure_to_zcdp(ln(3)), 1000)::numeric, 1), round(dp_cdp.mutual_information(dp_cdp.pure_to_zcdp(ln(3)), 1000)::numeric)],
+	'{549.3,549306}', 'what it tells');
 
 -- a ledger's releases in one query, rho being numeric there
 SELECT dp_cdp.create_dataset('calculators');

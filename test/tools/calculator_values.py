@@ -268,6 +268,35 @@ def rdp_delta(alpha, epsilon, target):
     return min(mpf(1), mp.exp((alpha - 1) * (epsilon - target)) * (1 - 1 / alpha) ** (alpha - 1) / alpha)
 
 
+def shares(p):
+    return [x / mp.fsum(p) for x in p]
+
+
+def kl_divergence(p, q):
+    return mp.fsum(x * mp.log(x / y) for x, y in zip(shares(p), shares(q)) if x > 0)
+
+
+def max_divergence(p, q):
+    return max(mp.log(x / y) for x, y in zip(shares(p), shares(q)) if x > 0)
+
+
+def renyi_divergence(alpha, p, q):
+    return mp.log(mp.fsum(x ** alpha * y ** (1 - alpha) for x, y in zip(shares(p), shares(q)) if x > 0)) / (alpha - 1)
+
+
+def loss_tau(p, q):
+    """The root of the largest 2 ln E exp(l X) / l^2, by a grid of l and golden section around its best"""
+    law = [(x, mp.log(x / y)) for x, y in zip(shares(p), shares(q)) if x > 0]
+    mean = mp.fsum(x * z for x, z in law)
+
+    def f(l):
+        return -2 * mp.log(mp.fsum(x * mp.exp(l * (z - mean)) for x, z in law)) / l ** 2
+    points = [sign * mp.exp(mpf(i) / 4) for sign in (1, -1) for i in range(-60, 28)]
+    best = min(points, key=f)
+    variance = mp.fsum(x * (z - mean) ** 2 for x, z in law)
+    return mp.sqrt(max(variance, -golden(f, min(best / 2, 2 * best), max(best / 2, 2 * best))))
+
+
 def zcdp_tau(rho, xi):
     s = xi + 2 * rho
     tau2 = 2 * mp.expm1(s)
@@ -547,6 +576,48 @@ def composition_rows():
     row("(dp_cdp.group_zcdp({}, {}, {})).xi", lambda r, k, x: k * x, 0.0, 6, 0.2)
 
 
+def divergence_rows():
+    pairs = (([0.3, 0.7], [0.5, 0.5]), ([0.2, 0.3, 0.5], [0.25, 0.35, 0.4]), ([0.25] * 4, [0.1, 0.4, 0.15, 0.35]),
+             ([0.5, 0.5, 0.0], [0.25, 0.25, 0.5]), ([1e-9, 0.125, 0.875 - 1e-9], [0.5, 0.25, 0.25]),
+             ([0.5, 0.5], [0.500001, 0.499999]), ([1e-6, 0.9, 0.1 - 1e-6], [1e-3, 0.1, 0.899]), ([0.1] * 10, [0.05] * 5 + [0.15] * 5))
+    for p, q in pairs:
+        # near distributions: an argument's last place counts more than its own
+        row("dp_cdp.kl_divergence({}, {})", kl_divergence, p, q, base=1e-13, sign="+")
+        row("dp_cdp.max_divergence({}, {})", max_divergence, p, q, base=1e-13, sign="+")
+        for alpha in (1.125, 2.0, 30.0):
+            row("dp_cdp.renyi_divergence({}, {}, {})", renyi_divergence, alpha, p, q, base=2e-13, sign="+")
+        row("(dp_cdp.privacy_loss({}, {})).mu", kl_divergence, p, q, base=1e-13, sign="+")
+        if len(set(x / y for x, y in zip(p, q) if x > 0)) > 1:
+            row("(dp_cdp.privacy_loss({}, {})).tau", loss_tau, p, q, base=1e-12, sign="+")
+    harmonic = lambda n: mp.fsum(mpf(1) / i for i in range(1, n + 1))
+    for n in (1, 12, 100000):
+        row("dp_cdp.mutual_information({}, {}, {})", lambda r, n, x: r * n ** 2 + x * n * harmonic(n), 0.02, n, 0.3, base=3e-14, sign="+")
+        row("dp_cdp.mutual_information_product({}, {}, {})", lambda r, n, x: (r + x) * n, 0.02, n, 0.3, sign="+")
+        row("dp_cdp.mutual_information({}, {})", lambda r, n: r * n ** 2, 0.02, n, base=3e-14, sign="+")
+    for alpha, k, pq, qr in ((2.0, 2.0, 0.25, 0.5), (1.0009765625, 1.5, 1e-6, 3.0), (64.0, 1.0625, 0.1, 0.7)):
+        row("dp_cdp.renyi_triangle({}, {}, {}, {})", lambda a, k, x, y: k * a / (k * a - 1) * x + y, alpha, k, pq, qr, sign="+")
+    for xi, rho in ((0.25, 0.0625), (1.0, 1.0), (0.01, 1e-8), (0.5, 0.0)):
+        row("(dp_cdp.approx_curve_to_zcdp({}, {})).rho", lambda x, r: r / 4, xi, rho)
+        row("(dp_cdp.approx_curve_to_zcdp({}, {})).xi", lambda x, r: x - r / 4 + 5 * mp.root(r, 4), xi, rho, sign="+")
+    for mu, tau, k in ((0.02, 0.2, 3), (0.3, 0.2, 3), (0.01, 0.3, 5), (0.5, 1.0, 4), (1e-6, 0.001, 1000)):
+        def general(part):
+            def f(m, t, k):
+                rho, xi = k ** 2 * t ** 2 / 2, k * harmonic(k) * max(mpf(0), m - t ** 2 / 2)
+                return rho + xi if part == "mu" else zcdp_tau(rho, xi)
+            return f
+        for part in ("mu", "tau"):
+            row("(dp_cdp.group_mcdp_general({}, {}, {})).%s" % part, general(part), mu, tau, k, base=1e-13, sign="+")
+    for call in ("kl_divergence('{0.5,0.5}', '{0.5,0.4}')", "kl_divergence('{1}', '{0.5,0.5}')", "max_divergence('{1.5,-0.5}', '{0.5,0.5}')",
+                 "renyi_divergence(1, '{0.5,0.5}', '{0.5,0.5}')", "kl_divergence('{0.5,NULL}', '{0.5,0.5}')", "renyi_triangle(2, 1, 1, 1)", "mutual_information(1, 0)"):
+        error("dp_cdp." + call)
+    for call in ("(dp_cdp.privacy_loss('{0.5,0.5}', '{0.5,0.4}')).mu", "(dp_cdp.approx_curve_to_zcdp(1.5, 0.5)).rho", "(dp_cdp.approx_curve_to_zcdp(0.5, 2)).xi"):
+        error(call)
+    infinite("dp_cdp.kl_divergence('{0.5,0.5}', '{0,1}')")
+    infinite("(dp_cdp.privacy_loss('{0.5,0.5}', '{0,1}')).tau")
+    zero("dp_cdp.kl_divergence('{0.5,0.5}', '{0.5,0.5}')")
+    zero("(dp_cdp.privacy_loss('{1,0}', '{0.5,0.5}')).tau")
+
+
 def planning_rows():
     for lower, upper, k in ((0.0, 1.0, 1), (-50.0, 200.0, 3), (-7.0, -2.0, 10)):
         columns = "lower => {}, upper => {}, max_groups => {}"
@@ -651,7 +722,7 @@ def published_rows():
 
 def main():
     random.seed(20160506)
-    for part in (scalar_rows, gaussian_rows, conversion_rows, composition_rows, planning_rows, edge_rows,
+    for part in (scalar_rows, gaussian_rows, conversion_rows, composition_rows, divergence_rows, planning_rows, edge_rows,
                  directed_rows, published_rows):
         part()
         print(part.__name__, len(rows), file=sys.stderr)

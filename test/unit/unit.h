@@ -91,6 +91,7 @@ extern void gaussian_tests(void);
 extern void optimal_tests(void);
 extern void calc_tests(void);
 extern void calc_laws_tests(void);
+extern void divergence_tests(void);
 extern void planning_tests(void);
 extern void moments_tests(void);
 extern void quantile_tests(void);
