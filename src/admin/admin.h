@@ -119,9 +119,6 @@ typedef struct DpBlockArgument
 /* reads the arguments block and every, which begin at argument "first"; ZC004 */
 extern void dp_admin_read_block(FunctionCallInfo fcinfo, int first, Oid relid, DpBlockArgument *argument);
 
-/* ZC004 when a column cannot say in which block of time a row is */
-extern void dp_admin_check_block_column(Oid relid, AttrNumber attnum);
-
 /*
  * Refuses a table with blocks in a dataset without, and the other way round;
  * a dataset that has nothing yet gets blocks.
@@ -129,9 +126,13 @@ extern void dp_admin_check_block_column(Oid relid, AttrNumber attnum);
 extern void dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row, Oid user, Oid relid, bool through,
 								   const DpBlockArgument *argument);
 
-/* make, and drop, the triggers that keep rows of a table in their blocks; inside dp_admin_begin/end */
-extern void dp_admin_keep_blocks(Oid relid);
-extern void dp_admin_free_blocks(Oid relid);
+/*
+ * Makes the triggers that keep rows of a table in their blocks, and those of
+ * the table that it belongs through to; drops those that are not needed any
+ * more.  like: a table that it is to take the place of, or InvalidOid.  Inside
+ * dp_admin_begin/end.
+ */
+extern void dp_admin_keep_blocks(Oid relid, Oid like);
 
 /* keeps a role from being dropped until the end of the transaction; ZC004 when there is none */
 extern void dp_admin_lock_role(Oid role, const char *parameter);

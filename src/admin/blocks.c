@@ -2,7 +2,7 @@
  *
  * blocks.c
  *	  Tables whose rows are in blocks of time: the column that says in which,
- *	  and the trigger that keeps rows there.
+ *	  and the triggers that keep rows there.
  *
  * A dataset with blocks keeps its promise for each person and block: a query
  * over some blocks is charged to these alone.  So a row that moved to another
@@ -12,9 +12,12 @@
  *	- a dataset is with blocks or without, for good: it gets their length with
  *	  its first table, before anything is spent, and all its tables have a
  *	  block, of their own or that of the rows that they belong through to;
- *	- an UPDATE moves no row to another block: a trigger on each such table
- *	  refuses it (check_setup() finds tables that have lost theirs).  Who owns
- *	  the table may still delete a row and put it in anew.
+ *	- no row moves to another block, neither by an UPDATE of it nor by what
+ *	  happens to the row that it belongs through to: triggers judge rows as they
+ *	  are in the end (block_moves.c).  They are on tables with a block column,
+ *	  on those that belong through a foreign key to what has one, and on what
+ *	  these reference.  check_setup() finds tables that have lost theirs.  Who
+ *	  owns the table may still delete a row and put it in anew.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -25,33 +28,49 @@
 
 #include "base/compat.h"
 
-#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/sysattr.h"
+#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type_d.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
+#include "nodes/bitmapset.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_func.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "admin/admin.h"
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "base/settings.h"
 
-PG_FUNCTION_INFO_V1(dp_keep_block);
-
-#define TRIGGER_NAME "dp_cdp_keep_block"
+PG_FUNCTION_INFO_V1(dp_block_problem);
 
 /* ------------------------------------------------------------------------
  * Arguments
  * ------------------------------------------------------------------------
  */
 
-void
-dp_admin_check_block_column(Oid relid, AttrNumber attnum)
+static void
+check_not_generated(Oid relid, AttrNumber attnum)
+{
+	if (get_attgenerated(relid, attnum) != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("column \"%s\" of table \"%s\" is generated, so that its rows could move to other blocks of time: name a column that is written once",
+						get_attname(relid, attnum, false), get_rel_name(relid))));
+}
+
+/* Refuses a column that cannot say in which block of time a row is. */
+static void
+check_block_column(Oid relid, AttrNumber attnum)
 {
 	Oid			type;
 	int32		typmod;
@@ -64,11 +83,7 @@ dp_admin_check_block_column(Oid relid, AttrNumber attnum)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("column \"%s\" of table \"%s\" has type %s, and blocks are of time: name a column of type date, timestamp or timestamptz",
 						name, get_rel_name(relid), format_type_be(type))));
-	if (get_attgenerated(relid, attnum) != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of table \"%s\" is generated, so that its rows could move to other blocks of time: name a column that is written once",
-						name, get_rel_name(relid))));
+	check_not_generated(relid, attnum);
 }
 
 void
@@ -92,7 +107,7 @@ dp_admin_read_block(FunctionCallInfo fcinfo, int first, Oid relid, DpBlockArgume
 		return;
 	}
 	argument->column = dp_admin_column(fcinfo, first, "block", relid, &type, &typmod, &collation);
-	dp_admin_check_block_column(relid, argument->column);
+	check_block_column(relid, argument->column);
 	argument->every = PG_ARGISNULL(first + 1) ? NULL : PG_GETARG_INTERVAL_P(first + 1);
 }
 
@@ -157,106 +172,275 @@ dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row, Oid user, O
 }
 
 /* ------------------------------------------------------------------------
- * Rows stay in their blocks
+ * Triggers that keep rows in their blocks
  * ------------------------------------------------------------------------
  */
 
-/* Returns the names of the tables that need a trigger of their own: partitions have their parent's. */
-static List *
-triggered_tables(Oid relid)
+/* which columns, if they change, make a trigger look at a row */
+typedef enum WatchedColumns
 {
-	List	   *names = NIL;
+	WATCH_BLOCK,				/* those that say in which block it is */
+	WATCH_KEY,					/* those that rows of other tables, whose
+								 * block it tells, reference it by */
+	WATCH_NONE					/* as WATCH_KEY, where all of the row goes */
+} WatchedColumns;
+
+/*
+ * An UPDATE that moves a row to another partition fires no AFTER UPDATE
+ * trigger: there, a BEFORE trigger judges what no other trigger changes any
+ * more, since it is the last of them by its name.  What is referenced is judged
+ * when the transaction ends, when keys have followed and rows were put in anew.
+ */
+static const struct BlockTrigger
+{
+	const char *name;
+	int16		type;
+	const char *when;
+	const char *function;
+	WatchedColumns watched;
+	bool		only_partitions;
+	bool		deferred;
+}			triggers[] =
+{
+	{"dp_cdp_keep_block", TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE, "AFTER UPDATE", "keep_block", WATCH_BLOCK},
+	{"zz_dp_cdp_keep_block", TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_UPDATE, "BEFORE UPDATE", "keep_block",
+	WATCH_BLOCK, true},
+	{"dp_cdp_keep_key", TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE, "AFTER UPDATE", "keep_referenced", WATCH_KEY, false, true},
+	{"dp_cdp_keep_referenced", TRIGGER_TYPE_ROW | TRIGGER_TYPE_DELETE, "AFTER DELETE", "keep_referenced",
+	WATCH_NONE, false, true},
+};
+
+typedef struct BlockTrigger BlockTrigger;
+
+/* columns of a protected table, by name; both NIL where rows are in no blocks */
+typedef struct Watched
+{
+	List	   *block;			/* the block column, or those of the foreign
+								 * key to what has one */
+	List	   *key;			/* of its own, that such foreign keys
+								 * reference */
+} Watched;
+
+/* Adds columns of a table that others, whose rows are in the blocks of its rows, reference. */
+static void
+watch_key(Watched *watched, Oid relid, const char *dataset)
+{
 	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+	foreach(lc, dp_policy_children(relid, dataset))
 	{
-		if (lfirst_oid(lc) == relid || !get_rel_relispartition(lfirst_oid(lc)))
-			names = lappend(names, quote_qualified_identifier(get_namespace_name(get_rel_namespace(lfirst_oid(lc))),
-															  get_rel_name(lfirst_oid(lc))));
+		const DpTable *child = dp_policy_table(lfirst_oid(lc));
+		DpParent	parent;
+
+		if (child == NULL || child->block[0] != '\0' || dp_policy_parent(lfirst_oid(lc), &parent) != DP_PARENT_OK)
+			continue;
+		for (int i = 0; i < parent.n; i++)
+			watched->key = list_append_unique(watched->key, makeString(get_attname(relid, parent.key[i], false)));
 	}
-	return names;
 }
 
-void
-dp_admin_free_blocks(Oid relid)
+static Watched
+watched_columns(Oid relid)
 {
+	Watched		watched = {NIL, NIL};
+	const DpTable *found = dp_policy_table(relid);
+	DpTable		table;
+
+	if (found == NULL || !OidIsValid(dp_dataset_owner(found->dataset)))
+		return watched;
+	table = *found;
+	if (!dp_has_blocks(&dp_policy_dataset(table.dataset)->blocks))
+		return watched;
+	if (table.block[0] != '\0')
+		watched.block = list_make1(makeString(pstrdup(table.block)));
+	else
+	{
+		for (int i = 0; i < table.nthrough; i++)
+			watched.block = lappend(watched.block, makeString(pstrdup(table.through[i])));
+	}
+	watch_key(&watched, table.labelled, table.dataset);
+	return watched;
+}
+
+/* Returns the columns that a trigger watches. */
+static List *
+columns_of(const BlockTrigger *trigger, const Watched *watched)
+{
+	return trigger->watched == WATCH_BLOCK ? watched->block : watched->key;
+}
+
+static bool
+is_wanted(const BlockTrigger *trigger, const Watched *watched, Relation rel)
+{
+	return columns_of(trigger, watched) != NIL &&
+		(!trigger->only_partitions || rel->rd_rel->relispartition || rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE);
+}
+
+static Trigger *
+find_trigger(Relation rel, const char *name)
+{
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	{
+		if (strcmp(rel->trigdesc->triggers[i].tgname, name) == 0)
+			return &rel->trigdesc->triggers[i];
+	}
+	return NULL;
+}
+
+/* Tells whether a trigger of the table is as it is made here. */
+static bool
+is_as_made(Trigger *made, const BlockTrigger *trigger, const Watched *watched, Relation rel)
+{
+	List	   *function = list_make2(makeString("dp_cdp"), makeString(pstrdup(trigger->function)));
+	Bitmapset  *columns = NULL;
+	Bitmapset  *compared[2] = {NULL, NULL};
 	ListCell   *lc;
 
-	foreach(lc, triggered_tables(relid))
-		dp_admin_execute(psprintf("DROP TRIGGER IF EXISTS " TRIGGER_NAME " ON %s", (char *) lfirst(lc)),
-						 0, NULL, NULL, NULL, false);
+	if (made == NULL || made->tgtype != trigger->type || made->tgenabled != TRIGGER_FIRES_ALWAYS || made->tgnattr != 0 ||
+		made->tgfoid != LookupFuncName(function, 0, NULL, true) || made->tginitdeferred != trigger->deferred ||
+		(made->tgqual == NULL) != (trigger->watched == WATCH_NONE))
+		return false;
+	if (made->tgqual == NULL)
+		return true;
+	foreach(lc, columns_of(trigger, watched))
+		columns = bms_add_member(columns, get_attnum(RelationGetRelid(rel), strVal(lfirst(lc))) - FirstLowInvalidHeapAttributeNumber);
+	pull_varattnos(stringToNode(made->tgqual), PRS2_OLD_VARNO, &compared[0]);
+	pull_varattnos(stringToNode(made->tgqual), PRS2_NEW_VARNO, &compared[1]);
+	return bms_equal(columns, compared[0]) && bms_equal(columns, compared[1]);
 }
 
-void
-dp_admin_keep_blocks(Oid relid)
+/* Returns the condition under which columns have changed, by the equality that indexes have. */
+static char *
+changed_condition(Oid relid, List *columns)
 {
-	AttrNumber	attnum = InvalidAttrNumber;
+	StringInfoData s;
+	ListCell   *lc;
+
+	initStringInfo(&s);
+	foreach(lc, columns)
+	{
+		const char *column = quote_identifier(strVal(lfirst(lc)));
+		Oid			type = get_atttype(relid, get_attnum(relid, strVal(lfirst(lc))));
+
+		appendStringInfoString(&s, foreach_current_index(lc) > 0 ? " OR (" : "(");
+		generate_operator_clause(&s, psprintf("OLD.%s", column), type,
+								 lookup_type_cache(getBaseType(type), TYPECACHE_EQ_OPR)->eq_opr,
+								 psprintf("NEW.%s", column), type);
+		appendStringInfoString(&s, ") IS NOT TRUE");
+	}
+	return s.data;
+}
+
+/* Makes and drops triggers of one table until they are those that are wanted; its partitions follow. */
+static void
+settle_triggers(Oid relid, const Watched *watched)
+{
+	char	   *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+
+	for (int i = 0; i < lengthof(triggers); i++)
+	{
+		const BlockTrigger *trigger = &triggers[i];
+		Relation	rel = table_open(relid, AccessShareLock);
+		Trigger    *made = find_trigger(rel, trigger->name);
+		bool		exists = made != NULL;
+		bool		wanted = is_wanted(trigger, watched, rel);
+		bool		is_right = wanted ? is_as_made(made, trigger, watched, rel) : !exists;
+
+		table_close(rel, NoLock);
+		if (is_right)
+			continue;
+		if (exists)
+			dp_admin_execute(psprintf("DROP TRIGGER %s ON %s", trigger->name, name), 0, NULL, NULL, NULL, false);
+		if (!wanted)
+			continue;
+		dp_admin_execute(psprintf("CREATE %sTRIGGER %s %s ON %s %s FOR EACH ROW %s EXECUTE FUNCTION dp_cdp.%s()",
+								  trigger->deferred ? "CONSTRAINT " : "", trigger->name, trigger->when, name,
+								  trigger->deferred ? "DEFERRABLE INITIALLY DEFERRED" : "",
+								  trigger->watched == WATCH_NONE ? "" :
+								  psprintf("WHEN (%s)", changed_condition(relid, columns_of(trigger, watched))),
+								  trigger->function), 0, NULL, NULL, NULL, false);
+		dp_admin_execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", name, trigger->name), 0, NULL, NULL, NULL, false);
+	}
+}
+
+/* Refuses columns and tables that no trigger could hold. */
+static void
+check_watched(Oid relid, const Watched *watched)
+{
 	AttrNumber	distributed_by;
 	ListCell   *lc;
 
-	foreach(lc, dp_label_list(relid))
-	{
-		if (((DpLabel *) lfirst(lc))->attnum > 0 && ((DpLabel *) lfirst(lc))->block)
-			attnum = ((DpLabel *) lfirst(lc))->attnum;
-	}
-	if (attnum == InvalidAttrNumber)
+	if (watched->block == NIL)
 		return;
-	dp_admin_check_block_column(relid, attnum);
+	foreach(lc, watched->block)
+		check_not_generated(relid, get_attnum(relid, strVal(lfirst(lc))));
 	if (dp_is_distributed(relid, &distributed_by))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the rows of distributed table \"%s\" cannot be kept in blocks of time, which takes a trigger that Citus does not run: leave out block, and use a dataset without blocks",
 						get_rel_name(relid))));
-	foreach(lc, triggered_tables(relid))
-	{
-		const char *column = quote_identifier(get_attname(relid, attnum, false));
-		char	   *table = lfirst(lc);
+}
 
-		dp_admin_execute(psprintf("CREATE OR REPLACE TRIGGER " TRIGGER_NAME " BEFORE UPDATE ON %s FOR EACH ROW"
-								  " WHEN (OLD.%s IS DISTINCT FROM NEW.%s) EXECUTE FUNCTION dp_cdp.keep_block()",
-								  table, column, column), 0, NULL, NULL, NULL, false);
-		dp_admin_execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER " TRIGGER_NAME, table), 0, NULL, NULL, NULL, false);
+void
+dp_admin_keep_blocks(Oid relid, Oid like)
+{
+	Watched		watched = watched_columns(relid);
+	const DpTable *table = dp_policy_table(relid);
+	DpParent	parent;
+	ListCell   *lc;
+
+	check_watched(relid, &watched);
+	if (OidIsValid(like) && table != NULL && watched.block != NIL)
+		watch_key(&watched, like, pstrdup(table->dataset));
+	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+	{
+		/* partitions have their parent's */
+		if (lfirst_oid(lc) == relid || !get_rel_relispartition(lfirst_oid(lc)))
+			settle_triggers(lfirst_oid(lc), &watched);
+	}
+	if (watched.block != NIL && dp_policy_parent(relid, &parent) == DP_PARENT_OK)
+	{
+		watched = watched_columns(parent.parent);
+		settle_triggers(parent.parent, &watched);
 	}
 }
 
-/* Returns the day on which the block of a row begins. */
-static DateADT
-block_of_row(HeapTuple row, Relation rel, AttrNumber attnum, const DpBlockLength *length)
-{
-	bool		isnull;
-	Datum		value = heap_getattr(row, attnum, RelationGetDescr(rel), &isnull);
-
-	if (isnull)
-		return DATEVAL_NOBEGIN;
-	return dp_block_start(dp_day_of(value, TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid), length);
-}
-
 /*
- * SQL: dp_cdp.keep_block(), a trigger: refuses to move a row to another block
+ * block_problem("table"): why rows of a table, or partition, could move to
+ * another block of time; NULL where they cannot, or are in no blocks.
  */
 Datum
-dp_keep_block(PG_FUNCTION_ARGS)
+dp_block_problem(PG_FUNCTION_ARGS)
 {
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	const DpTable *table;
-	DpDataset  *dataset;
+	Oid			relid = PG_GETARG_OID(0);
+	Watched		watched;
 	Relation	rel;
-	AttrNumber	attnum;
+	const char *problem = NULL;
 
-	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
-		elog(ERROR, "dp_cdp.keep_block must be called as a trigger, before the update of a row");
-	rel = trigger->tg_relation;
-	table = dp_preloaded ? dp_policy_table(RelationGetRelid(rel)) : NULL;
-	if (table == NULL || table->block[0] == '\0')
-		return PointerGetDatum(trigger->tg_newtuple);
-	dataset = dp_policy_dataset(table->dataset);
-	attnum = get_attnum(RelationGetRelid(rel), table->block);
-	if (attnum <= 0 || !dp_type_is_time(get_atttype(RelationGetRelid(rel), attnum)) ||
-		block_of_row(trigger->tg_trigtuple, rel, attnum, &dataset->blocks) ==
-		block_of_row(trigger->tg_newtuple, rel, attnum, &dataset->blocks))
-		return PointerGetDatum(trigger->tg_newtuple);
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("an UPDATE of column \"%s\" would move a row of protected table \"%s\" to another block of time, whose budget has paid for nothing of it: delete the row and insert it anew, if it was wrong",
-					table->block, RelationGetRelationName(rel))));
+	if (!dp_preloaded)
+		dp_admin_not_loaded();
+	watched = watched_columns(relid);
+	if (watched.block == NIL || !(rel = try_relation_open(relid, AccessShareLock)))
+		PG_RETURN_NULL();
+	for (int i = 0; problem == NULL && i < lengthof(triggers); i++)
+	{
+		const BlockTrigger *trigger = &triggers[i];
+
+		if (!is_wanted(trigger, &watched, rel))
+			continue;
+		if (!is_as_made(find_trigger(rel, trigger->name), trigger, &watched, rel))
+			problem = psprintf("trigger %s is missing, disabled or changed", trigger->name);
+		for (int j = 0; problem == NULL && trigger->only_partitions && j < rel->trigdesc->numtriggers; j++)
+		{
+			Trigger    *other = &rel->trigdesc->triggers[j];
+
+			if (TRIGGER_TYPE_MATCHES(other->tgtype, TRIGGER_TYPE_ROW, TRIGGER_TYPE_BEFORE, TRIGGER_TYPE_UPDATE) &&
+				other->tgenabled != TRIGGER_DISABLED && strcmp(other->tgname, trigger->name) > 0)
+				problem = psprintf("trigger %s fires after %s and could still change a row: rename it", quote_identifier(other->tgname), trigger->name);
+		}
+	}
+	relation_close(rel, AccessShareLock);
+	if (problem == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(problem));
 }

@@ -293,7 +293,7 @@ dp_replace_table(PG_FUNCTION_ARGS)
 
 	copy_labels(old, new);
 	CommandCounterIncrement();
-	dp_admin_keep_blocks(new);
+	dp_admin_keep_blocks(new, old);
 	dp_policy_name_settled(new, label->dataset);
 	dp_policy_name_passes(old, new, label->dataset);
 	report_lost_keys(old, new);

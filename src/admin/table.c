@@ -466,7 +466,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	else
 		write_policy(relid, labels, dataset, &argument);
 	CommandCounterIncrement();
-	dp_admin_keep_blocks(relid);
+	dp_admin_keep_blocks(relid, InvalidOid);
 	dp_policy_name_settled(relid, dataset);
 	dp_admin_report_readers(relid);
 	dp_admin_end(&context);
@@ -520,6 +520,8 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	DpLabel    *label;
 	List	   *children;
 	List	   *labels;
+	DpParent	parent;
+	Oid			in_rows_of;
 	ListCell   *lc;
 	DpAdminContext context;
 
@@ -528,18 +530,17 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 		dp_admin_require_policy_owner(relid);
 	dp_admin_lock_table(relid);
 	children = dp_policy_children(relid, label->dataset);
+	in_rows_of = dp_policy_parent(relid, &parent) == DP_PARENT_OK ? parent.parent : InvalidOid;
 	labels = dp_label_list(relid);
 	foreach(lc, labels)
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
-	if (label->block)
-	{
-		dp_admin_begin(&context);
-		dp_admin_free_blocks(relid);
-		dp_admin_end(&context);
-	}
+	CommandCounterIncrement();
 	dp_policy_name_settled(relid, label->dataset);
-	/* a policy that is written alike later asks the same questions */
 	dp_admin_begin(&context);
+	dp_admin_keep_blocks(relid, InvalidOid);
+	if (in_rows_of != InvalidOid)
+		dp_admin_keep_blocks(in_rows_of, InvalidOid);
+	/* a policy that is written alike later asks the same questions */
 	dp_admin_end_answers(label->dataset);
 	dp_admin_end(&context);
 	relabel_workers(relid, labels);

@@ -87,6 +87,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
 COMMENT ON FUNCTION dp_cdp.keep_block() IS
 	'trigger on protected tables with blocks of time: an UPDATE moves no row to another block';
+CREATE OR REPLACE FUNCTION dp_cdp.keep_referenced() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_referenced';
+COMMENT ON FUNCTION dp_cdp.keep_referenced() IS
+	'trigger on tables whose rows tell the block of time of rows that reference them: these move to no other block';
+CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_block_problem';
+COMMENT ON FUNCTION dp_cdp.block_problem(regclass) IS
+	'why rows of a protected table, or partition, could move to another block of time; NULL: they cannot, or are in no blocks';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -834,13 +834,11 @@ BEGIN
 		WHERE t.has_block AND d.block_every IS NULL OR NOT t.has_block AND d.block_every IS NOT NULL AND t.nthrough = 0
 		UNION ALL
 		SELECT 'critical', c.relid::regclass::text,
-			'its rows are in blocks of time, and nothing keeps them there: trigger dp_cdp_keep_block is missing, disabled or changed',
+			format('its rows are in blocks of time, and nothing keeps them there: %s', p.problem),
 			format('call dp_cdp.protect_table again as it was called for table %s', t.relid::regclass)
-		FROM tops t JOIN covered c ON c.top = t.relid JOIN pg_class k ON k.oid = c.relid AND k.relkind IN ('r', 'p', 'f')
-		WHERE t.has_block AND NOT EXISTS (SELECT FROM pg_trigger g
-			-- before, of each row, update
-			WHERE g.tgrelid = c.relid AND g.tgname = 'dp_cdp_keep_block' AND g.tgtype = 19 AND g.tgattr = '' AND g.tgenabled = 'A'
-				AND g.tgfoid = 'dp_cdp.keep_block()'::regprocedure)
+		FROM datasets d JOIN tops t ON t.dataset = d.dataset JOIN covered c ON c.top = t.relid
+			CROSS JOIN LATERAL (SELECT dp_cdp.block_problem(c.relid) AS problem) p
+		WHERE d.block_every IS NOT NULL AND p.problem IS NOT NULL
 		UNION ALL
 		SELECT 'info', format('dataset %s', quote_ident(d.dataset)),
 			format('is with blocks of time, each of %s: caps and budgets hold for a person''s rows of one block; of a person with rows in several blocks, up to as many times the budget is known', d.block_every),
