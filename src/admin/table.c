@@ -42,6 +42,7 @@
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
+#include "policy/unit_types.h"
 
 PG_FUNCTION_INFO_V1(dp_protect_table);
 PG_FUNCTION_INFO_V1(dp_unprotect_table);
@@ -209,8 +210,15 @@ unit_column(FunctionCallInfo fcinfo, Oid relid)
 	int32		typmod;
 	Oid			collation;
 	AttrNumber	unit = dp_admin_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
+	const char *problem;
 
 	dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
+	problem = dp_unit_type_problem(type);
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("column \"%s\" of type %s cannot be a privacy unit, because %s: give it another type, such as text, or name another column",
+						get_attname(relid, unit, false), format_type_be(type), problem)));
 	if (dp_is_virtual_column(relid, unit))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

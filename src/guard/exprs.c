@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
-#include "access/transam.h"
 #include "base/extension.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
@@ -24,6 +23,7 @@
 #include "parser/parse_func.h"
 #include "parser/parse_oper.h"
 #include "rewrite/rewriteManip.h"
+#include "policy/unit_types.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
@@ -283,7 +283,7 @@ dp_groups_by(Oid opno, Node *key)
 {
 	Oid			opfamily = lookup_type_cache(getBaseType(exprType(key)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 
-	return opno < FirstGenbkiObjectId && OidIsValid(opfamily) && op_volatile(opno) == PROVOLATILE_IMMUTABLE &&
+	return OidIsValid(opfamily) && dp_is_unit_operator(opno) && op_volatile(opno) == PROVOLATILE_IMMUTABLE &&
 		get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
 }
 

@@ -167,7 +167,7 @@ is_prefetched(DpRelease *release, const char *name)
  * what only newer versions have.
  */
 static void
-verify_entry_parts(RangeTblEntry *rte, bool is_read)
+verify_entry_parts(RangeTblEntry *rte, Index rti, bool is_read)
 {
 	RangeTblEntry rest;
 	RangeTblEntry *nothing = makeNode(RangeTblEntry);
@@ -187,6 +187,8 @@ verify_entry_parts(RangeTblEntry *rte, bool is_read)
 	{
 		rest.inh = false;
 		rest.enrname = NULL;
+		dp_require(equal(rte->securityQuals, dp_unit_limit(rte->relid, rti)), "a protected table whose units may be of any length", rte);
+		rest.securityQuals = NIL;
 	}
 	if (rte->rtekind == RTE_SUBQUERY)
 	{
@@ -210,7 +212,7 @@ verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 {
 	bool		is_read = bms_is_member(rti, v->entries);
 
-	verify_entry_parts(rte, is_read);
+	verify_entry_parts(rte, rti, is_read);
 	if (!is_read)
 		dp_require(rte->rtekind == RTE_RELATION || rte->rtekind == RTE_JOIN || rte->rtekind == RTE_RESULT,
 				   "a range table entry that nothing reads", rte);

@@ -32,6 +32,7 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
+#include "policy/unit_types.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -232,8 +233,8 @@ dp_verify_sort_clauses(List *clauses)
 	ListCell   *lc;
 
 	foreach(lc, clauses)
-		dp_require(lfirst_node(SortGroupClause, lc)->eqop < FirstGenbkiObjectId &&
-				   lfirst_node(SortGroupClause, lc)->sortop < FirstGenbkiObjectId,
+		dp_require(dp_is_unit_operator(lfirst_node(SortGroupClause, lc)->eqop) &&
+				   dp_is_unit_operator(lfirst_node(SortGroupClause, lc)->sortop),
 				   "an operator that is not built in", lfirst(lc));
 }
 
@@ -396,8 +397,25 @@ verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole, Oid as)
 		/* row units that a subquery hands up, and units of any type */
 		dp_require(dp_type_is_allowed(as) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES ||
 				   (type == JSONBOID && (v->in_json || (is_target && hands_up_rows(v)))) ||
-				   (is_whole && dp_is_unit_column(v->query, var)),
+				   (is_whole && (dp_is_unit_column(v->query, var) ||
+								 dp_is_compared_unit(&(DpAllowContext) {.rtable = v->query->rtable}, (Node *) var))),
 				   "a column of this type", var);
+}
+
+/* Verifies the equality of two columns that lead to units, of which nothing else is read. */
+static void
+verify_units_comparison(DpVerify *v, OpExpr *op)
+{
+	ListCell   *lc;
+
+	dp_require(IsA(op, OpExpr) && get_opcode(op->opno) == op->opfuncid && (v->place & DP_PLACE_RAW) != 0,
+			   "a comparison of units", op);
+	foreach(lc, op->args)
+	{
+		Node	   *arg = dp_strip_relabel(lfirst(lc));
+
+		verify_var(v, castNode(Var, arg), false, true, exprType(arg));
+	}
 }
 
 static void
@@ -495,6 +513,11 @@ dp_verify_expr(Node *node, DpVerify *v)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 			dp_require(!((OpExpr *) node)->opretset, "an operator that returns a set", node);
+			if (dp_compares_units(&(DpAllowContext) {.rtable = v->query->rtable}, (OpExpr *) node))
+			{
+				verify_units_comparison(v, (OpExpr *) node);
+				return false;
+			}
 			verify_operator(v, ((OpExpr *) node)->opno, ((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args, node);
 			break;
 		case T_ScalarArrayOpExpr:

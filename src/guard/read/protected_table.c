@@ -6,6 +6,8 @@
  * Invariants:
  * - All protected tables of a release are of one dataset and one owner, with
  *	 whose rights they are read.
+ * - Units that are compared at the price of their length are not longer than
+ *	 DP_MAX_TEXT: other rows are nobody's, before anything else looks at them.
  * - Whoever asks may read each of them, or could pay, before anything of it is
  *	 looked at.
  *
@@ -16,18 +18,24 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "access/sysattr.h"
 #include "access/xlog.h"
 #include "base/compat.h"
 #include "base/distributed.h"
+#include "base/sizes.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
+#include "policy/unit_types.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -152,11 +160,34 @@ is_unique(Oid relid, Var *unit)
 	return dp_at_most_one_row(relid, unit->varno, list_make1(same), NULL);
 }
 
+List *
+dp_unit_limit(Oid relid, Index rti)
+{
+	const DpTable *table = dp_policy_table(relid);
+	AttrNumber	unit = table != NULL && table->has_unit ? get_attnum(relid, table->unit) : InvalidAttrNumber;
+	Var		   *column;
+	Expr	   *length,
+			   *limit;
+	Oid			le;
+
+	if (unit <= 0 || !dp_is_citext(get_atttype(relid, unit)))
+		return NIL;
+	column = dp_table_var(rti, relid, unit);
+	length = (Expr *) makeRelabelType((Expr *) column, TEXTOID, -1, column->varcollid, COERCE_IMPLICIT_CAST);
+	length = (Expr *) makeFuncExpr(F_OCTET_LENGTH_TEXT, INT4OID, list_make1(length), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	limit = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(DP_MAX_TEXT), false, true);
+	le = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT4OID, INT4OID, BTLessEqualStrategyNumber);
+	limit = make_opclause(le, BOOLOID, false, length, limit, InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) limit);
+	return list_make1(limit);
+}
+
 void
 dp_read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	const DpTable *table;
+	const char *problem;
 
 	check_protected(s, rte);
 	table = dp_policy_table(rte->relid);
@@ -171,6 +202,13 @@ dp_read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
 					 errmsg("the privacy unit of table \"%s\" is missing; "
 							"its owner must protect it anew with dp_cdp.protect_table",
 							get_rel_name(rte->relid))));
+		problem = dp_unit_type_problem(get_atttype(rte->relid, unit));
+		if (problem != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("the privacy unit of table \"%s\" has type %s, and nothing is released from it, because %s; "
+							"its owner can give the column another type, such as text",
+							get_rel_name(rte->relid), format_type_be(get_atttype(rte->relid, unit)), problem)));
 		item->unit.exprs = list_make1(dp_table_var(rti, rte->relid, unit));
 		item->unit.vars = item->unit.exprs;
 		item->unit.one_row = is_unique(rte->relid, linitial(item->unit.exprs));
@@ -182,7 +220,7 @@ dp_read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
 									  makeVar(rti, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0));
 	}
 	dp_table_tokens(s, rti, rte->relid, &item->unit);
-	rte->securityQuals = NIL;
+	rte->securityQuals = dp_unit_limit(rte->relid, rti);
 	rte->lateral = false;
 	rte->enrname = pstrdup(DP_INNER_MARK);
 	dp_set_read_permission(query, rte, dp_relation_owner(rte->relid));

@@ -504,6 +504,12 @@ extern DpToken *dp_nearest_token(List *tokens);
  * ------------------------------------------------------------------------
  */
 
+/*
+ * Returns the conditions that hold rows of a protected table, entry rti, to
+ * units of a length that can be compared; NIL where any can.
+ */
+extern List *dp_unit_limit(Oid relid, Index rti);
+
 /* Reads entry rti of query, a protected table, with its owner's rights, and fills item. */
 extern void dp_read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item);
 

@@ -88,6 +88,7 @@ rebuild_read(DpSource *s, RangeTblEntry *rte)
 		case RTE_RELATION:
 			keep_relation(new, rte);
 			new->inh = rte->inh;
+			new->securityQuals = rte->securityQuals;
 			/* dp_read_protected's mark */
 			if (dp_is_protected(rte))
 				new->enrname = rte->enrname;
@@ -281,8 +282,8 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
-		if (IsA(expr, Var) && ((Var *) expr)->vartype == JSONBOID && keeps_rows)
-			expr = (Expr *) dp_hand_up_json((Var *) expr, allow);
+		if (IsA(expr, Var) && (keeps_rows || ((Var *) expr)->vartype != JSONBOID))
+			expr = (Expr *) dp_hand_up_column((Var *) expr, allow);
 		else
 			expr = (Expr *) dp_make_safe((Node *) expr, allow);
 		new->targetList = lappend(new->targetList, makeTargetEntry(expr, tle->resno, tle->resname, tle->resjunk));

@@ -25,10 +25,10 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
-#include "access/transam.h"
 #include "catalog/pg_proc.h"
 #include "guard/read/read.h"
 #include "nodes/nodeFuncs.h"
+#include "policy/unit_types.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -50,7 +50,7 @@ dp_equality_args(Node *condition, bool or_null, Oid *opno)
 		op = linitial(((BoolExpr *) condition)->args);
 	else if (!IsA(condition, OpExpr))
 		return NIL;
-	if (list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
+	if (list_length(op->args) != 2 || !dp_is_unit_operator(op->opno) || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
 		return NIL;
 	*opno = op->opno;
 	return op->args;

@@ -18,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
@@ -28,6 +27,7 @@
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "policy/unit_types.h"
 #include "utils/lsyscache.h"
 
 /* ------------------------------------------------------------------------
@@ -243,7 +243,7 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 		SortGroupClause *clause = lfirst(lc);
 
 		/* another equality might take several units for one */
-		if (clause->eqop < FirstGenbkiObjectId)
+		if (dp_is_unit_operator(clause->eqop))
 			columns = lappend(columns, get_sortgroupclause_tle(clause, sub->targetList)->expr);
 	}
 

@@ -23,7 +23,6 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
@@ -35,6 +34,7 @@
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "policy/unit_types.h"
 #include "utils/fmgroids.h"
 
 /* ------------------------------------------------------------------------
@@ -295,7 +295,7 @@ names_unit(Query *sub, List *clauses, DpFrom *from)
 	/* another equality might take several units for one */
 	foreach(lc, clauses)
 	{
-		if (((SortGroupClause *) lfirst(lc))->eqop < FirstGenbkiObjectId)
+		if (dp_is_unit_operator(((SortGroupClause *) lfirst(lc))->eqop))
 			columns = lappend(columns, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr);
 	}
 	return dp_names_unit(&from->unit, columns, &from->unique_keys);

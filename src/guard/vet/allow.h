@@ -58,8 +58,11 @@ typedef struct DpAllowContext
  */
 extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
 
-/* Checks a column of jsonb that a subquery hands up as it is, for functions above it to look into. */
-extern Node *dp_hand_up_json(Var *column, const DpAllowContext *cxt);
+/*
+ * Checks a column that a subquery hands up as it is: of jsonb, for functions
+ * above it to look into; of units, to be compared.
+ */
+extern Node *dp_hand_up_column(Var *column, const DpAllowContext *cxt);
 
 /*
  * Checks expr as dp_make_safe does, for GROUP BY keys and dp_count(DISTINCT

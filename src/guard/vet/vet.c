@@ -234,6 +234,8 @@ vet_operator(DpVet *vet, OpExpr *op)
 	Node	   *safe;
 
 	set_opfuncid(copy);
+	if (dp_compares_units(vet->cxt, op) && !vet->no_columns)
+		return (Node *) copy;
 	safe = dp_vet_call(vet, (Node *) op, copy->opfuncid, copy->inputcollid, &copy->args);
 	if (!json)
 		dp_vet_type(vet, (Node *) op, copy->opresulttype);
@@ -500,10 +502,12 @@ dp_make_safe(Node *expr, const DpAllowContext *cxt)
 }
 
 Node *
-dp_hand_up_json(Var *column, const DpAllowContext *cxt)
+dp_hand_up_column(Var *column, const DpAllowContext *cxt)
 {
-	DpVet		vet = {cxt, false, InvalidOid, true};
+	DpVet		vet = {cxt, false, InvalidOid, column->vartype == JSONBOID};
 
+	if (dp_is_compared_unit(cxt, (Node *) column))
+		return (Node *) copyObject(column);
 	return dp_vet((Node *) column, &vet);
 }
 

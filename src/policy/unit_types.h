@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * unit_types.h
+ *	  Which types the column that names a privacy unit may have, and by which
+ *	  operators its values are compared on rows.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_UNIT_TYPES_H
+#define DP_UNIT_TYPES_H
+
+#include "postgres.h"
+
+/* Returns why values of a type cannot name units, after "because"; NULL: they can. */
+extern const char *dp_unit_type_problem(Oid type);
+
+/* Tells whether units have this type, or a domain over it, whose values are read for nothing but to compare them. */
+extern bool dp_is_citext(Oid type);
+
+/* Tells whether an operator may group, sort and join values of units: PostgreSQL's own, and those of citext. */
+extern bool dp_is_unit_operator(Oid opno);
+
+/*
+ * Tells whether a column of a protected table names units, or is in a foreign
+ * key to what does, or is in a unique index: values of the last two are short.
+ */
+extern bool dp_leads_to_unit(Oid relid, AttrNumber attnum);
+
+#endif							/* DP_UNIT_TYPES_H */
