@@ -59,6 +59,7 @@ mkdir "$work/tree" && chmod 755 "$work/tree" && cp -Rl "$DP_TREE" "$work/tree/" 
 dp_initdb "$work/c" "$DP_TOP/test/tools/temp.conf" && dp_start "$work/c" || exit 1
 dp_psql "$work/c" -d postgres >>"$log" 2>&1 <<'SQL' || { tail -n 20 "$log"; exit 1; }
 CREATE EXTENSION dp_cdp;
+CREATE EXTENSION citext;
 CREATE ROLE boss LOGIN;
 CREATE ROLE ana LOGIN;
 CREATE SCHEMA ana AUTHORIZATION ana;
@@ -75,10 +76,13 @@ CREATE TABLE bill (bill int PRIMARY KEY, patient int NOT NULL);
 INSERT INTO bill SELECT i, i % 50 FROM generate_series(1, 100) i;
 CREATE TABLE item (bill int REFERENCES bill, price int NOT NULL);
 INSERT INTO item SELECT 1 + i % 100, i FROM generate_series(1, 200) i;
+CREATE TABLE login (email citext, n int);
+INSERT INTO login SELECT 'person' || i % 100, i FROM generate_series(1, 1000) i;
 SELECT dp_cdp.create_dataset('clinic');
 SELECT dp_cdp.protect_table('visit', 'clinic', unit => 'patient');
 SELECT dp_cdp.protect_table('bill', 'clinic', unit => 'patient');
 SELECT dp_cdp.protect_table('item', 'clinic', through => 'bill');
+SELECT dp_cdp.protect_table('login', 'clinic', unit => 'email');
 SELECT dp_cdp.set_budget('clinic', 'ana', rho => 1000);
 SET SESSION AUTHORIZATION ana;
 CREATE TABLE ana.own AS SELECT * FROM ward;

@@ -87,6 +87,11 @@ MUTANTS = {
     'cast of operands': ([('src/guard/read/set_operations.c', 'exprType((Node *) tle->expr) == type', 'true'),
                           ('src/guard/read/union_all.c', 'exprType(expr) != type', 'false')],
                          'SELECT dp_count(x) FROM (SELECT price + 0.5 AS x FROM item UNION ALL SELECT bill FROM bill) q'),
+    # units that are compared, of types of others
+    'units of any length': ([('src/guard/read/protected_table.c', 'rte->securityQuals = [[dp_unit_limit(rte->relid, rti)]]', 'NIL')],
+                            'SELECT dp_count(*) FROM login'),
+    'comparison of what is no unit': ([('src/guard/vet/vet.c', 'dp_compares_units(vet->cxt, op) && !vet->no_columns', 'true')],
+                                      'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) > 0'),
     # clauses that pass
     'limit': ([('src/guard/read/subquery.c', 'keeps_all_rows(sub->limitCount, false) && keeps_all_rows(sub->limitOffset, true)', 'true'),
                ('src/guard/read/subquery.c', 'sub->limitCount = sub->limitOffset = NULL', 'NULL'),
