@@ -34,7 +34,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "base/settings.h"
@@ -263,27 +262,13 @@ dp_kept_due(void)
 	return now >= kept.look_at || now < kept.look_at - LOOK_AFTER_MOST;
 }
 
-void
+bool
 dp_kept_tend(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	DpReason	reason;
-	Oid			user;
-	int			security;
 
-	/* should this fail, or others have the tables, it is tried again later */
+	/* should this fail, it is tried again later */
 	kept.look_at = now + LOOK_AFTER_LEAST;
-	if (!dp_tables_lock(&reason))
-	{
-		if (reason != DP_REASON_BUSY)
-			kept.look_at = now + LOOK_AFTER_MOST;
-		return;
-	}
-	PushActiveSnapshot(GetTransactionSnapshot());
-	GetUserIdAndSecContext(&user, &security);
-	SetUserIdAndSecContext(dp_tables_owner(), security | SECURITY_RESTRICTED_OPERATION);
-	SPI_connect();
-	dp_ledger_write_begin();
 	write_uses();
 	end_answers(now);
 	count_answers();
@@ -291,8 +276,5 @@ dp_kept_tend(void)
 		forget_least_used();
 	kept.tended_at = now;
 	kept.still_too_many = are_too_many();
-	dp_ledger_write_end();
-	SPI_finish();
-	SetUserIdAndSecContext(user, security);
-	PopActiveSnapshot();
+	return true;
 }

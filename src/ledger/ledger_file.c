@@ -1,32 +1,39 @@
 /*-------------------------------------------------------------------------
  *
  * ledger_file.c
- *	  A file in the data directory that no copy of it shares.
+ *	  A file in the data directory that no copy of it shares, and no former
+ *	  state of it.
  *
- * A ledger's tables are the same in a copied data directory.  The stamp
- * therefore also names a file, one for each database, by what is written in
- * it and by where the file system has it:
+ * A ledger's tables are the same in a copied data directory, and as they were
+ * in one that is put back.  The stamp therefore also names a file, by a token
+ * and by where the file system has it:
  *
- *	- token: random, made with the file, never changed.  Another file of that
- *	  name is told by it.
+ *	- token: random, in the file's name and in the file.  The stamp names
+ *	  another one after each start of a worker, and every few seconds while there
+ *	  are debits (stamp.c); the one before is deleted.
  *	- place: the number of the inode, and when the inode was made.  A copy by
- *	  whatever means is a new inode.  Its number alone would not do: a data
- *	  directory that is deleted and restored gets the same numbers back.  Where
- *	  the file system does not tell when an inode was made, its generation
- *	  takes the place of the time, and where there is none, either, nothing does.
+ *	  whatever means is a new inode.  Its number alone would not do: a file that
+ *	  is deleted and made again gets the same number back.  Where the file system
+ *	  does not tell when an inode was made, its generation takes the place of the
+ *	  time, and where there is none, either, nothing does.
+ *
+ * So who puts a former state back brings a file whose name is not there any
+ * more: whatever the tool does with files that are there (compare times, sums
+ * or contents, write over them), this one it has to make, at another place.
  *
  * Not among them: the number of the device, which LVM, NFS and containers give
  * out anew at each boot, and times that chmod, chown or a restore set.
  *
  * Invariants:
- *	- the file and its name are on disk before anybody learns of the token, so
+ *	- a file and its name are on disk before anybody learns of the token, so
  *	  a stamp that was committed never names a file that a crash has lost;
- *	- a file that is there and whole is kept: a stamp that was rolled back
- *	  leaves what the one before it names.
- *	- one process at a time makes the file of a database: the callers hold
- *	  locks on the ledger's tables that exclude each other.
+ *	- a file is deleted only when a stamp that names another is on disk: a crash
+ *	  at any moment leaves the file that the stamp names, and perhaps one that
+ *	  nobody names, which the next renewal deletes;
+ *	- files are made and deleted under locks on the ledger's tables that keep
+ *	  others from doing so for this database.
  *
- * It lies in a directory of its own because pg_checksums takes every file
+ * They lie in a directory of their own because pg_checksums takes every file
  * below base/ for a relation's.
  *
  * Copyright (c) 2026, the dp_cdp developers
@@ -39,7 +46,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utime.h>
 #ifdef __linux__
 #include <sys/ioctl.h>
 #include <linux/fs.h>
@@ -54,10 +60,23 @@
 #define HEAD "dp_cdp ledger\n"
 #define TAIL "\nThis file tells the data directory from copies of it: do not delete it, nor copy it by itself.\n"
 
+/* the names of a database's files: this, and the token */
 static void
-file_path(char *path, Oid database)
+name_prefix(char *name, Oid database)
 {
-	snprintf(path, MAXPGPATH, "%s/ledger.%u", DIRECTORY, database);
+	snprintf(name, MAXPGPATH, "ledger.%u.", database);
+}
+
+static void
+file_path(char *path, Oid database, const char *token)
+{
+	snprintf(path, MAXPGPATH, "%s/ledger.%u.%s", DIRECTORY, database, token);
+}
+
+static bool
+is_token(const char *text)
+{
+	return strlen(text) == DP_TOKEN_LENGTH && strspn(text, "0123456789abcdef") == DP_TOKEN_LENGTH;
 }
 
 /* ---------------------------------------------------------------------
@@ -130,30 +149,26 @@ read_place(int fd, const char *path, DpLedgerFile *file)
  * ---------------------------------------------------------------------
  */
 
-/* Takes the token out of a whole file; false when it is not one of ours. */
-static bool
-parse(const char *text, ssize_t length, DpLedgerFile *file)
+/* Writes what is in the file of a token; it has room for MAXPGPATH bytes. */
+static void
+content_of(char *text, const char *token)
 {
-	const char *token = text +strlen(HEAD);
-
-	if (length != strlen(HEAD) + DP_TOKEN_LENGTH + strlen(TAIL) ||
-		memcmp(text, HEAD, strlen(HEAD)) != 0 ||
-		memcmp(token + DP_TOKEN_LENGTH, TAIL, strlen(TAIL)) != 0)
-		return false;
-	memcpy(file->token, token, DP_TOKEN_LENGTH);
-	file->token[DP_TOKEN_LENGTH] = '\0';
-	return strspn(file->token, "0123456789abcdef") == DP_TOKEN_LENGTH;
+	snprintf(text, MAXPGPATH, "%s%s%s", HEAD, token, TAIL);
 }
 
 bool
-dp_ledger_file_read(Oid database, DpLedgerFile *file)
+dp_ledger_file_read(Oid database, const char *token, DpLedgerFile *file)
 {
 	char		path[MAXPGPATH];
-	char text[	256];
+	char		wanted[MAXPGPATH];
+	char		text[MAXPGPATH];
 	ssize_t		length;
 	int			fd;
 
-	file_path(path, database);
+	/* what is no token was put into the table by hand, and is no path, either */
+	if (!is_token(token))
+		return false;
+	file_path(path, database, token);
 	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
 	if (fd < 0 && errno == ENOENT)
 		return false;
@@ -166,29 +181,19 @@ dp_ledger_file_read(Oid database, DpLedgerFile *file)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read file \"%s\": %m", path)));
+	strlcpy(file->token, token, sizeof(file->token));
 	read_place(fd, path, file);
 	CloseTransientFile(fd);
-	return parse(text, length, file);
+	content_of(wanted, token);
+	return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
 }
 
-/* Writes a file with a new token beside its place, and flushes it. */
+/* Writes a file that is not there yet, and flushes it. */
 static void
-write_new(const char *path)
+write_new(const char *path, const char *text)
 {
-	uint8		random[DP_TOKEN_LENGTH / 2];
-	char		token[DP_TOKEN_LENGTH + 1];
-	char	   *text;
-	int			fd;
+	int			fd = OpenTransientFile(path, O_WRONLY | O_CREAT | O_EXCL | PG_BINARY);
 
-	if (!pg_strong_random(random, sizeof(random)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random bits")));
-	for (int i = 0; i < sizeof(random); i++)
-		snprintf(token + 2 * i, 3, "%02x", random[i]);
-	text = psprintf("%s%s%s", HEAD, token, TAIL);
-
-	fd = OpenTransientFile(path, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
 	if (fd < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -211,39 +216,87 @@ write_new(const char *path)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not close file \"%s\": %m", path)));
-	pfree(text);
 }
 
 void
 dp_ledger_file_make(Oid database, DpLedgerFile *file)
 {
+	uint8		random[DP_TOKEN_LENGTH / 2];
+	char		token[DP_TOKEN_LENGTH + 1];
 	char		path[MAXPGPATH];
-	char		new_path[MAXPGPATH + 4];
+	char		text[MAXPGPATH];
 
-	if (dp_ledger_file_read(database, file))
-		return;
-	if (MakePGDirectory(DIRECTORY) != 0 && errno != EEXIST)
+	if (!pg_strong_random(random, sizeof(random)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random bits")));
+	for (int i = 0; i < sizeof(random); i++)
+		snprintf(token + 2 * i, 3, "%02x", random[i]);
+
+	if (MakePGDirectory(DIRECTORY) == 0)
+		fsync_fname(".", true);
+	else if (errno != EEXIST)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not create directory \"%s\": %m", DIRECTORY)));
-	fsync_fname(".", true);
-
-	file_path(path, database);
-	snprintf(new_path, sizeof(new_path), "%s.new", path);
-	write_new(new_path);
-	durable_rename(new_path, path, ERROR);
-	if (!dp_ledger_file_read(database, file))
+	file_path(path, database, token);
+	content_of(text, token);
+	write_new(path, text);
+	fsync_fname(DIRECTORY, true);
+	if (!dp_ledger_file_read(database, token, file))
 		elog(ERROR, "file \"%s\" was lost while it was made", path);
 }
 
+/* ---------------------------------------------------------------------
+ * Deleting
+ * ---------------------------------------------------------------------
+ */
+
+/* Says in the log what cannot be deleted: nobody names it, and the next renewal tries again. */
+static void
+delete_path(const char *path)
+{
+	if (unlink(path) != 0 && errno != ENOENT)
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("could not remove file \"%s\": %m", path)));
+}
+
 void
-dp_ledger_file_touch(Oid database)
+dp_ledger_file_delete(Oid database, const char *token)
 {
 	char		path[MAXPGPATH];
 
-	file_path(path, database);
-	if (utime(path, NULL) != 0)
-		ereport(LOG,
-				(errcode_for_file_access(),
-				 errmsg("could not set the time of file \"%s\": %m", path)));
+	if (!is_token(token))
+		return;
+	file_path(path, database, token);
+	delete_path(path);
+}
+
+void
+dp_ledger_files_sweep(Oid database, List *named)
+{
+	char		prefix[MAXPGPATH];
+	char		path[MAXPGPATH * 2];
+	DIR		   *dir = AllocateDir(DIRECTORY);
+	struct dirent *entry;
+
+	if (dir == NULL && errno == ENOENT)
+		return;
+	name_prefix(prefix, database);
+	while ((entry = ReadDir(dir, DIRECTORY)) != NULL)
+	{
+		bool		is_named = false;
+		ListCell   *lc;
+
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+			continue;
+		foreach(lc, named)
+			is_named = is_named || strcmp(entry->d_name + strlen(prefix), lfirst(lc)) == 0;
+		if (is_named)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", DIRECTORY, entry->d_name);
+		delete_path(path);
+	}
+	FreeDir(dir);
 }

@@ -419,7 +419,8 @@ extern List *dp_extra_values(const DpBatchRequest *request);
 /* counts what a batch has added: answers that have values, and their bytes */
 extern void dp_kept_count(int64 answers, int64 bytes);
 extern bool dp_kept_due(void);
-extern void dp_kept_tend(void);
+/* in a transaction of its own, with SPI and the tables locked; true */
+extern bool dp_kept_tend(void);
 
 /* --- request.c --- */
 
@@ -486,8 +487,7 @@ typedef enum DpStamp
 	DP_STAMP_OTHER_TIMELINE,
 	DP_STAMP_OTHER_EXTENSION,
 	DP_STAMP_NO_FILE,
-	DP_STAMP_OTHER_FILE,		/* by what is written in it */
-	DP_STAMP_OTHER_PLACE		/* by where the file system has it */
+	DP_STAMP_OTHER_PLACE		/* of the file, in the file system */
 } DpStamp;
 
 static inline bool
@@ -507,6 +507,15 @@ extern DpStamp dp_stamp_check(void);
 
 /* stamps the ledger as this database's; SPI is connected */
 extern void dp_stamp_write(void);
+
+/*
+ * Whether it is time that the stamp names another file, as a worker has begun,
+ * or there were debits; has it do so, in a transaction of its own, with SPI and
+ * the tables locked.  False: the stamp is not good, or not any more.
+ */
+extern void dp_stamp_note_debits(void);
+extern bool dp_stamp_due(void);
+extern bool dp_stamp_renew(void);
 
 /* lets the log's rows be numbered after those that it holds; SPI is connected */
 extern void dp_advance_log_sequence(void);
@@ -528,14 +537,16 @@ typedef struct DpLedgerFile
 	char		place[96];
 } DpLedgerFile;
 
-/* false when there is none, or it is damaged */
-extern bool dp_ledger_file_read(Oid database, DpLedgerFile *file);
+/* finds the place of a token's file; false when there is none, or it is damaged */
+extern bool dp_ledger_file_read(Oid database, const char *token, DpLedgerFile *file);
 
-/* makes it where there is none, durably; the caller's locks keep others from making it */
+/* makes one, durably; the caller's locks keep others from making or deleting any */
 extern void dp_ledger_file_make(Oid database, DpLedgerFile *file);
 
-/* sets its times to now, so that tools that go by these copy it anew */
-extern void dp_ledger_file_touch(Oid database);
+extern void dp_ledger_file_delete(Oid database, const char *token);
+
+/* deletes all but those of some tokens, char * */
+extern void dp_ledger_files_sweep(Oid database, List *named);
 
 /* --- blocks.c --- */
 

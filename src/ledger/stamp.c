@@ -12,10 +12,17 @@
  * was spent: so a fresh extension, or a dump of one, starts without ceremony,
  * and a dump without its stamp does not pass for fresh.
  *
+ * A former state of the data directory that is put back in its place would
+ * bring its stamp along, and the file.  So the worker has the stamp name a file
+ * that it makes anew (dp_stamp_renew), before its first debit and then
+ * every few seconds in which there are debits, and deletes the one before.
+ *
  * Invariants:
- *	- the file is on disk before a stamp that names it is written: a crash
- *	  between the two leaves a file that the next stamp takes, and a fresh
- *	  ledger that is still fresh;
+ *	- the file is on disk before a stamp that names it is written, and the
+ *	  one before is deleted after that stamp is on disk: a crash at any moment
+ *	  leaves a stamp whose file is there;
+ *	- only a stamp that is good is renewed, and only by the worker, whose
+ *	  transactions have no parts that are rolled back;
  *	- the log's sequence is ahead of the log where a worker begins, and after an
  *	  error: a restore may have set it back;
  *	- the stamp is compared where it is needed for a debit, once in a worker's
@@ -34,19 +41,26 @@
 #include "base/compat.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
+#include "base/clock.h"
 #include "base/extension.h"
 #include "base/settings.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_problem);
+
+/* how soon the stamp may name another file again, in ms */
+#define RENEW_MS 5000
 
 /* where the ledger is, as parameters of the statements below */
 #define NUM_PARAMETERS 6
@@ -103,36 +117,44 @@ run(const char *query, Here *here, bool read_only, int expected)
  * ---------------------------------------------------------------------
  */
 
-/* Compares the only row of the stamp with where we are; SPI is connected. */
+/* Reads one value of a statement's only row; NULL: it is null, or there is no row. */
+static char *
+value_of(int column)
+{
+	return SPI_processed == 0 ? NULL : SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
+}
+
+/* Compares the only row of the stamp with where we are; SPI is connected.  Sets what it names, NULL: nothing. */
 static DpStamp
-compare(void)
+compare(bool place_counts, char **token)
 {
 	DpLedgerFile file;
-	bool		has_file = dp_ledger_file_read(MyDatabaseId, &file);
 	Here		here;
-	bool		isnull;
-	char	   *query;
+	char	   *place;
+	DpStamp		stamp;
 
-	read_here(&here, has_file ? &file : NULL);
+	read_here(&here, NULL);
 
 	/* the first that differs is told, so the order is by what explains most */
-	query = psprintf("SELECT coalesce((SELECT CASE"
-					 " WHEN system_id IS DISTINCT FROM $1 THEN %d"
-					 " WHEN database IS DISTINCT FROM $2 THEN %d"
-					 " WHEN timeline IS DISTINCT FROM $3 THEN %d"
-					 " WHEN extension IS DISTINCT FROM $4 THEN %d"
-					 " WHEN file IS NULL THEN %d"
-					 " WHEN $5 IS NULL THEN %d"
-					 " WHEN file <> $5 THEN %d"
-					 " WHEN place IS DISTINCT FROM $6 AND %s THEN %d"
-					 " ELSE %d END FROM dp_cdp.ledger_stamp), %d)",
-					 DP_STAMP_OTHER_SYSTEM, DP_STAMP_OTHER_DATABASE, DP_STAMP_OTHER_TIMELINE,
-					 DP_STAMP_OTHER_EXTENSION, DP_STAMP_UNFINISHED, DP_STAMP_NO_FILE, DP_STAMP_OTHER_FILE,
-					 dp_guc_notice_copies ? "true" : "false", DP_STAMP_OTHER_PLACE,
-					 DP_STAMP_GOOD, DP_STAMP_MISSING);
-	run(query, &here, true, SPI_OK_SELECT);
-	pfree(query);
-	return (DpStamp) DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	run(psprintf("SELECT CASE"
+				 " WHEN system_id IS DISTINCT FROM $1 THEN %d"
+				 " WHEN database IS DISTINCT FROM $2 THEN %d"
+				 " WHEN timeline IS DISTINCT FROM $3 THEN %d"
+				 " WHEN extension IS DISTINCT FROM $4 THEN %d"
+				 " WHEN file IS NULL THEN %d ELSE %d END, file, place FROM dp_cdp.ledger_stamp",
+				 DP_STAMP_OTHER_SYSTEM, DP_STAMP_OTHER_DATABASE, DP_STAMP_OTHER_TIMELINE,
+				 DP_STAMP_OTHER_EXTENSION, DP_STAMP_UNFINISHED, DP_STAMP_GOOD),
+		&here, true, SPI_OK_SELECT);
+	*token = value_of(2);
+	if (SPI_processed == 0)
+		return DP_STAMP_MISSING;
+	stamp = (DpStamp) atoi(value_of(1));
+	if (stamp != DP_STAMP_GOOD)
+		return stamp;
+	place = value_of(3);
+	if (!dp_ledger_file_read(MyDatabaseId, *token, &file))
+		return DP_STAMP_NO_FILE;
+	return place_counts && (place == NULL || strcmp(place, file.place) != 0) ? DP_STAMP_OTHER_PLACE : DP_STAMP_GOOD;
 }
 
 /* Tells a ledger without a stamp that was never used from one that lost it. */
@@ -157,12 +179,33 @@ has_datasets(void)
 	return SPI_processed > 0;
 }
 
+/*
+ * The file that a stamp names may be deleted, as the worker has had it name
+ * another, between two looks.  So it is read as it is now, in whatever
+ * snapshot the caller is, and once more where it has changed.
+ */
+static DpStamp
+look(bool place_counts)
+{
+	DpStamp		stamp;
+	char	   *token = NULL;
+	char	   *former;
+
+	do
+	{
+		former = token;
+		/* none can be taken while parallel workers share one */
+		PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
+		stamp = compare(place_counts, &token);
+		PopActiveSnapshot();
+	} while (stamp == DP_STAMP_NO_FILE && (former == NULL || strcmp(former, token) != 0));
+	return stamp == DP_STAMP_MISSING ? fresh_or_missing() : stamp;
+}
+
 DpStamp
 dp_stamp_look(void)
 {
-	DpStamp		stamp = compare();
-
-	return stamp == DP_STAMP_MISSING ? fresh_or_missing() : stamp;
+	return look(dp_guc_notice_copies);
 }
 
 const char *
@@ -180,10 +223,8 @@ dp_stamp_text(DpStamp stamp)
 			return "The ledger was written before the extension was created here: it was restored from a dump.";
 		case DP_STAMP_NO_FILE:
 			return "The ledger's file in the directory dp_cdp of the data directory is missing or damaged.";
-		case DP_STAMP_OTHER_FILE:
-			return "The ledger's file in the directory dp_cdp of the data directory is that of another ledger.";
 		case DP_STAMP_OTHER_PLACE:
-			return "The ledger was written in another data directory, of which this one is a copy.";
+			return "The ledger was written in another data directory, of which this one is a copy, or a former state of this one was put back.";
 		default:
 			return "Privacy budget was spent, but the ledger has no stamp.";
 	}
@@ -207,7 +248,6 @@ dp_advance_log_sequence(void)
 DpStamp
 dp_stamp_check(void)
 {
-	static bool touched = false;
 	DpStamp		stamp;
 
 	SPI_connect();
@@ -229,17 +269,6 @@ dp_stamp_check(void)
 	 */
 	dp_advance_log_sequence();
 	SPI_finish();
-
-	/*
-	 * rsync takes a file whose size and time have not changed for the same:
-	 * putting a former state of the data directory back would leave this one
-	 * where it is
-	 */
-	if (stamp == DP_STAMP_GOOD && !touched)
-	{
-		dp_ledger_file_touch(MyDatabaseId);
-		touched = true;
-	}
 	return stamp;
 }
 
@@ -263,12 +292,18 @@ dp_stamp_write(void)
  * ---------------------------------------------------------------------
  */
 
-/* Writes all but the file's place, which comes last. */
+/* Writes all but the file, which comes last. */
 static char *
-text_of(const DpLedgerFile *file)
+text_of_here(void)
 {
-	return psprintf(UINT64_FORMAT " %u %u %u %s ", GetSystemIdentifier(), MyDatabaseId,
-					(unsigned) dp_current_timeline(), dp_extension_oid(), file->token);
+	return psprintf(UINT64_FORMAT " %u %u %u ", GetSystemIdentifier(), MyDatabaseId,
+					(unsigned) dp_current_timeline(), dp_extension_oid());
+}
+
+static char *
+stamp_text(const DpLedgerFile *file)
+{
+	return psprintf("%s%s %s", text_of_here(), file->token, file->place);
 }
 
 char *
@@ -277,20 +312,185 @@ dp_stamp_here(void)
 	DpLedgerFile file;
 
 	dp_ledger_file_make(MyDatabaseId, &file);
-	return psprintf("%s%s", text_of(&file), file.place);
+	return stamp_text(&file);
+}
+
+/* Copies the token out of such a text; an empty one, where there is none. */
+static void
+token_of(const char *text, char *token)
+{
+	/* the fifth word */
+	for (int word = 0; word < 4 && text != NULL; word++)
+		text = (text = strchr(text, ' ')) ? text +1 : NULL;
+	strlcpy(token, text ? text : "", DP_TOKEN_LENGTH + 1);
+}
+
+static bool
+is_here(const char *text, bool place_counts)
+{
+	DpLedgerFile file;
+	char		token[DP_TOKEN_LENGTH + 1];
+	char	   *here;
+
+	token_of(text, token);
+	if (!dp_ledger_file_read(MyDatabaseId, token, &file))
+		return false;
+	here = stamp_text(&file);
+	return place_counts ? strcmp(text, here) == 0 :
+		strncmp(text, here, strlen(here) - strlen(file.place)) == 0;
 }
 
 bool
 dp_stamp_is_here(const char *text)
 {
-	DpLedgerFile file;
-	char	   *start;
+	return is_here(text, dp_guc_notice_copies);
+}
 
-	if (!dp_ledger_file_read(MyDatabaseId, &file))
-		return false;
-	start = text_of(&file);
-	return strncmp(text, start, strlen(start)) == 0 &&
-		(!dp_guc_notice_copies || strcmp(text +strlen(start), file.place) == 0);
+/* ---------------------------------------------------------------------
+ * Another file
+ * ---------------------------------------------------------------------
+ */
+
+/* the worker's */
+static struct
+{
+	int64		tried_at;		/* dp_uptime(); 0: not yet */
+	bool		any_debits;		/* since then */
+	List	   *former;			/* tokens that its transaction replaces, in
+								 * TopMemoryContext */
+	List	   *made;			/* by its transaction */
+}			renewal = {.any_debits = true};
+
+static List *
+add_token(List *tokens, const char *token)
+{
+	MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+
+	tokens = lappend(tokens, pstrdup(token));
+	MemoryContextSwitchTo(caller);
+	return tokens;
+}
+
+static void
+delete_files(List *tokens)
+{
+	ListCell   *lc;
+
+	foreach(lc, tokens)
+		dp_ledger_file_delete(MyDatabaseId, lfirst(lc));
+}
+
+/* Deletes, after the commit, which is on disk, what nobody names any more; after an error, what nobody will. */
+static void
+after_transaction(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT)
+		return;
+	delete_files(event == XACT_EVENT_COMMIT ? renewal.former : renewal.made);
+	if (event == XACT_EVENT_ABORT && renewal.made != NIL)
+		renewal.any_debits = true;
+	list_free_deep(renewal.former);
+	list_free_deep(renewal.made);
+	renewal.former = renewal.made = NIL;
+}
+
+/* Deletes files that crashes and adoptions have left. */
+static void
+sweep(void)
+{
+	List	   *named = NIL;
+	char		token[DP_TOKEN_LENGTH + 1];
+
+	run("SELECT NULL, file FROM dp_cdp.ledger_stamp UNION ALL SELECT adopted, NULL FROM dp_cdp.dataset WHERE adopted IS NOT NULL",
+		NULL, true, SPI_OK_SELECT);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		char	   *text = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+		char	   *file = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2);
+
+		if (text != NULL)
+			token_of(text, token);
+		named = lappend(named, text ? pstrdup(token) : file ? file : "");
+	}
+	dp_ledger_files_sweep(MyDatabaseId, named);
+}
+
+/* Makes a file in the place of one that a row names, which the caller writes. */
+static void
+replace(const char *former, DpLedgerFile *file)
+{
+	dp_ledger_file_make(MyDatabaseId, file);
+	renewal.made = add_token(renewal.made, file->token);
+	renewal.former = add_token(renewal.former, former);
+}
+
+static void
+renew_stamp(void)
+{
+	DpLedgerFile file;
+	Here		here;
+
+	run("SELECT file FROM dp_cdp.ledger_stamp", NULL, true, SPI_OK_SELECT);
+	replace(value_of(1), &file);
+	read_here(&here, &file);
+	run("UPDATE dp_cdp.ledger_stamp SET file = $5, place = $6", &here, false, SPI_OK_UPDATE);
+}
+
+static void
+renew_dataset(const char *name, const char *adopted)
+{
+	DpLedgerFile file;
+	char		former[DP_TOKEN_LENGTH + 1];
+
+	token_of(adopted, former);
+	replace(former, &file);
+	run(psprintf("UPDATE dp_cdp.dataset SET adopted = %s WHERE name = %s",
+				 quote_literal_cstr(stamp_text(&file)), quote_literal_cstr(name)), NULL, false, SPI_OK_UPDATE);
+}
+
+/*
+ * Has the stamp, or where it is not good each dataset that was adopted here,
+ * name another file.  A copy that notice_copies lets pass stays one.
+ */
+bool
+dp_stamp_renew(void)
+{
+	SPITupleTable *rows;
+	uint64		n;
+	bool		is_good = dp_stamp_is_good(dp_stamp_look());
+
+	if (renewal.tried_at == 0)
+		RegisterXactCallback(after_transaction, NULL);
+	/* should this fail, it is tried again later */
+	renewal.tried_at = dp_uptime();
+
+	sweep();
+	if (look(true) == DP_STAMP_GOOD)
+		renew_stamp();
+	run("SELECT name, adopted FROM dp_cdp.dataset WHERE adopted IS NOT NULL", NULL, true, SPI_OK_SELECT);
+	rows = SPI_tuptable;
+	n = is_good ? 0 : SPI_processed;
+	for (uint64 i = 0; i < n; i++)
+	{
+		char	   *adopted = SPI_getvalue(rows->vals[i], rows->tupdesc, 2);
+
+		if (is_here(adopted, true))
+			renew_dataset(SPI_getvalue(rows->vals[i], rows->tupdesc, 1), adopted);
+	}
+	renewal.any_debits = false;
+	return is_good;
+}
+
+void
+dp_stamp_note_debits(void)
+{
+	renewal.any_debits = true;
+}
+
+bool
+dp_stamp_due(void)
+{
+	return renewal.any_debits && (renewal.tried_at == 0 || dp_ms_since(renewal.tried_at) >= RENEW_MS);
 }
 
 /*

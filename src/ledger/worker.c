@@ -33,6 +33,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -50,7 +51,7 @@
 
 #include "base/extension.h"
 #include "base/settings.h"
-#include "ledger/ledger_int.h"
+#include "ledger/tables.h"
 
 PGDLLEXPORT void dp_ledger_worker_main(Datum main_arg);
 
@@ -450,15 +451,41 @@ debit_batch(void)
 		answer_batch();
 }
 
-/* Does to kept answers what nobody waits for, in a transaction of its own. */
+/* Does something as the owner of the tables, with SPI, unless others have them; false: it said so. */
+static bool
+do_as_owner(bool (*work) (void))
+{
+	DpReason	reason;
+	Oid			user;
+	int			security;
+	bool		result;
+
+	if (!dp_tables_lock(&reason))
+		return true;
+	/* taken after the locks, it sees what others did under theirs */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(dp_tables_owner(), security | SECURITY_RESTRICTED_OPERATION);
+	SPI_connect();
+	dp_ledger_write_begin();
+	result = work();
+	dp_ledger_write_end();
+	SPI_finish();
+	SetUserIdAndSecContext(user, security);
+	PopActiveSnapshot();
+	return result;
+}
+
+/* Does what nobody waits for, in a transaction of its own; false from it: what is known of the tables does not hold. */
 static void
-tend_kept(void)
+tend(bool (*work) (void))
 {
 	PG_TRY();
 	{
 		SetCurrentStatementStartTimestamp();
 		StartTransactionCommand();
-		dp_kept_tend();
+		if (!do_as_owner(work))
+			dp_tables_forget();
 		CommitTransactionCommand();
 	}
 	PG_CATCH();
@@ -548,9 +575,13 @@ dp_ledger_worker_main(Datum main_arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 
+		/* before the first debit, too */
+		if (dp_stamp_due())
+			tend(dp_stamp_renew);
 		sleep = DP_BUSY_RETRY_MS;
 		if (work_once())
 		{
+			dp_stamp_note_debits();
 			idle_since = my_entry->used_at = GetCurrentTimestamp();
 			if (!any_busy && !dp_audit_due() && !dp_kept_due())
 				continue;
@@ -561,7 +592,7 @@ dp_ledger_worker_main(Datum main_arg)
 			sleep = look_around(idle_since);
 		}
 		if (dp_kept_due())
-			tend_kept();
+			tend(dp_kept_tend);
 		sleep = Max(1, Min(sleep, dp_audit_timeout()));
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, sleep, dp_wait_event());
 	}
