@@ -754,6 +754,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period int
 COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
 	'when the period began that ends at renews_at';
 
+CREATE OR REPLACE FUNCTION dp_cdp.clock_ahead() RETURNS interval
+	LANGUAGE C STRICT VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_clock_ahead';
+COMMENT ON FUNCTION dp_cdp.clock_ahead() IS
+	'how far the server''s clock was set ahead while the server ran, by which nothing is renewed; 0: it was not, or was accepted';
+CREATE OR REPLACE FUNCTION dp_cdp.accept_clock() RETURNS void
+	LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME', 'dp_ledger_accept_clock';
+REVOKE ALL ON FUNCTION dp_cdp.accept_clock() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.accept_clock() IS
+	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran; for the owner of the extension';
+
 CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int)
 	LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME', 'dp_ledger_worker_slots';
 COMMENT ON FUNCTION dp_cdp.worker_slots() IS
@@ -948,6 +958,47 @@ $$;
 REVOKE ALL ON FUNCTION dp_cdp.balance_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.balance_findings() IS
 	'balances that are not what the rows of the audit add up to';
+
+-- What a clock that was ahead has left behind.  Less than an hour is a clock that was corrected.
+CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT 'warning', 'clock', format('it was set ahead by %s while the server ran: the ledger goes on with the time that has passed, and renews no budget by the clock',
+			date_trunc('second', c.ahead)),
+		'set the clock right; where it is right, SELECT dp_cdp.accept_clock()'
+	FROM dp_cdp.clock_ahead() c(ahead) WHERE c.ahead > '0'
+	UNION ALL
+	-- months differ in length by three days
+	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
+		format('renews on %s, later than after a period: the clock was ahead when it was renewed or given', b.renews_at),
+		'repeat dp_cdp.set_budget as it was: it renews after a period from then on'
+	FROM dp_cdp.budget b WHERE b.renews_at > now() + b.period + least(b.period, '4 days') AND b.renews_at < 'infinity'
+	UNION ALL
+	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
+		format('counts failures of the day that begins on %s, which is to come: the clock was ahead', b.failures_since),
+		format('SELECT dp_cdp.reset_failures(%L, %L)', b.dataset, quote_ident(b.role_name))
+	FROM dp_cdp.budget b WHERE b.failures_since > now() + '1 hour'
+	UNION ALL
+	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
+		format('counts rows of the audit from %s on, and the next has number %s: the sequence was set back', b.spent_since, s.last_value + s.is_called::int),
+		format('SELECT setval(''dp_cdp.release_log_id_seq'', %s)', b.spent_since)
+	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since > s.last_value + s.is_called::int
+	UNION ALL
+	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.refreshed_at > now() + '1 hour'
+			THEN format('was refreshed on %s, which is to come, as the clock was ahead: until then no answer is given again', d.refreshed_at)
+			ELSE 'keeps answers of times to come, as the clock was ahead: they last longer than reuse' END,
+		format('SELECT dp_cdp.refresh(%L)', d.name)
+	FROM dp_cdp.dataset d
+	WHERE d.refreshed_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
+	UNION ALL
+	SELECT 'warning', 'audit', format('%s rows are of times to come, the first is row %s: the clock was ahead', count(*), min(l.id)),
+		'nothing is to be done: their order is that of their numbers'
+	FROM dp_cdp.release_log l WHERE l.released_at > now() + '1 hour' HAVING count(*) > 0
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.clock_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.clock_findings() IS
+	'a clock that was set ahead, and what lies in the future since it was';
 
 CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
@@ -1490,7 +1541,7 @@ BEGIN
 		|| CASE WHEN version >= 16 THEN ' WHERE s.subrunasowner' ELSE '' END INTO applied;
 	IF super THEN				-- nobody else may read the tables
 		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()'
-			' UNION ALL SELECT * FROM dp_cdp.cluster_findings()) f' INTO balances;
+			' UNION ALL SELECT * FROM dp_cdp.cluster_findings() UNION ALL SELECT * FROM dp_cdp.clock_findings()) f' INTO balances;
 	END IF;
 
 	RETURN QUERY

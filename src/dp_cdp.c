@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 
 #include "agg/agg.h"
+#include "base/clock.h"
 #include "base/places.h"
 #include "base/settings.h"
 #include "guard/guard.h"
@@ -33,6 +34,7 @@ _PG_init(void)
 		return;
 	dp_preloaded = true;
 	dp_guc_init();
+	dp_clock_init();
 	dp_places_init();
 	dp_policy_init();
 	dp_ledger_init();

@@ -33,6 +33,7 @@
 
 #include "admin/admin.h"
 #include "base/amounts.h"
+#include "base/clock.h"
 #include "base/errors.h"
 #include "math/wide.h"
 #include "math/zcdp.h"
@@ -90,7 +91,7 @@ is_within(int64 value, int64 most)
 static TimestampTz
 next_renewal(Interval *period)
 {
-	TimestampTz now = GetCurrentTransactionStartTimestamp();
+	TimestampTz now = Min(GetCurrentTransactionStartTimestamp(), dp_now());
 	TimestampTz next = DT_NOEND;
 
 	/* more would be beyond the calendar */
@@ -178,7 +179,7 @@ write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interv
 	values[6] = TimestampTzGetDatum(renews_at);
 	/* a role that was renamed since has its row under another name */
 	if (dp_admin_execute("UPDATE dp_cdp.budget SET rho_limit = $3, delta_limit = $4, report_delta = $5,"
-						 " renews_at = CASE WHEN period = $6 THEN renews_at ELSE $7 END, period = $6,"
+						 " renews_at = CASE WHEN period = $6 AND renews_at < $7 THEN renews_at ELSE $7 END, period = $6,"
 						 " role_name = (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $2)"
 						 " WHERE dataset = $1 AND role = $2 AND dp_cdp.known_role(role, role_name) = $2",
 						 lengthof(types), types, values, nulls, true) > 0)

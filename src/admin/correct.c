@@ -21,9 +21,11 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
+#include "utils/timestamp.h"
 
 #include "admin/admin.h"
 #include "base/amounts.h"
+#include "base/clock.h"
 #include "base/errors.h"
 #include "ledger/ledger.h"
 
@@ -129,11 +131,11 @@ dp_debit_for(PG_FUNCTION_ARGS)
 void
 dp_admin_end_answers(const char *dataset)
 {
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(dataset)};
+	Oid			types[] = {TEXTOID, TIMESTAMPTZOID};
+	Datum		values[] = {CStringGetTextDatum(dataset), TimestampTzGetDatum(dp_now())};
 
-	dp_admin_execute("UPDATE dp_cdp.dataset SET refreshed_at = pg_catalog.clock_timestamp() WHERE name = $1",
-					 1, types, values, NULL, true);
+	dp_admin_execute("UPDATE dp_cdp.dataset SET refreshed_at = $2 WHERE name = $1",
+					 2, types, values, NULL, true);
 	dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
 					 1, types, values, NULL, true);
 }

@@ -47,6 +47,7 @@
 #include "utils/timestamp.h"
 
 #include "base/amounts.h"
+#include "base/clock.h"
 #include "ledger/batch.h"
 
 /* ---------------------------------------------------------------------
@@ -361,7 +362,7 @@ decide_within_rate(DpWork *work, DpBatchRequest *request)
 	DpRequest  *req = request->req;
 	DpOutcome	outcome;
 
-	if (req->kind == DP_REQUEST_DEBIT && dp_rate_is_exceeded(req->session_role, work->now))
+	if (req->kind == DP_REQUEST_DEBIT && dp_rate_is_exceeded(req->session_role))
 	{
 		const char *name = dp_request_string(req, req->items[0].dataset);
 		DpLedgerDataset *dataset = dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET],
@@ -375,7 +376,7 @@ decide_within_rate(DpWork *work, DpBatchRequest *request)
 	outcome = decide(work, request);
 	dp_extra_detach(request);
 	if (outcome != DP_OUTCOME_LATER && req->kind != DP_REQUEST_KEEP)
-		dp_rate_count(req->session_role, outcome == DP_OUTCOME_GRANT, work->now);
+		dp_rate_count(req->session_role, outcome == DP_OUTCOME_GRANT);
 	return outcome;
 }
 
@@ -494,7 +495,7 @@ dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailu
 	memset(&work, 0, sizeof(work));
 	work.number = ++number;
 	work.snapshot = GetActiveSnapshot();
-	work.now = GetCurrentTimestamp();
+	work.now = dp_now();
 
 	GetUserIdAndSecContext(&user, &security);
 	SetUserIdAndSecContext(dp_tables_owner(), security | SECURITY_RESTRICTED_OPERATION);
@@ -507,7 +508,7 @@ dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailu
 	 */
 	if (work.stamp != DP_STAMP_GOOD)
 		drop_notes();
-	dp_directory_begin(work.now);
+	dp_directory_begin();
 	work.estate = CreateExecutorState();
 	for (int t = 0; t < DP_T_OPEN; t++)
 		dp_table_open(&work.table[t], t);

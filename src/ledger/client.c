@@ -40,6 +40,7 @@
 
 #include "base/amounts.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
@@ -157,7 +158,7 @@ start_worker(int slot)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
-	TimestampTz since = GetCurrentTimestamp();
+	int64		since = dp_uptime();
 	bool		made_room = false;
 
 	dp_ledger_worker_registration(&worker, MyDatabaseId, false);
@@ -170,7 +171,7 @@ start_worker(int slot)
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
 		made_room = made_room || dp_send_idle_worker_away();
-		if (TimestampDifferenceExceeds(since, GetCurrentTimestamp(), DP_WORKER_PATIENCE_MS))
+		if (dp_ms_since(since) > DP_WORKER_PATIENCE_MS)
 			no_worker_slot();
 		nap(slot, 50);
 	}

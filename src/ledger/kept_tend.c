@@ -36,6 +36,7 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/settings.h"
 #include "ledger/tables.h"
 
@@ -73,7 +74,7 @@ dp_kept_used(const DpKeptId *id)
 	use->database = MyDatabaseId;
 	memcpy(use->question, id->question, DP_QUESTION_BYTES);
 	use->began = id->began;
-	use->used_at = GetCurrentTimestamp();
+	use->used_at = dp_now();
 	LWLockRelease(dp_shared->uses_lock);
 }
 
@@ -245,7 +246,7 @@ dp_kept_count(int64 answers, int64 bytes)
 	 * it may end before those that were there; where the sum is not known, it
 	 * may be too many
 	 */
-	kept.look_at = Min(kept.look_at, is_counted() ? GetCurrentTimestamp() + LOOK_AFTER_NEW : 0);
+	kept.look_at = Min(kept.look_at, is_counted() ? dp_now() + LOOK_AFTER_NEW : 0);
 }
 
 bool
@@ -255,7 +256,7 @@ dp_kept_due(void)
 
 	if (is_counted() && !kept.any)
 		return false;
-	now = GetCurrentTimestamp();
+	now = dp_now();
 	/* rows that others have locked may have to stay for a while */
 	if (is_counted() && are_too_many() && (now >= kept.tended_at + LOOK_AFTER_LEAST || !kept.still_too_many))
 		return true;
@@ -265,7 +266,7 @@ dp_kept_due(void)
 bool
 dp_kept_tend(void)
 {
-	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz now = dp_now();
 
 	/* should this fail, it is tried again later */
 	kept.look_at = now + LOOK_AFTER_LEAST;

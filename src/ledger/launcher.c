@@ -47,8 +47,8 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/settings.h"
 #include "ledger/ledger_int.h"
 
@@ -315,7 +315,7 @@ sign_off(int code, Datum arg)
 void
 dp_ledger_launcher_main(Datum main_arg)
 {
-	TimestampTz next_round = 0;
+	int64		next_round = 0; /* dp_uptime() */
 
 	if (dp_shared == NULL)
 		proc_exit(1);
@@ -339,7 +339,7 @@ dp_ledger_launcher_main(Datum main_arg)
 	todo = list_databases();
 	for (;;)
 	{
-		TimestampTz now;
+		int64		now;
 
 		ResetLatch(MyLatch);
 		end_if_told();
@@ -349,13 +349,13 @@ dp_ledger_launcher_main(Datum main_arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 		/* where workers leave when idle, they come with a debit */
-		now = GetCurrentTimestamp();
+		now = dp_uptime();
 		if (dp_guc_worker_idle_timeout == 0 && now >= next_round)
 		{
 			collect_away();
 			start_workers();
 			/* a worker that cannot live is not started all the time */
-			next_round = TimestampTzPlusMilliseconds(now, DP_LOOK_MS);
+			next_round = now + DP_LOOK_MS * 1000;
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 todo != NIL || is_any(DP_WORKER_AWAY) ? DP_LOOK_MS : LONG_SLEEP_MS, dp_wait_event());

@@ -140,7 +140,7 @@ typedef struct DpRequest
 	Oid			role;			/* current_user, or on whose behalf; of a
 								 * correction: whose budget */
 	Oid			other_payer;	/* besides role: session_user, or the same */
-	TimestampTz asked_at;
+	int64		asked_at;		/* dp_uptime() */
 	int			nitems;
 	uint16		query;			/* offsets into strings */
 	uint16		reason;			/* of a correction */
@@ -180,7 +180,7 @@ typedef struct DpWorkerEntry
 	int			starter_proc;
 	int			worker_pid;		/* LIVE */
 	int			worker_proc;
-	TimestampTz used_at;		/* LIVE: the last debit */
+	int64		used_at;		/* LIVE: dp_uptime() of the last debit */
 	bool		sent_away;		/* LIVE: its slot is wanted elsewhere */
 } DpWorkerEntry;
 

@@ -26,6 +26,7 @@
 #include "utils/timestamp.h"
 
 #include "base/compat.h"
+#include "base/clock.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
@@ -153,7 +154,7 @@ check_time(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("before must be given, and finite: rows of the audit that are older are pruned")));
-	if (before > GetCurrentTimestamp())
+	if (before > dp_now())
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("before lies in the future: give a time up to which the rows of the audit are not needed any more")));
@@ -182,7 +183,7 @@ dp_ledger_prune(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only owners of datasets and of extension dp_cdp may call dp_cdp.prune_releases")));
-	if (!all && before > GetCurrentTimestamp() - dp_guc_keep_audit_days * USECS_PER_DAY)
+	if (!all && before > dp_now() - dp_guc_keep_audit_days * USECS_PER_DAY)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("rows of the audit of the last %d days are for the owner of extension dp_cdp to prune; give a time before that",

@@ -16,8 +16,8 @@
 
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/settings.h"
 #include "ledger/tables.h"
 
@@ -32,15 +32,16 @@ typedef struct Rate
 } Rate;
 
 static HTAB *rates = NULL;
-static TimestampTz second = 0;
+static int64 second = 0;		/* of dp_uptime */
 
 static Rate *
-get_rate(Oid role, TimestampTz now)
+get_rate(Oid role)
 {
+	int64		now = dp_uptime() / USECS_PER_SEC;
 	Rate	   *rate;
 	bool		found;
 
-	if (rates != NULL && (now / USECS_PER_SEC != second || hash_get_num_entries(rates) > MAX_ROLES))
+	if (rates != NULL && (now != second || hash_get_num_entries(rates) > MAX_ROLES))
 	{
 		hash_destroy(rates);
 		rates = NULL;
@@ -54,7 +55,7 @@ get_rate(Oid role, TimestampTz now)
 		ctl.entrysize = sizeof(Rate);
 		ctl.hcxt = TopMemoryContext;
 		rates = hash_create("dp_cdp rates", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-		second = now / USECS_PER_SEC;
+		second = now;
 	}
 	rate = hash_search(rates, &role, HASH_ENTER, &found);
 	if (!found)
@@ -64,25 +65,25 @@ get_rate(Oid role, TimestampTz now)
 
 /* Tells whether the role has asked as often in this second as it may. */
 bool
-dp_rate_is_exceeded(Oid role, TimestampTz now)
+dp_rate_is_exceeded(Oid role)
 {
 	Rate	   *rate;
 
 	if (dp_guc_max_debits == 0 && dp_guc_max_refusals == 0)
 		return false;
-	rate = get_rate(role, now);
+	rate = get_rate(role);
 	return (dp_guc_max_debits > 0 && rate->debits >= dp_guc_max_debits) ||
 		(dp_guc_max_refusals > 0 && rate->refusals >= dp_guc_max_refusals);
 }
 
 void
-dp_rate_count(Oid role, bool granted, TimestampTz now)
+dp_rate_count(Oid role, bool granted)
 {
 	Rate	   *rate;
 
 	if (dp_guc_max_debits == 0 && dp_guc_max_refusals == 0)
 		return;
-	rate = get_rate(role, now);
+	rate = get_rate(role);
 	if (granted)
 		rate->debits++;
 	else

@@ -19,6 +19,7 @@
 #include "utils/timestamp.h"
 
 #include "base/amounts.h"
+#include "base/clock.h"
 #include "base/errors.h"
 #include "ledger/ledger_int.h"
 
@@ -51,6 +52,9 @@ raise_exhausted(const DpReply *reply)
 	{
 		char	   *at = pstrdup(timestamptz_to_str(reply->renews_at));
 
+		/* the clock says that it is time */
+		if (dp_clock_ahead() > 0 && reply->renews_at <= GetCurrentTimestamp())
+			at = psprintf("%s, once the owner of the extension has accepted the server's clock, which was set ahead, with dp_cdp.accept_clock()", at);
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); it renews at %s, or the dataset's owner can raise it with dp_cdp.set_budget",

@@ -27,6 +27,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/extension.h"
 #include "base/places.h"
 #include "base/role_names.h"
@@ -134,7 +135,7 @@ compare_names(const ListCell *a, const ListCell *b)
 List *
 dp_ledger_balances(const char *dataset, const DpDays *days)
 {
-	Reading		reading = {NULL, GetCurrentTimestamp(), NIL, days};
+	Reading		reading = {NULL, dp_now(), NIL, days};
 	Oid			relid = dp_own_table("budget");
 	Snapshot	snapshot;
 

@@ -3,6 +3,10 @@
  * renewal.c
  *	  When a budget begins anew.
  *
+ * By dp_now (base/clock.c): a clock that was set ahead while the server ran
+ * renews nothing until the extension's owner has accepted it.  renews_at never
+ * goes back by itself, so that a clock that was set back renews nothing twice.
+ *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -10,11 +14,16 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
+
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/errors.h"
+#include "base/extension.h"
 #include "ledger/ledger_int.h"
 
 /* how far off the estimate of a renewal may be, in periods; two would do */
@@ -22,6 +31,8 @@
 
 PG_FUNCTION_INFO_V1(dp_ledger_next_renewal);
 PG_FUNCTION_INFO_V1(dp_ledger_period_start);
+PG_FUNCTION_INFO_V1(dp_ledger_clock_ahead);
+PG_FUNCTION_INFO_V1(dp_ledger_accept_clock);
 
 /*
  * Returns whether no part of the period points backwards and some part
@@ -144,7 +155,7 @@ dp_ledger_period_start(PG_FUNCTION_ARGS)
 										IntervalPGetDatum(period)));
 }
 
-/* SQL: dp_cdp.next_renewal(renews_at, period, now) */
+/* SQL: dp_cdp.next_renewal(renews_at, period, now); a clock that was set ahead renews nothing */
 Datum
 dp_ledger_next_renewal(PG_FUNCTION_ARGS)
 {
@@ -154,5 +165,30 @@ dp_ledger_next_renewal(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("now must be a finite time")));
+	/* a time that is not the clock's is asked about as it is */
+	if (dp_clock_ahead() > 0 && now > dp_now() && now <= GetCurrentTimestamp())
+		now = dp_now();
 	PG_RETURN_TIMESTAMPTZ(dp_next_renewal(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), now));
+}
+
+/* SQL: dp_cdp.clock_ahead() */
+Datum
+dp_ledger_clock_ahead(PG_FUNCTION_ARGS)
+{
+	Interval   *ahead = palloc0(sizeof(Interval));
+
+	ahead->time = dp_clock_ahead();
+	PG_RETURN_INTERVAL_P(ahead);
+}
+
+/* SQL: dp_cdp.accept_clock() */
+Datum
+dp_ledger_accept_clock(PG_FUNCTION_ARGS)
+{
+	if (!dp_owns_extension(dp_extension_oid(), GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("only the owner of extension dp_cdp may call dp_cdp.accept_clock")));
+	dp_clock_accept();
+	PG_RETURN_VOID();
 }

@@ -34,6 +34,7 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "ledger/tables.h"
 
 /* how long a row stands for what is like it */
@@ -70,7 +71,7 @@ static HTAB *kinds = NULL;
 
 /* some number is ahead of its row, since then */
 static bool dirty = false;
-static TimestampTz dirty_since = 0;
+static int64 dirty_since = 0;	/* dp_uptime() */
 
 static HTAB *
 make_table(const char *name, Size keysize, Size entrysize)
@@ -137,7 +138,7 @@ dp_repeat_count(const DpRepeatKey *key, int number, TimestampTz now)
 	repeat->number = repeat->number > INT_MAX - number ? INT_MAX : repeat->number + number;
 	repeat->last_at = now;
 	if (!dirty)
-		dirty_since = now;
+		dirty_since = dp_uptime();
 	dirty = true;
 	return true;
 }
@@ -172,7 +173,7 @@ dp_repeats_forget(void)
 bool
 dp_repeats_due(void)
 {
-	return dirty && TimestampDifferenceExceeds(dirty_since, GetCurrentTimestamp(), FLUSH_MS);
+	return dirty && dp_ms_since(dirty_since) > FLUSH_MS;
 }
 
 bool
@@ -189,8 +190,7 @@ dp_audit_timeout(void)
 		return DP_BUSY_RETRY_MS;
 	if (!dirty)
 		return LONG_MAX;
-	return Max(FLUSH_MS + 1 - TimestampDifferenceMilliseconds(dirty_since, GetCurrentTimestamp()),
-			   DP_BUSY_RETRY_MS);
+	return Max(FLUSH_MS + 1 - dp_ms_since(dirty_since), DP_BUSY_RETRY_MS);
 }
 
 /* Writes a number into its row; false when that is not there, or not seen yet. */
@@ -240,7 +240,7 @@ dp_repeats_write(DpOpenTable *log, EState *estate, Snapshot snapshot, TimestampT
 	Repeat	   *repeat;
 	bool		more = false;
 
-	if (!dirty || !TimestampDifferenceExceeds(dirty_since, now, FLUSH_MS))
+	if (!dp_repeats_due())
 		return;
 	hash_seq_init(&seq, repeats);
 	while ((repeat = hash_seq_search(&seq)) != NULL)
@@ -257,7 +257,7 @@ dp_repeats_write(DpOpenTable *log, EState *estate, Snapshot snapshot, TimestampT
 			hash_search(repeats, &repeat->key, HASH_REMOVE, NULL);
 	}
 	dirty = more;
-	dirty_since = now;
+	dirty_since = dp_uptime();
 	if (hash_get_num_entries(repeats) > MAX_KEYS)
 		dp_repeats_forget();
 }

@@ -24,6 +24,7 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/settings.h"
 #include "ledger/ledger_int.h"
 #include "ledger/standby.h"
@@ -144,7 +145,7 @@ write_asker(DpRequest *req, const DpOrder *order)
 	req->session_role = asker ? asker->session_role : GetSessionUserId();
 	req->role = asker ? asker->role : order->is_for ? order->role : GetUserId();
 	req->other_payer = order->is_for ? order->role : req->session_role;
-	req->asked_at = GetCurrentTimestamp();
+	req->asked_at = dp_uptime();
 	strlcpy(req->application, asker ? asker->application : application_name ? application_name : "", NAMEDATALEN);
 	if (asker)
 		strlcpy(req->client, asker->client, NAMEDATALEN);

@@ -25,8 +25,8 @@
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
-#include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "ledger/ledger_int.h"
 
 #define DP_TRANCHE "dp_cdp_ledger"
@@ -196,7 +196,6 @@ bool
 dp_send_idle_worker_away(void)
 {
 	DpWorkerEntry *idlest = NULL;
-	TimestampTz now = GetCurrentTimestamp();
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < dp_shared->nentries; i++)
@@ -207,7 +206,7 @@ dp_send_idle_worker_away(void)
 			(idlest == NULL || entry->used_at < idlest->used_at))
 			idlest = entry;
 	}
-	if (idlest != NULL && !TimestampDifferenceExceeds(idlest->used_at, now, DP_IDLE_MS))
+	if (idlest != NULL && dp_ms_since(idlest->used_at) <= DP_IDLE_MS)
 		idlest = NULL;
 	if (idlest != NULL)
 	{

@@ -25,6 +25,7 @@
  */
 #include "postgres.h"
 
+#include "base/clock.h"
 #include "base/compat.h"
 #include "base/dataset_row.h"
 #include "base/extension.h"
@@ -118,7 +119,7 @@ static struct
 static struct
 {
 	bool		valid;
-	TimestampTz since;
+	int64		since;			/* dp_uptime() */
 	MemoryContext context;
 	HTAB	   *datasets;		/* of DpLedgerDataset */
 	HTAB	   *payers;			/* of DpLedgerPayer */
@@ -312,12 +313,11 @@ dp_directory_forget(void)
 }
 
 void
-dp_directory_begin(TimestampTz now)
+dp_directory_begin(void)
 {
 	HASHCTL		ctl;
 
-	if (directory.valid && now >= directory.since &&
-		!TimestampDifferenceExceeds(directory.since, now, DIRECTORY_AGE_MS))
+	if (directory.valid && dp_ms_since(directory.since) < DIRECTORY_AGE_MS)
 		return;
 
 	if (directory.context == NULL)
@@ -334,7 +334,7 @@ dp_directory_begin(TimestampTz now)
 	ctl.entrysize = sizeof(DpLedgerPayer);
 	directory.payers = hash_create("dp_cdp payers", 64, &ctl,
 								   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	directory.since = now;
+	directory.since = dp_uptime();
 	directory.valid = true;
 }
 

@@ -109,8 +109,8 @@ extern void dp_chain_hash(struct pg_cryptohash_ctx *context, const uint8 *before
 						  const Datum *values, const bool *nulls, uint8 *hash);
 
 /* rate.c: how often a role may ask in a second */
-extern bool dp_rate_is_exceeded(Oid role, TimestampTz now);
-extern void dp_rate_count(Oid role, bool granted, TimestampTz now);
+extern bool dp_rate_is_exceeded(Oid role);
+extern void dp_rate_count(Oid role, bool granted);
 
 /* repeats.c: refusals that are counted in a row that is there */
 typedef struct DpRepeatKey
@@ -188,7 +188,7 @@ typedef struct DpLedgerPayer
 	DpRowRef  **budgets;		/* those that apply to him */
 } DpLedgerPayer;
 
-extern void dp_directory_begin(TimestampTz now);
+extern void dp_directory_begin(void);
 extern void dp_directory_forget(void);
 extern DpLedgerDataset *dp_directory_dataset(DpOpenTable *datasets, DpOpenTable *budgets,
 											 Snapshot snapshot, const char *name);

@@ -47,8 +47,8 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/extension.h"
 #include "base/settings.h"
 #include "ledger/tables.h"
@@ -132,8 +132,6 @@ put_back(DpBatchRequest *request)
 static void
 answer_batch(void)
 {
-	TimestampTz now = GetCurrentTimestamp();
-
 	any_busy = false;
 	for (int i = 0; i < nfailures; i++)
 		any_busy = any_busy || !failures[i].counted;
@@ -152,7 +150,7 @@ answer_batch(void)
 				answer(request, DP_REQUEST_REFUSED);
 				break;
 			case DP_OUTCOME_LATER:
-				if (TimestampDifferenceExceeds(request->req->asked_at, now, DP_BUSY_PATIENCE_MS))
+				if (dp_ms_since(request->req->asked_at) > DP_BUSY_PATIENCE_MS)
 					answer_failure(request, DP_REASON_BUSY);
 				else
 				{
@@ -274,7 +272,7 @@ sign_on(void)
 		entry->state = DP_WORKER_LIVE;
 		entry->worker_pid = MyProcPid;
 		entry->worker_proc = dp_my_proc_number();
-		entry->used_at = GetCurrentTimestamp();
+		entry->used_at = dp_uptime();
 		entry->sent_away = false;
 		my_entry = entry;
 		first = true;
@@ -362,25 +360,24 @@ is_at_home(bool *wanted)
 
 /* Looks, when idle, whether there is a reason to leave; returns for how long to sleep, in ms. */
 static long
-look_around(TimestampTz idle_since)
+look_around(int64 idle_since)
 {
-	static TimestampTz looked_at = 0;
-	TimestampTz now = GetCurrentTimestamp();
+	static int64 looked_at = 0;
 	int			timeout = dp_guc_worker_idle_timeout;
 	bool		wanted;
 
-	if (my_entry->sent_away || (timeout > 0 && TimestampDifferenceMilliseconds(idle_since, now) >= timeout))
+	if (my_entry->sent_away || (timeout > 0 && dp_ms_since(idle_since) >= timeout))
 		leave_if_idle(DP_WORKER_UNUSED);
-	if (TimestampDifferenceMilliseconds(looked_at, now) >= DP_LOOK_MS)
+	if (dp_ms_since(looked_at) >= DP_LOOK_MS)
 	{
-		looked_at = now;
+		looked_at = dp_uptime();
 		if (!is_at_home(&wanted))
 			leave_if_idle(DP_WORKER_UNUSED);
 		if (wanted)
 			leave_if_idle(DP_WORKER_AWAY);
 	}
-	return Max(1, Min(DP_LOOK_MS - TimestampDifferenceMilliseconds(looked_at, now),
-					  timeout > 0 ? timeout - TimestampDifferenceMilliseconds(idle_since, now) : DP_LOOK_MS));
+	return Max(1, Min(DP_LOOK_MS - dp_ms_since(looked_at),
+					  timeout > 0 ? timeout - dp_ms_since(idle_since) : DP_LOOK_MS));
 }
 
 /*
@@ -531,7 +528,7 @@ work_once(void)
 void
 dp_ledger_worker_main(Datum main_arg)
 {
-	TimestampTz idle_since;
+	int64		idle_since;
 
 	if (dp_shared == NULL)
 		proc_exit(1);
@@ -559,7 +556,7 @@ dp_ledger_worker_main(Datum main_arg)
 	if (!sign_on())
 		proc_exit(0);
 
-	idle_since = GetCurrentTimestamp();
+	idle_since = dp_uptime();
 	for (;;)
 	{
 		long		sleep;
@@ -582,7 +579,7 @@ dp_ledger_worker_main(Datum main_arg)
 		if (work_once())
 		{
 			dp_stamp_note_debits();
-			idle_since = my_entry->used_at = GetCurrentTimestamp();
+			idle_since = my_entry->used_at = dp_uptime();
 			if (!any_busy && !dp_audit_due() && !dp_kept_due())
 				continue;
 		}

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "base/amounts.h"
+#include "base/clock.h"
 #include "base/compat.h"
 #include "base/settings.h"
 #include "ledger/ledger.h"
@@ -227,7 +228,7 @@ kept_text(const DpPricedColumn *column, bool is_wider)
 		return "";
 	/* whole seconds, as a line for people */
 	age = palloc0(sizeof(Interval));
-	age->time = Max(GetCurrentTimestamp() - column->kept_since, 0) / USECS_PER_SEC * USECS_PER_SEC;
+	age->time = Max(dp_now() - column->kept_since, 0) / USECS_PER_SEC * USECS_PER_SEC;
 	text = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(age)));
 
 	if (!column->is_given)

@@ -20,6 +20,7 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/noise.h"
@@ -280,7 +281,7 @@ run_on_rows(DpRun *run, DpInner *inner, EState *estate)
 	DpDebitItem *item = dp_priced_debit(run->priced);
 	Oid			owner = dp_relation_owner(run->release->relid);
 	ErrorData  *volatile error = NULL;
-	TimestampTz start = GetCurrentTimestamp();
+	int64		start = dp_uptime();
 	DpLedgerWatch watch;
 	DpSandbox	box;
 

@@ -40,6 +40,7 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
+#include "base/clock.h"
 #include "base/errors.h"
 #include "base/settings.h"
 #include "common/cryptohash.h"
@@ -324,7 +325,7 @@ choose(const DpKept *kept, DpKeptColumn *column)
 	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
 	column->id.rho = Max(column->asked, paid_by_all(kept, column->ladder));
 	column->id.delta = 0;
-	column->id.began = column->ladder ? ((DpKeptAnswer *) linitial(column->ladder))->id.began : GetCurrentTimestamp();
+	column->id.began = column->ladder ? ((DpKeptAnswer *) linitial(column->ladder))->id.began : dp_now();
 	column->dearer = column->cheaper = NULL;
 	there = drawn_at(column->ladder, column->id.rho);
 	if (there != NULL)
@@ -382,7 +383,7 @@ buy_selection(const DpKept *kept, DpKeptColumn *column, List *before)
 	column->id.rho = column->asked;
 	column->id.delta = kept->priced->delta;
 	column->id.below = 0;
-	column->id.began = GetCurrentTimestamp();
+	column->id.began = dp_now();
 	while (is_bought_before(before, &column->id))
 		column->id.began++;
 }
@@ -493,7 +494,7 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 	if (kept->finder != NULL)
 		dp_kept_look(kept->finder, finders_of(before), moment);
 	if (moment->now == 0)
-		moment->now = GetCurrentTimestamp();
+		moment->now = dp_now();
 	kept->since = Max(moment->now - dataset->reuse, dataset->refreshed_at);
 	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets, moment);
 	if (selection != NULL)

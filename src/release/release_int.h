@@ -595,7 +595,7 @@ extern List *dp_price_text(char *query, const char *function);
  * step.c: dp_wait_for_step waits for the next multiple of step (microseconds)
  * after start; true if it was cancelled meanwhile.
  */
-extern bool dp_wait_for_step(int64 step, TimestampTz start);
+extern bool dp_wait_for_step(int64 step, int64 start);
 
 /*
  * report.c: dp_price_prefetches returns the DpPricedReleases that the

@@ -26,29 +26,26 @@
 #include "postgres.h"
 
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/compat.h"
 #include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "storage/latch.h"
-#include "utils/timestamp.h"
 
 /* Returns the first multiple of step after start that is not past. */
-static TimestampTz
-next_multiple(int64 step, TimestampTz start)
+static int64
+next_multiple(int64 step, int64 start)
 {
-	int64		elapsed = GetCurrentTimestamp() - start;
+	int64		elapsed = dp_uptime() - start;
 
-	/* the clock was set back */
-	if (elapsed < 0)
-		elapsed = 0;
 	return start + (elapsed / step + 1) * step;
 }
 
 bool
-dp_wait_for_step(int64 step, TimestampTz start)
+dp_wait_for_step(int64 step, int64 start)
 {
-	TimestampTz until;
+	int64		until;
 	bool		cancelled;
 
 	if (step <= 0)
@@ -57,20 +54,16 @@ dp_wait_for_step(int64 step, TimestampTz start)
 	HOLD_CANCEL_INTERRUPTS();
 	for (;;)
 	{
-		long		ms;
+		int64		ms;
 
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
-		ms = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
+		ms = (until - dp_uptime() + 999) / 1000;
 		if (ms <= 0)
 			break;
 
-		/*
-		 * a clock that is set back must not make it longer than a step;
-		 * pg_stat_activity shows no wait
-		 */
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 Min(ms, step / 1000 + 1), 0);
+		/* pg_stat_activity shows no wait */
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, 0);
 	}
 	RESUME_CANCEL_INTERRUPTS();
 	cancelled = dp_take_cancel();

@@ -273,7 +273,7 @@ BEGIN
 		|| CASE WHEN version >= 16 THEN ' WHERE s.subrunasowner' ELSE '' END INTO applied;
 	IF super THEN				-- nobody else may read the tables
 		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()'
-			' UNION ALL SELECT * FROM dp_cdp.cluster_findings()) f' INTO balances;
+			' UNION ALL SELECT * FROM dp_cdp.cluster_findings() UNION ALL SELECT * FROM dp_cdp.clock_findings()) f' INTO balances;
 	END IF;
 
 	RETURN QUERY

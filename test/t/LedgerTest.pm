@@ -8,6 +8,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Basename;
 use File::Path 'make_path';
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
@@ -17,7 +18,7 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_database dataset budget debit
   debit_error background finish wait_waiting value balance pgbench_run crash_under_load
-  hold_row release_row blocks worker_of wait_for_worker clinic_database);
+  hold_row release_row blocks worker_of wait_for_worker clinic_database set_clock start_with_clock);
 
 # The harness dies where psql cannot connect and is gone before it is given the query: who waits for a server that
 # comes back asks again.
@@ -282,6 +283,36 @@ SELECT dp_cdp.create_dataset('clinic', rho => 1000);
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_budget('clinic', 'ana', rho => 500);
 EOC
+	return;
+}
+
+my $clock_dir;
+
+# Sets the clock of servers that start_with_clock has started ahead, and the time since the machine was started, by seconds.
+# The file is written in place, as they have it mapped.
+sub set_clock
+{
+	my ($seconds, $uptime) = @_;
+	my $file = ($clock_dir //= PostgreSQL::Test::Utils::tempdir()) . '/clock';
+
+	open my $out, -e $file ? '+<' : '>', $file or die "$file: $!";
+	print $out pack('qq', $seconds, $uptime // 0);
+	close $out or die $!;
+	return;
+}
+
+sub start_with_clock
+{
+	my ($node) = @_;
+
+	set_clock(0) if !defined $clock_dir;
+	if (!-e "$clock_dir/stepped_clock.so")
+	{
+		PostgreSQL::Test::Utils::system_or_bail($ENV{CC} // 'cc', '-shared', '-fPIC', '-o', "$clock_dir/stepped_clock.so", dirname(__FILE__) . '/stepped_clock.c');
+	}
+	local $ENV{LD_PRELOAD} = "$clock_dir/stepped_clock.so";
+	local $ENV{STEPPED_CLOCK} = "$clock_dir/clock";
+	$node->start;
 	return;
 }
 
