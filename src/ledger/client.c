@@ -120,6 +120,34 @@ nap(int slot, long ms)
 	check_interrupts(slot);
 }
 
+/* Says that answers could not be kept; reply NULL: whether they were is not known. */
+static void
+raise_not_kept(const DpReply *reply)
+{
+	const char *cause = reply == NULL ? "the privacy ledger's background worker was lost" :
+	reply->reason == DP_REASON_BUSY ? "the kept answers are being changed by somebody else" :
+	reply->reason == DP_REASON_SILENT ? "the privacy ledger's background worker does not answer" :
+	"the privacy ledger failed, the server log has the cause";
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more: retry",
+					cause)));
+}
+
+/* Raises the error that a worker does not answer, when the process has waited for it since long ago. */
+static void
+check_patience(int64 since)
+{
+	DpReply		reply = {.reason = DP_REASON_SILENT};
+
+	if (dp_ms_since(since) < DP_ANSWER_PATIENCE_MS)
+		return;
+	if (asked_kind == DP_REQUEST_KEEP)
+		raise_not_kept(&reply);
+	dp_raise_refusal(&reply);
+}
+
 /* ---------------------------------------------------------------------
  * Starting a worker
  * ---------------------------------------------------------------------
@@ -176,10 +204,12 @@ start_worker(int slot)
 		nap(slot, 50);
 	}
 
+	since = dp_uptime();
 	while (dp_entry_state(MyDatabaseId) != DP_WORKER_LIVE)
 	{
 		pid_t		pid;
 
+		check_patience(since);
 		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
 		{
 			/* it may have come, and left again for want of work */
@@ -359,15 +389,27 @@ give_up(int code, Datum arg)
 static void
 wait_for_slot(int slot)
 {
+	int64		since = dp_uptime();
+
 	while (dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot])) != DP_REQUEST_FREE)
+	{
+		check_patience(since);
 		nap(slot, 100);
+	}
 	/* the worker's writes to the request come before ours */
 	pg_memory_barrier();
 }
 
+/*
+ * Waits for the answer.  A worker that has not taken the request for long
+ * (stopped, or stuck in a commit) never gets it: it is taken back, uncharged.
+ * What it has taken is waited for, until a cancel or timeout, as it may be spent.
+ */
 static DpRequestState
 wait_for_answer(int slot)
 {
+	int64		since = dp_uptime();
+
 	for (;;)
 	{
 		DpRequestState state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
@@ -378,7 +420,10 @@ wait_for_answer(int slot)
 			pg_memory_barrier();
 			return state;
 		}
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L, dp_wait_event());
+		if (state == DP_REQUEST_PENDING && dp_ms_since(since) >= DP_ANSWER_PATIENCE_MS &&
+			dp_slot_swap(slot, MyDatabaseId, DP_REQUEST_PENDING, DP_REQUEST_FREE))
+			check_patience(since);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, DP_ANSWER_LOOK_MS, dp_wait_event());
 		ResetLatch(MyLatch);
 		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
 		if (state == DP_REQUEST_PENDING || state == DP_REQUEST_TAKEN)
@@ -433,20 +478,6 @@ check_available(List *items, const DpOrder *order)
 		if (order->kind == DP_REQUEST_DEBIT && (item->rho <= 0 || item->delta < 0))
 			elog(ERROR, "debit of an amount that is not positive");
 	}
-}
-
-/* Says that answers could not be kept; reply NULL: whether they were is not known. */
-static void
-raise_not_kept(const DpReply *reply)
-{
-	const char *cause = reply == NULL ? "the privacy ledger's background worker was lost" :
-	reply->reason == DP_REASON_BUSY ? "the kept answers are being changed by somebody else" :
-	"the privacy ledger failed, the server log has the cause";
-
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more: retry",
-					cause)));
 }
 
 /* Has the worker do as ordered, and returns when that is durable; else an error. */

@@ -54,6 +54,9 @@
 /* how long a debit waits while others hold what it needs, and how often it looks, in ms */
 #define DP_BUSY_PATIENCE_MS 5000
 #define DP_BUSY_RETRY_MS 10
+/* how long a request waits for a worker that does not take it, and how often it looks, in ms */
+#define DP_ANSWER_PATIENCE_MS 30000
+#define DP_ANSWER_LOOK_MS 1000
 /* how long a debit waits for a free worker slot, in ms */
 #define DP_WORKER_PATIENCE_MS 2500
 
@@ -91,6 +94,7 @@ typedef enum DpReason
 								 * adopt_ledger() */
 	DP_REASON_NOT_INSTALLED,
 	DP_REASON_ERROR,			/* error in the worker, before its commit */
+	DP_REASON_SILENT,			/* the worker has not taken the request */
 	DP_REASON_WORKER_GONE		/* the worker left before it took the request */
 } DpReason;
 
@@ -108,6 +112,7 @@ typedef struct DpReply
 	DpDays		block;
 	int			failures;		/* DP_REASON_FAILURES: how many, until when */
 	TimestampTz failures_end;
+	int			sqlstate;		/* DP_REASON_ERROR: of that error; 0: unknown */
 } DpReply;
 
 /* one release in a slot: offsets into DpRequest.strings, 0 is NULL */

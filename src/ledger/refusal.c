@@ -31,6 +31,67 @@ role_name(Oid role)
 	return name ? name : "?";
 }
 
+/*
+ * Names the cause of an error in the worker, as far as its SQLSTATE tells.  Its
+ * message and all else are for the server's log.
+ */
+static const char *
+cause_of(int sqlstate)
+{
+	switch (sqlstate)
+	{
+		case ERRCODE_DISK_FULL:
+			return "a disk is full";
+		case ERRCODE_OUT_OF_MEMORY:
+			return "memory is exhausted";
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+			return "a limit of the server is reached, such as that of transactions before a VACUUM (wraparound)";
+		case ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED:
+			return "a sequence of the ledger is used up";
+		case ERRCODE_UNDEFINED_COLUMN:
+		case ERRCODE_UNDEFINED_TABLE:
+		case ERRCODE_UNDEFINED_OBJECT:
+			return "a table, column or sequence of the ledger was dropped or renamed";
+		case ERRCODE_READ_ONLY_SQL_TRANSACTION:
+			return "the server cannot be written to";
+		case ERRCODE_LOCK_NOT_AVAILABLE:
+			return "somebody holds locks on the ledger";
+		case ERRCODE_UNIQUE_VIOLATION:
+		case ERRCODE_CHECK_VIOLATION:
+		case ERRCODE_NOT_NULL_VIOLATION:
+			return "a row of the ledger is in the way, dp_cdp.check_ledger() may tell which";
+		case ERRCODE_DATA_CORRUPTED:
+		case ERRCODE_INDEX_CORRUPTED:
+			return "a table or index of the ledger is damaged";
+		case ERRCODE_IO_ERROR:
+		case ERRCODE_UNDEFINED_FILE:
+		case ERRCODE_DUPLICATE_FILE:
+		case ERRCODE_INSUFFICIENT_PRIVILEGE:
+			return "a file or an object of the ledger cannot be used";
+		default:
+			return "see the table of error codes of PostgreSQL";
+	}
+}
+
+/* Says that the worker does not do anything. */
+static void
+raise_silent(void)
+{
+	DpWorkerEntry *entry;
+	int			pid;
+
+	LWLockAcquire(dp_shared->lock, LW_SHARED);
+	entry = dp_entry_find(MyDatabaseId);
+	pid = entry && entry->state == DP_WORKER_LIVE ? entry->worker_pid : 0;
+	LWLockRelease(dp_shared->lock);
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 pid != 0 ?
+			 errmsg("the privacy ledger's background worker (process %d) has not answered for %d seconds; nothing was debited: retry, or ask the administrator to look at that process", pid, DP_ANSWER_PATIENCE_MS / 1000) :
+			 errmsg("the privacy ledger's background worker did not come up within %d seconds; nothing was debited: retry, or ask the administrator to look into the server log", DP_ANSWER_PATIENCE_MS / 1000),
+			 errhint("It is stopped, or waits, for a disk or a synchronous standby for instance: pg_stat_activity shows what for.")));
+}
+
 /* Says that a budget or a cap does not hold what was asked. */
 static void
 raise_exhausted(const DpReply *reply)
@@ -155,9 +216,15 @@ dp_raise_refusal(const DpReply *reply)
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 					 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
 			break;
+		case DP_REASON_SILENT:
+			raise_silent();
+			break;
 		default:
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-					 errmsg("the privacy ledger failed; nothing was debited: retry, the server log has the cause")));
+					 errmsg("the privacy ledger failed; nothing was debited: retry, the server log has the cause"),
+					 reply->reason == DP_REASON_ERROR && reply->sqlstate != 0 ?
+					 errdetail("The ledger's background worker met SQLSTATE %s: %s.",
+							   unpack_sql_state(reply->sqlstate), cause_of(reply->sqlstate)) : 0));
 	}
 }

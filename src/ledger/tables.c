@@ -276,7 +276,9 @@ dp_table_open(DpOpenTable *table, DpTableNo t)
 			continue;
 		table->attnum[i] = get_attnum(known.relid[t], name);
 		if (table->attnum[i] == InvalidAttrNumber)
-			elog(ERROR, "table dp_cdp.%s lacks column \"%s\"", table_names[t], name);
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("table dp_cdp.%s lacks column \"%s\"", table_names[t], name)));
 	}
 	if (t == DP_T_LOG && !OidIsValid(known.log_sequence))
 		known.log_sequence = dp_identity_sequence(table->rel, table->attnum[DP_LOG_ID]);

@@ -171,7 +171,7 @@ answer_batch(void)
  * those whose commit is in doubt some may be counted twice.
  */
 static void
-answer_failed_batch(void)
+answer_failed_batch(int sqlstate)
 {
 	for (int i = 0; i < nfailures; i++)
 		failures[i].counted = false;
@@ -191,7 +191,10 @@ answer_failed_batch(void)
 		else if (batch_size > 1 || failures_alone > 0)
 			put_back(&batch[i]);
 		else
+		{
+			batch[i].req->reply.sqlstate = sqlstate;
 			answer_failure(&batch[i], DP_REASON_ERROR);
+		}
 	}
 	if (!committing && batch_size > 1)
 		one_by_one = batch_size;
@@ -431,19 +434,21 @@ debit_batch(void)
 	}
 	PG_CATCH();
 	{
+		int			sqlstate = geterrcode();
+
 		HOLD_INTERRUPTS();
 		EmitErrorReport();
 		AbortCurrentTransaction();
 		FlushErrorState();
 		dp_tables_forget();
 		dp_repeats_forget();
-		answer_failed_batch();
+		answer_failed_batch(sqlstate);
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();
 
 	if (committing)
-		answer_failed_batch();
+		answer_failed_batch(0);
 	else
 		answer_batch();
 }
