@@ -3503,13 +3503,6 @@ BEGIN
 			JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.relid
 			JOIN pg_class k ON k.oid = r.ev_class AND k.relkind IN ('v', 'm')
 		WHERE has_any_column_privilege(k.relowner, v.relid, 'SELECT')
-	), ledger_tables AS MATERIALIZED (
-		-- nobody but the owner has any business with them; datasets may be many
-		SELECT k.oid
-		FROM pg_class k
-		WHERE k.relnamespace = 'dp_cdp'::regnamespace AND (k.relkind IN ('r', 'S') OR k.relname = 'audit')
-			AND (EXISTS (SELECT FROM aclexplode(k.relacl) x WHERE x.grantee <> k.relowner)
-				OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.oid AND a.attacl IS NOT NULL))
 	), exposed AS (
 		-- relations whose privileges matter, by why they do
 		SELECT DISTINCT 'protected' AS kind, c.dataset, c.relid, c.relid AS top FROM covered c
@@ -3526,9 +3519,6 @@ BEGIN
 			JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
 				AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
 			JOIN pg_class k ON k.oid = d.objid AND k.relkind = 'S'
-		UNION ALL
-		SELECT 'ledger', d.dataset, k.oid, k.oid
-		FROM datasets d, ledger_tables k
 	), acls AS (
 		SELECT e.*, x.privilege_type AS privilege, x.grantee, '' AS columns
 		FROM exposed e JOIN pg_class k ON k.oid = e.relid
@@ -3630,7 +3620,6 @@ BEGIN
 	-- ---------------------------------------------------------------------
 	findings AS (
 		SELECT CASE
-				WHEN g.kind = 'ledger' THEN 'critical'
 				WHEN g.kind = 'sequence' THEN 'warning'
 				WHEN g.kind LIKE '% of answers' OR g.kind = 'view' THEN 'info'
 				WHEN g.privilege IN ('SELECT', 'TRIGGER') THEN 'critical'
@@ -3640,7 +3629,6 @@ BEGIN
 			END AS severity,
 			g.relid::regclass::text AS object,
 			format(CASE
-					WHEN g.kind = 'ledger' THEN '%1$s on a table of the ledger is granted to %2$s (%3$s), who may change or read budgets'
 					WHEN g.kind = 'sequence' THEN '%1$s is granted to %2$s (%3$s), whom this sequence of protected table %4$s tells how many rows were inserted'
 					WHEN g.kind = 'copy' THEN 'copy of rows of protected table %4$s, not protected itself: SELECT is granted to %2$s (%3$s)'
 					WHEN g.kind = 'copy of answers' THEN 'made of protected table %4$s with private aggregates, and granted to %2$s (%3$s): review that it holds released values only'
@@ -3657,7 +3645,28 @@ BEGIN
 				CASE g.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE '' END, g.relid::regclass, g.whom) AS remedy
 		FROM granted g
 		WHERE NOT (g.privilege = 'SELECT' AND g.hidden)
-			AND (g.privilege = 'SELECT' OR g.kind IN ('protected', 'sequence', 'ledger'))
+			AND (g.privilege = 'SELECT' OR g.kind IN ('protected', 'sequence'))
+
+		-- members of this extension: what the script gave to nobody
+		UNION ALL
+		SELECT CASE WHEN m.kind = 'TYPE' OR m.name IN ('create_dataset', 'debit') OR m.privilege = 'SELECT' AND m.analysts IS NULL THEN 'warning' ELSE 'critical' END,
+			CASE m.kind WHEN 'ROUTINE' THEN 'function ' WHEN 'TYPE' THEN 'type ' WHEN 'SCHEMA' THEN 'schema ' ELSE '' END || m.object,
+			format(CASE m.kind WHEN 'ROUTINE' THEN '%1$s is granted to %2$s, and the extension gives it to nobody: who may call it has a share in administration'
+					WHEN 'TYPE' THEN '%1$s on an internal type is granted to %2$s'
+					WHEN 'SCHEMA' THEN '%1$s is granted to %2$s, whose objects may pass for those of the extension'
+					ELSE '%1$s on a table of the ledger is granted to %2$s, who may change or read budgets' END,
+				m.privilege, m.whom || coalesce(' (' || m.analysts || ')', '')),
+			format('REVOKE %s%s ON %s %s FROM %s', m.privilege, coalesce(' (' || quote_ident(m."column") || ')', ''),
+				CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END, m.object, m.whom)
+		FROM (
+			SELECT m.*, CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom, p.proname AS name,
+				CASE m.grantee WHEN 0 THEN 'every analyst' ELSE (SELECT min(g.analysts) FROM grantees g WHERE g.grantee = m.grantee) END AS analysts
+			FROM dp_cdp.member_grants() m LEFT JOIN pg_proc p ON m.kind = 'ROUTINE' AND p.oid = m.objid
+			WHERE NOT m.to_all AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.grantee AND r.rolsuper)) m
+		WHERE (super OR m.analysts IS NOT NULL)
+			-- what administrators grant to roles for auditing, monitoring, datasets and standbys
+			AND NOT (m.kind = 'VIEW' AND m.privilege = 'SELECT' AND m.analysts IS NULL)
+			AND NOT (m.kind = 'ROUTINE' AND m.grantee <> 0 AND (m.analysts IS NULL OR m.name IN ('create_dataset', 'debit')))
 
 		UNION ALL
 		SELECT 'warning', a.relid::regclass::text,
@@ -6062,3 +6071,87 @@ COMMENT ON FUNCTION dp_cdp.group_mcdp(float8, float8, bigint) IS
 	'tau^2 / 2, for epsilon-DP with tau >= epsilon and mu >= epsilon tanh(epsilon / 2) (pure_to_mcdp), and '
 	'for compositions of these; for all else take group_mcdp_general; mu >= 0, tau >= 0, k >= 1; Dwork and '
 	'Rothblum 2016, section 1 and Corollary 3.3; proof in src/calc/group.h';
+
+-- =========================================================================
+-- 19. Who may what with the members of this extension
+-- =========================================================================
+
+-- What the script gives is given to PUBLIC: the schema, types, most functions and
+-- some views.  pg_init_privs has which, when the script has ended.  Tables and
+-- sequences are nobody's.  An administrator may grant a role functions and views,
+-- and nothing else.
+CREATE OR REPLACE FUNCTION dp_cdp.member_grants(OUT object text, OUT classid oid, OUT objid oid, OUT "column" name,
+		OUT kind text, OUT schema oid, OUT owner oid, OUT grantee oid, OUT privilege text, OUT to_all boolean, OUT given boolean)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH members AS (
+	SELECT d.classid, d.objid
+	FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+	WHERE e.extname = 'dp_cdp'
+), acls (catalogue, objid, attname, kind, code, schema, owner, acl) AS (
+	SELECT 'pg_class'::regclass, c.oid, NULL::name,
+		CASE c.relkind WHEN 'S' THEN 'SEQUENCE' WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END,
+		CASE c.relkind WHEN 'S' THEN 's' ELSE 'r' END, c.relnamespace, c.relowner, c.relacl
+	FROM pg_class c
+	UNION ALL
+	SELECT 'pg_class'::regclass, c.oid, a.attname, CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END,
+		'c', c.relnamespace, c.relowner, a.attacl
+	FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.attacl IS NOT NULL
+	UNION ALL
+	SELECT 'pg_proc'::regclass, p.oid, NULL, 'ROUTINE', 'f', p.pronamespace, p.proowner, p.proacl FROM pg_proc p
+	UNION ALL
+	SELECT 'pg_type'::regclass, t.oid, NULL, 'TYPE', 'T', t.typnamespace, t.typowner, t.typacl FROM pg_type t
+	UNION ALL
+	SELECT 'pg_namespace'::regclass, n.oid, NULL, 'SCHEMA', 'n', 0, n.nspowner, n.nspacl FROM pg_namespace n
+), held AS (
+	SELECT m.classid, a.objid, a.attname, a.kind, a.code, a.schema, a.owner, x.grantee, x.privilege_type AS privilege,
+		EXISTS (SELECT FROM pg_init_privs i, aclexplode(i.initprivs) g
+			WHERE i.classoid = m.classid AND i.objoid = m.objid AND i.objsubid = 0 AND g.grantee = 0 AND g.privilege_type = x.privilege_type)
+		OR a.kind IN ('ROUTINE', 'TYPE')
+			AND NOT EXISTS (SELECT FROM pg_init_privs i WHERE i.classoid = m.classid AND i.objoid = m.objid AND i.objsubid = 0) AS to_all
+	FROM members m JOIN acls a ON a.catalogue = m.classid AND a.objid = m.objid
+		CROSS JOIN LATERAL aclexplode(coalesce(a.acl, acldefault(a.code::"char", a.owner))) x
+	WHERE x.grantee <> a.owner
+)
+SELECT CASE h.kind WHEN 'ROUTINE' THEN h.objid::regprocedure::text WHEN 'TYPE' THEN h.objid::regtype::text
+		WHEN 'SCHEMA' THEN h.objid::regnamespace::text ELSE h.objid::regclass::text END,
+	h.classid, h.objid, h.attname, h.kind, h.schema, h.owner, h.grantee, h.privilege, t.to_all, t.to_all AND h.grantee = 0
+FROM held h CROSS JOIN LATERAL (
+	SELECT h.to_all AND h.code <> 'c' AND (h.kind, h.privilege) IN
+		(('ROUTINE', 'EXECUTE'), ('VIEW', 'SELECT'), ('TYPE', 'USAGE'), ('SCHEMA', 'USAGE')) AS to_all) t
+$$;
+COMMENT ON FUNCTION dp_cdp.member_grants() IS
+	'privileges on members of this extension that others than their owners hold; to_all: the script gives it to PUBLIC; given: it is this';
+
+-- Default privileges of who runs a script gave each new member to others, or took
+-- it from PUBLIC; those of functions and views that an administrator granted stay.
+DO $$
+DECLARE
+	g record;
+BEGIN
+	SELECT x.name, x.privilege INTO g
+	FROM (VALUES ('f', 'FUNCTIONS', 'EXECUTE'), ('T', 'TYPES', 'USAGE')) AS x(type, name, privilege)
+		JOIN pg_catalog.pg_default_acl d ON d.defaclobjtype = x.type::"char" AND d.defaclnamespace = 0 AND d.defaclrole = current_user::regrole
+	WHERE NOT EXISTS (SELECT FROM pg_catalog.aclexplode(d.defaclacl) a WHERE a.grantee = 0);
+	IF FOUND THEN
+		RAISE EXCEPTION 'default privileges of role % take % on % from PUBLIC, which would leave dp_cdp without users: run ALTER DEFAULT PRIVILEGES GRANT % ON % TO PUBLIC, this command, and ALTER DEFAULT PRIVILEGES REVOKE % ON % FROM PUBLIC, in one transaction',
+			current_user, g.privilege, g.name, g.privilege, g.name, g.privilege, g.name
+			USING ERRCODE = 'ZC004';
+	END IF;
+	FOR g IN
+		SELECT m.object, CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END AS kind,
+			CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom,
+			string_agg(m.privilege || coalesce(' (' || quote_ident(m."column") || ')', ''), ', ') AS privileges
+		FROM dp_cdp.member_grants() m
+		WHERE NOT m.given
+			AND (m.grantee = 0 OR m.kind NOT IN ('ROUTINE', 'VIEW')
+				OR EXISTS (SELECT FROM pg_catalog.pg_default_acl d, pg_catalog.aclexplode(d.defaclacl) x
+					WHERE d.defaclrole = m.owner AND d.defaclnamespace IN (0, m.schema)
+						AND d.defaclobjtype = (CASE m.kind WHEN 'ROUTINE' THEN 'f' ELSE 'r' END)::"char"
+						AND x.grantee = m.grantee AND x.privilege_type = m.privilege))
+		GROUP BY m.classid, m.objid, m.object, m.kind, m.grantee
+	LOOP
+		EXECUTE format('REVOKE %s ON %s %s FROM %s CASCADE', g.privileges, g.kind, g.object, g.whom);
+	END LOOP;
+END $$;

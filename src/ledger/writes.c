@@ -9,7 +9,9 @@
  * accidents and habits, not against superusers: they can disable triggers,
  * and then it is in the schema for everybody to see.
  *
- * INSERT is free, for restores, but makes the worker look at the table anew.
+ * INSERT is for the table's owner besides, by hand and for restores: a privilege
+ * that somebody was granted is none to give himself a budget, whoever granted it.
+ * It makes the worker look at the table anew.
  * A row that comes without the names of its roles gets those of today, and one
  * whose amounts are no numbers is refused: a sum with NaN in it stays NaN.
  *
@@ -33,7 +35,9 @@
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "postmaster/bgworker.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/numeric.h"
@@ -104,7 +108,31 @@ remedy(const char *table)
 		return "use dp_cdp.refresh()";
 	if (strcmp(table, "ledger_stamp") == 0)
 		return "use dp_cdp.adopt_ledger()";
+	if (strcmp(table, "standby") == 0)
+		return "use dp_cdp.register_standby() or dp_cdp.drop_standby()";
 	return "use the functions of schema dp_cdp";
+}
+
+/* Tells whether a function of this extension's that writes, or one of its scripts, is running. */
+static bool
+is_door_open(void)
+{
+	return write_level != 0 || (creating_extension && CurrentExtensionObject == dp_extension_oid());
+}
+
+/* The privilege to write is not asked for: default privileges give it to whom nobody meant. */
+static bool
+is_owner(Relation table)
+{
+	return has_privs_of_role(GetUserId(), table->rd_rel->relowner);
+}
+
+static void
+refuse_write(const char *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("table dp_cdp.%s cannot be changed directly; %s", table, remedy(table))));
 }
 
 /* Fills in the name that belongs to an OID, unless the row has it or lacks such columns. */
@@ -198,7 +226,7 @@ tell_not_applied(const char *table)
 
 /*
  * Trigger function of tables that are not guarded otherwise: leaves out what
- * replication brings, and lets all else pass.
+ * replication brings, and lets their owner write.
  */
 Datum
 dp_ledger_not_replicated(PG_FUNCTION_ARGS)
@@ -212,6 +240,8 @@ dp_ledger_not_replicated(PG_FUNCTION_ARGS)
 		tell_not_applied(RelationGetRelationName(trigger->tg_relation));
 		return PointerGetDatum(NULL);
 	}
+	if (!is_door_open() && !is_owner(trigger->tg_relation))
+		refuse_write(RelationGetRelationName(trigger->tg_relation));
 	return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple);
 }
 
@@ -232,6 +262,9 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 		return PointerGetDatum(NULL);
 	}
 
+	if (!is_door_open() && !(TRIGGER_FIRED_BY_INSERT(trigger->tg_event) && is_owner(trigger->tg_relation)))
+		refuse_write(table);
+
 	if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 	{
 		/* tells the worker's directory (tables.c) */
@@ -239,13 +272,6 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 		check_amounts(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), table);
 		return PointerGetDatum(fill_in_names(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation)));
 	}
-
-	/* upgrade scripts of this extension may do what they must */
-	if (write_level == 0 &&
-		!(creating_extension && CurrentExtensionObject == dp_extension_oid()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("table dp_cdp.%s cannot be changed directly; %s", table, remedy(table))));
 
 	/*
 	 * the worker remembers how many answers are kept; what it does itself it

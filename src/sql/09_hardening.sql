@@ -357,13 +357,6 @@ BEGIN
 			JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.relid
 			JOIN pg_class k ON k.oid = r.ev_class AND k.relkind IN ('v', 'm')
 		WHERE has_any_column_privilege(k.relowner, v.relid, 'SELECT')
-	), ledger_tables AS MATERIALIZED (
-		-- nobody but the owner has any business with them; datasets may be many
-		SELECT k.oid
-		FROM pg_class k
-		WHERE k.relnamespace = 'dp_cdp'::regnamespace AND (k.relkind IN ('r', 'S') OR k.relname = 'audit')
-			AND (EXISTS (SELECT FROM aclexplode(k.relacl) x WHERE x.grantee <> k.relowner)
-				OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.oid AND a.attacl IS NOT NULL))
 	), exposed AS (
 		-- relations whose privileges matter, by why they do
 		SELECT DISTINCT 'protected' AS kind, c.dataset, c.relid, c.relid AS top FROM covered c
@@ -380,9 +373,6 @@ BEGIN
 			JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
 				AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
 			JOIN pg_class k ON k.oid = d.objid AND k.relkind = 'S'
-		UNION ALL
-		SELECT 'ledger', d.dataset, k.oid, k.oid
-		FROM datasets d, ledger_tables k
 	), acls AS (
 		SELECT e.*, x.privilege_type AS privilege, x.grantee, '' AS columns
 		FROM exposed e JOIN pg_class k ON k.oid = e.relid
@@ -484,7 +474,6 @@ BEGIN
 	-- ---------------------------------------------------------------------
 	findings AS (
 		SELECT CASE
-				WHEN g.kind = 'ledger' THEN 'critical'
 				WHEN g.kind = 'sequence' THEN 'warning'
 				WHEN g.kind LIKE '% of answers' OR g.kind = 'view' THEN 'info'
 				WHEN g.privilege IN ('SELECT', 'TRIGGER') THEN 'critical'
@@ -494,7 +483,6 @@ BEGIN
 			END AS severity,
 			g.relid::regclass::text AS object,
 			format(CASE
-					WHEN g.kind = 'ledger' THEN '%1$s on a table of the ledger is granted to %2$s (%3$s), who may change or read budgets'
 					WHEN g.kind = 'sequence' THEN '%1$s is granted to %2$s (%3$s), whom this sequence of protected table %4$s tells how many rows were inserted'
 					WHEN g.kind = 'copy' THEN 'copy of rows of protected table %4$s, not protected itself: SELECT is granted to %2$s (%3$s)'
 					WHEN g.kind = 'copy of answers' THEN 'made of protected table %4$s with private aggregates, and granted to %2$s (%3$s): review that it holds released values only'
@@ -511,7 +499,28 @@ BEGIN
 				CASE g.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE '' END, g.relid::regclass, g.whom) AS remedy
 		FROM granted g
 		WHERE NOT (g.privilege = 'SELECT' AND g.hidden)
-			AND (g.privilege = 'SELECT' OR g.kind IN ('protected', 'sequence', 'ledger'))
+			AND (g.privilege = 'SELECT' OR g.kind IN ('protected', 'sequence'))
+
+		-- members of this extension: what the script gave to nobody
+		UNION ALL
+		SELECT CASE WHEN m.kind = 'TYPE' OR m.name IN ('create_dataset', 'debit') OR m.privilege = 'SELECT' AND m.analysts IS NULL THEN 'warning' ELSE 'critical' END,
+			CASE m.kind WHEN 'ROUTINE' THEN 'function ' WHEN 'TYPE' THEN 'type ' WHEN 'SCHEMA' THEN 'schema ' ELSE '' END || m.object,
+			format(CASE m.kind WHEN 'ROUTINE' THEN '%1$s is granted to %2$s, and the extension gives it to nobody: who may call it has a share in administration'
+					WHEN 'TYPE' THEN '%1$s on an internal type is granted to %2$s'
+					WHEN 'SCHEMA' THEN '%1$s is granted to %2$s, whose objects may pass for those of the extension'
+					ELSE '%1$s on a table of the ledger is granted to %2$s, who may change or read budgets' END,
+				m.privilege, m.whom || coalesce(' (' || m.analysts || ')', '')),
+			format('REVOKE %s%s ON %s %s FROM %s', m.privilege, coalesce(' (' || quote_ident(m."column") || ')', ''),
+				CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END, m.object, m.whom)
+		FROM (
+			SELECT m.*, CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom, p.proname AS name,
+				CASE m.grantee WHEN 0 THEN 'every analyst' ELSE (SELECT min(g.analysts) FROM grantees g WHERE g.grantee = m.grantee) END AS analysts
+			FROM dp_cdp.member_grants() m LEFT JOIN pg_proc p ON m.kind = 'ROUTINE' AND p.oid = m.objid
+			WHERE NOT m.to_all AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.grantee AND r.rolsuper)) m
+		WHERE (super OR m.analysts IS NOT NULL)
+			-- what administrators grant to roles for auditing, monitoring, datasets and standbys
+			AND NOT (m.kind = 'VIEW' AND m.privilege = 'SELECT' AND m.analysts IS NULL)
+			AND NOT (m.kind = 'ROUTINE' AND m.grantee <> 0 AND (m.analysts IS NULL OR m.name IN ('create_dataset', 'debit')))
 
 		UNION ALL
 		SELECT 'warning', a.relid::regclass::text,
