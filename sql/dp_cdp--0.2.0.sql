@@ -3199,6 +3199,36 @@ CREATE OR REPLACE FUNCTION dp_cdp.masked_rows(of_type anyelement, VARIADIC argum
 COMMENT ON FUNCTION dp_cdp.masked_rows(anyelement, "any") IS
 	'no rows of a type; stands for a function that dp_cdp.harden() has closed';
 
+-- Functions in C of other extensions may ask the planner, read sizes or other
+-- sessions' queries, of any relation: hypopg tells how many rows a condition has.
+-- What takes values alone and is IMMUTABLE only computes.  So does, or asks with the
+-- caller's own privileges, what these extensions have.
+CREATE OR REPLACE FUNCTION dp_cdp.telling_functions() RETURNS TABLE(oid oid, extension name)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT p.oid, e.extname
+FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname <> ALL (
+		-- dblink has a finding of its own; those of Citus are in closed.c
+		'{dp_cdp,citus,citus_columnar,dblink,pg_trgm,pgcrypto,plpgsql,postgres_fdw,sslinfo,tablefunc,unaccent,uuid-ossp,xml2}'::name[])
+	JOIN pg_proc p ON p.oid = d.objid AND p.prokind = 'f' AND p.provolatile <> 'i'
+		AND p.prolang IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('c', 'internal'))
+WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+	-- types of PostGIS have many functions; some of those on statistics have none of them
+	AND NOT (e.extname ~ '^postgis' AND p.proname !~ 'estimat|stats|selectivity')
+	-- PostgreSQL alone calls these, or asks whom it belongs to
+	AND NOT 'internal'::regtype = ANY (p.proargtypes)
+	AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = p.prorettype AND t.typname ~ '^(trigger|event_trigger|.*_handler)$')
+	AND NOT EXISTS (SELECT FROM pg_language v WHERE v.lanvalidator = p.oid)
+	AND NOT EXISTS (SELECT FROM pg_foreign_data_wrapper w WHERE w.fdwvalidator = p.oid)
+	-- a relation, a query or the number of one; or rows, of whatever there is
+	AND (p.proretset
+		OR EXISTS (SELECT FROM pg_type t WHERE t.oid = p.prorettype AND (t.oid = 'record'::regtype OR t.typtype = 'c'))
+		OR p.proargtypes::oid[] && '{oid,regclass,regnamespace,regproc,regprocedure,regrole,name,text,varchar,cstring,bigint,
+			oid[],regclass[],name[],text[],varchar[],cstring[],bigint[]}'::regtype[]::oid[])
+$$;
+COMMENT ON FUNCTION dp_cdp.telling_functions() IS
+	'functions in C of other extensions that take a relation, a query or a number of one, or return rows, and are not known to be harmless';
+
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
 -- loses, but for what writes.
 CREATE OR REPLACE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
@@ -3207,20 +3237,23 @@ CREATE OR REPLACE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT 
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
-WITH extensions AS (
-	SELECT d.classid, d.objid,
-		CASE WHEN e.extname IN ('pg_prewarm', 'pgrowlocks') THEN 'sizes' ELSE 'statements' END AS class
+WITH RECURSIVE members AS (
+	SELECT d.classid, d.objid, e.extname
 	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
-	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-		AND e.extname IN ('pg_stat_statements', 'pg_stat_kcache', 'pg_qualstats', 'pg_stat_monitor',
-						  'pg_prewarm', 'pgrowlocks')
+	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname <> 'dp_cdp'
+), telling AS (
+	SELECT 'pg_proc'::regclass::oid AS classid, f.oid AS objid FROM members m, dp_cdp.telling_functions() f
+	WHERE m.classid = 'pg_proc'::regclass AND m.objid = f.oid
+	UNION
+	SELECT m.classid, r.ev_class
+	FROM telling t JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.refclassid = t.classid AND d.refobjid = t.objid
+		JOIN pg_rewrite r ON r.oid = d.objid
+		JOIN members m ON m.classid = 'pg_class'::regclass AND m.objid = r.ev_class
 ), functions AS (
 	SELECT p.oid, p.proname, p.proowner, p.proacl,
-		CASE WHEN e.class IS NOT NULL THEN e.class
-			ELSE dp_cdp.closed_class(p.proname)
-		END AS class
-	FROM pg_proc p LEFT JOIN extensions e ON e.classid = 'pg_proc'::regclass AND e.objid = p.oid
-	WHERE p.prokind IN ('f', 'a') AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)
+		CASE WHEN t.objid IS NOT NULL THEN 'extensions' ELSE dp_cdp.closed_class(p.proname) END AS class
+	FROM pg_proc p LEFT JOIN telling t ON t.classid = 'pg_proc'::regclass AND t.objid = p.oid
+	WHERE p.prokind IN ('f', 'a') AND (p.pronamespace = 'pg_catalog'::regnamespace OR t.objid IS NOT NULL)
 ), some_columns (name, class, closed, after) AS (
 	VALUES
 		-- planner's and vacuum's counters are in pg_class itself; its system columns are read, too
@@ -3236,9 +3269,8 @@ WITH extensions AS (
 	WHERE f.class IS NOT NULL
 	UNION ALL
 	SELECT 'TABLE ' || (pg_identify_object('pg_class'::regclass, c.oid, 0)).identity,
-		c.relname::text, 'statements', c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
-	FROM pg_class c JOIN extensions e ON e.classid = 'pg_class'::regclass AND e.objid = c.oid
-	WHERE c.relkind IN ('v', 'r', 'm')
+		c.relname::text, 'extensions', c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
+	FROM pg_class c JOIN telling t ON t.classid = 'pg_class'::regclass AND t.objid = c.oid
 	UNION ALL
 	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
 	FROM some_columns s JOIN pg_class c ON c.oid = to_regclass('pg_catalog.' || s.name)
@@ -3262,11 +3294,12 @@ COMMENT ON FUNCTION dp_cdp.hardening() IS
 
 CREATE OR REPLACE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open text[] DEFAULT '{}')
 	RETURNS TABLE(object text, action text, done boolean)
-	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS $$
 #variable_conflict use_column
 DECLARE
 	step record;
+	steps jsonb := '[]';
 	unknown text;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
@@ -3293,24 +3326,27 @@ BEGIN
 		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege
 		ORDER BY h.object, h.wanted, h.grantee
 	LOOP
-		done := false;
 		IF apply THEN
 			EXECUTE step.verb || step.privileges || ' ON ' || step.object || step.whom;
 			INSERT INTO dp_cdp.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
 				SELECT step.object, step.privilege, c, step.grantee, step.wanted, step.acl
 				FROM unnest(step.changed) c
 				ON CONFLICT DO NOTHING;
-			done := NOT EXISTS (SELECT FROM dp_cdp.hardening() h
-				WHERE h.oid = step.oid AND h.object = step.object AND h.grantee = step.grantee
-					AND h."column" = ANY (step.changed) AND h.wanted <> h.held);
 		END IF;
 		CONTINUE WHEN step.changed IS NULL;
-		object := step.object;
-		action := step.verb || step.privilege
-			|| CASE WHEN '' = ANY (step.changed) THEN '' ELSE format(' on %s columns', cardinality(step.changed)) END
-			|| step.whom;
-		RETURN NEXT;
+		steps := steps || jsonb_build_object('object', step.object, 'grantee', step.grantee, 'changed', step.changed,
+			'action', step.verb || step.privilege
+				|| CASE WHEN '' = ANY (step.changed) THEN '' ELSE format(' on %s columns', cardinality(step.changed)) END
+				|| step.whom);
 	END LOOP;
+	RETURN QUERY
+		WITH undone AS MATERIALIZED (
+			SELECT h.object, h.grantee, h."column" FROM dp_cdp.hardening() h WHERE h.wanted <> h.held
+		)
+		SELECT s.object, s.action, apply AND NOT EXISTS (SELECT FROM undone u
+			WHERE u.object = s.object AND u.grantee = s.grantee AND u."column" = ANY (s.changed))
+		FROM ROWS FROM (jsonb_to_recordset(steps) AS (object text, grantee text, changed text[], action text)) WITH ORDINALITY AS s
+		ORDER BY s.ordinality;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.harden(boolean, text[]) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.harden(boolean, text[]) IS
@@ -3354,6 +3390,42 @@ END $$;
 REVOKE ALL ON FUNCTION dp_cdp.unharden() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.unharden() IS
 	'reverses what dp_cdp.harden() did, and nothing else';
+
+-- What an extension brings after harden() is open to PUBLIC again.
+CREATE OR REPLACE FUNCTION dp_cdp.tell_of_extension() RETURNS event_trigger
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	opened text;
+BEGIN
+	SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
+	FROM dp_cdp.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
+	WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
+	IF opened IS NOT NULL THEN
+		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them', opened;
+	END IF;
+END $$;
+REVOKE ALL ON FUNCTION dp_cdp.tell_of_extension() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.tell_of_extension() IS
+	'event trigger: warns of extensions that open what dp_cdp.harden() has closed';
+
+-- Where the library is not preloaded, this loads it before it would be too late.
+CREATE OR REPLACE FUNCTION dp_cdp.keep_ledger() RETURNS event_trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_ledger';
+REVOKE ALL ON FUNCTION dp_cdp.keep_ledger() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.keep_ledger() IS
+	'event trigger: without the library, too, a ledger in which budget was spent is not dropped';
+
+DO $$ BEGIN
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_event_trigger WHERE evtname = 'dp_cdp_keep_ledger') THEN
+		CREATE EVENT TRIGGER dp_cdp_keep_ledger ON ddl_command_start WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
+			EXECUTE FUNCTION dp_cdp.keep_ledger();
+		CREATE EVENT TRIGGER dp_cdp_extensions ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION', 'ALTER EXTENSION')
+			EXECUTE FUNCTION dp_cdp.tell_of_extension();
+	END IF;
+END $$;
+ALTER EVENT TRIGGER dp_cdp_keep_ledger ENABLE ALWAYS;
+ALTER EVENT TRIGGER dp_cdp_extensions ENABLE ALWAYS;
 
 -- What a dataset's owner cannot see, but must know.
 CREATE OR REPLACE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
@@ -3890,10 +3962,12 @@ BEGIN
 		UNION ALL
 		SELECT 'warning', CASE h.class
 				WHEN 'statistics' THEN 'statistics functions' WHEN 'sizes' THEN 'size functions'
-				WHEN 'planner' THEN 'pg_class' WHEN 'statements' THEN 'statistics of statements' ELSE 'functions that leave traces' END,
+				WHEN 'planner' THEN 'pg_class' WHEN 'extensions' THEN 'functions of extensions' ELSE 'functions that leave traces' END,
 			CASE h.class
 				WHEN 'planner' THEN 'PUBLIC reads the planner''s counters (reltuples, relpages)'
-				ELSE format('open to PUBLIC: %s and %s more', min(h.name), count(*) - 1) END
+				ELSE format('open to PUBLIC: %s and %s more', min(h.name), count(*) - 1)
+					|| coalesce((SELECT format(', of %s', string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension))
+						FROM dp_cdp.telling_functions() t WHERE h.class = 'extensions' AND t.oid = ANY (array_agg(h.oid))), '') END
 			|| CASE h.class
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
 				ELSE '; they tell how many rows a table has or a query met' END,

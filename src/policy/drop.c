@@ -6,7 +6,8 @@
  * Invariants:
  *	- dropping the extension (or its tables by any other road) is refused while
  *	  the ledger holds anything.  The hook hears of the extension only after
- *	  its members are gone, hence each table is asked as it goes.
+ *	  its members are gone, hence each table is asked as it goes.  Where the
+ *	  library was not preloaded, an event trigger loads it first.
  *	- a column that bears the privacy unit, or references what does, is not
  *	  dropped alone.
  *	- a column that is dropped may come back with its name and other values: the
@@ -40,6 +41,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
+#include "commands/event_trigger.h"
 #include "commands/extension.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
@@ -54,6 +56,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "policy/policy_int.h"
 
 static object_access_hook_type previous_hook = NULL;
@@ -325,6 +328,35 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 		dp_moves_schema(objectId);
 	else if (access == OAT_POST_CREATE && classId == RelationRelationId && subId == 0)
 		dp_moves_create(objectId);
+}
+
+/* Where the library was not preloaded: the ledger alone is kept, for the rest of the session. */
+static void
+late_object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
+{
+	if (previous_hook)
+		previous_hook(access, classId, objectId, subId, arg);
+	if (access == OAT_DROP && classId == RelationRelationId && subId == 0)
+		drop_relation(objectId);
+}
+
+PG_FUNCTION_INFO_V1(dp_keep_ledger);
+
+/*
+ * Event trigger before commands that can drop the extension, which is a member of
+ * it: at the end of the command it would be gone.
+ */
+Datum
+dp_keep_ledger(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		elog(ERROR, "dp_keep_ledger must be called as an event trigger");
+	if (!dp_preloaded && object_access_hook != late_object_access)
+	{
+		previous_hook = object_access_hook;
+		object_access_hook = late_object_access;
+	}
+	PG_RETURN_NULL();
 }
 
 void

@@ -321,7 +321,7 @@ SELECT provoked('GRANT EXECUTE ON FUNCTION pg_stat_get_live_tuples(oid) TO ana',
 SELECT provoked('GRANT SELECT (reltuples) ON pg_class TO team', 'warning', 'TABLE pg_catalog.pg_class', 'granted to team');
 SELECT provoked('GRANT EXECUTE ON FUNCTION pg_stat_get_live_tuples(oid) TO PUBLIC', 'warning', 'statistics functions', 'open to PUBLIC',
 	'SELECT dp_cdp.harden()');
-SELECT provoked('CREATE EXTENSION pg_stat_statements', 'warning', 'statistics of statements', 'open to PUBLIC',
+SELECT provoked('CREATE EXTENSION pg_stat_statements', 'warning', 'functions of extensions', 'open to PUBLIC',
 	'SELECT dp_cdp.harden()');
 DROP EXTENSION pg_stat_statements;
 
