@@ -140,20 +140,16 @@ dp_ledger_database_is_wanted(Oid database)
 	return false;
 }
 
-/* Returns the databases that somebody may ask: not templates, of which others are made. */
+/* Returns the databases that somebody may ask, in a context: not templates, of which others are made. */
 static List *
-list_databases(void)
+databases_in(MemoryContext context)
 {
 	List	   *databases = NIL;
-	Relation	rel;
-	TableScanDesc scan;
+	Relation	rel = table_open(DatabaseRelationId, AccessShareLock);
+	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
 	HeapTuple	tuple;
 	MemoryContext old;
 
-	StartTransactionCommand();
-	(void) GetTransactionSnapshot();
-	rel = table_open(DatabaseRelationId, AccessShareLock);
-	scan = table_beginscan_catalog(rel, 0, NULL);
 	while (HeapTupleIsValid(tuple = heap_getnext(scan, ForwardScanDirection)))
 	{
 		Form_pg_database row = (Form_pg_database) GETSTRUCT(tuple);
@@ -164,12 +160,23 @@ list_databases(void)
 		 */
 		if (!row->datallowconn || row->datistemplate || row->datconnlimit < -1)
 			continue;
-		old = MemoryContextSwitchTo(TopMemoryContext);
+		old = MemoryContextSwitchTo(context);
 		databases = lappend_oid(databases, row->oid);
 		MemoryContextSwitchTo(old);
 	}
 	table_endscan(scan);
 	table_close(rel, AccessShareLock);
+	return databases;
+}
+
+static List *
+list_databases(void)
+{
+	List	   *databases;
+
+	StartTransactionCommand();
+	(void) GetTransactionSnapshot();
+	databases = databases_in(TopMemoryContext);
 	CommitTransactionCommand();
 	return databases;
 }
@@ -367,13 +374,15 @@ dp_ledger_launcher_main(Datum main_arg)
  *
  * How many background workers have to be possible, so that parallel queries
  * never take those of the ledgers; and max_worker_processes.  What other
- * extensions need comes on top.
+ * extensions need comes on top.  Where the ledgers that are known take all slots,
+ * there may be more that have found none: each database counts.
  */
 Datum
 dp_ledger_worker_slots(PG_FUNCTION_ARGS)
 {
 	int			ledgers = 0;
 	int			parallel;
+	int			replication = max_logical_replication_workers > 0 ? 1 : 0;
 	Datum		values[2];
 	bool		nulls[2] = {false, false};
 	TupleDesc	desc;
@@ -386,12 +395,14 @@ dp_ledger_worker_slots(PG_FUNCTION_ARGS)
 		for (int i = 0; i < dp_shared->nentries; i++)
 			ledgers += dp_shared->entries[i].state == DP_WORKER_UNUSED ? 0 : 1;
 		LWLockRelease(dp_shared->lock);
+		if (ledgers + 1 + replication >= max_worker_processes)
+			ledgers = Max(ledgers, list_length(databases_in(CurrentMemoryContext)));
 		/* the launcher, and this database's */
 		ledgers = 1 + Max(ledgers, 1);
 	}
 	/* the server's: a session may set it as it likes, also higher */
 	parallel = atoi(GetConfigOptionResetString("max_parallel_workers"));
-	values[0] = Int32GetDatum(ledgers + parallel + (max_logical_replication_workers > 0 ? 1 : 0));
+	values[0] = Int32GetDatum(ledgers + parallel + replication);
 	values[1] = Int32GetDatum(max_worker_processes);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }

@@ -30,6 +30,10 @@ $node->psql($_, q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', '
 is(join(' ', map { balance($node, $_, 'clinic', 'ana') } qw(test other)), '0.02 0.02', 'serves one after the other');
 like(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/WARNING:  there is no free background worker for a privacy ledger/, 'the log says that they are short');
 
+is(value($node, 'test', q{SELECT needed FROM dp_cdp.worker_slots()}),
+	value($node, 'test', q{SELECT 1 + count(*) + current_setting('max_parallel_workers')::int FROM pg_database WHERE datallowconn AND NOT datistemplate}),
+	'worker_slots() counts each database where there may be more ledgers than it knows');
+
 my $bench = pgbench_run($node, 'other', q{SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits;}, '-c', 1, '-T', 120);
 $node->poll_query_until('other', q{SELECT rho_spent > 0.02 FROM dp_cdp.budget});
 like(debit_error($node, 'test', 'ana', 'SELECT dp_count(*) FROM visits'),
