@@ -800,20 +800,17 @@ REVOKE ALL ON FUNCTION dp_cdp.check_chain() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.check_chain() IS
 	'rows of the audit whose hash does not follow from their text and the row before';
 
--- Findings that a look at the catalogues and at the end of the log brings:
--- cheap, for check_setup(), too.
-CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
+-- Findings that a look at the catalogues brings, whatever is left of the tables.
+CREATE OR REPLACE FUNCTION dp_cdp.table_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
-	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
-WITH tables AS (
-	SELECT c.oid, c.relpersistence, c.relname
-	FROM pg_class c
-	WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = 'r'
-		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias',
-			'kept_answer', 'block_spent')
-), last AS (
-	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
+WITH wanted (name, key) AS (
+	VALUES ('dataset', 'name'), ('budget', 'dataset, role, role_name'), ('release_log', 'id'), ('ledger_stamp', 'one'), ('ledger_chain', 'one'),
+		('pruned', 'first_id'), ('role_alias', 'role, role_name'), ('kept_answer', 'question, began, rho, delta'), ('block_spent', 'ledger_id, block_from')
+), tables AS (
+	SELECT c.oid, c.relpersistence, c.relname, w.key
+	FROM wanted w JOIN pg_class c ON c.relname = w.name AND c.relnamespace = to_regnamespace('dp_cdp') AND c.relkind = 'r'
 )
 SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
 	'is missing, disabled or changed: rows of the ledger can be changed unseen',
@@ -825,26 +822,59 @@ FROM tables t
 	CROSS JOIN (VALUES ('ledger_guard', 'INSERT OR UPDATE OR DELETE', 'ROW', 31),
 		('ledger_guard_truncate', 'TRUNCATE', 'STATEMENT', 34)) n(name, events, each, type)
 	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name AND g.tgtype = n.type AND g.tgattr = ''
-		AND g.tgfoid = 'dp_cdp.ledger_guard()'::regprocedure AND g.tgqual IS NULL
+		AND g.tgfoid = to_regprocedure('dp_cdp.ledger_guard()') AND g.tgqual IS NULL
 WHERE g.tgenabled IS DISTINCT FROM 'A'
 UNION ALL
 SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties it',
 	format('ALTER TABLE dp_cdp.%s SET LOGGED', t.relname)
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
-FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias,kept_answer,block_spent}'::text[]) n(name)
-WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
+SELECT 'critical', format('dp_cdp.%s', w.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
+FROM wanted w WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = w.name)
 UNION ALL
+SELECT 'critical', format('dp_cdp.%s', t.relname), 'has lost its primary key: debits fail, and a row can be there twice',
+	format('ALTER TABLE dp_cdp.%s ADD PRIMARY KEY (%s)', t.relname, t.key)
+FROM tables t WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisprimary AND i.indisvalid)
+UNION ALL
+SELECT 'critical', format('event trigger %s', n.name), 'is missing, disabled or changed: ' || n.lost,
+	CASE WHEN g.oid IS NULL THEN 'restore the database from a backup' ELSE format('ALTER EVENT TRIGGER %I ENABLE ALWAYS', n.name) END
+FROM (VALUES ('dp_cdp_keep_ledger', 'keep_ledger', 'where the library is not loaded, DROP EXTENSION erases the ledger'),
+		('dp_cdp_extensions', 'tell_of_extension', 'extensions that tell numbers of rows come unseen')) n(name, function, lost)
+	LEFT JOIN pg_event_trigger g ON g.evtname = n.name AND g.evtfoid = to_regprocedure(format('dp_cdp.%s()', n.function))
+WHERE g.evtenabled IS DISTINCT FROM 'A'
+$$;
+COMMENT ON FUNCTION dp_cdp.table_findings() IS
+	'what is wrong with the ledger''s tables, their keys and triggers, by the catalogues';
+
+-- Findings that a look at the sequences and at the end of the log brings: cheap, for check_setup(), too.
+CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH last AS (
+	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
+)
 SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
 	'find out who did that, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
 FROM (SELECT) one LEFT JOIN dp_cdp.ledger_chain c ON true LEFT JOIN last l ON true
 	LEFT JOIN (SELECT max(last_id) AS last_id FROM dp_cdp.pruned) p ON true
 WHERE c.id IS DISTINCT FROM greatest(l.id, p.last_id)
 	OR (l.id > coalesce(p.last_id, 0) AND c.hash IS DISTINCT FROM l.hash)
+UNION ALL
+SELECT 'critical', s.name, format('stands at %s, and the greatest number in use is %s: it was set by hand, and debits fail or will', s.last_value, s.greatest),
+	format('SELECT setval(%L, %s)', s.name, greatest(s.greatest, 1))
+FROM (
+	SELECT 'dp_cdp.release_log_id_seq', q.last_value, q.is_called, (SELECT max(id) FROM dp_cdp.release_log)
+	FROM dp_cdp.release_log_id_seq q
+	UNION ALL
+	SELECT 'dp_cdp.ledger_id_seq', q.last_value, q.is_called,
+		greatest((SELECT max(ledger_id) FROM dp_cdp.dataset), (SELECT max(ledger_id) FROM dp_cdp.budget))
+	FROM dp_cdp.ledger_id_seq q) AS s(name, last_value, is_called, greatest)
+-- restores set numbers back, and the ledger goes on from what it finds
+WHERE s.last_value > 9e18 OR s.name ~ 'log' AND (s.last_value < s.greatest OR s.last_value = s.greatest AND NOT s.is_called)
 $$;
 COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
-	'what is wrong with the ledger''s tables at a glance; check_ledger() looks at every row';
+	'what is wrong with the ledger''s sequences and the end of its log at a glance; check_ledger() looks at every row';
 
 -- What the log says that each balance has spent, from which day on until the next
 -- such day.  A row counts for each balance in paid_by, from the row on with which
@@ -1005,6 +1035,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH findings AS (
+	SELECT * FROM dp_cdp.table_findings()
+	UNION ALL
 	SELECT * FROM dp_cdp.ledger_findings()
 	UNION ALL
 	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
@@ -1520,9 +1552,14 @@ CREATE OR REPLACE FUNCTION dp_cdp.tell_of_extension() RETURNS event_trigger
 DECLARE
 	opened text;
 BEGIN
-	SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
-	FROM dp_cdp.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
-	WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
+	BEGIN
+		SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
+		FROM dp_cdp.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
+		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
+	EXCEPTION WHEN OTHERS THEN
+		-- other extensions must not wait until this one is mended
+		RAISE WARNING 'dp_cdp could not tell whether this opens what dp_cdp.harden() has closed: %', SQLERRM;
+	END;
 	IF opened IS NOT NULL THEN
 		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them', opened;
 	END IF;
@@ -1557,9 +1594,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_
 DECLARE
 	libraries text[];
 BEGIN
-	SELECT coalesce(array_agg(regexp_replace(trim(both ' "' FROM l), '^.*/|\.so$', '', 'g')), '{}') INTO libraries
-		FROM unnest(string_to_array(current_setting('shared_preload_libraries'), ',')) l;
-	preloaded := 'dp_cdp' = ANY (libraries);
+	preloaded := EXISTS (SELECT FROM pg_settings WHERE name = 'dp_cdp.rho');
+	-- an owner who is no superuser any more may not know more
+	IF pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') THEN
+		SELECT coalesce(array_agg(regexp_replace(trim(both ' "' FROM l), '^.*/|\.so$', '', 'g')), '{}') INTO libraries
+			FROM unnest(string_to_array(current_setting('shared_preload_libraries'), ',')) l;
+	END IF;
 	after_citus := coalesce(array_position(libraries, 'dp_cdp') > array_position(libraries, 'citus'), true);
 	IF NOT pg_is_in_recovery() THEN
 		ledger_waits := dp_cdp.ledger_problem() IS NOT NULL;
@@ -1595,13 +1635,19 @@ DECLARE
 	parameters jsonb := '[]';
 	applied jsonb;
 	balances jsonb := '[]';
+	found jsonb;
+	part text;
 BEGIN
+	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp.member_grants()') IS NULL THEN
+		RETURN QUERY SELECT 'critical', format('extension %s', 'dp_cdp'),
+			'its schema or tables have other names, or are gone: nothing is released, and nothing here can be checked',
+			'ALTER SCHEMA ... RENAME TO dp_cdp, and tables likewise; or restore the database from a backup';
+		RETURN;
+	END IF;
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
 		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
-	SELECT * INTO facts FROM dp_cdp.server_facts();
-	SELECT * INTO slots FROM dp_cdp.worker_slots();
 	IF version >= 15 THEN		-- where there are privileges on settings
 		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
@@ -1611,10 +1657,19 @@ BEGIN
 		' FROM pg_subscription s JOIN pg_subscription_rel r ON r.srsubid = s.oid,'
 		' LATERAL (SELECT r.srrelid AS relid UNION SELECT p.relid FROM pg_partition_tree(r.srrelid) p) t'
 		|| CASE WHEN version >= 16 THEN ' WHERE s.subrunasowner' ELSE '' END INTO applied;
-	IF super THEN				-- nobody else may read the tables
-		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()'
-			' UNION ALL SELECT * FROM dp_cdp.cluster_findings() UNION ALL SELECT * FROM dp_cdp.clock_findings()) f' INTO balances;
-	END IF;
+	-- what is damaged says so as a finding, and does not hide the others
+	FOREACH part IN ARRAY CASE WHEN super		-- nobody else may read the tables
+			THEN '{table,ledger,balance,standby,cluster,clock}' ELSE '{table,ledger}' END::text[] LOOP
+		BEGIN
+			EXECUTE format('SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM dp_cdp.%I() f', part || '_findings') INTO found;
+		EXCEPTION WHEN OTHERS THEN
+			found := jsonb_build_array(jsonb_build_object('severity', 'critical', 'object', 'ledger', 'finding', format('cannot be looked at: %s', SQLERRM),
+				'remedy', 'mend what it names, or restore the database from a backup and SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'));
+		END;
+		balances := balances || found;
+	END LOOP;
+	SELECT * INTO facts FROM dp_cdp.server_facts();
+	SELECT * INTO slots FROM dp_cdp.worker_slots();
 
 	RETURN QUERY
 	WITH RECURSIVE
@@ -1887,6 +1942,16 @@ BEGIN
 				THEN format('drop or protect it, or SELECT dp_cdp.release_name(%L, %L)', c.relid::regclass, c.dataset)
 				ELSE format('REVOKE SELECT ON %s FROM %s', c.relid::regclass, c.whom) END
 		FROM copies c JOIN pg_class k ON k.oid = c.relid
+
+		UNION ALL
+		SELECT 'critical', 'extension dp_cdp', format('%s of its objects belong to %s, who is no superuser: whoever acts as that role can change the ledger',
+				count(*), m.owner::regrole),
+			format('ALTER ROLE %1$s SUPERUSER; or let a superuser own what %1$s owns: REASSIGN OWNED BY %1$s TO ...', m.owner::regrole)
+		FROM (SELECT c.relowner AS owner FROM pg_class c WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind IN ('r', 'v', 'S')
+			UNION ALL SELECT p.proowner FROM pg_proc p WHERE p.pronamespace = 'dp_cdp'::regnamespace
+			UNION ALL SELECT e.extowner FROM pg_extension e WHERE e.extname = 'dp_cdp') m
+		WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.owner AND r.rolsuper)
+		GROUP BY m.owner
 
 		-- roles: what an analyst is, or can become
 		UNION ALL
@@ -2206,6 +2271,12 @@ BEGIN
 		FROM datasets d LEFT JOIN budgets b ON b.dataset = d.dataset
 		WHERE d.rho_limit IS NULL GROUP BY d.dataset
 		UNION ALL
+		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)),
+			'has budgets and protects no table: a restore without security labels (pg_restore --no-security-labels) leaves tables open to who may read them',
+			format('call dp_cdp.protect_table for each of its tables, or SELECT dp_cdp.drop_dataset(%L)', d.dataset)
+		FROM datasets d
+		WHERE EXISTS (SELECT FROM budgets b WHERE b.dataset = d.dataset) AND NOT EXISTS (SELECT FROM tops t WHERE t.dataset = d.dataset)
+		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(b.dataset)),
 			format('budget of role %s, which does not exist any more', quote_ident(b.role_name)),
 			format('SELECT dp_cdp.drop_missing_budget(%L, %L)', b.dataset, b.role_name)
@@ -2240,8 +2311,6 @@ BEGIN
 			GROUP BY h.dataset, a.rolname HAVING count(*) > 1) p
 
 		-- the ledger, at a glance
-		UNION ALL
-		SELECT f.severity, f.object, f.finding, f.remedy FROM dp_cdp.ledger_findings() f
 		UNION ALL
 		SELECT f.severity, f.object, f.finding, f.remedy
 		FROM jsonb_to_recordset(balances) AS f(severity text, object text, finding text, remedy text)

@@ -168,20 +168,17 @@ REVOKE ALL ON FUNCTION dp_cdp.check_chain() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.check_chain() IS
 	'rows of the audit whose hash does not follow from their text and the row before';
 
--- Findings that a look at the catalogues and at the end of the log brings:
--- cheap, for check_setup(), too.
-CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
+-- Findings that a look at the catalogues brings, whatever is left of the tables.
+CREATE OR REPLACE FUNCTION dp_cdp.table_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
-	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
-WITH tables AS (
-	SELECT c.oid, c.relpersistence, c.relname
-	FROM pg_class c
-	WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = 'r'
-		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias',
-			'kept_answer', 'block_spent')
-), last AS (
-	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
+WITH wanted (name, key) AS (
+	VALUES ('dataset', 'name'), ('budget', 'dataset, role, role_name'), ('release_log', 'id'), ('ledger_stamp', 'one'), ('ledger_chain', 'one'),
+		('pruned', 'first_id'), ('role_alias', 'role, role_name'), ('kept_answer', 'question, began, rho, delta'), ('block_spent', 'ledger_id, block_from')
+), tables AS (
+	SELECT c.oid, c.relpersistence, c.relname, w.key
+	FROM wanted w JOIN pg_class c ON c.relname = w.name AND c.relnamespace = to_regnamespace('dp_cdp') AND c.relkind = 'r'
 )
 SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
 	'is missing, disabled or changed: rows of the ledger can be changed unseen',
@@ -193,26 +190,59 @@ FROM tables t
 	CROSS JOIN (VALUES ('ledger_guard', 'INSERT OR UPDATE OR DELETE', 'ROW', 31),
 		('ledger_guard_truncate', 'TRUNCATE', 'STATEMENT', 34)) n(name, events, each, type)
 	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name AND g.tgtype = n.type AND g.tgattr = ''
-		AND g.tgfoid = 'dp_cdp.ledger_guard()'::regprocedure AND g.tgqual IS NULL
+		AND g.tgfoid = to_regprocedure('dp_cdp.ledger_guard()') AND g.tgqual IS NULL
 WHERE g.tgenabled IS DISTINCT FROM 'A'
 UNION ALL
 SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties it',
 	format('ALTER TABLE dp_cdp.%s SET LOGGED', t.relname)
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
-FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias,kept_answer,block_spent}'::text[]) n(name)
-WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
+SELECT 'critical', format('dp_cdp.%s', w.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
+FROM wanted w WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = w.name)
 UNION ALL
+SELECT 'critical', format('dp_cdp.%s', t.relname), 'has lost its primary key: debits fail, and a row can be there twice',
+	format('ALTER TABLE dp_cdp.%s ADD PRIMARY KEY (%s)', t.relname, t.key)
+FROM tables t WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisprimary AND i.indisvalid)
+UNION ALL
+SELECT 'critical', format('event trigger %s', n.name), 'is missing, disabled or changed: ' || n.lost,
+	CASE WHEN g.oid IS NULL THEN 'restore the database from a backup' ELSE format('ALTER EVENT TRIGGER %I ENABLE ALWAYS', n.name) END
+FROM (VALUES ('dp_cdp_keep_ledger', 'keep_ledger', 'where the library is not loaded, DROP EXTENSION erases the ledger'),
+		('dp_cdp_extensions', 'tell_of_extension', 'extensions that tell numbers of rows come unseen')) n(name, function, lost)
+	LEFT JOIN pg_event_trigger g ON g.evtname = n.name AND g.evtfoid = to_regprocedure(format('dp_cdp.%s()', n.function))
+WHERE g.evtenabled IS DISTINCT FROM 'A'
+$$;
+COMMENT ON FUNCTION dp_cdp.table_findings() IS
+	'what is wrong with the ledger''s tables, their keys and triggers, by the catalogues';
+
+-- Findings that a look at the sequences and at the end of the log brings: cheap, for check_setup(), too.
+CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH last AS (
+	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
+)
 SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
 	'find out who did that, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
 FROM (SELECT) one LEFT JOIN dp_cdp.ledger_chain c ON true LEFT JOIN last l ON true
 	LEFT JOIN (SELECT max(last_id) AS last_id FROM dp_cdp.pruned) p ON true
 WHERE c.id IS DISTINCT FROM greatest(l.id, p.last_id)
 	OR (l.id > coalesce(p.last_id, 0) AND c.hash IS DISTINCT FROM l.hash)
+UNION ALL
+SELECT 'critical', s.name, format('stands at %s, and the greatest number in use is %s: it was set by hand, and debits fail or will', s.last_value, s.greatest),
+	format('SELECT setval(%L, %s)', s.name, greatest(s.greatest, 1))
+FROM (
+	SELECT 'dp_cdp.release_log_id_seq', q.last_value, q.is_called, (SELECT max(id) FROM dp_cdp.release_log)
+	FROM dp_cdp.release_log_id_seq q
+	UNION ALL
+	SELECT 'dp_cdp.ledger_id_seq', q.last_value, q.is_called,
+		greatest((SELECT max(ledger_id) FROM dp_cdp.dataset), (SELECT max(ledger_id) FROM dp_cdp.budget))
+	FROM dp_cdp.ledger_id_seq q) AS s(name, last_value, is_called, greatest)
+-- restores set numbers back, and the ledger goes on from what it finds
+WHERE s.last_value > 9e18 OR s.name ~ 'log' AND (s.last_value < s.greatest OR s.last_value = s.greatest AND NOT s.is_called)
 $$;
 COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
-	'what is wrong with the ledger''s tables at a glance; check_ledger() looks at every row';
+	'what is wrong with the ledger''s sequences and the end of its log at a glance; check_ledger() looks at every row';
 
 -- What the log says that each balance has spent, from which day on until the next
 -- such day.  A row counts for each balance in paid_by, from the row on with which
@@ -373,6 +403,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH findings AS (
+	SELECT * FROM dp_cdp.table_findings()
+	UNION ALL
 	SELECT * FROM dp_cdp.ledger_findings()
 	UNION ALL
 	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,

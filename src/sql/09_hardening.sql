@@ -252,9 +252,14 @@ CREATE OR REPLACE FUNCTION dp_cdp.tell_of_extension() RETURNS event_trigger
 DECLARE
 	opened text;
 BEGIN
-	SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
-	FROM dp_cdp.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
-	WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
+	BEGIN
+		SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
+		FROM dp_cdp.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
+		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
+	EXCEPTION WHEN OTHERS THEN
+		-- other extensions must not wait until this one is mended
+		RAISE WARNING 'dp_cdp could not tell whether this opens what dp_cdp.harden() has closed: %', SQLERRM;
+	END;
 	IF opened IS NOT NULL THEN
 		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them', opened;
 	END IF;
@@ -289,9 +294,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_
 DECLARE
 	libraries text[];
 BEGIN
-	SELECT coalesce(array_agg(regexp_replace(trim(both ' "' FROM l), '^.*/|\.so$', '', 'g')), '{}') INTO libraries
-		FROM unnest(string_to_array(current_setting('shared_preload_libraries'), ',')) l;
-	preloaded := 'dp_cdp' = ANY (libraries);
+	preloaded := EXISTS (SELECT FROM pg_settings WHERE name = 'dp_cdp.rho');
+	-- an owner who is no superuser any more may not know more
+	IF pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') THEN
+		SELECT coalesce(array_agg(regexp_replace(trim(both ' "' FROM l), '^.*/|\.so$', '', 'g')), '{}') INTO libraries
+			FROM unnest(string_to_array(current_setting('shared_preload_libraries'), ',')) l;
+	END IF;
 	after_citus := coalesce(array_position(libraries, 'dp_cdp') > array_position(libraries, 'citus'), true);
 	IF NOT pg_is_in_recovery() THEN
 		ledger_waits := dp_cdp.ledger_problem() IS NOT NULL;
@@ -327,13 +335,19 @@ DECLARE
 	parameters jsonb := '[]';
 	applied jsonb;
 	balances jsonb := '[]';
+	found jsonb;
+	part text;
 BEGIN
+	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp.member_grants()') IS NULL THEN
+		RETURN QUERY SELECT 'critical', format('extension %s', 'dp_cdp'),
+			'its schema or tables have other names, or are gone: nothing is released, and nothing here can be checked',
+			'ALTER SCHEMA ... RENAME TO dp_cdp, and tables likewise; or restore the database from a backup';
+		RETURN;
+	END IF;
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
 		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
-	SELECT * INTO facts FROM dp_cdp.server_facts();
-	SELECT * INTO slots FROM dp_cdp.worker_slots();
 	IF version >= 15 THEN		-- where there are privileges on settings
 		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
@@ -343,10 +357,19 @@ BEGIN
 		' FROM pg_subscription s JOIN pg_subscription_rel r ON r.srsubid = s.oid,'
 		' LATERAL (SELECT r.srrelid AS relid UNION SELECT p.relid FROM pg_partition_tree(r.srrelid) p) t'
 		|| CASE WHEN version >= 16 THEN ' WHERE s.subrunasowner' ELSE '' END INTO applied;
-	IF super THEN				-- nobody else may read the tables
-		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()'
-			' UNION ALL SELECT * FROM dp_cdp.cluster_findings() UNION ALL SELECT * FROM dp_cdp.clock_findings()) f' INTO balances;
-	END IF;
+	-- what is damaged says so as a finding, and does not hide the others
+	FOREACH part IN ARRAY CASE WHEN super		-- nobody else may read the tables
+			THEN '{table,ledger,balance,standby,cluster,clock}' ELSE '{table,ledger}' END::text[] LOOP
+		BEGIN
+			EXECUTE format('SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM dp_cdp.%I() f', part || '_findings') INTO found;
+		EXCEPTION WHEN OTHERS THEN
+			found := jsonb_build_array(jsonb_build_object('severity', 'critical', 'object', 'ledger', 'finding', format('cannot be looked at: %s', SQLERRM),
+				'remedy', 'mend what it names, or restore the database from a backup and SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'));
+		END;
+		balances := balances || found;
+	END LOOP;
+	SELECT * INTO facts FROM dp_cdp.server_facts();
+	SELECT * INTO slots FROM dp_cdp.worker_slots();
 
 	RETURN QUERY
 	WITH RECURSIVE
@@ -619,6 +642,16 @@ BEGIN
 				THEN format('drop or protect it, or SELECT dp_cdp.release_name(%L, %L)', c.relid::regclass, c.dataset)
 				ELSE format('REVOKE SELECT ON %s FROM %s', c.relid::regclass, c.whom) END
 		FROM copies c JOIN pg_class k ON k.oid = c.relid
+
+		UNION ALL
+		SELECT 'critical', 'extension dp_cdp', format('%s of its objects belong to %s, who is no superuser: whoever acts as that role can change the ledger',
+				count(*), m.owner::regrole),
+			format('ALTER ROLE %1$s SUPERUSER; or let a superuser own what %1$s owns: REASSIGN OWNED BY %1$s TO ...', m.owner::regrole)
+		FROM (SELECT c.relowner AS owner FROM pg_class c WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind IN ('r', 'v', 'S')
+			UNION ALL SELECT p.proowner FROM pg_proc p WHERE p.pronamespace = 'dp_cdp'::regnamespace
+			UNION ALL SELECT e.extowner FROM pg_extension e WHERE e.extname = 'dp_cdp') m
+		WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.owner AND r.rolsuper)
+		GROUP BY m.owner
 
 		-- roles: what an analyst is, or can become
 		UNION ALL
@@ -938,6 +971,12 @@ BEGIN
 		FROM datasets d LEFT JOIN budgets b ON b.dataset = d.dataset
 		WHERE d.rho_limit IS NULL GROUP BY d.dataset
 		UNION ALL
+		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)),
+			'has budgets and protects no table: a restore without security labels (pg_restore --no-security-labels) leaves tables open to who may read them',
+			format('call dp_cdp.protect_table for each of its tables, or SELECT dp_cdp.drop_dataset(%L)', d.dataset)
+		FROM datasets d
+		WHERE EXISTS (SELECT FROM budgets b WHERE b.dataset = d.dataset) AND NOT EXISTS (SELECT FROM tops t WHERE t.dataset = d.dataset)
+		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(b.dataset)),
 			format('budget of role %s, which does not exist any more', quote_ident(b.role_name)),
 			format('SELECT dp_cdp.drop_missing_budget(%L, %L)', b.dataset, b.role_name)
@@ -972,8 +1011,6 @@ BEGIN
 			GROUP BY h.dataset, a.rolname HAVING count(*) > 1) p
 
 		-- the ledger, at a glance
-		UNION ALL
-		SELECT f.severity, f.object, f.finding, f.remedy FROM dp_cdp.ledger_findings() f
 		UNION ALL
 		SELECT f.severity, f.object, f.finding, f.remedy
 		FROM jsonb_to_recordset(balances) AS f(severity text, object text, finding text, remedy text)

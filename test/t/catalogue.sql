@@ -27,15 +27,19 @@ SELECT line FROM (
 	FROM member m JOIN pg_proc p ON p.oid = m.objid AND m.classid = 'pg_proc'::regclass
 		JOIN pg_aggregate a ON a.aggfnoid = p.oid
 	UNION ALL
-	SELECT 'privileges ' || m.identity || ' ' || coalesce((SELECT string_agg(x::text, ',' ORDER BY x::text)
-			FROM unnest(CASE m.classid WHEN 'pg_class'::regclass THEN (SELECT relacl FROM pg_class WHERE oid = m.objid)
-				WHEN 'pg_proc'::regclass THEN (SELECT proacl FROM pg_proc WHERE oid = m.objid)
-				WHEN 'pg_type'::regclass THEN (SELECT typacl FROM pg_type WHERE oid = m.objid)
-				WHEN 'pg_namespace'::regclass THEN (SELECT nspacl FROM pg_namespace WHERE oid = m.objid) END) x), 'default')
+	-- those of who has them by default are the same, written down or not
+	SELECT 'privileges ' || m.identity || ' ' || coalesce((SELECT string_agg(x::text, ',' ORDER BY x::text) FROM unnest(coalesce(a.acl, a.by_default)) x), 'none')
 		|| ' initially ' || coalesce((SELECT string_agg(x::text, ',' ORDER BY x::text)
-			FROM pg_init_privs i, unnest(i.initprivs) x
-			WHERE i.classoid = m.classid AND i.objoid = m.objid), 'default')
-	FROM member m
+			FROM unnest(coalesce((SELECT i.initprivs FROM pg_init_privs i
+				WHERE i.classoid = m.classid AND i.objoid = m.objid AND i.objsubid = 0), a.by_default)) x), 'none')
+	FROM member m LEFT JOIN LATERAL (
+		SELECT relacl, acldefault(CASE relkind WHEN 'S' THEN 's' ELSE 'r' END::"char", relowner) FROM pg_class WHERE m.classid = 'pg_class'::regclass AND oid = m.objid
+		UNION ALL
+		SELECT proacl, acldefault('f', proowner) FROM pg_proc WHERE m.classid = 'pg_proc'::regclass AND oid = m.objid
+		UNION ALL
+		SELECT typacl, acldefault('T', typowner) FROM pg_type WHERE m.classid = 'pg_type'::regclass AND oid = m.objid
+		UNION ALL
+		SELECT nspacl, acldefault('n', nspowner) FROM pg_namespace WHERE m.classid = 'pg_namespace'::regclass AND oid = m.objid) AS a(acl, by_default) ON true
 	UNION ALL
 	SELECT 'relation ' || m.identity || ' ' || concat(c.relkind, c.relpersistence) || ' ' || coalesce(c.reloptions::text, '')
 		|| ' ' || c.relrowsecurity || ' ' || coalesce(pg_get_viewdef(v.oid), '')

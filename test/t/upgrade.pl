@@ -74,10 +74,16 @@ for my $version (map { s{.*/}{}r } glob("$ENV{FORMER_VERSIONS}/*"))
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE DATABASE test');
 	$node->safe_psql('test', <<EOC);
+CREATE ROLE ana LOGIN;
+-- what former versions did not take away
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO ana;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO ana;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO ana;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TYPES TO ana;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO ana;
 CREATE EXTENSION dp_cdp VERSION '$version';
 CREATE ROLE dba;
 GRANT CREATE ON SCHEMA public TO dba;
-CREATE ROLE ana LOGIN;
 CREATE ROLE bob LOGIN;
 SET SESSION AUTHORIZATION dba;
 CREATE TABLE visits (patient int, dept text, cost float8);
