@@ -1903,7 +1903,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
 		format('counts rows of the audit from %s on, and the next has number %s: the sequence was set back', b.spent_since, s.last_value + s.is_called::int),
 		format('SELECT setval(''dp_cdp.release_log_id_seq'', %s)', b.spent_since)
-	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since > s.last_value + s.is_called::int
+	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
 	UNION ALL
 	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.refreshed_at > now() + '1 hour'
 			THEN format('was refreshed on %s, which is to come, as the clock was ahead: until then no answer is given again', d.refreshed_at)
