@@ -36,7 +36,7 @@ class Result:
     """Counts of one file, and what failed in it."""
 
     def __init__(self, log, code):
-        regress = re.match('.*/(regress|isolation)\.log$', log)
+        regress = re.match(r'.*/(regress|isolation)\.log$', log)
         self.passed = self.failed = self.skipped = 0
         self.why = None         # a failure that is no test's
         self.names = []         # of pg_regress: what failed, to be run again by itself
