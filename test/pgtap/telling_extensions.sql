@@ -33,7 +33,7 @@ END $$;
 CREATE EXTENSION lo;
 CREATE FUNCTION pages_of(text) RETURNS bigint AS '$libdir/pgstattuple', 'pg_relpages_v1_5' LANGUAGE C STRICT;
 CREATE FUNCTION pages_of(regclass) RETURNS bigint AS '$libdir/pgstattuple', 'pg_relpagesbyid_v1_5' LANGUAGE C STRICT STABLE;
-CREATE FUNCTION times() RETURNS SETOF record AS '$libdir/old_snapshot', 'pg_old_snapshot_time_mapping' LANGUAGE C STRICT;
+CREATE FUNCTION times() RETURNS SETOF record AS '$libdir/pg_buffercache', 'pg_buffercache_pages' LANGUAGE C STRICT;
 CREATE FUNCTION computed(text) RETURNS text AS '$libdir/citext', 'citext_hash' LANGUAGE C STRICT IMMUTABLE;
 CREATE FUNCTION drawn(int) RETURNS int AS '$libdir/tablefunc', 'normal_rand' LANGUAGE C;
 CREATE VIEW all_pages AS SELECT c.relname, pages_of(c.oid::regclass) AS pages FROM pg_class c WHERE c.relname = 'visits';
@@ -63,8 +63,8 @@ SELECT is_empty('SELECT * FROM found', 'nothing is left');
 \set said `psql -X -c 'CREATE EXTENSION pgrowlocks' 2>&1`
 SELECT matches(:'said'::text, 'WARNING:  functions of extension pgrowlocks are open to PUBLIC .* dp_cdp.harden\(\) closes them', 'told at CREATE EXTENSION');
 SELECT is((SELECT severity || ' ' || object FROM found), 'warning functions of extensions', 'and by check_setup()');
-\set said `psql -X -c 'SELECT count(*) FROM dp_cdp.harden()' -c 'CREATE EXTENSION old_snapshot' -c 'SELECT count(*) FROM dp_cdp.harden()' 2>&1`
-SELECT matches(:'said'::text, 'extension old_snapshot are open', 'another');
+\set said `psql -X -c 'SELECT count(*) FROM dp_cdp.harden()' -c 'CREATE EXTENSION pageinspect' -c 'SELECT count(*) FROM dp_cdp.harden()' 2>&1`
+SELECT matches(:'said'::text, 'extension pageinspect are open', 'another');
 \set said `psql -X -c 'CREATE EXTENSION pg_trgm' -c 'CREATE EXTENSION tablefunc' -c 'CREATE EXTENSION pgcrypto' -c 'CREATE EXTENSION hstore' -c 'CREATE EXTENSION unaccent' -c 'CREATE EXTENSION cube' -c 'CREATE EXTENSION file_fdw' -c 'CREATE EXTENSION bloom' -c 'CREATE EXTENSION intarray' -c 'CREATE EXTENSION "uuid-ossp"' 2>&1 | grep -v '^CREATE EXTENSION$'`
 SELECT is(:'said'::text, '', 'what computes is left alone');
 SELECT is_empty('SELECT * FROM found', 'and is no finding');

@@ -183,7 +183,8 @@ class Scenarios:
         return [Step(private, 'shape' if fetch else 'keys', q, parameters, fetch) for _ in range(self.rng.choice([1, 2]))]
 
     def serializable(self, q):
-        return [Step('BEGIN ISOLATION LEVEL SERIALIZABLE'), Step(q.private, 'keys', q), Step(LOCKS, 'bag'), Step('COMMIT')]
+        level = self.rng.choice(['SERIALIZABLE', 'SERIALIZABLE, READ ONLY', 'SERIALIZABLE, READ ONLY, DEFERRABLE', 'SERIALIZABLE, READ ONLY, DEFERRABLE', 'REPEATABLE READ'])
+        return [Step('BEGIN ISOLATION LEVEL ' + level), Step(q.private, 'keys', q), Step(LOCKS, 'bag'), Step('COMMIT')]
 
     def deep(self, q):
         what = self.rng.choice(['%s', 'EXPLAIN %s', 'EXPLAIN %s', 'EXPLAIN (VERBOSE) %s', 'CREATE TEMP TABLE deep AS %s', 'PREPARE deep AS %s']) % q.private
