@@ -4090,8 +4090,8 @@ BEGIN
 		SELECT 'warning', t.relid::regclass::text,
 			format('its rows belong to people through a foreign key, and nothing is released from it: %s', p.problem),
 			'mend the foreign key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
-		FROM tops t CROSS JOIN LATERAL (SELECT dp_cdp.through_problem(t.relid) AS problem) p
-		WHERE t.nthrough > 0 AND p.problem IS NOT NULL
+		FROM tops t CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND t.nthrough > 0 THEN dp_cdp.through_problem(t.relid) END AS problem) p
+		WHERE p.problem IS NOT NULL
 		UNION ALL
 		SELECT CASE WHEN d.readers IS NULL THEN 'warning' ELSE 'critical' END, d.relid::regclass::text,
 			format('references table %s, so that its rows are people''s, too, but is not protected%s', f.confrelid::regclass,
@@ -4131,8 +4131,8 @@ BEGIN
 			format('its rows are in blocks of time, and nothing keeps them there: %s', p.problem),
 			format('call dp_cdp.protect_table again as it was called for table %s', t.relid::regclass)
 		FROM datasets d JOIN tops t ON t.dataset = d.dataset JOIN covered c ON c.top = t.relid
-			CROSS JOIN LATERAL (SELECT dp_cdp.block_problem(c.relid) AS problem) p
-		WHERE d.block_every IS NOT NULL AND p.problem IS NOT NULL
+			CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND d.block_every IS NOT NULL THEN dp_cdp.block_problem(c.relid) END AS problem) p
+		WHERE p.problem IS NOT NULL
 		UNION ALL
 		SELECT 'info', format('dataset %s', quote_ident(d.dataset)),
 			format('is with blocks of time, each of %s: caps and budgets hold for a person''s rows of one block; of a person with rows in several blocks, up to as many times the budget is known', d.block_every),
