@@ -9,9 +9,11 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# a lock table that is soon full
-my $node = ledger_node('main', conf => "max_connections = 20\nmax_locks_per_transaction = 10\nautovacuum = off\n");
+my $node = ledger_node('main', conf => "max_connections = 20\nautovacuum = off\n");
 ledger_database($node, 'test');
+# a lock table that is soon full, which CREATE EXTENSION would not do with
+$node->append_conf('postgresql.conf', 'max_locks_per_transaction = 10');
+$node->restart;
 $node->safe_psql('test', 'CREATE ROLE owner LOGIN; GRANT ALL ON SCHEMA public TO owner; GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner;'
 	  . ' CREATE ROLE team; CREATE ROLE ana LOGIN IN ROLE team; CREATE ROLE bob LOGIN IN ROLE team; CREATE ROLE cat LOGIN');
 # reading stays where it is until it is cancelled
