@@ -42,8 +42,8 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/errors.h"
 #include "ledger/ledger_int.h"
 #include "ledger/primary.h"
@@ -245,14 +245,14 @@ dp_ledger_watch_end(DpLedgerWatch *watch)
 static void
 count_failure(const DpLedgerWatch *watch, int *failures, int *most)
 {
-	TimestampTz since = GetCurrentTimestamp();
+	int64		since = dp_uptime();
 	int			number = hand_over(watch, true);
 	bool		counted = false;
 
 	while (!counted)
 	{
 		DpFailure  *entry = &dp_shared->failures[number];
-		bool		late = TimestampDifferenceExceeds(since, GetCurrentTimestamp(), PATIENCE_MS);
+		bool		late = dp_ms_since(since) > PATIENCE_MS;
 
 		ResetLatch(MyLatch);
 		LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
@@ -393,12 +393,10 @@ dp_failures_posted(void)
 int
 dp_failures_retry(void)
 {
-	static TimestampTz tried_at = 0;
-	TimestampTz now = GetCurrentTimestamp();
+	static int64 tried_at = 0;	/* dp_uptime() */
 	int			n = 0;
 
-	if (pg_atomic_read_u32(&dp_shared->nfailures) == 0 ||
-		(now >= tried_at && !TimestampDifferenceExceeds(tried_at, now, RETRY_MS)))
+	if (pg_atomic_read_u32(&dp_shared->nfailures) == 0 || dp_ms_since(tried_at) < RETRY_MS)
 		return 0;
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < DP_FAILURES(dp_shared->nslots); i++)
@@ -410,7 +408,7 @@ dp_failures_retry(void)
 	}
 	LWLockRelease(dp_shared->lock);
 	if (n > 0)
-		tried_at = now;
+		tried_at = dp_uptime();
 	return n;
 }
 
