@@ -296,7 +296,7 @@ choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
 	{
 		column->ladder = NIL;
 		column->id.rho = column->asked;
-		column->id.began = Max(GetCurrentTimestamp(), top->id.began + 1);
+		column->id.began = Max(dp_now(), top->id.began + 1);
 		column->id.below = 0;
 		return;
 	}
