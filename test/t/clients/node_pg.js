@@ -299,8 +299,11 @@ async function cancelled(lock, type) {
 	// cancels on a connection of its own
 	const canceller = new Client({ user: 'analyst1' });
 	canceller.connection.on('error', () => {});
+	// the server closes it after the signal; a later signal would cancel the next query
+	const sent = new Promise((resolve) => canceller.connection.once('end', resolve));
 	canceller.cancel(client, query);
 	const { code } = (await ended) ?? {};
+	await sent;
 	await holder.query('ROLLBACK');
 	await holder.end();
 	return { client, code };
