@@ -89,7 +89,11 @@ like(found(), qr/^critical extension dp_cdp its schema or tables have other name
 $node->safe_psql('postgres', 'ALTER TABLE dp_cdp.datasets2 RENAME TO dataset');
 
 # a worker that is stopped
-my $pid = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'});
+# it may have ended when a table of its had another name
+my $worker = q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'};
+$node->safe_psql('postgres', $query, extra_params => [ '-U', 'analyst1' ]);
+ok($node->poll_query_until('postgres', "SELECT EXISTS ($worker)"), 'the worker is there');
+my $pid = $node->safe_psql('postgres', $worker);
 kill 'STOP', $pid;
 is(found(), '', 'while the worker is stopped there is an answer');
 kill 'CONT', $pid;
