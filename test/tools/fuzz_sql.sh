@@ -8,7 +8,7 @@
 # FUZZ_SECONDS (600) in total, FUZZ_SEED, ONLY="sqlsmith" or "grammar".
 # ONLY="neighbours" compares databases that differ in one unit, with as many
 # workers as there are processors (JOBS): FUZZ_STATEMENTS in total instead of
-# FUZZ_SECONDS, FUZZ_PAIRS, FUZZ_HEAVY=1, FUZZ_SHAPES=1 (their share), FUZZ_ASKED=1, FUZZ_PARALLEL=1,
+# FUZZ_SECONDS, FUZZ_PAIRS, FUZZ_HEAVY=1, FUZZ_SHAPES=1 (their share), FUZZ_ASKED=1, FUZZ_PARALLEL=1, FUZZ_WAYS="plain writer",
 # FUZZ_KEPT=0.7 (the share of queries that are asked again where answers are kept).  ONLY="bounding" compares plans of
 # what units contribute, with as many workers.
 # ASSERT=1 runs a server with assertions, which is built from the
@@ -100,7 +100,7 @@ run()
 	(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=fuzz \
 		FUZZ_SECONDS="$share" FUZZ_SEED="$DP_SEED" FUZZ_VERBOSE="${FUZZ_VERBOSE:-}" FUZZ_EPISODE="${FUZZ_EPISODE:-}" \
 		FUZZ_STATEMENTS="${FUZZ_STATEMENTS:+$(((FUZZ_STATEMENTS + $4 - 1) / $4))}" FUZZ_WORKER="$3/$4" \
-		FUZZ_PAIRS="${FUZZ_PAIRS:-}" FUZZ_HEAVY="${FUZZ_HEAVY:-}" FUZZ_SHAPES="${FUZZ_SHAPES:-}" FUZZ_ASKED="${FUZZ_ASKED:-}" FUZZ_PARALLEL="${FUZZ_PARALLEL:-}" FUZZ_KEPT="${FUZZ_KEPT:-}" \
+		FUZZ_PAIRS="${FUZZ_PAIRS:-}" FUZZ_HEAVY="${FUZZ_HEAVY:-}" FUZZ_SHAPES="${FUZZ_SHAPES:-}" FUZZ_ASKED="${FUZZ_ASKED:-}" FUZZ_PARALLEL="${FUZZ_PARALLEL:-}" FUZZ_WAYS="${FUZZ_WAYS:-}" FUZZ_KEPT="${FUZZ_KEPT:-}" \
 		PATH="$DP_BIN:$PATH" PYTHONDONTWRITEBYTECODE=1 python3 "$work/in/fuzz/sql/${name}_fuzz.py") || rc=1
 	dp_stop "$dir" fast
 	if grep -qE "$bad" "$dir/log"

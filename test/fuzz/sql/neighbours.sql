@@ -37,6 +37,8 @@ INSERT INTO c.costs VALUES (777, '1871-03-05', 'NaN', 'Infinity', 1e308, 1e300, 
 		('{"n": ' || repeat('[', 1000) || repeat(']', 1000) || ', "o": {"a": 1e300}, "k": "' || repeat('a', 900) || '"}')::jsonb),
 	(101, 'infinity', '-Infinity', 'NaN', 'NaN', 'NaN', '0', NULL, 'AbC', NULL, NULL, '[null, [], "a"]'),
 	(101, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'null');
+-- a value that lies out of line
+UPDATE c.costs SET note = (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i) WHERE person = 777 AND note <> 'zqcanary';
 INSERT INTO x.people VALUES (777, 'name1', 1950, '101', true);
 INSERT INTO x.visits SELECT 7654322 + i, 777, 'a', 'good', 'city' || i, true, i, i, i, '2024-02-01', i FROM generate_series(1, 3) i;
 INSERT INTO x.tides VALUES (777, '2024-02-01', 'a', 1, 1), (777, '2024-03-31', 'c', 3, 2.5);
@@ -61,6 +63,9 @@ GRANT USAGE ON SCHEMA own TO fuzz_poor, fuzz_nobody;
 -- the limit can also be neared by recursion
 GRANT SET ON PARAMETER max_stack_depth TO fuzz_analyst, fuzz_poor, fuzz_nobody;
 SET ROLE fuzz_analyst;
+-- more than a process has places of its own for
+SELECT format('CREATE TABLE own.l%s ()', i) FROM generate_series(1, 40) i
+\gexec
 CREATE FUNCTION own.deep(n int, query text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	IF n > 0 THEN

@@ -12,7 +12,7 @@ the one database is ever seen in the other.
 
 Environment: PGHOST and so on, a cluster of its own, whose directory of
 programs is in PATH; FUZZ_SECONDS (300) or FUZZ_STATEMENTS, FUZZ_SEED (random),
-FUZZ_EPISODE, FUZZ_PAIRS, FUZZ_WORKER ("0/2"), FUZZ_HEAVY.  See test/README.md.
+FUZZ_EPISODE, FUZZ_PAIRS, FUZZ_WAYS, FUZZ_WORKER ("0/2"), FUZZ_HEAVY.  See test/README.md.
 """
 import collections
 import math
@@ -28,12 +28,14 @@ sys.path.insert(0, HERE)
 from grammar import Level
 from grammar_fuzz import PLANNER, PRIVACY
 from hostile import Hostile
+from meanwhile import OWNER
 from oracle import differ, differ_softly, not_allowed, not_possible, number
-from pairs import DIFFERENCES, Looking, Pair, plainly
-from scenarios import LARGE, OWN, Scenarios, Step
+from pairs import DIFFERENCES, Pair, plainly
+from scenarios import LARGE, OWN, Scenarios
 from sequences import Sequences
 from shapes import RHO as RHO_OF_SHAPES, Shapes
-from wire import Lost
+from steps import Step, ask
+from wire import Looking, Lost
 
 SECONDS = float(os.environ.get('FUZZ_SECONDS') or 300)
 STATEMENTS = int(os.environ.get('FUZZ_STATEMENTS') or 0)
@@ -46,11 +48,13 @@ SHAPES = float(os.environ.get('FUZZ_SHAPES') or 0.1)    # of the statements, who
 ASKED = float(os.environ.get('FUZZ_ASKED') or 0)        # of the others, which are whole queries of asked.py
 SLOW = float(os.environ.get('FUZZ_SLOW') or 0)        # statements that take longer are shown
 PARALLEL = bool(os.environ.get('FUZZ_PARALLEL'))        # forces parallel plans
+WAYS = os.environ.get('FUZZ_WAYS', '').split()          # the only scenarios
 KEPT = float(os.environ.get('FUZZ_KEPT') or 0)          # answers are kept; of the queries so many are asked again, by several roles at several prices
 KINDS = ('asked', 'answered', 'distances', 'with plain SQL', 'keys selected')
 SCENARIOS = 50                  # of an episode
 RHO = 200000.0                  # of one aggregate, where answers are compared
 REPEATS = 1 if HEAVY else 4
+COUNTED = 'it counts as '       # says an error of a release that failed
 
 # Settings that make plans differ where data may, and those that fit a session here
 FORCED = ["work_mem = '64kB'; SET enable_hashagg = off", 'enable_hashagg = off; SET enable_hashjoin = off; SET enable_nestloop = off',
@@ -77,6 +81,8 @@ def without_planning(rows):
 
 def observed(step, a, newest, declared):
     """all that an analyst sees of an answer, but for noise"""
+    if step.how == 'raced' or step.how == 'room' and (not a.error or COUNTED not in a.text()):
+        return ()
     counted = step.how in ('exact', 'bag') or step.how == 'keys' and declared and step.q.plain
     # where rows are fetched in pieces, their number decides whether it is complete
     tags = tuple(a.tags if counted and not step.fetch else [] if step.fetch else [re.sub(r'\d+', '?', t) for t in a.tags])
@@ -105,6 +111,8 @@ def own_reads_left_out(o):
 
 
 def told(o):
+    if not o:
+        return 'nothing that is compared'
     error, notices, tags, columns, _, status, rows = o
     text = 'error %s ' % {k: v for k, v in error} if error else ''
     return text + 'notices %s, ' % (notices,) * bool(notices) + 'tags %s, columns %s, status %s, rows %s' % (tags, columns, status, str(rows)[:1500])
@@ -202,17 +210,6 @@ class Neighbours(Sequences):
     # Asking both
     # ------------------------------------------------------------------
 
-    @staticmethod
-    def ask(both, steps):
-        """both are asked everything at once, and work side by side"""
-        for s in steps:
-            for c in both:
-                if s.fetch is None:
-                    c.post(s.sql)
-                else:
-                    c.post_extended(s.sql, s.parameters, s.fetch)
-        return [[c.read() for _ in steps] for c in both]
-
     def compare(self, pair, steps, answers, charges):
         """[(step, what is wrong or None, observed in the first, in the second)]"""
         out = []
@@ -220,7 +217,7 @@ class Neighbours(Sequences):
         loose = not declared or any(s.q and not s.q.plain for s in steps)
         for s, a, b in zip(steps, *answers):
             x, y = (observed(s, v, pair.newest, declared) for v in (a, b))
-            if loose and 'pg_locks' in s.sql:
+            if loose and x and 'pg_locks' in s.sql:
                 x, y = own_reads_left_out(x), own_reads_left_out(y)
             wrong = 'observed' if x != y else None
             if wrong is None and s.how == 'keys' and s.q and s.q.flips and not s.q.plain and self.exact and not a.error and not b.error:
@@ -233,20 +230,20 @@ class Neighbours(Sequences):
                     self.counts['distances'] += measured
                     self.tally(s.q, 'distances', measured)
             out.append((s, wrong, x, y))
-        if charges[0] != charges[1]:
+        if charges[0] != charges[1] and not any(s.how in ('raced', 'room') and s.who != OWNER for s in steps):
             out.append((Step('-- charges'), 'charged', tuple(charges[0]), tuple(charges[1])))
         return out
 
     def once(self, pair, both, steps):
         t = time.time()
-        answers = self.ask(both, steps)
+        answers = ask(both, steps)
         if SLOW and time.time() - t > SLOW:
             print('%.2f s: %s' % (time.time() - t, ' ;; '.join(s.sql[:400] for s in steps)), flush=True)
         return answers, pair.charges()
 
     def begin(self, pair, role, settings):
         both = pair.open(role)
-        self.ask(both, settings)
+        ask(both, settings)
         pair.charges()
         return both
 
@@ -288,7 +285,7 @@ class Neighbours(Sequences):
                               pair, settings, self.minimal(pair, role, settings, steps, i), where,
                               # one for each kind of statement and pair of errors
                               '%s: %s, %s' % ((re.match(r'\S+( own\.\w+)?', s.sql)[0],) + tuple(
-                                  dict(o[0]).get('M', '')[:60] if what == 'observed' and o[0] else 'answered' for o in (x, y))))
+                                  dict(o[0]).get('M', '')[:60] if what == 'observed' and o and o[0] else 'answered' for o in (x, y))))
                     return True
             elif sum(w[i] is not None and w[i] not in ('observed', 'charged') for w in wrong) >= 3:
                 self.find('distance', what, pair, settings, steps, where, 'answers are too far apart' if 'differs by' in what else 'groups are in one answer only')
@@ -375,13 +372,13 @@ class Neighbours(Sequences):
         grammar = Hostile(rng, pair.person, tiny, HEAVY)
         hostility = grammar.hostility
         grammar.asks = ASKED or grammar.asks
-        scenarios = Scenarios(rng)
+        scenarios = Scenarios(rng, pair.person, 'x' if self.exact else 'c')
         owner = None
         others, asks = {}, random.Random('again %d/%d' % (SEED, n))
         both = self.begin(pair, role, settings)
         try:
             for _ in range(SCENARIOS):
-                way, compare = scenarios.choose(), rng.random() < 0.7
+                way, compare = scenarios.choose(WAYS), rng.random() < 0.7
                 shaped = rng.random() < SHAPES
                 if shaped:
                     way = 'shape' if self.exact or way in Scenarios.STACK + Scenarios.VANISHING else way
@@ -396,10 +393,13 @@ class Neighbours(Sequences):
                         q.rows, q.rows, RHO_OF_SHAPES if shaped else RHO, 'on' if q.finds else 'off', 'on' if q.agrees else 'off'))] + steps
                 elif q.finds:
                     steps = [Step('SET dp_cdp.find_bounds = on')] + steps + [Step('SET dp_cdp.find_bounds = %s' % finding)]
+                failures = pair.failures() if way in Scenarios.RACED else None
                 answers, charges = self.once(pair, both, steps)
+                if failures:
+                    self.counted(pair, settings, steps, answers, charges, failures, where)
                 self.count(way, steps, answers[0], q)
                 self.paid_for(pair, way, settings, steps, answers, charges, where)
-                if any(a.code() == '57014' for side in answers for a in side):
+                if not failures and any(a.code() == '57014' for side in answers for a in side):
                     self.counts['timed out'] += 1
                     pair.make()
                     return
@@ -419,6 +419,8 @@ class Neighbours(Sequences):
                     self.confirm(pair, role, settings, steps, results, where)
                     if not pair.even():
                         both, owner, others = self.begin(pair, role, settings), None, {}
+                elif failures and not pair.even():
+                    both, owner, others = self.begin(pair, role, settings), None, {}
                 elif self.exact and shaped and not answers[0][-1].error:
                     owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]
                     self.groups(pair, both, owner, settings, steps, answers[0][-1], any(float(c[4]) for c in charges[0]), where)
@@ -482,6 +484,27 @@ class Neighbours(Sequences):
         if q.total and any(charges) and failed:
             self.find('paid for', 'what failed: ' + failed, pair, settings, steps, where)
 
+    def counted(self, pair, settings, steps, answers, charges, before, where):
+        """whatever others do: what is refused is free, what is answered is debited, and what fails after that is a failure"""
+        for side, (given, charged) in enumerate(zip(answers, charges)):
+            asked = [a for s, a in zip(steps, given) if s.q]
+            said = [' '.join(a.error.values()) for a in asked if a.error]
+            failed = sum(COUNTED in e for e in said)
+            wrong = [e for a, e in zip([a for a in asked if a.error], said) if a.code().startswith('XX') or 'stays charged' in e and COUNTED not in e]
+            if wrong or len(charged) != len(asked) - len(said) + failed:
+                self.find('raced', '%d answers, %d debits, %d failures: %s' % (len(asked) - len(said), len(charged), failed, wrong[:1]), pair, settings, steps, where,
+                          wrong[0][:60] if wrong else 'answers are not what was debited')
+            # that may take a moment where something kept it from being counted
+            for _ in range(40):
+                if pair.failures()[side] >= before[side] + failed:
+                    break
+                time.sleep(0.25)
+            else:
+                self.find('uncounted', '%d failures were told, of which the ledger does not know: %s' % (failed, said), pair, settings, steps, where, 'failures')
+            # whoever changes the policy while a query fails is no fault of the asker's
+            if failed and any(s.who == OWNER for s in steps):
+                self.find('raced', said[-1], pair, settings, steps, where)
+
     def twin(self, pair, both, owner, settings, steps, answer, selected, where):
         """the first database's answer, and what the owner gets from plain SQL"""
         q = steps[-1].q
@@ -511,7 +534,7 @@ class Neighbours(Sequences):
             if difference is None:
                 return
             # both, so that both ledgers tell the same
-            answer = self.ask(both, steps)[0][-1]
+            answer = ask(both, steps)[0][-1]
         self.find('different from plain SQL', difference, pair, settings, steps + [Step('-- exact: ' + asked[0])], where,
                   'plain SQL says something else')
 
@@ -536,7 +559,7 @@ class Neighbours(Sequences):
             wrong = not_possible(answer.rows, exact.rows, possible and possible.rows, q, selected)
             if wrong is None:
                 return
-            answer = self.ask(both, steps)[0][-1]
+            answer = ask(both, steps)[0][-1]
         self.find('groups', wrong, pair, settings, steps + [Step('-- exact: ' + q.exact), Step('-- possible: ' + q.possible)], where,
                   wrong.split(':')[0] + re.sub(r'\w+', '', q.private)[:8])
 

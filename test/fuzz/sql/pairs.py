@@ -7,7 +7,7 @@ that both ledgers tell the same as long as both are asked the same.
 import re
 import time
 
-from wire import Connection
+from wire import Looking
 
 TABLES = ('people', 'visits', 'stays', 'logs', 'costs', 'trips', 'events', 'sales', 'buyers', 'tides')
 
@@ -31,6 +31,7 @@ INSERT INTO {s}.events VALUES (8881, 0, 888, '2024-02-03 04:05', '2024-12-31', r
 INSERT INTO {s}.parts VALUES (8881, 0, 'label1', 4), (8882, 1, repeat('a', 900), 4);
 INSERT INTO {s}.cards VALUES ('p888', '2024-01-05', 3, 4), ('p888', '2024-02-07', 3, 4);
 INSERT INTO {s}.phones VALUES (md5('p888')::uuid, 'area1', 4, '2024-05-31 UTC'), (md5('p888')::uuid, repeat('a', 900), 4, '2024-03-01 UTC');
+UPDATE c.costs SET note = (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i) WHERE person = 888;
 INSERT INTO {s}.tides VALUES (888, '2024-02-29', 'a', 3, 2.5), (888, NULL, 'b', 3, 2.5);
 INSERT INTO {s}.buyers VALUES (888, 'west', NULL, NULL);
 INSERT INTO {s}.sales VALUES (888, 2, 'saw', 'phone', 2, 1.5, false, '2024-04-01', 'k3', '2024-03-31 02:30 UTC', NULL, NULL),
@@ -120,13 +121,6 @@ def plainly(text):
     return re.sub(r'\b(type|collation|function|relation|OID|operator|class|pg_temp_|pg_toast_|enum:)( ?)\d{4,}\b', r'\1\2?', text)
 
 
-class Looking(Connection):
-    """Canaries may be in statements here: what is compared are two databases."""
-
-    def look(self, kind, body):
-        pass
-
-
 class Pair:
     def __init__(self, name, template, admin):
         self.name, self.template, self.admin = name, template, admin
@@ -179,6 +173,10 @@ class Pair:
         """
         return [ledger.query("SELECT DISTINCT session_role_name, dataset, kind, left(reason, 5) FROM dp_cdp.release_log "
                              "WHERE kind IN ('refused', 'guard') ORDER BY 1, 2, 3, 4").rows for ledger in self.ledgers]
+
+    def failures(self):
+        """how many releases have failed in each"""
+        return [int(ledger.query('SELECT coalesce(sum(failures), 0) FROM dp_cdp.budget').rows[0][0]) for ledger in self.ledgers]
 
     def even(self):
         """have both spent the same? otherwise make both anew: what is left is in many an answer"""

@@ -1,15 +1,12 @@
 """What is asked of both databases, and how the answers are compared.
 
 A scenario is a list of steps that can be repeated on fresh connections.
-How a step's rows are compared:
-	exact	as they come
-	bag		in any order
-	keys	if all keys are declared (no delta is charged): their number, and the keys; otherwise as shape
-	shape	columns and types only: values are noisy, or which rows there are
 """
 import re
 
 from grammar_fuzz import AROUND
+from meanwhile import Meanwhile
+from steps import Step
 
 EXPLAIN = ['EXPLAIN', 'EXPLAIN', 'EXPLAIN (VERBOSE)', 'EXPLAIN (VERBOSE, FORMAT JSON)', 'EXPLAIN (SETTINGS, FORMAT YAML)', 'EXPLAIN (COSTS OFF)',
            'EXPLAIN (ANALYZE)', 'EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS)', 'EXPLAIN (SUMMARY OFF, FORMAT XML)']
@@ -77,17 +74,13 @@ LARGE = {
 }
 
 
-class Step:
-    def __init__(self, sql, how='exact', q=None, parameters=(), fetch=None):
-        """fetch: by the extended protocol, so many rows at a time, 0 for all"""
-        self.sql, self.how, self.q, self.parameters, self.fetch = sql, how, q, parameters, fetch
-
-
-class Scenarios:
+class Scenarios(Meanwhile):
     """each method returns a list of steps"""
 
-    def __init__(self, rng):
-        self.rng = rng
+    catalogs, locks, neither = CATALOGS, LOCKS, NEITHER
+
+    def __init__(self, rng, person, schema):
+        self.rng, self.person, self.schema = rng, person, schema
 
     def plain(self, q):
         return [Step(q.private, 'keys', q)]
@@ -250,7 +243,9 @@ class Scenarios:
     VANISHING = ('vanish', 'while_it_runs')
     # how often
     WAYS = [('plain', 40), ('written', 3), ('explain', 14), ('prepared', 16), ('cursor', 3), ('table', 1), ('view', 2), ('block', 4), ('savepoint', 3), ('copy', 2), ('extended', 6),
-            ('serializable', 2), ('deep', 4), ('shallow', 4), ('vanish', 3), ('while_it_runs', 1), ('catalog', 3), ('around', 2)]
+            ('serializable', 2), ('deep', 4), ('shallow', 4), ('vanish', 3), ('while_it_runs', 1), ('catalog', 3), ('around', 2),
+            ('after', 3), ('writer', 2), ('full', 1), ('policy', 1), ('uncounted', 0.1)]
 
-    def choose(self):
-        return self.rng.choices([w for w, _ in self.WAYS], [n for _, n in self.WAYS])[0]
+    def choose(self, only=()):
+        ways = [w for w in self.WAYS if not only or w[0] in only]
+        return self.rng.choices([w for w, _ in ways], [n for _, n in ways])[0]

@@ -5,7 +5,7 @@ transactions that fail and cursors.  What each role sees, what each balance pays
 which answers are kept afterwards do not depend on one unit's rows.  Keys that are selected
 are noise's choice, and so are prices that follow from a first look, or from released values that a query reads.
 """
-from scenarios import Step
+from steps import Step
 
 # all but values and times: which answers there are, for whom, at which prices
 KEPT_ROWS = '''SELECT dataset, rho, delta, below, paid_by, ended, dumped, answer IS NULL, count(*)

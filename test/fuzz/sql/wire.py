@@ -54,12 +54,13 @@ class Connection:
         self.socket.settimeout(timeout)
         self.buffer = b''
         self.history = []
+        self.user, self.database = user, database or os.environ['PGDATABASE']
         try:
             self.socket.connect(socket_path())
         except OSError as e:
             raise Lost('cannot connect: %s' % e)
         parameters = b''.join(s.encode() + b'\0' for s in (
-            'user', user, 'database', database or os.environ['PGDATABASE'], 'client_encoding', 'UTF8'))
+            'user', user, 'database', self.database, 'client_encoding', 'UTF8'))
         body = struct.pack('!i', 196608) + parameters + b'\0'
         self.socket.sendall(struct.pack('!i', len(body) + 4) + body)
         answer = self.read()
@@ -167,6 +168,13 @@ class Connection:
         for _ in range(3 if fetch else 1):
             self.send(b'E', b'\0' + struct.pack('!i', fetch))
         self.send(b'S', b'')
+
+
+class Looking(Connection):
+    """Canaries may be in statements here: what is compared are two databases."""
+
+    def look(self, kind, body):
+        pass
 
 
 class Relay(threading.Thread):
