@@ -19,9 +19,10 @@
  *	- an entry of an unprotected relation says whether its name is held: that
  *	  follows from its name and from rows of dp_cdp.held_name, whose changes
  *	  invalidate the relation (names.c).
- *	- what was computed while an invalidation arrived is not kept; neither is a
- *	  digest of labels, nor what is known of columns, which go with the entry of
- *	  their relation.
+ *	- what was computed while an invalidation arrived, or from a policy that a
+ *	  planning holds and that holds no more, is not kept; neither is a digest of
+ *	  labels, nor what is known of columns, which go with the entry of their
+ *	  relation.
  *	- a DpTable handed out stays valid until the end of the transaction even
  *	  when it is invalidated before.
  *	- while a planning holds policies (held.c), it is given each of them as it was
@@ -299,9 +300,11 @@ policy_from_other(Oid relid, Oid other, DpTable *table)
 	const DpTable *source = dp_policy_table(other);
 	PolicyEntry *entry = find_entry(other);
 
-	/* no entry: an invalidation has come, and the result will not be kept */
-	if (entry != NULL)
+	/* no entry, or one of another policy than a planning holds: an invalidation has come, and the result is not kept */
+	if (entry != NULL && source == (entry->cached ? &entry->cached->table : NULL))
 		entry->has_dependants = true;
+	else
+		relcache_generation++;
 	if (source == NULL)
 		return;
 	if (!table->is_protected)

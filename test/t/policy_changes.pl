@@ -88,6 +88,7 @@ CREATE FUNCTION mine.waits() RETURNS int LANGUAGE plpgsql IMMUTABLE AS
 EOC
 
 # asks while somebody holds what planning waits for, changes something, and lets it go on
+my $last;
 sub while_planned
 {
 	my ($asks, $change) = @_;
@@ -100,6 +101,7 @@ sub while_planned
 	$node->safe_psql('test', "SET SESSION AUTHORIZATION owner; SET client_min_messages = error; $change");
 	$holder->quit;
 	finish($run);
+	$last = $run;
 	return $run->{err} =~ /ERROR:  (.*)/ ? $1 : $run->{out};
 }
 
@@ -110,10 +112,65 @@ $node->safe_psql('test', "SET SESSION AUTHORIZATION owner; $protect $declare");
 like(while_planned('SELECT sum(cost) * mine.waits() FROM visits;', q{SELECT dp_cdp.drop_bounds('visits', 'cost');}), qr/^ZC004: .*bounds/, 'bounds that are gone are missed');
 $node->safe_psql('test', "SET SESSION AUTHORIZATION owner; $declare");
 
+# Partitions are looked up when the inner query is planned, after what it joins with, where it waits.
+$node->safe_psql('test', <<'EOC');
+SET ROLE owner;
+CREATE TABLE parts (patient int NOT NULL, dept text) PARTITION BY LIST (dept);
+CREATE TABLE parts_a PARTITION OF parts FOR VALUES IN ('a') PARTITION BY RANGE (patient);
+CREATE TABLE parts_a_all PARTITION OF parts_a DEFAULT;
+INSERT INTO parts SELECT i, 'a' FROM generate_series(1, 100) i;
+SELECT dp_cdp.protect_table('parts', 'clinic', unit => 'patient');
+CREATE TABLE more (patient int NOT NULL) PARTITION BY RANGE (patient);
+CREATE TABLE more_all PARTITION OF more DEFAULT;
+GRANT SELECT ON more TO ana;
+EOC
+my $spent = q{SELECT rho_spent FROM dp_cdp.budget WHERE dataset = 'clinic' AND role = 'ana'::regrole};
+for my $part (qw(parts_a parts_a_all))
+{
+	$node->safe_psql('test', q{SET SESSION AUTHORIZATION owner; SELECT dp_cdp.protect_table('parts', 'clinic', unit => 'patient');});
+	my $paid = value($node, 'test', $spent);
+	is(while_planned("SELECT dp_count(*) IS NULL FROM parts p, (SELECT mine.waits() AS n) m WHERE p.patient > m.n; SELECT dp_count(*) IS NULL FROM $part;",
+		q{SELECT dp_cdp.protect_table('parts', 'other', unit => 'patient');}), "f\nf\n", "$part is asked while its table goes to another dataset");
+	is(value($node, 'test', $spent), $paid, 'whose budget pays, also for the partition');
+}
+while_planned('SELECT dp_count(*) FROM visits v JOIN (SELECT patient FROM more WHERE patient > mine.waits()) m ON m.patient = v.patient; SELECT dp_count(*) IS NULL FROM more_all;',
+	q{SELECT dp_cdp.protect_table('more', 'clinic', unit => 'patient');});
+is($last->{out}, "f\n", 'a partition is protected whose table came to be so meanwhile');
+
+# What code of the asker plans meanwhile is a statement of its own, and sees the policy of its own moment.
+$node->safe_psql('test', <<'EOC');
+SET ROLE ana;
+CREATE FUNCTION mine.asks() RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+	$$ BEGIN PERFORM pg_advisory_lock(7), pg_advisory_unlock(7); PERFORM dp_count(*) FROM visits; RETURN 0; END $$;
+EOC
+is(while_planned('SELECT dp_count(*) IS NULL FROM visits v, (SELECT mine.asks() AS n) m WHERE v.patient > m.n;', q{SELECT dp_cdp.protect_table('visits', 'other', unit => 'patient');}),
+	"f\n", 'a statement that is run while a prefetch is planned is planned by itself');
+$node->safe_psql('test', "SET SESSION AUTHORIZATION owner; SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');");
+
 my $cursor = q{BEGIN; DECLARE c CURSOR FOR SELECT dp_count(*) > -1e6 FROM visits; SELECT pg_advisory_xact_lock(7); FETCH c;};
 my $before = value($node, 'test', 'SELECT sum(rho_spent) FROM dp_cdp.budget');
 like(while_planned($cursor, q{SELECT dp_cdp.set_keys('visits', 'dept', '{a,e}'::text[]);}), $free, 'a policy that changed before the debit is refused for nothing');
 is(value($node, 'test', 'SELECT sum(rho_spent) FROM dp_cdp.budget'), $before, 'and nothing was debited');
+
+# Between two releases of a statement, which were charged together, in a transaction that has written.
+$node->safe_psql('test', <<'EOC');
+CREATE TYPE mood AS ENUM ('x', 'y'); ALTER TYPE mood OWNER TO owner;
+CREATE DOMAIN grade AS int; ALTER DOMAIN grade OWNER TO owner;
+SET ROLE owner;
+CREATE TABLE feelings (patient int NOT NULL, m mood, g grade);
+SELECT dp_cdp.protect_table('feelings', 'clinic', unit => 'patient');
+SET ROLE ana;
+CREATE TABLE mine.written (n int);
+CREATE FUNCTION mine.naps() RETURNS int LANGUAGE plpgsql AS
+	$$ BEGIN PERFORM pg_advisory_lock(7), pg_advisory_unlock(7); RETURN 0; END $$;
+EOC
+my $twice = q{BEGIN; INSERT INTO mine.written VALUES (1); SELECT (SELECT count(*) FROM feelings WHERE m = 'x' OR g = 1) * 0 + mine.naps()
+	+ (SELECT count(*) FROM feelings WHERE m = 'y' OR g = 2) * 0; COMMIT;};
+for my $change ('GRANT USAGE ON TYPE mood TO bob', 'ALTER TYPE mood SET SCHEMA public; REVOKE USAGE ON DOMAIN grade FROM PUBLIC', 'ALTER DOMAIN grade RENAME TO note',
+	q{SELECT dp_cdp.set_keys('feelings', 'm', '{x}'::text[])})
+{
+	is(while_planned($twice, $change), "0\n", "what was charged is answered: $change");
+}
 
 $node->stop;
 done_testing();
