@@ -26,13 +26,10 @@
 
 static planner_hook_type prev_planner = NULL;
 
-/* the statement whose prefetch is about to be planned */
-static DpSplitContext *around_prefetch = NULL;
-
 bool		dp_explain_shows_memory = false;
 
 static PlannedStmt *guard_query(Query *parse, const char *query_string, int cursorOptions,
-								ParamListInfo boundParams, struct ExplainState *explain);
+								ParamListInfo boundParams, struct ExplainState *explain, DpSplitContext *around);
 
 static PlannedStmt *
 next_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, struct ExplainState *explain)
@@ -137,19 +134,7 @@ check_prefetch(PlannedStmt *plan)
 static PlannedStmt *
 plan_prefetch(DpSplitContext *cxt, Query *query, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	PlannedStmt *plan;
-
-	around_prefetch = cxt;
-	PG_TRY();
-	{
-		plan = guard_query(query, query_string, cursorOptions, boundParams, NULL);
-	}
-	PG_FINALLY();
-	{
-		around_prefetch = NULL;
-	}
-	PG_END_TRY();
-	return plan;
+	return guard_query(query, query_string, cursorOptions, boundParams, NULL, cxt);
 }
 
 /* Plans the prefetches of the release: queries like any other of who asks. */
@@ -275,13 +260,13 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	dp_record_plan(release);
 }
 
+/* Plans a query that names a protected table; around: of the statement of which it is a prefetch. */
 static PlannedStmt *
-plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, DpSplitContext *around)
 {
 	DpSplitContext cxt = {.source_text = query_string};
 	PlannedStmt *volatile result;
 	ListCell   *lc;
-	DpSplitContext *around = around_prefetch;
 	volatile bool declared = false;
 
 	if (!dp_extension_installed())
@@ -292,8 +277,6 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	cxt.next_param = boundParams ? boundParams->numParams : 0;
 	max_param_walker((Node *) parse, &cxt.next_param);
 	cxt.next_param++;
-	/* for this query alone, not for what it may plan */
-	around_prefetch = NULL;
 	if (around != NULL)
 	{
 		cxt.keys = around->keys;
@@ -385,7 +368,7 @@ plan_under_one_policy(Query *parse, const char *query_string, int cursorOptions,
 		/* the planner writes into it */
 		Query	   *query = copyObject(parse);
 		DpHeldPolicies *before = dp_hold_policies();
-		PlannedStmt *result = plan_guarded(query, query_string, cursorOptions, boundParams);
+		PlannedStmt *result = plan_guarded(query, query_string, cursorOptions, boundParams, NULL);
 
 		if (!dp_let_go_policies(before))
 			return result;
@@ -407,9 +390,6 @@ plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptio
 	DpRefusedStatement statement;
 	PlannedStmt *result;
 
-	/* a prefetch is part of the statement */
-	if (around_prefetch != NULL)
-		return plan_guarded(parse, query_string, cursorOptions, boundParams);
 	before = dp_suspend_policies(NULL);
 	dp_refused_prepare(&statement, table, query_string, parse->stmt_location, parse->stmt_len);
 	PG_TRY();
@@ -431,9 +411,13 @@ plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptio
 	return result;
 }
 
-/* Plans any query.  What EXPLAIN shows for other extensions it shows of queries that name no protected table. */
+/*
+ * Plans any query.  around: it is a prefetch, a part of that statement, of which code of the asker that plans is none.
+ * What EXPLAIN shows for other extensions it shows of queries that name no protected table.
+ */
 static PlannedStmt *
-guard_query(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, struct ExplainState *explain)
+guard_query(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, struct ExplainState *explain,
+			DpSplitContext *around)
 {
 	dp_refuse_steps();
 	if (IsTransactionState())
@@ -454,7 +438,9 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 			inlined = dp_inline_functions(parse, &table, &depends);
 		if (OidIsValid(table))
 		{
-			PlannedStmt *result = plan_and_note(inlined ? inlined : parse, table, query_string, cursorOptions, boundParams);
+			Query	   *query = inlined ? inlined : parse;
+			PlannedStmt *result = around ? plan_guarded(query, query_string, cursorOptions, boundParams, around) :
+				plan_and_note(query, table, query_string, cursorOptions, boundParams);
 
 			result->dependsOnRole |= inlined != NULL;
 			result->invalItems = list_concat(result->invalItems, depends);
@@ -468,7 +454,7 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 static PlannedStmt *
 guard_planner(DP_PLANNER_ARGS)
 {
-	return guard_query(parse, query_string, cursorOptions, boundParams, DP_PLANNER_EXPLAIN);
+	return guard_query(parse, query_string, cursorOptions, boundParams, DP_PLANNER_EXPLAIN, NULL);
 }
 
 void
