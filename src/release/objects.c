@@ -13,7 +13,8 @@
  * Invariants:
  * - Each object has the version that the plan was made with, and an owner who
  *	 is trusted still, when its locks are held and the asker's code has run for
- *	 the last time: before the debit, and again before each inner run.
+ *	 the last time before the debit.  Before each inner run it is there, and its
+ *	 owner trusted: what is charged is not refused for a change that locks allow.
  * - From then on nothing changes them before the run ends.  The run completes in
  *	 one go and calls no code of an asker; other sessions wait for the locks to
  *	 drop any of them, or to change the labels of an enum.  What they may still
@@ -318,7 +319,7 @@ lock_object(Oid classid, Oid objid)
 
 /*
  * Tells whether an object is as it was planned with.  Once the release is charged, its locks keep it usable, and
- * what others change in it, policies among that, comes after the release: only this session could have dropped it.
+ * what is changed in it, policies among that, comes after the release: this session alone could have dropped it.
  */
 static bool
 is_unchanged(DpRelease *release, int i, Oid run_as, Oid dataset_owner, bool charged)
@@ -332,13 +333,11 @@ is_unchanged(DpRelease *release, int i, Oid run_as, Oid dataset_owner, bool char
 		return false;
 	if (classid != RelationRelationId && !dp_owner_is_trusted(owner, run_as, dataset_owner))
 		return false;
-	if (charged && !TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		return true;
-	return version == (uint32) list_nth_int(release->object_versions, i) &&
-		(charged || classid != RelationRelationId || policy_version(objid) == (uint32) list_nth_int(release->policy_versions, i));
+	return charged || (version == (uint32) list_nth_int(release->object_versions, i) &&
+					   (classid != RelationRelationId || policy_version(objid) == (uint32) list_nth_int(release->policy_versions, i)));
 }
 
-/* Tells so of all of them, by what holds now. */
+/* Tells whether all objects are, by what holds now. */
 static bool
 all_unchanged(DpRelease *release, Oid dataset_owner, bool charged)
 {
@@ -375,7 +374,7 @@ dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged)
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
 			 charged
-			 ? errmsg("a table, type, collation or function that the private query uses was dropped or changed after it was charged; "
+			 ? errmsg("a table, type, collation or function that the private query uses was dropped, or given to another owner, after it was charged; "
 					  "no more rows were read and what it was charged stays charged: ask again")
 			 : errmsg("a table, type, collation or function that the private query uses was dropped or changed since it was planned; "
 					  "nothing was charged for it: ask again")));
