@@ -41,6 +41,7 @@
 #include "catalog/pg_inherits.h"
 #include "commands/trigger.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -167,6 +168,8 @@ visit_rows(Oid relid, const AttrNumber *columns, const KeyValues *key, Snapshot 
 	bool		done = false;
 	ListCell   *lc;
 
+	/* where a foreign key is deferred, nobody has locked what it references, yet */
+	LockRelationOid(relid, AccessShareLock);
 	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
 		Relation	rel;

@@ -208,6 +208,29 @@ SELECT is(again(), 'ok', 'protected again');
 SELECT is(found(), NULL, 'it is held');
 SELECT is(owner1($$INSERT INTO visits VALUES (61, 1, '2024-02-02', NULL, 61)$$), 'ok', 'a row behind the one that is referenced');
 SELECT matches(owner1($$UPDATE visits SET number = CASE number WHEN 14 THEN 55 WHEN 61 THEN 14 END WHERE number IN (14, 61)$$), '^ZC004 rows of protected table "bills"', 'by these columns');
+-- ------------------------------------------------------------------------
+-- what a row leads to is locked before it is read, also where its foreign key looks later
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION locked() RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(DISTINCT relation::regclass::text, ' ') FROM pg_locks
+	WHERE locktype = 'relation' AND pid = pg_backend_pid() AND relation IN ('visits'::regclass, 'waits'::regclass)
+$$;
+INSERT INTO visits VALUES (71, 1, '2024-01-02'), (72, 1, '2024-01-03');
+INSERT INTO waits VALUES (71, 71), (72, 72);
+INSERT INTO lines VALUES (71, 71);
+BEGIN;
+UPDATE waits SET visit = 72 WHERE id = 71;
+SELECT is(locked(), 'visits waits', 'a deferred foreign key');
+ROLLBACK;
+BEGIN;
+UPDATE lines SET wait = 72 WHERE id = 71;
+SELECT is(locked(), 'visits waits', 'one further away');
+ROLLBACK;
+DELETE FROM lines WHERE id = 71;
+DELETE FROM waits WHERE id > 70;
+DELETE FROM visits WHERE id > 70;
+
 -- reloads, and the end
 SELECT is(owner1($$CREATE TABLE waits_new (LIKE waits INCLUDING INDEXES, FOREIGN KEY (visit) REFERENCES visits)$$, $$INSERT INTO waits_new SELECT * FROM waits$$,
 	$$SELECT dp_cdp.replace_table('waits', 'waits_new')$$, $$ALTER TABLE lines DROP CONSTRAINT lines_wait_fkey, ADD FOREIGN KEY (wait) REFERENCES waits_new$$), 'ok', 'a reload');
