@@ -120,21 +120,6 @@ nap(int slot, long ms)
 	check_interrupts(slot);
 }
 
-/* Says that answers could not be kept; reply NULL: whether they were is not known. */
-static void
-raise_not_kept(const DpReply *reply)
-{
-	const char *cause = reply == NULL ? "the privacy ledger's background worker was lost" :
-	reply->reason == DP_REASON_BUSY ? "the kept answers are being changed by somebody else" :
-	reply->reason == DP_REASON_SILENT ? "the privacy ledger's background worker does not answer" :
-	"the privacy ledger failed, the server log has the cause";
-
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more: retry",
-					cause)));
-}
-
 /* Raises the error that a worker does not answer, when the process has waited for it since long ago. */
 static void
 check_patience(int64 since)
@@ -144,7 +129,7 @@ check_patience(int64 since)
 	if (dp_ms_since(since) < DP_ANSWER_PATIENCE_MS)
 		return;
 	if (asked_kind == DP_REQUEST_KEEP)
-		raise_not_kept(&reply);
+		dp_raise_not_kept(&reply);
 	dp_raise_refusal(&reply);
 }
 
@@ -171,15 +156,6 @@ withdraw_start(int code, Datum arg)
 	ConditionVariableBroadcast(&dp_shared->changed);
 }
 
-static void
-no_worker_slot(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the privacy ledger found no free background worker; nothing was debited: retry, or ask the administrator to raise \"max_worker_processes\""),
-			 errdetail("All %d background workers are in use.", max_worker_processes)));
-}
-
 /* Starts the worker and waits until it is LIVE; this process holds the entry in state STARTING. */
 static void
 start_worker(int slot)
@@ -200,7 +176,7 @@ start_worker(int slot)
 	{
 		made_room = made_room || dp_send_idle_worker_away();
 		if (dp_ms_since(since) > DP_WORKER_PATIENCE_MS)
-			no_worker_slot();
+			dp_raise_no_worker_slot();
 		nap(slot, 50);
 	}
 
@@ -307,7 +283,7 @@ wait_for_starter(int slot, StartClaim claim)
 	}
 	ConditionVariableCancelSleep();
 	if (timed_out && !has_room)
-		no_worker_slot();
+		dp_raise_no_worker_slot();
 }
 
 /*
@@ -529,7 +505,7 @@ submit_order(List *items, DpOrder *order)
 		if (state == DP_REQUEST_GRANTED)
 			return;
 		if (state == DP_REQUEST_UNKNOWN && order->kind == DP_REQUEST_KEEP)
-			raise_not_kept(NULL);
+			dp_raise_not_kept(NULL);
 		if (state == DP_REQUEST_UNKNOWN)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
@@ -537,7 +513,7 @@ submit_order(List *items, DpOrder *order)
 		if (reply.reason == DP_REASON_WORKER_GONE && attempt < MAX_ATTEMPTS)
 			continue;
 		if (order->kind == DP_REQUEST_KEEP)
-			raise_not_kept(&reply);
+			dp_raise_not_kept(&reply);
 		dp_raise_refusal(&reply);
 	}
 }

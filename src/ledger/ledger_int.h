@@ -384,11 +384,8 @@ extern uint64 dp_tables_forgotten(void);
 
 /* --- failure.c --- */
 
-/* Sees to it that there is room for a failure of this process; ZC003: there is not. */
+/* Sees to it that there is room for a failure of this process; ZC003: there is not.  The others are for the worker. */
 extern void dp_failure_reserve(void);
-
-/* for the worker */
-
 extern bool dp_failures_posted(void);
 extern int	dp_failures_retry(void);
 extern List *dp_failures_stuck(void);
@@ -471,6 +468,9 @@ extern bool dp_ledger_database_is_wanted(Oid database);
 /* --- refusal.c --- */
 
 extern void dp_raise_refusal(const DpReply *reply);
+extern void dp_raise_no_worker_slot(void);
+/* says that answers could not be kept; reply NULL: whether they were is not known */
+extern void dp_raise_not_kept(const DpReply *reply);
 
 /* --- writes.c --- */
 

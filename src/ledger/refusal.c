@@ -228,3 +228,26 @@ dp_raise_refusal(const DpReply *reply)
 							   unpack_sql_state(reply->sqlstate), cause_of(reply->sqlstate)) : 0));
 	}
 }
+
+void
+dp_raise_not_kept(const DpReply *reply)
+{
+	const char *cause = reply == NULL ? "the privacy ledger's background worker was lost" :
+	reply->reason == DP_REASON_BUSY ? "the kept answers are being changed by somebody else" :
+	reply->reason == DP_REASON_SILENT ? "the privacy ledger's background worker does not answer" :
+	"the privacy ledger failed, the server log has the cause";
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more: retry",
+					cause)));
+}
+
+void
+dp_raise_no_worker_slot(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 errmsg("the privacy ledger found no free background worker; nothing was debited: retry, or ask the administrator to raise \"max_worker_processes\""),
+			 errdetail("All %d background workers are in use.", max_worker_processes)));
+}

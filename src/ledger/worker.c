@@ -173,16 +173,14 @@ answer_batch(void)
 static void
 answer_failed_batch(int sqlstate)
 {
+	bool		stuck = nfailures == 1 && batch_size == 0;
+
 	for (int i = 0; i < nfailures; i++)
 		failures[i].counted = false;
 	/* one that was tried alone is stuck, and holds up nothing else */
-	if (nfailures == 1 && batch_size == 0)
-		dp_failures_settle(failures, nfailures, true);
-	else
-	{
-		dp_failures_settle(failures, nfailures, false);
+	dp_failures_settle(failures, nfailures, stuck);
+	if (!stuck)
 		failures_alone = nfailures;
-	}
 	nfailures = 0;
 	for (int i = 0; i < batch_size; i++)
 	{
