@@ -63,7 +63,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.telling_functions() RETURNS TABLE(oid oid, ext
 SELECT p.oid, e.extname
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname <> ALL (
 		-- dblink has a finding of its own; those of Citus are in closed.c
-		'{dp_cdp,citus,citus_columnar,dblink,pg_trgm,pgcrypto,plpgsql,postgres_fdw,sslinfo,tablefunc,unaccent,uuid-ossp,xml2}'::name[])
+		'{dp_cdp,citus,citus_columnar,dblink,pg_trgm,pgcrypto,postgres_fdw,sslinfo,tablefunc,unaccent,xml2}'::name[])
 	JOIN pg_proc p ON p.oid = d.objid AND p.prokind = 'f' AND p.provolatile <> 'i'
 		AND p.prolang IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('c', 'internal'))
 WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
