@@ -1355,6 +1355,7 @@ COMMENT ON FUNCTION dp_cdp.masked_rows(anyelement, "any") IS
 
 -- Functions in C of other extensions may ask the planner, read sizes or other
 -- sessions' queries, of any relation: hypopg tells how many rows a condition has.
+-- Those that run with their owner's rights (SECURITY DEFINER) may call these.
 -- What takes values alone and is IMMUTABLE only computes.  So does, or asks with the
 -- caller's own privileges, what these extensions have.
 CREATE OR REPLACE FUNCTION dp_cdp.telling_functions() RETURNS TABLE(oid oid, extension name)
@@ -1365,7 +1366,7 @@ FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname <> ALL 
 		-- dblink has a finding of its own; those of Citus are in closed.c
 		'{dp_cdp,citus,citus_columnar,dblink,pg_trgm,pgcrypto,postgres_fdw,sslinfo,tablefunc,unaccent,xml2}'::name[])
 	JOIN pg_proc p ON p.oid = d.objid AND p.prokind = 'f' AND p.provolatile <> 'i'
-		AND p.prolang IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('c', 'internal'))
+		AND (p.prosecdef OR p.prolang IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('c', 'internal')))
 WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
 	-- types of PostGIS have many functions; some of those on statistics have none of them
 	AND NOT (e.extname ~ '^postgis' AND p.proname !~ 'estimat|stats|selectivity')
@@ -1375,13 +1376,13 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclas
 	AND NOT EXISTS (SELECT FROM pg_language v WHERE v.lanvalidator = p.oid)
 	AND NOT EXISTS (SELECT FROM pg_foreign_data_wrapper w WHERE w.fdwvalidator = p.oid)
 	-- a relation, a query or the number of one; or rows, of whatever there is
-	AND (p.proretset
+	AND (p.prosecdef OR p.proretset
 		OR EXISTS (SELECT FROM pg_type t WHERE t.oid = p.prorettype AND (t.oid = 'record'::regtype OR t.typtype = 'c'))
 		OR p.proargtypes::oid[] && '{oid,regclass,regnamespace,regproc,regprocedure,regrole,name,text,varchar,cstring,bigint,
 			oid[],regclass[],name[],text[],varchar[],cstring[],bigint[]}'::regtype[]::oid[])
 $$;
 COMMENT ON FUNCTION dp_cdp.telling_functions() IS
-	'functions in C of other extensions that take a relation, a query or a number of one, or return rows, and are not known to be harmless';
+	'functions of other extensions, in C and taking a relation, a query or a number of one, or returning rows, or SECURITY DEFINER, that are not known to be harmless';
 
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
 -- loses, but for what writes.

@@ -36,27 +36,34 @@ CREATE FUNCTION pages_of(regclass) RETURNS bigint AS '$libdir/pgstattuple', 'pg_
 CREATE FUNCTION times() RETURNS SETOF record AS '$libdir/pg_buffercache', 'pg_buffercache_pages' LANGUAGE C STRICT;
 CREATE FUNCTION computed(text) RETURNS text AS '$libdir/citext', 'citext_hash' LANGUAGE C STRICT IMMUTABLE;
 CREATE FUNCTION drawn(int) RETURNS int AS '$libdir/tablefunc', 'normal_rand' LANGUAGE C;
+CREATE FUNCTION lent() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$ SELECT pages_of('visits') $$;
+CREATE FUNCTION lent_more() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN RETURN public.pages_of('public.visits'::regclass); END $$;
+CREATE FUNCTION asks() RETURNS bigint LANGUAGE sql STABLE AS $$ SELECT public.pages_of('public.visits'::regclass) $$;
 CREATE VIEW all_pages AS SELECT c.relname, pages_of(c.oid::regclass) AS pages FROM pg_class c WHERE c.relname = 'visits';
 CREATE VIEW some_pages AS SELECT pages FROM all_pages;
 GRANT SELECT ON all_pages, some_pages TO PUBLIC;
 ALTER EXTENSION lo ADD FUNCTION pages_of(text);
 ALTER EXTENSION lo ADD FUNCTION pages_of(regclass);
 ALTER EXTENSION lo ADD FUNCTION times();
+ALTER EXTENSION lo ADD FUNCTION lent();
+ALTER EXTENSION lo ADD FUNCTION lent_more();
+ALTER EXTENSION lo ADD FUNCTION asks();
 ALTER EXTENSION lo ADD FUNCTION computed(text);
 ALTER EXTENSION lo ADD FUNCTION drawn(int);
 ALTER EXTENSION lo ADD VIEW all_pages;
 ALTER EXTENSION lo ADD VIEW some_pages;
 SELECT ok(as_role('bob', q)::int > 100, 'open to a role without any grant: ' || q) FROM unnest(ARRAY[
-	'SELECT pages_of(''visits'')', 'SELECT pages_of(''visits''::regclass)', 'SELECT pages FROM all_pages', 'SELECT pages FROM some_pages']) q;
+	'SELECT pages_of(''visits'')', 'SELECT pages_of(''visits''::regclass)', 'SELECT pages FROM all_pages', 'SELECT pages FROM some_pages',
+	'SELECT lent()', 'SELECT lent_more()', 'SELECT asks()']) q;
 
 CREATE VIEW found AS SELECT * FROM dp_cdp.check_setup() WHERE object NOT LIKE 'database %' AND object NOT IN ('fsync', 'full_page_writes', 'max_worker_processes');
-SELECT matches(finding, '^open to PUBLIC: all_pages and 4 more, of lo; they tell how many rows', 'a finding') FROM found WHERE object = 'functions of extensions';
+SELECT matches(finding, '^open to PUBLIC: all_pages and 6 more, of lo; they tell how many rows', 'a finding') FROM found WHERE object = 'functions of extensions';
 
-SELECT is(count(*), 10::bigint, 'closed: those, for PUBLIC, and given to monitors') FROM dp_cdp.harden() WHERE object ~ 'pages|times' AND done;
+SELECT is(count(*), 14::bigint, 'closed: those, for PUBLIC, and given to monitors') FROM dp_cdp.harden() WHERE object ~ 'pages|times|lent' AND done;
 SELECT is(as_role('bob', q), '42501', 'hardened: ' || q) FROM unnest(ARRAY[
 	'SELECT pages_of(''visits'')', 'SELECT pages_of(''visits''::regclass)', 'SELECT pages FROM all_pages', 'SELECT pages FROM some_pages',
-	'SELECT 1 FROM times() t(a int, b timestamptz, c xid)']) q;
-SELECT ok(has_function_privilege('bob', f, 'EXECUTE'), f || ' stays') FROM unnest('{computed(text),drawn(int)}'::text[]) f;
+	'SELECT 1 FROM times() t(a int, b timestamptz, c xid)', 'SELECT lent()', 'SELECT lent_more()', 'SELECT asks()']) q;
+SELECT ok(has_function_privilege('bob', f, 'EXECUTE'), f || ' stays') FROM unnest('{computed(text),drawn(int),asks()}'::text[]) f;
 SELECT is_empty('SELECT * FROM found', 'nothing is left');
 
 -- what is created after it
