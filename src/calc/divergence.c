@@ -56,11 +56,16 @@
 #include "calc/group.h"
 #include "calc/small.h"
 
-/* relative, of tau^2 */
+/*
+ * relative, of tau^2; and how many terms of K may be added up for that, in each direction.  Where it takes more, as for
+ * fine grids of a Gaussian, whose g is flat, SPARE is a thousand times as large, and so on: what comes of it is above tau^2 still.
+ */
 #define SPARE	2e-13
+#define MOST_TERMS	4000000
 
 /* intervals that wait to be halved; each halving adds one, and a double has no more halves */
 #define MOST_WAITING	2048
+#define MOST_OCTAVES	(MOST_WAITING / 2)
 
 /* Returns by how much the sum of p exceeds that of q; NULL: 1.  Small differences keep all digits. */
 static double
@@ -221,7 +226,7 @@ typedef struct Loss
 	const double *p;
 	const double *q;
 	double		sum;			/* of p */
-	double		mean;
+	const double *x;			/* the loss less its mean */
 	double		sign;			/* of l */
 	double		range;
 } Loss;
@@ -244,7 +249,7 @@ typedef struct Interval
 static double
 deviation(const Loss *loss_of, int i)
 {
-	return loss_of->sign * (loss(loss_of->p[i], loss_of->q[i]) - loss_of->mean);
+	return loss_of->sign * loss_of->x[i];
 }
 
 static void
@@ -311,40 +316,32 @@ bound_between(const Loss *loss_of, Interval *i)
 	i->bound = best;
 }
 
-/* Returns the largest g, upwards, between two points of one sign, if it is more than found, which is one that was met. */
-static double
-largest_between(const Loss *loss_of, double from, double to, double found)
+/* Halves intervals until all bounds are at most so far above found, which is a g that was met; false: it took too much. */
+static bool
+halve(const Loss *loss_of, const Interval *octaves, int n, double spare, double found, double *most)
 {
 	Interval	waiting[MOST_WAITING];
-	int			n = 0;
-	double		most = found;
-	double		l;
+	int			looks = MOST_TERMS / loss_of->n;
+	bool		done = true;
+	int			i;
 
-	look(loss_of, from, &waiting[0].low);
-	/* first in octaves, the nearest to 0 last */
-	for (l = from; l < to && l < 1e300 && n < MOST_WAITING / 2; l *= 2)
-	{
-		look(loss_of, 2 * l, &waiting[n].high);
-		found = fmax(found, waiting[n].high.k / (2 * l * l));
-		bound_between(loss_of, &waiting[n]);
-		waiting[n + 1].low = waiting[n].high;
-		n++;
-	}
-	most = fmax(most, found);
-	/* what no octave reaches */
-	if (l < to)
-		most = fmax(most, 2 * loss_of->range / l);
+	for (i = 0; i < n; i++)
+		waiting[i] = octaves[i];
+	*most = found;
 	while (n > 0)
 	{
 		Interval	whole = waiting[--n];
 		double		middle = 0.5 * (whole.low.l + whole.high.l);
 		Point		point;
 
-		if (whole.bound <= found * (1 + SPARE) || n + 2 > MOST_WAITING || middle <= whole.low.l || middle >= whole.high.l)
+		if (whole.bound <= found * (1 + spare) || looks <= 0 || n + 2 > MOST_WAITING || middle <= whole.low.l ||
+			middle >= whole.high.l)
 		{
-			most = fmax(most, whole.bound);
+			done = done && (looks > 0 || whole.bound <= found * (1 + spare));
+			*most = fmax(*most, whole.bound);
 			continue;
 		}
+		looks--;
 		look(loss_of, middle, &point);
 		found = fmax(found, point.k / (0.5 * middle * middle));
 		waiting[n].low = whole.low;
@@ -355,7 +352,44 @@ largest_between(const Loss *loss_of, double from, double to, double found)
 		bound_between(loss_of, &waiting[n + 1]);
 		n += 2;
 	}
-	return fmax(most, found);
+	*most = fmax(*most, found);
+	return done;
+}
+
+/* Returns the largest g, upwards, between two points of one sign, if it is more than found, which is one that was met. */
+static double
+largest_between(const Loss *loss_of, double from, double to, double found)
+{
+	Interval	octaves[MOST_OCTAVES];
+	int			n = 0;
+	double		far = 0,
+				least = HUGE_VAL,
+				spare = SPARE,
+				most,
+				l;
+	bool		done;
+
+	look(loss_of, from, &octaves[0].low);
+	/* the nearest to 0 is halved last */
+	for (l = from; l < to && l < 1e300 && n < MOST_OCTAVES; l *= 2)
+	{
+		if (n > 0)
+			octaves[n].low = octaves[n - 1].high;
+		look(loss_of, 2 * l, &octaves[n].high);
+		found = fmax(found, octaves[n].high.k / (2 * l * l));
+		bound_between(loss_of, &octaves[n]);
+		n++;
+	}
+	/* what no octave reaches */
+	if (l < to)
+		far = 2 * loss_of->range / l;
+	do
+	{
+		done = halve(loss_of, octaves, n, spare, found, &most);
+		least = fmin(least, most);
+		spare *= 1000;
+	} while (!done && spare < 1);
+	return fmax(least, far);
 }
 
 void
@@ -364,6 +398,7 @@ dp_privacy_loss(const double *p, const double *q, int n, double *mu, double *tau
 	Loss		l = {.n = n, .p = p, .q = q, .sum = 1 + excess(p, NULL, n), .sign = 1};
 	DpSum		mean = {0},
 				third = {0};
+	double		x[DP_MOST_OUTCOMES];
 	double		low = HUGE_VAL,
 				high = -HUGE_VAL,
 				near,
@@ -385,7 +420,9 @@ dp_privacy_loss(const double *p, const double *q, int n, double *mu, double *tau
 		dp_sum_add(&mean, p[i] * loss(p[i], q[i]));
 	}
 	l.range = high - low;
-	l.mean = dp_sum_total(&mean) / l.sum;
+	for (i = 0; i < n; i++)
+		x[i] = p[i] > 0 ? loss(p[i], q[i]) - dp_sum_total(&mean) / l.sum : 0;
+	l.x = x;
 	*tau = 0;
 	if (l.range == 0)
 		return;

@@ -133,6 +133,12 @@ def values(kind):
     return ["NULL::%s" % kind]                  # nobody can make one
 
 
+def grid(n, exponent):
+    """Returns a list of n probabilities, in proportion to exp(exponent) for each i, as SQL."""
+    return ("(SELECT array_agg(w / t ORDER BY i) FROM (SELECT i, w, sum(w) OVER () AS t FROM (SELECT i, exp(%s) AS w FROM generate_series(1, %d) i) a) b)"
+            % (exponent, n))
+
+
 def calls(rng, signature, kinds, variadic):
     name = signature[:signature.index("(")]
     kinds = [ANY.get(k, k) for k in kinds]
@@ -173,6 +179,13 @@ def main():
         if signature.startswith("dp_cdp.next_renewal("):
             todo += ["dp_cdp.next_renewal('2020-01-01', '1 day', 'infinity')", "dp_cdp.next_renewal('4713-01-01 BC', '1 microsecond', '294276-12-31')",
                      "dp_cdp.next_renewal('-infinity', '1 month', 'infinity')", "dp_cdp.next_renewal('2020-01-31', '1 month', '9999-02-28')"]
+        # a flat function, whose largest value takes as many looks as there is time for
+        if signature.startswith("dp_cdp.privacy_loss("):
+            todo += ["dp_cdp.privacy_loss(%s, %s)" % (grid(*p), grid(*q)) for p, q in (
+                ((1999, "-power((i - 1000) / 50.0, 2) / 2"), (1999, "-power((i - 1001) / 50.0, 2) / 2")),
+                ((9999, "-power((i - 5000) / 150.0, 2) / 2"), (9999, "-power((i - 5001) / 150.0, 2) / 2")),
+                ((301, "-power((i - 150) / 10.0, 2) / 2"), (301, "-power((i - 160) / 10.0, 2) / 2")),
+                ((9999, "-abs(i - 5000) / 300.0"), (9999, "-abs(i - 5001) / 300.0")))]
         for call in todo:
             sql = "SELECT count(*) FROM (SELECT %s) s" % call if returns_set == "t" else "SELECT %s IS NULL" % call
             out = session.run("BEGIN; %s; ROLLBACK;" % sql)
