@@ -259,14 +259,3 @@ dp_rdp_delta_simple(double alpha, double rdp_epsilon, double target_epsilon)
 
 	return result < 1 ? result : 1;
 }
-
-double
-dp_rdp_curve(dp_rdp_bound bound, const double *alpha, const double *rdp_epsilon, int n, double target, double none)
-{
-	double		best = none;
-	int			i;
-
-	for (i = 0; i < n; i++)
-		best = fmin(best, bound(alpha[i], rdp_epsilon[i], target));
-	return best;
-}

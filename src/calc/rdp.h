@@ -45,10 +45,7 @@ extern double dp_rdp_delta(double alpha, double rdp_epsilon, double target_epsil
 extern double dp_rdp_delta_improved(double alpha, double rdp_epsilon, double target_epsilon);
 extern double dp_rdp_delta_simple(double alpha, double rdp_epsilon, double target_epsilon);
 
-/* Converts a curve given at n orders: the best of its orders, and none, if it is better, which holds without any. */
+/* of a curve the best of its orders */
 typedef double (*dp_rdp_bound) (double alpha, double rdp_epsilon, double target);
-
-extern double dp_rdp_curve(dp_rdp_bound bound, const double *alpha, const double *rdp_epsilon, int n,
-						   double target, double none);
 
 #endif							/* DP_RDP_H */

@@ -19,6 +19,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 
 #include "base/errors.h"
@@ -152,15 +153,15 @@ dp_calc_compose_delta_list(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(dp_calc_rdp_epsilon_list);
 PG_FUNCTION_INFO_V1(dp_calc_rdp_delta_list);
 
-/* Converts a curve by the bound that the last argument names, to what target is not. */
+/* Converts a curve by the bound that the last argument names, to what target is not: by the best of its orders. */
 static Datum
-convert_curve(FunctionCallInfo fcinfo, double target, dp_rdp_bound tight, dp_rdp_bound improved, dp_rdp_bound simple,
-			  double none)
+convert_curve(FunctionCallInfo fcinfo, double target, dp_rdp_bound tight, dp_rdp_bound improved, dp_rdp_bound simple)
 {
 	List8		alpha = list_argument(fcinfo, 0, DP_RANGE_ORDER, "alpha");
 	List8		epsilon = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "epsilon");
 	const text *name = PG_GETARG_TEXT_PP(3);
 	dp_rdp_bound bound = tight;
+	double		best = HUGE_VAL;
 
 	if (dp_calc_text_is(name, "improved"))
 		bound = improved;
@@ -169,21 +170,27 @@ convert_curve(FunctionCallInfo fcinfo, double target, dp_rdp_bound tight, dp_rdp
 	else if (!dp_calc_text_is(name, "tight"))
 		dp_calc_no_bound("\"tight\", \"improved\", \"simple\"");
 	require_same_length(&alpha, &epsilon);
-	PG_RETURN_FLOAT8(dp_calc_result(dp_rdp_curve(bound, alpha.values, epsilon.values, alpha.n, target, none)));
+	for (int i = 0; i < alpha.n; i++)
+	{
+		/* a tight one takes up to a millisecond */
+		CHECK_FOR_INTERRUPTS();
+		best = fmin(best, bound(alpha.values[i], epsilon.values[i], target));
+	}
+	PG_RETURN_FLOAT8(dp_calc_result(best));
 }
 
 Datum
 dp_calc_rdp_epsilon_list(PG_FUNCTION_ARGS)
 {
 	return convert_curve(fcinfo, dp_calc_number(fcinfo, 2, DP_RANGE_PROBABILITY, "delta"),
-						 dp_rdp_epsilon, dp_rdp_epsilon_improved, dp_rdp_epsilon_simple, HUGE_VAL);
+						 dp_rdp_epsilon, dp_rdp_epsilon_improved, dp_rdp_epsilon_simple);
 }
 
 Datum
 dp_calc_rdp_delta_list(PG_FUNCTION_ARGS)
 {
 	return convert_curve(fcinfo, dp_calc_number(fcinfo, 2, DP_RANGE_NONNEGATIVE, "target_epsilon"),
-						 dp_rdp_delta, dp_rdp_delta_improved, dp_rdp_delta_simple, 1);
+						 dp_rdp_delta, dp_rdp_delta_improved, dp_rdp_delta_simple);
 }
 
 /* ------------------------------------------------------------------------

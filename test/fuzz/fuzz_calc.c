@@ -166,9 +166,11 @@ fuzz_lists(Input *in)
 	require(x >= 0 && y >= 0);
 	require(dp_compose_gdp(a, n) >= 0 && dp_compose_rdp(a, n) >= 0);
 	require(is_probability(dp_compose_delta(delta, n)));
-	require(dp_rdp_curve_epsilon(alpha, a, n, p) >= 0 && dp_rdp_curve_epsilon_simple(alpha, a, n, p) >= 0);
-	require(is_probability(dp_rdp_curve_delta(alpha, a, n, x)));
-	require(is_probability(dp_rdp_curve_delta_simple(alpha, a, n, x)));
+	for (int i = 0; i < n; i++)
+	{
+		require(dp_rdp_epsilon(alpha[i], a[i], p) >= 0 && dp_rdp_epsilon(alpha[i], a[i], p) <= dp_rdp_epsilon_simple(alpha[i], a[i], p) * (1 + 1e-9) + 1e-9);
+		require(is_probability(dp_rdp_delta(alpha[i], a[i], b[i])) && is_probability(dp_rdp_delta_simple(alpha[i], a[i], b[i])));
+	}
 	require(dp_compose_advanced_list(a, n, p) >= 0);
 	require(is_probability(dp_compose_advanced_delta_list(delta, n, p)));
 

@@ -179,6 +179,10 @@ def main():
         if signature.startswith("dp_cdp.next_renewal("):
             todo += ["dp_cdp.next_renewal('2020-01-01', '1 day', 'infinity')", "dp_cdp.next_renewal('4713-01-01 BC', '1 microsecond', '294276-12-31')",
                      "dp_cdp.next_renewal('-infinity', '1 month', 'infinity')", "dp_cdp.next_renewal('2020-01-31', '1 month', '9999-02-28')"]
+        # an order takes a millisecond
+        if signature.startswith(("dp_cdp.rdp_delta(double precision[]", "dp_cdp.rdp_epsilon(double precision[]")):
+            todo += ["%s(array_fill(%s::float8, ARRAY[1000000]), array_fill(%s::float8, ARRAY[1000000]), %s, 'tight')" % (signature[:signature.index("(")], *v)
+                     for v in ((2, 0.01, 0.5), (1.0001, 0.01, 0.5), (32, 1, 1e-6))]
         # a flat function, whose largest value takes as many looks as there is time for
         if signature.startswith("dp_cdp.privacy_loss("):
             todo += ["dp_cdp.privacy_loss(%s, %s)" % (grid(*p), grid(*q)) for p, q in (
