@@ -989,7 +989,7 @@ REVOKE ALL ON FUNCTION dp_cdp.balance_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.balance_findings() IS
 	'balances that are not what the rows of the audit add up to';
 
--- What a clock that was ahead has left behind.  Less than an hour is a clock that was corrected.
+-- Traces of a clock that was ahead.  Less than an hour is a clock that was corrected.
 CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -1356,7 +1356,7 @@ COMMENT ON FUNCTION dp_cdp.masked_rows(anyelement, "any") IS
 -- Functions in C of other extensions may ask the planner, read sizes or other
 -- sessions' queries, of any relation: hypopg tells how many rows a condition has.
 -- Those that run with their owner's rights (SECURITY DEFINER) may call these.
--- What takes values alone and is IMMUTABLE only computes.  So does, or asks with the
+-- A function that takes values alone and is IMMUTABLE only computes.  So does, or asks with the
 -- caller's own privileges, what these extensions have.
 CREATE OR REPLACE FUNCTION dp_cdp.telling_functions() RETURNS TABLE(oid oid, extension name)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -1546,7 +1546,7 @@ REVOKE ALL ON FUNCTION dp_cdp.unharden() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.unharden() IS
 	'reverses what dp_cdp.harden() did, and nothing else';
 
--- What an extension brings after harden() is open to PUBLIC again.
+-- Extensions that come after harden() are open to PUBLIC again.
 CREATE OR REPLACE FUNCTION dp_cdp.tell_of_extension() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -4339,10 +4339,10 @@ COMMENT ON FUNCTION dp_cdp.group_mcdp(float8, float8, bigint) IS
 	'Rothblum 2016, section 1 and Corollary 3.3; proof in src/calc/group.h';
 
 -- =========================================================================
--- 19. Who may what with the members of this extension
+-- 20. Who may what with the members of this extension
 -- =========================================================================
 
--- What the script gives is given to PUBLIC: the schema, types, most functions and
+-- The script gives to PUBLIC alone: the schema, types, most functions and
 -- some views.  pg_init_privs has which, when the script has ended.  Tables and
 -- sequences are nobody's.  An administrator may grant a role functions and views,
 -- and nothing else.

@@ -188,7 +188,7 @@ typedef enum WatchedColumns
 /*
  * An UPDATE that moves a row to another partition fires no AFTER UPDATE
  * trigger: there, a BEFORE trigger judges what no other trigger changes any
- * more, since it is the last of them by its name.  What is referenced is judged
+ * more, since it is the last of them by its name.  Rows that are referenced are judged
  * when the transaction ends, when keys have followed and rows were put in anew.
  */
 static const struct BlockTrigger

@@ -5,8 +5,8 @@
  *	  as far as it is believed, for what renews or ends.
  *
  * The server's clock (GetCurrentTimestamp) is stepped: by administrators, NTP,
- * hosts of virtual machines.  What is measured by it lasts too long then, or no
- * time at all.  dp_uptime counts from the start of the machine, also while that
+ * hosts of virtual machines.  Durations by it are too long then, or
+ * nothing.  dp_uptime counts from the start of the machine, also while that
  * sleeps, where the kernel tells it.
  *
  * Budgets renew by the date, which only the clock tells.  A clock that goes

@@ -413,7 +413,7 @@ plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptio
 
 /*
  * Plans any query.  around: it is a prefetch, a part of that statement, of which code of the asker that plans is none.
- * What EXPLAIN shows for other extensions it shows of queries that name no protected table.
+ * EXPLAIN shows what it has for other extensions only of queries that name no protected table.
  */
 static PlannedStmt *
 guard_query(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, struct ExplainState *explain,

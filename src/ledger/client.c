@@ -379,7 +379,7 @@ wait_for_slot(int slot)
 /*
  * Waits for the answer.  A worker that has not taken the request for long
  * (stopped, or stuck in a commit) never gets it: it is taken back, uncharged.
- * What it has taken is waited for, until a cancel or timeout, as it may be spent.
+ * A request that it has taken is waited for, until a cancel or timeout, as it may be spent.
  */
 static DpRequestState
 wait_for_answer(int slot)

@@ -15,7 +15,7 @@
  *	  (dp_let_go_policies): a table that lost its entry in the cache meanwhile
  *	  counts as changed, whatever it says now.  So labels of columns, which are
  *	  read when they are asked for, are those of that policy, too.
- *	- nothing of a planning that saw a change is executed.  What changes later
+ *	- nothing of a planning that saw a change is executed.  A later change
  *	  is found before the debit (release/objects.c).
  *	- a statement that code of the asker plans meanwhile holds its own.
  *

@@ -357,7 +357,7 @@ REVOKE ALL ON FUNCTION dp_cdp.balance_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.balance_findings() IS
 	'balances that are not what the rows of the audit add up to';
 
--- What a clock that was ahead has left behind.  Less than an hour is a clock that was corrected.
+-- Traces of a clock that was ahead.  Less than an hour is a clock that was corrected.
 CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp

@@ -56,7 +56,7 @@ COMMENT ON FUNCTION dp_cdp.masked_rows(anyelement, "any") IS
 -- Functions in C of other extensions may ask the planner, read sizes or other
 -- sessions' queries, of any relation: hypopg tells how many rows a condition has.
 -- Those that run with their owner's rights (SECURITY DEFINER) may call these.
--- What takes values alone and is IMMUTABLE only computes.  So does, or asks with the
+-- A function that takes values alone and is IMMUTABLE only computes.  So does, or asks with the
 -- caller's own privileges, what these extensions have.
 CREATE OR REPLACE FUNCTION dp_cdp.telling_functions() RETURNS TABLE(oid oid, extension name)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -246,7 +246,7 @@ REVOKE ALL ON FUNCTION dp_cdp.unharden() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.unharden() IS
 	'reverses what dp_cdp.harden() did, and nothing else';
 
--- What an extension brings after harden() is open to PUBLIC again.
+-- Extensions that come after harden() are open to PUBLIC again.
 CREATE OR REPLACE FUNCTION dp_cdp.tell_of_extension() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$

@@ -1,9 +1,9 @@
 
 -- =========================================================================
--- 19. Who may what with the members of this extension
+-- 20. Who may what with the members of this extension
 -- =========================================================================
 
--- What the script gives is given to PUBLIC: the schema, types, most functions and
+-- The script gives to PUBLIC alone: the schema, types, most functions and
 -- some views.  pg_init_privs has which, when the script has ended.  Tables and
 -- sequences are nobody's.  An administrator may grant a role functions and views,
 -- and nothing else.
