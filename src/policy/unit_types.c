@@ -22,10 +22,10 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "access/sysattr.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
@@ -149,8 +149,8 @@ dp_leads_to_unit(Oid relid, AttrNumber attnum)
 {
 	const DpTable *table = dp_policy_table(relid);
 	Relation	rel;
-	Bitmapset  *keys;
-	bool		result;
+	bool		result = false;
+	ListCell   *lc;
 
 	if (table == NULL || attnum <= 0)
 		return false;
@@ -160,9 +160,16 @@ dp_leads_to_unit(Oid relid, AttrNumber attnum)
 		if (get_attnum(relid, table->through[i]) == attnum)
 			return true;
 	rel = table_open(relid, AccessShareLock);
-	keys = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY);
-	result = bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, keys);
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		/* one that could not be built, or has some rows only, says nothing of the others */
+		for (int i = 0; index->rd_index->indisunique && index->rd_index->indisvalid &&
+			 RelationGetIndexPredicate(index) == NIL && i < index->rd_index->indnkeyatts; i++)
+			result = result || index->rd_index->indkey.values[i] == attnum;
+		index_close(index, NoLock);
+	}
 	table_close(rel, NoLock);
-	bms_free(keys);
 	return result;
 }

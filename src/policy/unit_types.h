@@ -25,7 +25,7 @@ extern bool dp_is_unit_operator(Oid opno);
 
 /*
  * Tells whether a column of a protected table names units, or is in a foreign
- * key to what does, or is in a unique index: values of the last two are short.
+ * key to what does, or is in a unique index of all rows: values of the last two are short.
  */
 extern bool dp_leads_to_unit(Oid relid, AttrNumber attnum);
 

@@ -142,4 +142,26 @@ CREATE TABLE paid AS SELECT rho_spent FROM dp_cdp.budgets WHERE role_name = 'ana
 SELECT is(asked('SELECT dp_count(*) AS n, dp_sum(a.cost, 0, 2) FROM visits a, people b WHERE a.email = b.email'), (SELECT answer FROM first), 'is given again');
 SELECT is((SELECT rho_spent FROM dp_cdp.budgets WHERE role_name = 'analyst1' AND dataset = 'clinic'), (SELECT rho_spent FROM paid), 'for nothing');
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'), 0::bigint, 'the audit adds up');
+-- ------------------------------------------------------------------------
+-- a unique index holds values short, unless it was never built, or has some rows only
+-- ------------------------------------------------------------------------
+
+SELECT is(owner1($$CREATE TABLE letters (patient int NOT NULL, mail more.citext, n int)$$), 'ok', 'a table');
+SELECT is(owner1($$INSERT INTO letters VALUES (1, 'a', 1), (2, 'A', 2)$$), 'ok', 'two rows that are equal');
+SELECT is(owner1($$SELECT dp_cdp.create_dataset('post', default_rho => 100)$$), 'ok', 'a dataset');
+SELECT is(owner1($$SELECT dp_cdp.protect_table('letters', 'post', 'patient')$$), 'ok', 'protected');
+SELECT is(owner1($$SELECT dp_cdp.set_budget('post', 'analyst1', rho => 10000)$$), 'ok', 'a budget');
+\set same 'SELECT round(dp_count(*)) FROM letters a JOIN letters b ON a.patient = b.patient AND a.mail = b.mail'
+SELECT matches(asked(:'same'), '^ZC002', 'without an index');
+\set said `psql -X -c 'CREATE UNIQUE INDEX CONCURRENTLY whole ON letters (mail)' 2>&1`
+SELECT is((SELECT indisvalid FROM pg_index WHERE indexrelid = 'whole'::regclass), false, 'an index that could not be built');
+SELECT matches(asked(:'same'), '^ZC002', 'says nothing of values');
+DROP INDEX whole;
+CREATE UNIQUE INDEX few ON letters (mail) WHERE n < 2;
+SELECT matches(asked(:'same'), '^ZC002', 'nor does one with some rows');
+CREATE INDEX all_of_it ON letters (mail);
+SELECT matches(asked(:'same'), '^ZC002', 'nor one that is not unique');
+CREATE UNIQUE INDEX two ON letters (n, mail);
+SELECT is(asked(:'same'), '(2)', 'one in which all values are does');
+
 SELECT * FROM finish();
