@@ -58,7 +58,7 @@
 
 /*
  * relative, of tau^2; and how many terms of K may be added up for that, in each direction.  Where it takes more, as for
- * fine grids of a Gaussian, whose g is flat, SPARE is a thousand times as large, and so on: what comes of it is above tau^2 still.
+ * fine grids of a Gaussian, whose g is flat, SPARE is a thousand times as large, and so on: the result is above tau^2 still.
  */
 #define SPARE	2e-13
 #define MOST_TERMS	4000000
@@ -316,7 +316,7 @@ bound_between(const Loss *loss_of, Interval *i)
 	i->bound = best;
 }
 
-/* Halves intervals until all bounds are at most so far above found, which is a g that was met; false: it took too much. */
+/* Halves intervals until no bound is more than spare above found, which is a g that was met; false: it took too much. */
 static bool
 halve(const Loss *loss_of, const Interval *octaves, int n, double spare, double found, double *most)
 {

@@ -262,7 +262,8 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 
 /* Plans a query that names a protected table; around: of the statement of which it is a prefetch. */
 static PlannedStmt *
-plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, DpSplitContext *around)
+plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams,
+			 DpSplitContext *around)
 {
 	DpSplitContext cxt = {.source_text = query_string};
 	PlannedStmt *volatile result;
@@ -416,8 +417,8 @@ plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptio
  * EXPLAIN shows what it has for other extensions only of queries that name no protected table.
  */
 static PlannedStmt *
-guard_query(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, struct ExplainState *explain,
-			DpSplitContext *around)
+guard_query(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams,
+			struct ExplainState *explain, DpSplitContext *around)
 {
 	dp_refuse_steps();
 	if (IsTransactionState())

@@ -333,8 +333,10 @@ is_unchanged(DpRelease *release, int i, Oid run_as, Oid dataset_owner, bool char
 		return false;
 	if (classid != RelationRelationId && !dp_owner_is_trusted(owner, run_as, dataset_owner))
 		return false;
-	return charged || (version == (uint32) list_nth_int(release->object_versions, i) &&
-					   (classid != RelationRelationId || policy_version(objid) == (uint32) list_nth_int(release->policy_versions, i)));
+	if (charged)
+		return true;
+	return version == (uint32) list_nth_int(release->object_versions, i) &&
+		(classid != RelationRelationId || policy_version(objid) == (uint32) list_nth_int(release->policy_versions, i));
 }
 
 /* Tells whether all objects are, by what holds now. */
