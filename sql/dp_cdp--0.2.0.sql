@@ -6207,9 +6207,16 @@ COMMENT ON FUNCTION dp_cdp.approx_curve_to_zcdp(float8, float8) IS
 CREATE OR REPLACE FUNCTION dp_cdp.group_mcdp_general(mu float8, tau float8, k bigint) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_group_mcdp_general' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.group_mcdp_general(float8, float8, bigint) IS
-	'(mu, tau) for groups of k of any mean-concentrated DP, through zCDP and back, rounded upwards: with rho '
-	'= k^2 tau^2 / 2 and xi = k (1 + 1/2 + ... + 1/k) max(0, mu - tau^2 / 2), zcdp_to_mcdp(rho, xi); mu >= 0, '
-	'tau >= 0, k >= 1; Bun and Steinke 2016, Lemmas 4.2 and 4.3, Propositions 1.9 and 5.3';
+	'(mu, tau) for groups of k of any mean-concentrated DP, rounded upwards: with m the smaller of mu and tau^2 / 2, k m + (k '
+	'- 1) tau sqrt(2 m) + (k - 1) (k - 2) tau^2 / 2, at most (k tau)^2 / 2; and k tau times a factor that is 1.14 for k tau = '
+	'0.1 and 1.54 for k tau = 1; mu >= 0, tau >= 0, k >= 1; sharper than Dwork and Rothblum 2016, Theorem 4.1; proof in '
+	'src/calc/group.c';
+CREATE OR REPLACE FUNCTION dp_cdp.mcdp_triangle(mu_pq float8, tau_pq float8, mu_qr float8, tau_qr float8) RETURNS dp_cdp.mcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_mcdp_triangle' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.mcdp_triangle(float8, float8, float8, float8) IS
+	'(mu, tau) of the privacy loss of P from R, rounded upwards, where that between P and Q is (mu_pq, tau_pq) and that between '
+	'Q and R is (mu_qr, tau_qr), each in both orders; all >= 0; sharper than Dwork and Rothblum 2016, Lemmas 4.2 and 4.3; '
+	'proof in src/calc/group.c';
 COMMENT ON FUNCTION dp_cdp.group_mcdp(float8, float8, bigint) IS
 	'(mu, tau) for groups of k of mean-concentrated DP: k^2 mu, k tau. It holds for Gaussian noise with mu = '
 	'tau^2 / 2, for epsilon-DP with tau >= epsilon and mu >= epsilon tanh(epsilon / 2) (pure_to_mcdp), and '

@@ -104,6 +104,7 @@ max_divergence(p, q)double precision
 mcdp_delta(mu, tau, epsilon)double precision
 mcdp_epsilon(mu, tau, delta)double precision
 mcdp_to_zcdp(mu, tau)dp_cdp.zcdp
+mcdp_triangle(mu_pq, tau_pq, mu_qr, tau_qr)dp_cdp.mcdp
 mutual_information(rho, n, xi)double precision
 mutual_information_product(rho, n, xi)double precision
 privacy_loss(p, q)dp_cdp.mcdp
@@ -197,7 +198,10 @@ SELECT is(dp_cdp.privacy_loss('{0.5,0.5}', '{0.25,0.75}')::text ~ '^\(0.14384103
 SELECT ok((dp_cdp.privacy_loss(p, q)).mu <= dp_cdp.renyi_divergence(2, p, q) AND dp_cdp.renyi_divergence(2, p, q) <= dp_cdp.max_divergence(p, q), 'divergences rise with the order')
 FROM (SELECT '{0.2,0.3,0.5}'::float8[] AS p, '{0.5,0.3,0.2}'::float8[] AS q) d;
 SELECT is(dp_cdp.mutual_information(0.5, 4), dp_cdp.mutual_information(0.5, 4, 0), 'xi of mutual_information');
-SELECT is(dp_cdp.group_mcdp_general(0.5, 0.25, 1), ROW(0.5, 0.25)::dp_cdp.mcdp, 'a group of one');
+SELECT is(dp_cdp.group_mcdp_general(0.5, 0.25, 1), ROW(0.03125, 0.25)::dp_cdp.mcdp, 'a group of one: the mean is at most tau^2 / 2');
+SELECT ok(g.mu <= 4 * 0.005 * (1 + 1e-14) AND g.tau BETWEEN 0.2 AND 0.24, 'a group of two: k^2 tau^2 / 2, and tau nearly doubled')
+FROM dp_cdp.group_mcdp_general(1, 0.1, 2) g;
+SELECT is(dp_cdp.mcdp_triangle(0.005, 0.1, 0.005, 0.1), dp_cdp.group_mcdp_general(0.005, 0.1, 2), 'two equal steps are a group of two');
 SELECT is(dp_cdp.split_budget(1, '{1,2,1}'::float8[]), '{0.25,0.5,0.25}'::float8[], 'a budget by weights');
 SELECT is(dp_cdp.releases_within(1, 1, 1), 9223372036854775807, 'any number of releases at delta 1');
 SELECT is(dp_cdp.stddev_of('-0'), 'Infinity'::float8, '-0 is 0');
@@ -255,6 +259,9 @@ FROM (VALUES
 		'p must have at most 10000 elements here: join outcomes of nearly one ratio'),
 	('dp_cdp.approx_curve_to_zcdp(0.5, 1.5)', 'rho must be between 0 and 1'),
 	('dp_cdp.renyi_triangle(2, 1, 1, 1)', 'k must be a finite number greater than 1'),
+	('dp_cdp.mcdp_triangle(1, 1, 1, -1)', 'tau_qr must be a finite number of at least 0'),
+	('dp_cdp.group_mcdp_general(1, ''Infinity'', 2)', 'tau must be a finite number of at least 0'),
+	('dp_cdp.group_mcdp_general(1, 1, 0)', 'k must be between 1 and 9007199254740992'),
 	('dp_cdp.mutual_information(1, 0)', 'n must be between 1 and 9007199254740992'),
 	('dp_cdp.sensitivity(1, 0)', 'lower must not be greater than upper'),
 	('dp_cdp.sensitivity(0, ''Infinity'')', 'upper must be a finite number'),

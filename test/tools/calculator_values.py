@@ -576,6 +576,26 @@ def composition_rows():
     row("(dp_cdp.group_zcdp({}, {}, {})).xi", lambda r, k, x: k * x, 0.0, 6, 0.2)
 
 
+def group_mean(mu, tau, k):
+    mu = min(mu, tau ** 2 / 2)
+    return k * mu + (k - 1) * tau * mp.sqrt(2 * mu) + (k - 1) * (k - 2) * tau ** 2 / 2
+
+
+def steps_tau(s):
+    """The theorem of src/calc/group.c: each piece of h between two kinks is searched."""
+    g = s ** 2 / 2
+    u = lambda x: g * x * (x + 1) if x > 0 or x < -1 else mpf(0)
+    e = lambda x, h: (u(x + h) + u(x - h)) / 2
+
+    def least_near(w):
+        kinks = sorted([-mp.log1p(g) - 2, mp.log(w), mpf(0), mp.log1p(w), 3 + mp.log1p(1 / mp.sqrt(g))])
+        near = lambda y: (2 * mp.expm1(e(0, mp.exp(y))) + mp.expm1(e(w, mp.exp(y)))) / 3 * 2 * mp.exp(-2 * y)
+        return min(golden(near, low, high) for low, high in zip(kinks, kinks[1:]) if low < high)
+    high = 1 + mp.log1p(mp.root(1 / g, 4))
+    y = mp.findroot(lambda y: mp.log(least_near(mp.exp(y)) / (2 * g * (1 + mp.exp(-y)))), (-mp.log1p(g), high), solver="anderson", tol=mpf(10) ** -66)
+    return mp.sqrt(2 * g * (1 + mp.exp(-y)))
+
+
 def divergence_rows():
     pairs = (([0.3, 0.7], [0.5, 0.5]), ([0.2, 0.3, 0.5], [0.25, 0.35, 0.4]), ([0.25] * 4, [0.1, 0.4, 0.15, 0.35]),
              ([0.5, 0.5, 0.0], [0.25, 0.25, 0.5]), ([1e-9, 0.125, 0.875 - 1e-9], [0.5, 0.25, 0.25]),
@@ -599,14 +619,13 @@ def divergence_rows():
     for xi, rho in ((0.25, 0.0625), (1.0, 1.0), (0.01, 1e-8), (0.5, 0.0)):
         row("(dp_cdp.approx_curve_to_zcdp({}, {})).rho", lambda x, r: r / 4, xi, rho)
         row("(dp_cdp.approx_curve_to_zcdp({}, {})).xi", lambda x, r: x - r / 4 + 5 * mp.root(r, 4), xi, rho, sign="+")
-    for mu, tau, k in ((0.02, 0.2, 3), (0.3, 0.2, 3), (0.01, 0.3, 5), (0.5, 1.0, 4), (1e-6, 0.001, 1000)):
-        def general(part):
-            def f(m, t, k):
-                rho, xi = k ** 2 * t ** 2 / 2, k * harmonic(k) * max(mpf(0), m - t ** 2 / 2)
-                return rho + xi if part == "mu" else zcdp_tau(rho, xi)
-            return f
-        for part in ("mu", "tau"):
-            row("(dp_cdp.group_mcdp_general({}, {}, {})).%s" % part, general(part), mu, tau, k, base=1e-13, sign="+")
+    for mu, tau, k in ((0.02, 0.2, 3), (0.3, 0.2, 3), (0.01, 0.3, 5), (0.5, 1.0, 4), (1e-6, 0.001, 1000), (0.25, 0.5, 1), (3.0, 7.0, 60)):
+        row("(dp_cdp.group_mcdp_general({}, {}, {})).mu", group_mean, mu, tau, k, base=1e-14, sign="+")
+        row("(dp_cdp.group_mcdp_general({}, {}, {})).tau", lambda m, t, k: steps_tau(k * t) if k > 1 else t, mu, tau, k, base=1e-13, sign="+")
+    for steps in ((0.02, 0.2, 0.03, 0.3), (5.0, 0.01, 1e-5, 1.5), (0.5, 0.25, 0.0, 0.0)):
+        row("(dp_cdp.mcdp_triangle({}, {}, {}, {})).mu", lambda m, t, n, u: (lambda m, n: m + n + u * mp.sqrt(2 * m))(min(m, t ** 2 / 2), min(n, u ** 2 / 2)),
+            *steps, base=1e-14, sign="+")
+        row("(dp_cdp.mcdp_triangle({}, {}, {}, {})).tau", lambda m, t, n, u: steps_tau(t + u) if t * u > 0 else t + u, *steps, base=1e-13, sign="+")
     for call in ("kl_divergence('{0.5,0.5}', '{0.5,0.4}')", "kl_divergence('{1}', '{0.5,0.5}')", "max_divergence('{1.5,-0.5}', '{0.5,0.5}')",
                  "renyi_divergence(1, '{0.5,0.5}', '{0.5,0.5}')", "kl_divergence('{0.5,NULL}', '{0.5,0.5}')", "renyi_triangle(2, 1, 1, 1)", "mutual_information(1, 0)"):
         error("dp_cdp." + call)
