@@ -12,9 +12,10 @@
  *	- p ln(p / q) = (p - q) + p (r - ln(1 + r)), and the second is >= 0;
  *	- p^alpha q^-t = p + t (p - q) + p ((1 + r)^-t - 1 + t r), t = alpha - 1, and the third is >= 0: with
  *	  y = -t ln(1 + r) it is p ((e^y - 1 - y) + t (r - ln(1 + r))).
- * So KL is S / a + ln(b / a) + (a - b) / a for the sum S of the second ones, where what follows S / a is that of
- * ln(1 + x) - x, x = (b - a) / a; and Renyi's sum is a + t (a - b) and that of the third ones.  An outcome of q
- * alone adds q to S, and t q.
+ * So with y = (b - a) / a KL is S / a + (ln(1 + y) - y), for the sum S of the second ones.  Renyi's sum for p / a and q / b is
+ * (1 + y)^t (1 + x), where x is the sum of the third ones over a, less t y: as the first order of y drops out, its logarithm
+ * over t is the third ones' S / (a t), and (ln(1 + x) - x) / t, and ln(1 + y) - y.  An outcome of q alone adds q to S, and t q.
+ * Margins of rounding are those of the first terms, which are larger than what is taken from them.
  *
  * The subgaussian parameter
  * -------------------------
@@ -142,7 +143,7 @@ dp_kl_divergence(const double *p, const double *q, int n)
 		return HUGE_VAL;
 	for (i = 0; i < n; i++)
 		dp_sum_add(&sum, p[i] > 0 ? above(p[i], q[i]) : q[i]);
-	return fmax(0, (dp_sum_total(&sum) / a + dp_log_below(excess(q, p, n) / a)) * (1 + 32 * DBL_EPSILON));
+	return fmax(0, dp_sum_total(&sum) / a * (1 + 32 * DBL_EPSILON) + dp_log_below(excess(q, p, n) / a));
 }
 
 double
@@ -167,9 +168,12 @@ double
 dp_renyi_divergence(double alpha, const double *p, const double *q, int n)
 {
 	double		t = alpha - 1;
-	double		a = excess(p, NULL, n);
-	double		shift = log_of_sums(p, q, n);
+	double		a = 1 + excess(p, NULL, n);
+	double		y = excess(q, p, n) / a;
+	double		shift = log1p(y);
 	double		largest = 0;
+	double		third;
+	double		x;
 	double		result;
 	DpSum		sum = {0};
 	int			i;
@@ -190,9 +194,12 @@ dp_renyi_divergence(double alpha, const double *p, const double *q, int n)
 			else
 				dp_sum_add(&sum, t * q[i]);
 		}
-		/* the sum of p^alpha q^-t, of p / a and q / b, less 1 */
-		result = dp_sum_total(&sum) * (1 + (32 + 8 * t * largest) * DBL_EPSILON);
-		result = (log1p(a - t * excess(q, p, n) + result) - log1p(a)) / t + shift;
+		third = dp_sum_total(&sum) / a * (1 + (32 + 8 * t * largest) * DBL_EPSILON);
+		x = third - t * y;
+		if (fabs(x) < 0.5)
+			result = (third + dp_log_below(x)) / t + dp_log_below(y);
+		else
+			result = log1p(x) / t * (1 + 8 * DBL_EPSILON) + shift;
 	}
 	else
 	{
@@ -201,7 +208,7 @@ dp_renyi_divergence(double alpha, const double *p, const double *q, int n)
 			if (p[i] > 0)
 				dp_sum_add(&sum, p[i] * exp(t * (loss(p[i], q[i]) - largest)));
 		}
-		result = largest + (log(dp_sum_total(&sum)) - log1p(a)) / t + shift;
+		result = largest * (1 + 16 * DBL_EPSILON) + log(dp_sum_total(&sum) / a) / t + shift;
 	}
 	result += 16 * DBL_EPSILON * fabs(result);
 	/* not above the largest loss */

@@ -193,11 +193,20 @@ spread_of_steps(double s)
 	return s * sqrt(fmax(1 + exp(-high), least_near_bound(g, exp(high)))) * (1 + 32 * DBL_EPSILON);
 }
 
+/* Returns the smaller of mu and tau^2 / 2, rounded upwards: the most that the mean of a loss can be. */
+static double
+least_mean(double mu, double tau)
+{
+	double		most = 0.5 * tau * tau;
+
+	return fmin(mu, fma(0.5 * tau, tau, -most) > 0 ? nextafter(most, HUGE_VAL) : most);
+}
+
 void
 dp_mcdp_triangle(double mu_pq, double tau_pq, double mu_qr, double tau_qr, double *mu, double *tau)
 {
-	mu_pq = fmin(mu_pq, 0.5 * tau_pq * tau_pq);
-	mu_qr = fmin(mu_qr, 0.5 * tau_qr * tau_qr);
+	mu_pq = least_mean(mu_pq, tau_pq);
+	mu_qr = least_mean(mu_qr, tau_qr);
 	*mu = (mu_pq + mu_qr + tau_qr * (sqrt(2) * sqrt(mu_pq))) * (1 + 8 * DBL_EPSILON);
 	/* by Lemma 1 one step of tau 0 is none */
 	*tau = tau_pq == 0 || tau_qr == 0 ? tau_pq + tau_qr : spread_of_steps(tau_pq + tau_qr);
@@ -208,7 +217,7 @@ dp_group_mcdp_general(double mu, double tau, int64_t k, double *group_mu, double
 {
 	double		more = (double) (k - 1) * tau;
 
-	mu = fmin(mu, 0.5 * tau * tau);
+	mu = least_mean(mu, tau);
 	*group_mu = mu;
 	*group_tau = tau;
 	if (k == 1)

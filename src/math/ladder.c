@@ -113,7 +113,7 @@
  * difference.
  *
  * Theorem.  Let somebody buy as he likes, after having seen what, anything that given all that he has seen is
- * rho-zCDP for its price rho, and rungs and pieces of ladders for the difference to what he has paid for the
+ * rho-zCDP for its price rho, by randomness of its own, and rungs and pieces of ladders for the difference to what he has paid for the
  * same piece.  Let rungs at r of a piece at p, of a part that neighbours change by at most sens2 in L2 squared,
  * satisfy
  *
@@ -125,19 +125,20 @@
  * "Individual Privacy Accounting via a Renyi Filter", NeurIPS 2021, Theorem 3.1, where single steps of a ladder
  * may tell more than their prices).  Fix neighbours, and an order a.  With c = a (a - 1), what has to be shown
  * is that E (P / Q)^a <= exp(c R), for the laws P and Q of all that is seen, under Q.  Of a piece whose x
- * changes by k let K = k^2 / (2 v) <= p, and left(r) = max(0, K - r), what is left of it after r was paid;
- * left(0) = K, left(p) = 0.  For what was seen of it let m be E (P / Q)^a of y given that, 1 once y itself was
+ * changes by k let K = k^2 / (2 v) <= p, and left(r) = max(0, K - r), what is left of it after r > 0 was paid;
+ * left(p) = 0.  For what was seen of it let m be E (P / Q)^a of y given that, 1 once y itself was
  * seen.  Then m >= exp(c left(r)): by (*) it suffices that K - r <= (1 - kappa') (K - k^2 / (2 V)), that is r >=
  * k^2 / (2 V) + kappa' (K - k^2 / (2 V)), and of all k it is the largest for which this says most.  Claim: who
- * may still pay s, and has paid r_i for each of the pieces, has
+ * may still pay s, and has paid r_i for those pieces of which he has paid anything, has
  *
  *		E (P / Q)^a of all that he will see <= exp(c (s - sum of left(r_i))) times the product of m_i.
  *
  * By induction over his steps.  If he stops it says 1 <= that, by m_i >= exp(c left(r_i)).  If he buys something
  * else for rho, a factor of at most exp(c rho) comes, and s is less by rho.  If he pays r' - r for more of a
  * piece, and sees z', then E (P / Q)^a(z') m(z') = m, as z' is y with noise that does not depend on x; s is less
- * by r' - r, and left(r) - left(r') is at most that.  At the beginning s = R, no r_i was paid, and m_i is at
- * most exp(c K_i): x + N_Z(0, v) is K-zCDP (Canonne, Kamath, Steinke, Theorem 4).  So E (P / Q)^a <= exp(c R).
+ * by r' - r, and left(r) - left(r') is at most that.  If it is the first that he pays for it, r', the same mean is
+ * E (P / Q)^a of y, at most exp(c K), as x + N_Z(0, v) is K-zCDP (Canonne, Kamath, Steinke, Theorem 4); and
+ * K - left(r') <= r'.  At the beginning nothing was paid, and s = R.
  *
  * It assumes that he knows of others' answers, and of what they chose to ask, nothing that he has not paid for.
  * Who puts answers together is one asker who has paid the largest price of them.  Parts of a column
