@@ -76,7 +76,7 @@ extern void dp_compose_basic(double epsilon, double delta, int64_t k, double *su
 /*
  * Return epsilon by advanced composition of k equal mechanisms.
  *	 kov	the smallest of the three bounds of Kairouz, Oh, Viswanath 2015, Theorem 3.4, the first of which
- *			is k epsilon; their mean loss is epsilon tanh(epsilon / 2)
+ *			is k epsilon; their mean loss is epsilon tanh(epsilon / 2); proof in compose.c
  * The others are as printed, and may exceed k epsilon (basic composition): sqrt(2 k ln(1/delta_slack)) epsilon
  * + k m, with
  *	 dr16	m = epsilon (e^epsilon - 1) / 2 (DR Theorem 1.1)

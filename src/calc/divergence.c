@@ -34,6 +34,12 @@
  * Intervals whose bound is more than SPARE above the largest g that was met are halved.  The largest bound of those
  * that are left is above tau^2, and no more than SPARE above it.
  *
+ * The triangle
+ * ------------
+ * (alpha - 1) D_alpha(P | R) = ln E (P / Q)^alpha (Q / R)^(alpha - 1) under Q.  By Hoelder's inequality with the exponent w = (k alpha - 1)
+ * / (alpha - 1) for the second factor, and u for the first, 1 / u = 1 - 1 / w and alpha u = (k alpha - 1) / (k - 1), that is at most
+ * 1 / u of ln E (P / Q)^((k alpha - 1) / (k - 1)) and 1 / w of ln E (Q / R)^(k alpha - 1): orders of Renyi, of P from Q and of Q from R.
+ *
  * Mutual information
  * ------------------
  * I(X; M(X)) is the mean of D(M(x) | M), M the mixture of all M(x'), so at most the mean of D(M(x) | M(x')) over
@@ -218,7 +224,8 @@ dp_renyi_divergence(double alpha, const double *p, const double *q, int n)
 double
 dp_renyi_triangle(double alpha, double k, double pq, double qr)
 {
-	return ((alpha * k / ((alpha - 1) + alpha * (k - 1))) * pq + qr) * (1 + 8 * DBL_EPSILON);
+	/* alpha k and alpha k - 1 may both be beyond doubles */
+	return ((1 + 1 / ((alpha - 1) + alpha * (k - 1))) * pq + qr) * (1 + 8 * DBL_EPSILON);
 }
 
 /* ------------------------------------------------------------------------

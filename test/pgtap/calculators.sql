@@ -197,6 +197,7 @@ SELECT is(dp_cdp.bounded_range_to_zcdp(1), dp_cdp.bounded_range_to_zcdp(1, 'min'
 SELECT is(dp_cdp.privacy_loss('{0.5,0.5}', '{0.25,0.75}')::text ~ '^\(0.14384103622[0-9]*,0.54930614433[0-9]*\)$', true, 'the privacy loss of two distributions');
 SELECT ok((dp_cdp.privacy_loss(p, q)).mu <= dp_cdp.renyi_divergence(2, p, q) AND dp_cdp.renyi_divergence(2, p, q) <= dp_cdp.max_divergence(p, q), 'divergences rise with the order')
 FROM (SELECT '{0.2,0.3,0.5}'::float8[] AS p, '{0.5,0.3,0.2}'::float8[] AS q) d;
+SELECT ok(dp_cdp.renyi_triangle(1e308, k, 1, 1) BETWEEN 2 AND 2.00000000000001, 'the triangle at the largest orders: ' || k) FROM unnest('{2,1e10,1e308}'::float8[]) k;
 SELECT is(dp_cdp.mutual_information(0.5, 4), dp_cdp.mutual_information(0.5, 4, 0), 'xi of mutual_information');
 SELECT is(dp_cdp.group_mcdp_general(0.5, 0.25, 1), ROW(0.03125, 0.25)::dp_cdp.mcdp, 'a group of one: the mean is at most tau^2 / 2');
 SELECT ok(g.mu <= 4 * 0.005 * (1 + 1e-14) AND g.tau BETWEEN 0.2 AND 0.24, 'a group of two: k^2 tau^2 / 2, and tau nearly doubled')
