@@ -336,34 +336,8 @@ SELECT is(array_agg(total), '{1,3,6}'::float8[], 'as a window function')
 FROM (SELECT (dp_cdp.compose_zcdp_agg(x) OVER (ORDER BY x)).rho AS total FROM generate_series(1, 3) x) s;
 
 -- --------------------------------------------------------------------------
--- The numbers in docs/calculators.md
+-- With a ledger, and without
 -- --------------------------------------------------------------------------
-
-SELECT is(round(dp_cdp.zcdp_rho(3, 1e-6)::numeric, 5), 0.18507, 'dashboard: rho');
-SELECT is(dp_cdp.split_budget(3, 1e-6, k => 40 * 52), 0.000088975884::float8, 'dashboard: for each');
-SELECT is(round(dp_cdp.stddev_of(0.000088975884)::numeric), 75.0, 'dashboard: standard deviation');
-SELECT is(dp_cdp.margin_of(0.000088975884, 0.95), 147::float8, 'dashboard: margin of a count');
-SELECT is(round(dp_cdp.margin_of(0.000088975884, 0.95, 0, 500, max_groups => 3, step => 0)::numeric), 127241.0, 'dashboard: margin of a sum');
-SELECT is(round(dp_cdp.rho_for_margin(100, 0.95)::numeric, 8), 0.00019017, 'dashboard: rho for a margin');
-SELECT is(dp_cdp.releases_within(dp_cdp.rho_for_margin(100, 0.95), 3, 1e-6), 973::bigint, 'dashboard: releases');
-SELECT is(round(dp_cdp.split_budget(3, 1e-6, 480)::numeric, 6), 0.000386, 'dashboard: by month');
-SELECT is(dp_cdp.margin_of(dp_cdp.split_budget(3, 1e-6, 480), 0.95), 71::float8, 'dashboard: margin by month');
-SELECT is(ARRAY[(dp_cdp.compose_basic(epsilon, 0, k)).epsilon::numeric(4, 2),
-		dp_cdp.compose_advanced(epsilon, 1e-6, k, bound => 'drv10')::numeric(4, 2), dp_cdp.compose_advanced(epsilon, 1e-6, k)::numeric(4, 2),
-		dp_cdp.compose_optimal_epsilon(epsilon, 0, k, 1e-6)::numeric(4, 2), dp_cdp.zcdp_epsilon(k * dp_cdp.pure_to_zcdp(epsilon), 1e-6)::numeric(4, 2)],
-	'{20.80,2.61,2.43,2.04,2.19}'::numeric[], 'composition')
-FROM (SELECT 0.01 AS epsilon, 2080 AS k) release;
-SELECT is(ARRAY[round(rho::numeric, 3), round(dp_cdp.zcdp_epsilon(rho, 1e-6)::numeric, 2)], '{2.961,14.83}', 'a family')
-FROM dp_cdp.group_zcdp(dp_cdp.zcdp_rho(3, 1e-6), 4);
-SELECT is(ARRAY[dp_cdp.group_pure(3, 4)::numeric, round(dp_cdp.group_approx_delta(3, 1e-6, 4)::numeric, 4)], '{12,0.0085}', 'a family by (epsilon, delta)');
-SELECT is(ARRAY[round((dp_cdp.zcdp_rho(3, 1e-6) / 4 ^ 2)::numeric, 5), round(dp_cdp.zcdp_epsilon(dp_cdp.zcdp_rho(3, 1e-6) / 4 ^ 2, 1e-6)::numeric, 2)],
-	'{0.01157,0.67}', 'for a family');
-
-SELECT is(ARRAY[round(dp_cdp.kl_divergence(yes, no)::numeric, 3), round(dp_cdp.renyi_divergence(2, yes, no)::numeric, 3),
-		round(dp_cdp.max_divergence(yes, no)::numeric, 3), round((dp_cdp.privacy_loss(yes, no)).tau::numeric, 3)], '{0.549,0.847,1.099,1.048}', 'a survey')
-FROM (SELECT '{0.75,0.25}'::float8[] AS yes, '{0.25,0.75}'::float8[] AS no) asked;
-SELECT is(ARRAY[round(dp_cdp.mutual_information_product(dp_cdp.pure_to_zcdp(ln(3)), 1000)::numeric, 1), round(dp_cdp.mutual_information(dp_cdp.pure_to_zcdp(ln(3)), 1000)::numeric)],
-	'{549.3,549306}', 'what it tells');
 
 -- a ledger's releases in one query, rho being numeric there
 SELECT dp_cdp.create_dataset('calculators');

@@ -10,20 +10,26 @@ Before each ```sql block stands an HTML comment that says who runs it:
 
     <!-- run as: analyst -->
     <!-- run as: intern, expect: ZC001 -->     it must stop with this error
+    <!-- run as: alice, results: in comments -->   values are the first number of each comment, or all up to its
+                                               first word; as many digits count as are written
 
 Each block is a psql session of its own.  PGHOST, PGPORT and PGDATABASE say
 where; PGUSER must be a superuser.  At the end every function, view and setting
 that the papers name must exist in the database.  Prints TAP.
 """
 import glob
+import itertools
 import os
 import re
 import subprocess
 import sys
+from decimal import Decimal
 
 
 ORDER = ["README.md", "docs/owner.md", "docs/analyst.md", "docs/tools.md", "docs/calculators.md",
          "docs/reference.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
+
+NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
 def psql(user, sql, *options):
@@ -57,6 +63,19 @@ def blocks(text):
         elif lines[i].strip():
             directives = {}
         i += 1
+
+
+def written(sql):
+    """The numbers that comments of a block give as results."""
+    for comment in re.findall(r"--\s*(.*)", sql):
+        leading = re.match(f"{NUMBER}(, {NUMBER})*", comment)
+        yield from re.findall(NUMBER, leading.group()) if leading else re.findall(NUMBER, comment)[:1]
+
+
+def differs(number, value):
+    """Whether a value is not the number, to the digits with which that is written."""
+    exact = Decimal(number)
+    return abs(Decimal(value) - exact) > Decimal(1).scaleb(exact.as_tuple().exponent) * Decimal("0.5000001")
 
 
 def named(text):
@@ -105,7 +124,12 @@ def main():
         if not user:
             result(False, name, "no <!-- run as: ... --> before the block")
             continue
-        rc, output = psql(user, sql)
+        in_comments = "results" in directives
+        rc, output = psql(user, sql, *(("-A", "-t", "-F", "\n") if in_comments else ()))
+        if in_comments and rc == 0:
+            pairs = list(itertools.zip_longest(written(sql), re.findall(NUMBER, output), fillvalue="NaN"))
+            wrong = [pair for pair in pairs if "NaN" in pair or differs(*pair)]
+            result(not wrong, f"{name}: results", f"written and true: {wrong[:5]}")
         codes = re.findall(r"(?:ERROR|FATAL|PANIC):\s+([0-9A-Z]{5}):", output)
         expected = directives.get("expect")
         if expected is None:
