@@ -11,13 +11,14 @@
  * Advanced composition
  * --------------------
  * The loss Z of mechanisms that are epsilon_i-DP has a mean of at most mean, the sum of epsilon_i tanh(epsilon_i / 2)
- * (dp_pure_to_mcdp), and less its mean it is norm-subgaussian (Hoeffding; dp_compose_mcdp), norm^2 the sum of epsilon_i^2.  So for
- * s >= 0 the delta of epsilon = mean + s norm, E (1 - e^(epsilon - Z))+, is the integral of e^-x Pr[Z > epsilon + x] over x >= 0, and
+ * (dp_pure_to_mcdp), and less its mean it is norm-subgaussian (Hoeffding; dp_compose_mcdp), norm^2 the sum of
+ * epsilon_i^2.  So for s >= 0 the delta of epsilon = mean + s norm, which is the mean of max(0, 1 - e^(epsilon - Z)),
+ * is the integral of e^-x Pr[Z > epsilon + x] over x >= 0, and
  *
  *		delta <= integral of e^-x exp(-(s + x / norm)^2 / 2) <= exp(-s^2 / 2) norm / (norm + s).
  *
- * With s^2 = 2 ln(1 / delta_slack) that is at most delta_slack.  So it is with s^2 = 2 ln(e + norm / delta_slack), where
- * exp(-s^2 / 2) is at most delta_slack / norm, and s > 1.
+ * With s^2 = 2 ln(1 / delta_slack) that is at most delta_slack.  So it is with s^2 = 2 ln(e + norm / delta_slack),
+ * where exp(-s^2 / 2) is at most delta_slack / norm, and s > 1.
  *
  * Part of calc/: no PostgreSQL header may be included here.
  *

@@ -12,10 +12,11 @@
  *	- p ln(p / q) = (p - q) + p (r - ln(1 + r)), and the second is >= 0;
  *	- p^alpha q^-t = p + t (p - q) + p ((1 + r)^-t - 1 + t r), t = alpha - 1, and the third is >= 0: with
  *	  y = -t ln(1 + r) it is p ((e^y - 1 - y) + t (r - ln(1 + r))).
- * So with y = (b - a) / a KL is S / a + (ln(1 + y) - y), for the sum S of the second ones.  Renyi's sum for p / a and q / b is
- * (1 + y)^t (1 + x), where x is the sum of the third ones over a, less t y: as the first order of y drops out, its logarithm
- * over t is the third ones' S / (a t), and (ln(1 + x) - x) / t, and ln(1 + y) - y.  An outcome of q alone adds q to S, and t q.
- * Margins of rounding are those of the first terms, which are larger than what is taken from them.
+ * So with y = (b - a) / a KL is S / a + (ln(1 + y) - y), for the sum S of the second ones.  Renyi's sum for p / a
+ * and q / b is (1 + y)^t (1 + x), where x is the sum of the third ones over a, less t y: as the first order of y
+ * drops out, its logarithm over t is the third ones' S / (a t), and (ln(1 + x) - x) / t, and ln(1 + y) - y.  An
+ * outcome of q alone adds q to S, and t q.  Margins of rounding are those of the first terms, which are larger than
+ * what is taken from them.
  *
  * The subgaussian parameter
  * -------------------------
@@ -27,18 +28,19 @@
  *
  *	- near 0, for |l| <= s: g <= V + s |k3| / 3 + s^2 R^2 V e^(s R) / 12, k3 the third cumulant (Taylor's theorem);
  *	- far away, g <= 2 |l| max |X| / l^2, as K(l) <= |l| max |X|;
- *	- between a and b, 0 < a < b: m = V_a e^(-(b - a) R) is below K'' there, so K - m l^2 / 2 is convex and
- *	  below its chord, A + B l, and g <= m + 2 (A + B l) / l^2, whose largest value is at an end or at l = -2 A / B; and so for
- *	  negative l with -X in the place of X.
+ *	- between a and b, 0 < a < b: m = V_a e^(-(b - a) R) is below K'' there, so K - m l^2 / 2 is convex and below
+ *	  its chord, A + B l, and g <= m + 2 (A + B l) / l^2, whose largest value is at an end or at l = -2 A / B; and
+ *	  so for negative l with -X in the place of X.
  *
  * Intervals whose bound is more than SPARE above the largest g that was met are halved.  The largest bound of those
  * that are left is above tau^2, and no more than SPARE above it.
  *
  * The triangle
  * ------------
- * (alpha - 1) D_alpha(P | R) = ln E (P / Q)^alpha (Q / R)^(alpha - 1) under Q.  By Hoelder's inequality with the exponent w = (k alpha - 1)
- * / (alpha - 1) for the second factor, and u for the first, 1 / u = 1 - 1 / w and alpha u = (k alpha - 1) / (k - 1), that is at most
- * 1 / u of ln E (P / Q)^((k alpha - 1) / (k - 1)) and 1 / w of ln E (Q / R)^(k alpha - 1): orders of Renyi, of P from Q and of Q from R.
+ * (alpha - 1) D_alpha(P | R) is ln E (P / Q)^alpha (Q / R)^(alpha - 1) under Q.  Hoelder's inequality has the exponent
+ * w = (k alpha - 1) / (alpha - 1) for the second factor, and u for the first, where 1 / u = 1 - 1 / w, so that
+ * alpha u = (k alpha - 1) / (k - 1).  By it this is at most 1 / u of ln E (P / Q)^((k alpha - 1) / (k - 1)) and 1 / w
+ * of ln E (Q / R)^(k alpha - 1): orders of Renyi, of P from Q and of Q from R.
  *
  * Mutual information
  * ------------------

@@ -17,39 +17,43 @@
  * (D(P | Q) + ln E exp(l X)) / l for any l > 0, with E under Q (Donsker and Varadhan).  For ln(Q / R) less its mean
  * under Q that is D(P | Q) / l + l s'^2 / 2: take the best l.
  *
- * Lemma 3.  If D_a(P | Q) <= a s^2 / 2 and D_a(Q | R) <= a s'^2 / 2 for all a > 1, then D_a(P | R) <= a (s + s')^2 / 2.
+ * Lemma 3.  If D_a(P | Q) <= a s^2 / 2 and D_a(Q | R) <= a s'^2 / 2 for all a > 1, then
+ * D_a(P | R) <= a (s + s')^2 / 2.
  * Proof.  dp_renyi_triangle with k = 1 + s / s'.
  * Here they are: (a - 1) D_a(P | Q) = (a - 1) D(P | Q) + ln E exp((a - 1) (L - E L)), and Lemma 1.
  *
- * Theorem.  Let D_a(P | R) and D_a(R | P) be at most a G for all a > 1.  Then L = ln(P / R) under P, less its mean, is
- * T-subgaussian, for any w, h > 0, with
+ * Theorem.  Let D_a(P | R) and D_a(R | P) be at most a G for all a > 1.  Then L = ln(P / R) under P, less its mean,
+ * is T-subgaussian, for any w, h > 0, with
  *
  *		T^2 = max(2 G (1 + 1 / w), (2 / h^2) ((2 exp(e(0)) + exp(e(w))) / 3 - 1)),
  *		e(x) = (u(x + h) + u(x - h)) / 2,	u(x) = G max(0, x (x + 1)).
  *
- * Proof.  F(l) = ln E exp(l L) is convex, and F(0) = F(-1) = 0.  F <= u: for l > 0 F is l D_(1 + l)(P | R), for l < -1
- * it is (-l - 1) D_(-l)(R | P), and between it is at most 0.  F'(0) = E L is between 0 and G.  Let K(l) = F(l) - l E L.
+ * Proof.  F(l) = ln E exp(l L) is convex, and F(0) = F(-1) = 0.  F <= u: for l > 0 F is l D_(1 + l)(P | R), for
+ * l < -1 it is (-l - 1) D_(-l)(R | P), and between it is at most 0.  F'(0) = E L is between 0 and G.  Let
+ * K(l) = F(l) - l E L.
  *	- Far away, |l| >= w: K <= G l^2 + G l for l > 0, K <= G l^2 for l < -1, and K <= G |l| between.
- *	- Near, |l| <= w: F''(l) is the variance of L under the law in proportion to P^(1 + l) R^-l.  As x^2 / 2 <= cosh(x) - 1,
- *	  that is at most (2 / h^2) E (cosh(h (L - c)) - 1) for any c.  With the best c it is
- *	  (2 / h^2) (exp((F(l + h) + F(l - h)) / 2 - F(l)) - 1).  That exponent is at most e(|l|): for l = x >= 0
- *	  as F(x) >= x E L >= 0; for l = -x as F(-x) >= -x E L >= -x G, and u(y) - u(-y) has a slope of at least G everywhere,
- *	  so that 2 e(x) - u(h - x) - u(-h - x), the difference of it at h + x and at h - x, is at least 2 x G.
- *	  K(l) is the integral of (|l| - x) F'' over x from 0 to |l|.  e is even and convex, so exp(e) lies below its chord,
- *	  whose mean with the weight |l| - x is (2 exp(e(0)) + exp(e(l))) / 3, and it rises with |l|.
+ *	- Near, |l| <= w: F''(l) is the variance of L under the law in proportion to P^(1 + l) R^-l.  As
+ *	  x^2 / 2 <= cosh(x) - 1, that is at most (2 / h^2) times the mean of cosh(h (L - c)) - 1 for any c, which for the
+ *	  best c is exp((F(l + h) + F(l - h)) / 2 - F(l)) - 1.  This exponent is at most e(|l|).  For l = x >= 0 it is, as
+ *	  F(x) >= x E L >= 0.  For l = -x we have F(-x) >= -x E L >= -x G, and u(y) - u(-y) has a slope of at least G
+ *	  everywhere; 2 e(x) - 2 e(-x) is the difference of that at h + x and at h - x, so at least 2 x G.
+ *	  K(l) is the integral of (|l| - x) F'' over x from 0 to |l|.  e is convex, and so rises from 0 on, as e(x) >= e(-x).
+ *	  Then exp(e) lies below its chord, whose mean with the weight |l| - x is (2 exp(e(0)) + exp(e(|l|))) / 3, and that
+ *	  rises with |l|.
  *
  * T^2 / (2 G) rises with G for given w and h, so its least value does.  It goes to 1 with G: w and h of the order of
  * G^(-1/4) and G^(-3/8) show T <= sqrt(2 G) (1 + O(G^(1/4))).
  *
- * A group of k is k steps of one (m, s).  Lemma 3 gives G = (k s)^2 / 2.  With m at most s^2 / 2, by Lemma 1, the right side of
- * Lemma 2 is at most the square of sqrt(D(P | Q)) + s / sqrt(2).  So j steps have a mean of at most the square of
- * sqrt(m) + (j - 1) s / sqrt(2), and the sum of Lemma 2 over all steps is
+ * A group of k is k steps of one (m, s).  Lemma 3 gives G = (k s)^2 / 2.  With m at most s^2 / 2, by Lemma 1, the
+ * right side of Lemma 2 is at most the square of sqrt(D(P | Q)) + s / sqrt(2).  So j steps have a mean of at most the
+ * square of sqrt(m) + (j - 1) s / sqrt(2), and the sum of Lemma 2 over all steps is
  *
  *		k m + (k - 1) s sqrt(2 m) + (k - 1) (k - 2) s^2 / 2 <= (k s)^2 / 2.
  *
- * Dwork and Rothblum 2016 have this as Theorem 4.1, and for two steps as Lemmas 4.2 and 4.3.  They assume that m <= s^2 / 2 and
- * that s is small (k s log(k)^3 below a constant that they do not name, s <= 1/3, s <= 1/4), and have the terms
- * 2 s^2 s' + (s + 3 s^2) m' more in the mean of two steps, and 2 s + 34 s^1.5 for T.  Nothing is assumed here, and both are less.
+ * Dwork and Rothblum 2016 have this as Theorem 4.1, and for two steps as Lemmas 4.2 and 4.3.  They assume that
+ * m <= s^2 / 2 and that s is small (k s log(k)^3 below a constant that they do not name, s <= 1/3, s <= 1/4).  Their
+ * mean of two steps is 2 s^2 s' + (s + 3 s^2) m' more than m + m' + s s', and their T is 2 s + 34 s^1.5, by a proof
+ * that leaves out the mean where |lambda| is large.  Nothing is assumed here, and both are less.
  *
  * Part of calc/: no PostgreSQL header may be included here.
  *
@@ -222,7 +226,8 @@ dp_group_mcdp_general(double mu, double tau, int64_t k, double *group_mu, double
 	*group_tau = tau;
 	if (k == 1)
 		return;
-	*group_mu = ((double) k * mu + more * (sqrt(2) * sqrt(mu)) + 0.5 * more * ((double) (k - 2) * tau)) * (1 + 8 * DBL_EPSILON);
+	*group_mu = (double) k * mu + more * (sqrt(2) * sqrt(mu)) + 0.5 * more * ((double) (k - 2) * tau);
+	*group_mu *= 1 + 8 * DBL_EPSILON;
 	*group_tau = spread_of_steps((double) k * tau);
 }
 

@@ -38,14 +38,14 @@ extern void dp_group_zcdp(double rho, int64_t k, double xi, double *group_rho, d
 extern void dp_group_mcdp(double mu, double tau, int64_t k, double *group_mu, double *group_tau);
 
 /*
- * Sets (mu, tau) of P from R, rounded upwards, where P and Q have a privacy loss of (mu_pq, tau_pq) in both orders, and so Q
- * and R (compare DR Lemmas 4.2 and 4.3; proof in group.c).
+ * Sets (mu, tau) of P from R, rounded upwards, where P and Q have a privacy loss of (mu_pq, tau_pq) in both orders,
+ * and so Q and R (compare DR Lemmas 4.2 and 4.3; proof in group.c).
  */
 extern void dp_mcdp_triangle(double mu_pq, double tau_pq, double mu_qr, double tau_qr, double *mu, double *tau);
 
 /*
- * Sets (mu, tau) of groups for any (mu, tau)-mCDP, rounded upwards (compare DR Theorem 4.1; proof in group.c).  mu counts as
- * tau^2 / 2 where it is more, also for k = 1.
+ * Sets (mu, tau) of groups for any (mu, tau)-mCDP, rounded upwards (compare DR Theorem 4.1; proof in group.c).  mu
+ * counts as tau^2 / 2 where it is more, also for k = 1.
  */
 extern void dp_group_mcdp_general(double mu, double tau, int64_t k, double *group_mu, double *group_tau);
 
