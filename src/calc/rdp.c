@@ -120,14 +120,19 @@ typedef struct Tangent
 	double		log_w;			/* ln(1 - v) */
 	double		log_v;
 	double		log_a;			/* ln a */
-	double		log_r_t;		/* ln(r^t) */
+	double		log_u;
+	double		log_r;
+	double		error_a;		/* of log_a, */
+	double		error_u;		/* and of log_u, in half units in the last place of 1 */
 } Tangent;
 
 static void
 set_tangent(Tangent *l, double z)
 {
 	double		w,
-				log_h;			/* <= 0 */
+				log_h,			/* <= 0 */
+				below,			/* v^t - 1 */
+				a;
 
 	l->log_w = -log_one_more(-z);
 	l->log_v = -log_one_more(z);
@@ -136,7 +141,21 @@ set_tangent(Tangent *l, double z)
 	/* ln(K - h) - ln alpha - ln delta */
 	l->log_a = (l->gamma_t < 1 ? log(expm1(l->gamma_t) - expm1(log_h)) : l->gamma_t + log1p(-exp(log_h - l->gamma_t)))
 		- log1p(l->t) - l->log_delta;
-	l->log_r_t = log_one_more(l->log_a - l->t * l->log_v);
+	a = exp(l->log_a);
+	below = expm1(l->t * l->log_v);
+	l->error_a = 8 + fabs(l->log_a) - 2 * l->log_delta;
+	if (l->gamma_t < 1 && a < 1)
+	{
+		/* where t is small ln(u^t) has all of its digits, and ln a has not */
+		l->log_u = log1p(below + a) / l->t;
+		l->error_u = (a * l->error_a - 4 * below) / (1 + below + a) / l->t + fabs(l->log_u);
+	}
+	else
+	{
+		l->log_u = (l->log_a + log_one_more(l->t * l->log_v - l->log_a)) / l->t;
+		l->error_u = (fabs(l->gamma_t) + fabs(l->log_a) + 3 - l->log_delta + log1p(l->t)) / l->t + fabs(l->log_u);
+	}
+	l->log_r = l->log_u - l->log_v;
 }
 
 /* Tells whether the tangent's point violates (1), so that a larger v, and a smaller z, is better. */
@@ -144,9 +163,9 @@ static bool
 is_outside(const Tangent *l)
 {
 	double		w = exp(l->log_w);
-	double		p = w / -expm1(-l->log_r_t / l->t);
+	double		p = w / -expm1(-l->log_r);
 
-	return p > (1 + l->t) * exp(l->log_delta) + l->t * (w / expm1(l->log_r_t));
+	return p > (1 + l->t) * exp(l->log_delta) + l->t * (w / expm1(l->t * l->log_r));
 }
 
 /*
@@ -162,6 +181,7 @@ log_slope(double alpha, double gamma, double log_delta)
 	double		low = -700,
 				high = 10 + 800 / l.t,
 				more,
+				last,
 				result;
 
 	if (log1p(l.t) + log_delta >= 0)
@@ -182,9 +202,12 @@ log_slope(double alpha, double gamma, double log_delta)
 	}
 	set_tangent(&l, 0.5 * (low + high));
 	more = log_one_more(l.t * l.log_v - l.log_a);
-	result = (l.log_a + more) / l.t + more - log_ratio(l.t) + log(-expm1(-l.log_r_t * (1 + 1 / l.t)));
-	error = 8 * DBL_EPSILON * ((fabs(l.gamma_t) + fabs(l.log_a) + 3 - log_delta + log1p(l.t) + more) / l.t + 3 + 3 * more
-							   - 2 * log(-expm1(-l.log_r_t * (1 + 1 / l.t))) + log_ratio(l.t));
+	last = log(-expm1(-alpha * l.log_r));
+	result = l.log_u + more - log_ratio(l.t) + last;
+	/* what ln r is off counts in the last term by its derivative */
+	/* by the derivatives of the second and of the last term */
+	error = l.error_u + l.error_a * exp(-l.t * l.log_r) + (l.error_u - l.log_v) * (alpha / expm1(alpha * l.log_r));
+	error = 4 * DBL_EPSILON * (error + 6 + 6 * more - 4 * last + 2 * log_ratio(l.t));
 	/* NaN is not less */
 	return result + error < best ? result + error : best;
 }

@@ -177,6 +177,18 @@ test_other_limits(void)
 		  dp_rdp_epsilon(2, 0, 0) == 0 && dp_rdp_epsilon(2, 1e-9, 1) == 0, "rdp_epsilon");
 	check(dp_rdp_delta(2, 100, 0) == 1 && dp_rdp_delta_simple(2, 0.5, 0.5) == 1 && dp_rdp_delta(2, 0, 1e300) == 0 &&
 		  dp_rdp_delta(2, 1, 1e300) == 0x1p-1074, "rdp_delta");
+	/* orders next to 1, upwards: by mpmath, as the largest (P - delta) / Q over all pairs of two outcomes */
+	{
+		static const double known[][4] = {{1.000001, 0.01, 1e-5, 992.592578293898954}, {1.000001, 3, 0.3, 7.5085571992525606},
+		{1.000001, 1e-4, 1e-5, 7.69731394935694551}, {1.01, 0.5, 0.3, 0.656439168438146399}, {1.01, 0.01, 0.01, 0.524949808083704346}};
+
+		for (int i = 0; i < 5; i++)
+		{
+			double		off = dp_rdp_epsilon(known[i][0], known[i][1], known[i][2]) / known[i][3] - 1;
+
+			check(off >= 0 && off < 5e-13, "order %g: off by %g", known[i][0], off);
+		}
+	}
 	/* the corner, where alpha delta >= 1; chi-squared divergence and total variation */
 	check(fabs(dp_rdp_epsilon(2, 3, 0.75) - 3 - log(0.25)) < 1e-14 && fabs(dp_rdp_epsilon(2, 3, 0.5) - 3 - log(0.5)) < 1e-14, "corner");
 	check(fabs(dp_rdp_delta(2, log1p(4e-2), 0) - 0.1) < 1e-13, "from chi-squared to total variation");
