@@ -2154,7 +2154,7 @@ BEGIN
 			CASE h.class
 				WHEN 'planner' THEN 'PUBLIC reads the planner''s counters (reltuples, relpages)'
 				ELSE format('open to PUBLIC: %s and %s more', min(h.name), count(*) - 1)
-					|| coalesce((SELECT format(', of %s', string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension))
+					|| coalesce((SELECT ', of ' || string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension)
 						FROM dp_cdp.telling_functions() t WHERE h.class = 'extensions' AND t.oid = ANY (array_agg(h.oid))), '') END
 			|| CASE h.class
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
@@ -4428,3 +4428,16 @@ BEGIN
 		EXECUTE format('REVOKE %s ON %s %s FROM %s CASCADE', g.privileges, g.kind, g.object, g.whom);
 	END LOOP;
 END $$;
+
+-- PostgreSQL notes as this script's whatever an object's privileges are after a GRANT or
+-- REVOKE of it, also what an administrator has granted to a role, and pg_dump leaves
+-- out what a script gives.  The script gives to PUBLIC alone.
+UPDATE pg_catalog.pg_init_privs i SET initprivs = s.given
+FROM (SELECT p.classoid, p.objoid, p.objsubid, ARRAY(SELECT a FROM pg_catalog.unnest(p.initprivs) a
+			-- the owner's own are granted by himself
+			WHERE EXISTS (SELECT FROM pg_catalog.aclexplode(ARRAY[a]) x WHERE x.grantee IN (0, x.grantor))) AS given
+	FROM pg_catalog.pg_extension e
+		JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+		JOIN pg_catalog.pg_init_privs p ON p.classoid = d.classid AND p.objoid = d.objid
+	WHERE e.extname = 'dp_cdp') s
+WHERE (i.classoid, i.objoid, i.objsubid) = (s.classoid, s.objoid, s.objsubid) AND i.initprivs <> s.given;

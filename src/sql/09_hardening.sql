@@ -854,7 +854,7 @@ BEGIN
 			CASE h.class
 				WHEN 'planner' THEN 'PUBLIC reads the planner''s counters (reltuples, relpages)'
 				ELSE format('open to PUBLIC: %s and %s more', min(h.name), count(*) - 1)
-					|| coalesce((SELECT format(', of %s', string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension))
+					|| coalesce((SELECT ', of ' || string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension)
 						FROM dp_cdp.telling_functions() t WHERE h.class = 'extensions' AND t.oid = ANY (array_agg(h.oid))), '') END
 			|| CASE h.class
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'

@@ -145,4 +145,37 @@ GRANT SELECT ON dp_cdp.audit, dp_cdp.metrics, dp_cdp.metrics_hour TO auditor;
 GRANT EXECUTE ON FUNCTION dp_cdp.check_ledger(), dp_cdp.setup_metrics(), dp_cdp.create_dataset TO auditor;
 SELECT is_empty('SELECT * FROM found', 'is no finding');
 
+-- ------------------------------------------------------------------------
+-- what pg_dump takes for an administrator's: all that the script has not given
+-- ------------------------------------------------------------------------
+
+SELECT is_empty($$ SELECT finding FROM dp_cdp.check_setup() WHERE finding ~ 'of ;' $$, 'a class without extensions names none');
+DROP VIEW found CASCADE;
+CREATE FUNCTION dumped() RETURNS TABLE (object text, grantee regrole) LANGUAGE sql AS $$
+	SELECT m.object, x.grantee::regrole
+	FROM (SELECT 'pg_proc'::regclass AS catalogue, oid, oid::regprocedure::text AS object, proacl AS acl FROM pg_proc
+			UNION ALL SELECT 'pg_class', oid, oid::regclass::text, relacl FROM pg_class) m
+		JOIN pg_depend d ON d.classid = m.catalogue AND d.objid = m.oid AND d.deptype = 'e'
+		JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'dp_cdp'
+		LEFT JOIN pg_init_privs i ON i.classoid = d.classid AND i.objoid = d.objid AND i.objsubid = 0
+		CROSS JOIN LATERAL (SELECT a, (aclexplode(ARRAY[a])).grantee FROM unnest(m.acl) a) x
+	WHERE x.grantee <> 0 AND x.grantee::regrole::text <> current_user AND NOT x.a = ANY (coalesce(i.initprivs, '{}'))
+$$;
+SELECT set_eq('SELECT object, grantee::text FROM dumped() WHERE object !~ ''create_dataset'' AND grantee::text = ''auditor''', $$ VALUES ('dp_cdp.audit', 'auditor'), ('dp_cdp.metrics', 'auditor'),
+	('dp_cdp.metrics_hour', 'auditor'), ('dp_cdp.check_ledger()', 'auditor'), ('dp_cdp.setup_metrics()', 'auditor') $$, 'grants after CREATE EXTENSION are dumped');
+
+SELECT dp_cdp.unharden() \g /dev/null
+SELECT dp_cdp.drop_budget('clinic', 'bob'), dp_cdp.unprotect_table('visits') \g /dev/null
+DROP EXTENSION dp_cdp;
+CREATE EXTENSION dp_cdp VERSION '0.1.0';
+GRANT EXECUTE ON FUNCTION dp_cdp.harden TO auditor;
+GRANT SELECT ON dp_cdp.budgets TO auditor WITH GRANT OPTION;
+ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO auditor;
+GRANT SELECT ON dp_cdp.budget TO bob;
+ALTER EXTENSION dp_cdp UPDATE;
+SELECT set_eq('SELECT object, grantee::text FROM dumped()', $$ VALUES ('dp_cdp.harden(boolean,text[])', 'auditor') $$,
+	'those before an update, too, but not what default privileges take along');
+ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM auditor;
+SELECT is_empty('SELECT * FROM dp_cdp.member_grants() WHERE NOT given AND kind <> ''ROUTINE''', 'what nobody may have is taken');
+
 SELECT * FROM finish();
