@@ -156,29 +156,50 @@ withdraw_start(int code, Datum arg)
 	ConditionVariableBroadcast(&dp_shared->changed);
 }
 
-/* Starts the worker and waits until it is LIVE; this process holds the entry in state STARTING. */
+/* Lets others take the next slot. */
 static void
-start_worker(int slot)
+leave_queue(void)
+{
+	DpWorkerEntry *entry;
+
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	entry = dp_entry_find(MyDatabaseId);
+	if (entry != NULL)
+		entry->is_queued = false;
+	LWLockRelease(dp_shared->lock);
+}
+
+/*
+ * Starts the worker and waits until it is LIVE; this process holds the entry in
+ * state STARTING, and has waited since then for a slot of the server's.
+ */
+static void
+start_worker(int slot, int64 since)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
-	int64		since = dp_uptime();
 	bool		made_room = false;
 
 	dp_ledger_worker_registration(&worker, MyDatabaseId, false);
 	worker.bgw_notify_pid = MyProcPid;
 
 	/*
-	 * one other worker that is idle, or becomes idle within this time, gives
-	 * way; not more, should others get its slot
+	 * databases get slots in turn, and for each one worker that is idle, or
+	 * has had its turn, gives way; not more, should parallel queries get its
+	 * slot
 	 */
-	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
+	for (;;)
 	{
-		made_room = made_room || dp_send_idle_worker_away();
+		bool		is_first = dp_is_first_to_start();
+
+		if (is_first && RegisterDynamicBackgroundWorker(&worker, &handle))
+			break;
+		made_room = made_room || (is_first && dp_send_worker_away());
 		if (dp_ms_since(since) > DP_WORKER_PATIENCE_MS)
 			dp_raise_no_worker_slot();
-		nap(slot, 50);
+		nap(slot, 10);
 	}
+	leave_queue();
 
 	since = dp_uptime();
 	while (dp_entry_state(MyDatabaseId) != DP_WORKER_LIVE)
@@ -227,7 +248,6 @@ typedef enum StartClaim
 {
 	START_IS_MINE,				/* this process has to start the worker */
 	START_IS_ANOTHERS,			/* somebody is at it */
-	START_HAS_NO_ROOM,			/* too many databases have workers */
 	START_IS_OVER				/* the worker is LIVE */
 } StartClaim;
 
@@ -244,13 +264,12 @@ claim_start(int slot)
 	{
 		if (entry == NULL)
 			entry = dp_entry_make(MyDatabaseId);
-		claim = entry ? START_IS_MINE : START_HAS_NO_ROOM;
-		if (entry)
-		{
-			entry->state = DP_WORKER_STARTING;
-			entry->starter_pid = MyProcPid;
-			entry->starter_proc = slot;
-		}
+		claim = START_IS_MINE;
+		entry->state = DP_WORKER_STARTING;
+		entry->starter_pid = MyProcPid;
+		entry->starter_proc = slot;
+		entry->since = dp_uptime();
+		entry->is_queued = true;
 	}
 	else if (entry->state == DP_WORKER_LIVE)
 		claim = START_IS_OVER;
@@ -260,12 +279,10 @@ claim_start(int slot)
 
 /* Sleeps until an entry changes; the caller has prepared for that before it made its claim. */
 static void
-wait_for_starter(int slot, StartClaim claim)
+wait_for_starter(int slot)
 {
-	bool		has_room = claim != START_HAS_NO_ROOM;
-
-	/* where others are starting it, the limit is a precaution */
-	int			most = has_room ? 1000 : DP_WORKER_PATIENCE_MS;
+	/* the limit is a precaution */
+	int			most = 1000;
 	bool		timed_out = true;
 
 	/* in slices: a cancel is for check_interrupts, not for the sleep */
@@ -282,8 +299,6 @@ wait_for_starter(int slot, StartClaim claim)
 		}
 	}
 	ConditionVariableCancelSleep();
-	if (timed_out && !has_room)
-		dp_raise_no_worker_slot();
 }
 
 /*
@@ -293,6 +308,8 @@ wait_for_starter(int slot, StartClaim claim)
 static void
 submit(int slot)
 {
+	int64		since = dp_uptime();
+
 	for (;;)
 	{
 		StartClaim	claim;
@@ -300,12 +317,13 @@ submit(int slot)
 		check_interrupts(slot);
 		if (try_hand_over(slot))
 			return;
+		check_patience(since);
 
 		ConditionVariablePrepareToSleep(&dp_shared->changed);
 		claim = claim_start(slot);
-		if (claim == START_IS_ANOTHERS || claim == START_HAS_NO_ROOM)
+		if (claim == START_IS_ANOTHERS)
 		{
-			wait_for_starter(slot, claim);
+			wait_for_starter(slot);
 			continue;
 		}
 		ConditionVariableCancelSleep();
@@ -314,7 +332,7 @@ submit(int slot)
 
 		PG_ENSURE_ERROR_CLEANUP(withdraw_start, (Datum) 0);
 		{
-			start_worker(slot);
+			start_worker(slot, since);
 		}
 		PG_END_ENSURE_ERROR_CLEANUP(withdraw_start, (Datum) 0);
 		withdraw_start(0, (Datum) 0);	/* no-op once it is LIVE */

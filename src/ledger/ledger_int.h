@@ -47,8 +47,12 @@
 #define DP_MAX_ITEMS	64
 #define DP_STRINGS_SIZE (6144 + DP_MAX_QUERY_BYTES)
 
-/* how long a worker must have been idle to be sent away for that of another database, in ms */
-#define DP_IDLE_MS 2000
+/*
+ * when a worker is sent away for that of another database: so long after its last debit, or where debits leave it
+ * no time, so long after it came, in ms
+ */
+#define DP_IDLE_MS 50
+#define DP_TURN_MS 1000
 /* how often an idle worker looks whether somebody wants its database for himself, in ms */
 #define DP_LOOK_MS 1000
 /* how long a debit waits while others hold what it needs, and how often it looks, in ms */
@@ -185,7 +189,9 @@ typedef struct DpWorkerEntry
 	int			starter_proc;
 	int			worker_pid;		/* LIVE */
 	int			worker_proc;
-	int64		used_at;		/* LIVE: dp_uptime() of the last debit */
+	int64		since;			/* STARTING, LIVE: dp_uptime() when it became that */
+	bool		is_queued;		/* STARTING: waits for a slot of the server's */
+	int64		used_at;		/* LIVE: dp_uptime() of the last debit, 0: none */
 	bool		sent_away;		/* LIVE: its slot is wanted elsewhere */
 } DpWorkerEntry;
 
@@ -299,15 +305,18 @@ dp_word_state(uint64 word)
 extern bool dp_slot_swap(int slot, Oid database, DpRequestState from, DpRequestState to);
 extern void dp_slot_wake(int slot);
 
-/* the caller holds the lock; NULL when there is none (no room) */
+/* the caller holds the lock; find: NULL when there is none */
 extern DpWorkerEntry *dp_entry_find(Oid database);
 extern DpWorkerEntry *dp_entry_make(Oid database);
 
 /* the state of a database's worker, UNUSED when there is none; takes the lock */
 extern DpWorkerState dp_entry_state(Oid database);
 
-/* sends the worker that has been idle for longest away, if any is idle; the caller does not hold the lock */
-extern bool dp_send_idle_worker_away(void);
+/* sends the worker that has been idle for longest away, unless all have just come or worked; the caller does not hold the lock */
+extern bool dp_send_worker_away(void);
+
+/* tells whether no other database has waited longer for a slot for its worker; takes the lock */
+extern bool dp_is_first_to_start(void);
 
 /* tells whether anything is PENDING for the database */
 extern bool dp_anything_pending(Oid database);

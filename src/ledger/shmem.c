@@ -35,11 +35,11 @@ DpShared   *dp_shared = NULL;
 
 static shmem_startup_hook_type prev_shmem_startup = NULL;
 
-/* Returns room for all workers that there can be, and as many databases that wait for theirs. */
+/* Returns room for all workers that there can be, and for a database that each process waits for. */
 static int
 entry_count(void)
 {
-	return 2 * Max(max_worker_processes, 1);
+	return max_worker_processes + dp_max_backends();
 }
 
 static Size
@@ -164,8 +164,8 @@ dp_entry_state(Oid database)
 
 /*
  * Gives an entry that nobody uses the database's OID; the caller sets its
- * state.  Where there is none, that of a worker that is away has to serve: it
- * will be back with the next debit.
+ * state.  There is one, as those of workers that are away serve, too: these will
+ * be back with the next debit.
  */
 DpWorkerEntry *
 dp_entry_make(Oid database)
@@ -184,16 +184,34 @@ dp_entry_make(Oid database)
 		if (entry->state == DP_WORKER_AWAY)
 			found = entry;
 	}
-	if (found != NULL)
-	{
-		memset(found, 0, sizeof(*found));
-		found->database = database;
-	}
+	if (found == NULL)
+		elog(ERROR, "no entry for the worker of a database");
+	memset(found, 0, sizeof(*found));
+	found->database = database;
 	return found;
 }
 
 bool
-dp_send_idle_worker_away(void)
+dp_is_first_to_start(void)
+{
+	DpWorkerEntry *mine;
+	bool		is_first = true;
+
+	LWLockAcquire(dp_shared->lock, LW_SHARED);
+	mine = dp_entry_find(MyDatabaseId);
+	for (int i = 0; i < dp_shared->nentries && mine != NULL; i++)
+	{
+		DpWorkerEntry *entry = &dp_shared->entries[i];
+
+		if (entry->state == DP_WORKER_STARTING && entry->is_queued && entry->since < mine->since)
+			is_first = false;
+	}
+	LWLockRelease(dp_shared->lock);
+	return is_first;
+}
+
+bool
+dp_send_worker_away(void)
 {
 	DpWorkerEntry *idlest = NULL;
 
@@ -202,12 +220,13 @@ dp_send_idle_worker_away(void)
 	{
 		DpWorkerEntry *entry = &dp_shared->entries[i];
 
+		/* one that has just come is for who has waited for it */
 		if (entry->state == DP_WORKER_LIVE && entry->database != MyDatabaseId && !entry->sent_away &&
+			(dp_ms_since(entry->since) > DP_TURN_MS ||
+			 (entry->used_at > 0 && dp_ms_since(entry->used_at) > DP_IDLE_MS)) &&
 			(idlest == NULL || entry->used_at < idlest->used_at))
 			idlest = entry;
 	}
-	if (idlest != NULL && dp_ms_since(idlest->used_at) <= DP_IDLE_MS)
-		idlest = NULL;
 	if (idlest != NULL)
 	{
 		idlest->sent_away = true;

@@ -12,6 +12,7 @@
  *	  commit had not begun, UNKNOWN when it had;
  *	- it leaves when idle only after a look, under the exclusive lock, that
  *	  nothing is pending; requests are made under the shared lock;
+ *	- where another database waits for its slot, what is pending asks again;
  *	- it stands in nobody's way: within a second it notices that somebody wants
  *	  its database for himself (DROP DATABASE, CREATE DATABASE ... TEMPLATE,
  *	  RENAME, SET TABLESPACE), and leaves until that is over;
@@ -266,14 +267,15 @@ sign_on(void)
 	entry = dp_entry_find(MyDatabaseId);
 	if (entry == NULL)
 		entry = dp_entry_make(MyDatabaseId);
-	if (entry && entry->state != DP_WORKER_LIVE)
+	if (entry->state != DP_WORKER_LIVE)
 	{
 		if (entry->state == DP_WORKER_STARTING)
 			starter = entry->starter_proc;
 		entry->state = DP_WORKER_LIVE;
 		entry->worker_pid = MyProcPid;
 		entry->worker_proc = dp_my_proc_number();
-		entry->used_at = dp_uptime();
+		entry->since = dp_uptime();
+		entry->used_at = 0;
 		entry->sent_away = false;
 		my_entry = entry;
 		first = true;
@@ -286,18 +288,18 @@ sign_on(void)
 	return first;
 }
 
-/* Exits unless something came in at the last moment. */
+/* Exits unless something came in at the last moment: failures, or requests, which those who ask may have to make again. */
 static void
-leave_if_idle(DpWorkerState next)
+leave(DpWorkerState next, bool ask_again)
 {
-	bool		idle;
+	bool		can;
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
-	idle = !dp_anything_pending(MyDatabaseId) && !dp_failures_posted();
-	if (idle)
-		(void) sign_off(next);
+	can = !dp_failures_posted() && (ask_again || !dp_anything_pending(MyDatabaseId));
+	if (can && sign_off(next))
+		take_pending(dp_shared->nslots);
 	LWLockRelease(dp_shared->lock);
-	if (idle)
+	if (can)
 		proc_exit(0);
 }
 
@@ -367,15 +369,15 @@ look_around(int64 idle_since)
 	int			timeout = dp_guc_worker_idle_timeout;
 	bool		wanted;
 
-	if (my_entry->sent_away || (timeout > 0 && dp_ms_since(idle_since) >= timeout))
-		leave_if_idle(DP_WORKER_UNUSED);
+	if (timeout > 0 && dp_ms_since(idle_since) >= timeout)
+		leave(DP_WORKER_UNUSED, false);
 	if (dp_ms_since(looked_at) >= DP_LOOK_MS)
 	{
 		looked_at = dp_uptime();
 		if (!is_at_home(&wanted))
-			leave_if_idle(DP_WORKER_UNUSED);
+			leave(DP_WORKER_UNUSED, false);
 		if (wanted)
-			leave_if_idle(DP_WORKER_AWAY);
+			leave(DP_WORKER_AWAY, false);
 	}
 	return Max(1, Min(DP_LOOK_MS - dp_ms_since(looked_at),
 					  timeout > 0 ? timeout - dp_ms_since(idle_since) : DP_LOOK_MS));
@@ -575,6 +577,9 @@ dp_ledger_worker_main(Datum main_arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 
+		/* failures that are still to be counted go first */
+		if (my_entry->sent_away)
+			leave(DP_WORKER_UNUSED, true);
 		/* before the first debit, too */
 		if (dp_stamp_due())
 			tend(dp_stamp_renew);

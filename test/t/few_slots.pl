@@ -15,6 +15,8 @@ for my $db (qw(test other))
 	ledger_database($node, $db);
 	clinic_database($node, $db);
 }
+my @many = map { "many$_" } 1 .. 5;
+$node->safe_psql('postgres', "CREATE DATABASE $_ TEMPLATE other") for @many;
 
 # ---------------------------------------------------------------------------
 # Too few slots
@@ -36,11 +38,22 @@ is(value($node, 'test', q{SELECT needed FROM dp_cdp.worker_slots()}),
 
 my $bench = pgbench_run($node, 'other', q{SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits;}, '-c', 1, '-T', 120);
 $node->poll_query_until('other', q{SELECT rho_spent > 0.02 FROM dp_cdp.budget});
-like(debit_error($node, 'test', 'ana', 'SELECT dp_count(*) FROM visits'),
-	qr/ZC003: the privacy ledger found no free background worker; nothing was debited.*"max_worker_processes"/, 'none for the other ledger, while one is busy');
+is(value($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits'), 't', 'while one is busy the other gets its turn');
+my $then = balance($node, 'other', 'clinic', 'ana');
+ok($node->poll_query_until('other', "SELECT rho_spent > $then FROM dp_cdp.budget"), 'and so does the busy one');
 $node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'other' AND backend_type = 'client backend'});
 $bench->();
-is(balance($node, 'test', 'clinic', 'ana'), '0.02', 'nothing debited');
+
+# each waits for the only slot with all others, and is served within 2.5 s
+my @asked = map { background($node, $_, 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits') } @many;
+finish($_) for @asked;
+is(join(' ', map { balance($node, $_, 'clinic', 'ana') } @many), join(' ', ('0.01') x @many), 'five databases that ask at once are served in turn');
+
+$node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 1');
+$node->restart;
+like(debit_error($node, 'test', 'ana', 'SELECT dp_count(*) FROM visits'),
+	qr/ZC003: the privacy ledger found no free background worker; nothing was debited.*"max_worker_processes"/, 'none where the launcher has the only one');
+is(balance($node, 'test', 'clinic', 'ana'), '0.03', 'nothing debited');
 
 # ---------------------------------------------------------------------------
 # Leaving when idle
@@ -51,7 +64,7 @@ $node->restart;
 is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'dp_cdp%'}), 0,
 	'with worker_idle_timeout none is started with the server');
 $node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]);
-is(balance($node, 'test', 'clinic', 'ana'), '0.03', 'a debit starts one');
+is(balance($node, 'test', 'clinic', 'ana'), '0.04', 'a debit starts one');
 ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), 'which leaves');
 
 $node->stop;
