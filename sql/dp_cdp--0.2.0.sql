@@ -4130,7 +4130,8 @@ BEGIN
 		UNION ALL
 		SELECT 'critical', c.relid::regclass::text,
 			format('its rows are in blocks of time, and nothing keeps them there: %s', p.problem),
-			format('call dp_cdp.protect_table again as it was called for table %s', t.relid::regclass)
+			CASE WHEN p.problem ~ 'could still change' THEN 'the trigger''s owner can do what the finding says'
+				ELSE format('call dp_cdp.protect_table again as it was called for table %s', t.relid::regclass) END
 		FROM datasets d JOIN tops t ON t.dataset = d.dataset JOIN covered c ON c.top = t.relid
 			CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND d.block_every IS NOT NULL THEN dp_cdp.block_problem(c.relid) END AS problem) p
 		WHERE p.problem IS NOT NULL

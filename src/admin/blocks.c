@@ -434,9 +434,14 @@ dp_block_problem(PG_FUNCTION_ARGS)
 		{
 			Trigger    *other = &rel->trigdesc->triggers[j];
 
+			if (other->tgenabled == TRIGGER_DISABLED)
+				continue;
 			if (TRIGGER_TYPE_MATCHES(other->tgtype, TRIGGER_TYPE_ROW, TRIGGER_TYPE_BEFORE, TRIGGER_TYPE_UPDATE) &&
-				other->tgenabled != TRIGGER_DISABLED && strcmp(other->tgname, trigger->name) > 0)
+				strcmp(other->tgname, trigger->name) > 0)
 				problem = psprintf("trigger %s fires after %s and could still change a row: rename it", quote_identifier(other->tgname), trigger->name);
+			else if (TRIGGER_TYPE_MATCHES(other->tgtype, TRIGGER_TYPE_ROW, TRIGGER_TYPE_BEFORE, TRIGGER_TYPE_INSERT))
+				problem = psprintf("trigger %s fires where an UPDATE moves a row to another partition, after %s, and could still change the row: drop it, or let a default do what it does",
+								   quote_identifier(other->tgname), trigger->name);
 		}
 	}
 	relation_close(rel, AccessShareLock);

@@ -154,6 +154,20 @@ ALTER TRIGGER set_updated_at ON parts RENAME TO zzz;
 SELECT is((SELECT string_agg(object || ' ' || severity, ', ' ORDER BY object) FROM dp_cdp.check_setup() WHERE finding LIKE '%trigger zzz fires after zz_dp_cdp_keep_block%'),
 	'public.parts critical, public.parts_1 critical, public.parts_2 critical', 'one that would be called later is told of');
 DROP TRIGGER zzz ON parts;
+-- a row that moves to another partition is inserted there
+CREATE TRIGGER set_created_at BEFORE INSERT ON parts_2 FOR EACH ROW EXECUTE FUNCTION touch();
+SELECT is((SELECT string_agg(object || ' ' || severity || ' ' || remedy, ', ') FROM dp_cdp.check_setup() WHERE finding LIKE '%trigger set_created_at fires where an UPDATE moves a row%'),
+	'public.parts_2 critical the trigger''s owner can do what the finding says', 'and one that is called for rows from other partitions');
+DROP TRIGGER set_created_at ON parts_2;
+CREATE TRIGGER set_created_at BEFORE INSERT ON parts FOR EACH ROW EXECUTE FUNCTION touch();
+SELECT is((SELECT count(DISTINCT object) FROM dp_cdp.check_setup() WHERE finding LIKE '%trigger set_created_at fires where%'), 3::bigint, 'in all of them');
+ALTER TABLE parts DISABLE TRIGGER set_created_at;
+CREATE TRIGGER after_insert AFTER INSERT ON parts FOR EACH ROW EXECUTE FUNCTION touch();
+CREATE TRIGGER on_other_table BEFORE INSERT ON visits FOR EACH ROW EXECUTE FUNCTION touch();
+SELECT is((SELECT count(*) FROM dp_cdp.check_setup() WHERE finding LIKE '%keeps them there%'), 0::bigint, 'others are not');
+DROP TRIGGER set_created_at ON parts;
+DROP TRIGGER after_insert ON parts;
+DROP TRIGGER on_other_table ON visits;
 
 -- ------------------------------------------------------------------------
 -- triggers that are not as they were made
