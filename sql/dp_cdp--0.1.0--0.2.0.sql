@@ -872,6 +872,12 @@ FROM (
 	FROM dp_cdp.ledger_id_seq q) AS s(name, last_value, is_called, greatest)
 -- restores set numbers back, and the ledger goes on from what it finds
 WHERE s.last_value > 9e18 OR s.name ~ 'log' AND (s.last_value < s.greatest OR s.last_value = s.greatest AND NOT s.is_called)
+UNION ALL
+SELECT 'critical', q.seqrelid::regclass::text,
+	format('was altered, and counts from %s to %s by %s%s: debits fail or will', q.seqmin, q.seqmax, q.seqincrement, CASE WHEN q.seqcycle THEN ', in cycles' ELSE '' END),
+	format('ALTER SEQUENCE %s INCREMENT BY 1 MINVALUE 1 NO MAXVALUE NO CYCLE', q.seqrelid::regclass)
+FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp.release_log_id_seq'::regclass, 'dp_cdp.ledger_id_seq'::regclass)
+	AND (q.seqmin, q.seqmax, q.seqincrement, q.seqcycle) <> (1, 9223372036854775807, 1, false)
 $$;
 COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
 	'what is wrong with the ledger''s sequences and the end of its log at a glance; check_ledger() looks at every row';

@@ -78,6 +78,8 @@ damaged(q{SELECT setval('dp_cdp.release_log_id_seq', 9223372036854775807)}, qr/^
 like($node->safe_psql('postgres', $query, extra_params => [ '-U', 'analyst1' ]), qr/t/, 'and debits go on');
 damaged(q{SELECT setval('dp_cdp.release_log_id_seq', 1, false)}, qr/^critical dp_cdp\.release_log_id_seq stands at 1,/);
 damaged(q{SELECT setval('dp_cdp.ledger_id_seq', 9223372036854775807)}, qr/^critical dp_cdp\.ledger_id_seq stands at/);
+damaged('ALTER SEQUENCE dp_cdp.release_log_id_seq MAXVALUE 1000', qr/^critical dp_cdp\.release_log_id_seq was altered, and counts from 1 to 1000 by 1: debits/);
+damaged('ALTER SEQUENCE dp_cdp.ledger_id_seq INCREMENT BY 2 CYCLE', qr/^critical dp_cdp\.ledger_id_seq was altered, .* by 2, in cycles/);
 damaged('ALTER EVENT TRIGGER dp_cdp_keep_ledger DISABLE', qr/^critical event trigger dp_cdp_keep_ledger is missing, disabled/);
 damaged('ALTER TABLE dp_cdp.ledger_chain RENAME TO chain', qr/critical dp_cdp\.ledger_chain is missing/, 'ALTER TABLE dp_cdp.chain RENAME TO ledger_chain');
 damaged('ALTER TABLE dp_cdp.pruned RENAME COLUMN last_id TO id', qr/^critical ledger cannot be looked at: .*last_id/, 'ALTER TABLE dp_cdp.pruned RENAME COLUMN id TO last_id');
