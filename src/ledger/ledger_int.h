@@ -52,7 +52,7 @@
  * no time, so long after it came, in ms
  */
 #define DP_IDLE_MS 50
-#define DP_TURN_MS 1000
+#define DP_TURN_MS 250
 /* how often an idle worker looks whether somebody wants its database for himself, in ms */
 #define DP_LOOK_MS 1000
 /* how long a debit waits while others hold what it needs, and how often it looks, in ms */
