@@ -114,6 +114,10 @@ SELECT matches(asked(q), '^ZC002 (?!.*bug)', q) FROM unnest(ARRAY[
 	$$SELECT dp_count(*) FROM people p JOIN visits v ON p.email < v.email$$, $$SELECT dp_count(*) FROM people p JOIN visits v ON p.email <> v.email$$,
 	$$SELECT dp_count(*) FROM people WHERE email LIKE 'P%'$$, $$SELECT dp_count(*) FROM (SELECT email, min(email) AS m FROM visits GROUP BY email) q WHERE m = 'x'$$,
 	$$SELECT dp_count(*) FROM people p JOIN (VALUES ('x'::more.citext)) v (e) ON v.e = p.email$$]) q;
+-- but for what their owner makes of them
+SELECT matches(asked('SELECT dp_count(email) FROM people'), 'its owner can add a generated column of such a type', 'the message says how');
+SELECT is(owner1($$ALTER TABLE people ADD low text GENERATED ALWAYS AS (lower(email::text)) STORED$$), 'ok', 'so does the owner');
+SELECT is(asked($$SELECT dp_count(*) FROM people WHERE low = 'person1@example.org'$$), '(1)', 'and it is read');
 -- what is too long to be compared is nobody's, wherever it is met
 SELECT is(owner1($$CREATE TABLE long (email more.citext, n int)$$), 'ok', 'another table');
 SELECT is(owner1($$INSERT INTO long SELECT repeat(format('%s', i), 600000), 1 FROM generate_series(1, 3) i UNION ALL SELECT 'person1@example.org', 1$$), 'ok', 'of long values');

@@ -95,7 +95,7 @@ dp_vet_column(DpVet *vet, Var *var)
 						   format_type_be(var->vartype)),
 				  var->vartype == JSONBOID ? "read a part of it as text, for example with ->> 'name'" :
 				  var->vartype == JSONOID ? "its owner can give it type jsonb, of which parts can be read with ->> 'name'" :
-				  "only built-in scalar types and enums can be read");
+				  "only built-in scalar types and enums can be read; its owner can add a generated column of such a type");
 	}
 	dp_vet_type(vet, (Node *) var, getBaseType(var->vartype));
 	dp_vet_collation(vet, (Node *) var, var->varcollid);
