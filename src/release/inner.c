@@ -27,6 +27,8 @@
 #include "executor/executor.h"
 #include "ledger/ledger.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "pgstat.h"
 #include "release/kept_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
@@ -194,11 +196,43 @@ close_plan(QueryDesc *desc)
 	FreeQueryDesc(desc);
 }
 
+/* Has what an index's relation is read for go uncounted (planstate_tree_walker). */
+static bool
+uncount_index(PlanState *node, void *context)
+{
+	if (IsA(node, IndexScanState))
+		pgstat_init_relation(((IndexScanState *) node)->iss_RelationDesc);
+	else if (IsA(node, IndexOnlyScanState))
+		pgstat_init_relation(((IndexOnlyScanState *) node)->ioss_RelationDesc);
+	else if (IsA(node, BitmapIndexScanState))
+		pgstat_init_relation(((BitmapIndexScanState *) node)->biss_RelationDesc);
+	return planstate_tree_walker(node, uncount_index, context);
+}
+
+/*
+ * Has rows, index entries and pages that the plan reads go uncounted.  Whether they are counted is settled when a relation is
+ * opened, and whatever opened it since the plan was started did so outside of the sandbox.
+ */
+static void
+uncount(QueryDesc *desc)
+{
+	EState	   *estate = desc->estate;
+
+	Assert(!pgstat_track_counts);
+	for (int i = 0; i < estate->es_range_table_size; i++)
+	{
+		if (estate->es_relations[i] != NULL)
+			pgstat_init_relation(estate->es_relations[i]);
+	}
+	(void) uncount_index(desc->planstate, NULL);
+}
+
 static void
 run_plan(QueryDesc *desc, DpReceiver *receiver, bool explained)
 {
 	List	   *save_range_table = inner_range_table;
 
+	uncount(desc);
 	PG_TRY();
 	{
 		inner_range_table = desc->plannedstmt->rtable;
