@@ -201,12 +201,18 @@ hand_over(const DpLedgerWatch *watch, bool wait)
 	return entry;
 }
 
+/* the innermost that is under way */
+static DpLedgerWatch *watching = NULL;
+
 /* Posts the failure of a session that ends in the middle of its release (before_shmem_exit). */
 static void
 post_at_exit(int code, Datum arg)
 {
 	LWLockReleaseAll();
-	(void) hand_over((const DpLedgerWatch *) DatumGetPointer(arg), false);
+	/* those around it come next */
+	if (watching != NULL && !((const DpLedgerWatch *) DatumGetPointer(arg))->is_counted)
+		(void) hand_over((const DpLedgerWatch *) DatumGetPointer(arg), false);
+	watching = NULL;
 }
 
 void
@@ -227,18 +233,26 @@ dp_ledger_watch_prepare(DpLedgerWatch *watch, const DpDebitItem *item, Oid role)
 void
 dp_ledger_watch_begin(DpLedgerWatch *watch)
 {
+	watch->is_counted = false;
 	/* if this process ends, the primary loses it */
-	if (!watch->is_remote)
-		before_shmem_exit(post_at_exit, PointerGetDatum(watch));
+	if (watch->is_remote)
+		return;
+	watch->around = watching;
+	watching = watch;
+	before_shmem_exit(post_at_exit, PointerGetDatum(watch));
 }
 
 void
 dp_ledger_watch_end(DpLedgerWatch *watch)
 {
 	if (watch->is_remote)
+	{
 		dp_primary_has_read();
-	else
-		cancel_before_shmem_exit(post_at_exit, PointerGetDatum(watch));
+		return;
+	}
+	Assert(watching == watch);
+	watching = watch->around;
+	cancel_before_shmem_exit(post_at_exit, PointerGetDatum(watch));
 }
 
 /* Has the worker count a failure, and waits for that; interrupts are held. */
@@ -276,20 +290,24 @@ count_failure(const DpLedgerWatch *watch, int *failures, int *most)
 	SetLatch(MyLatch);
 }
 
-void
+bool
 dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most)
 {
 	*failures = *most = 0;
 	if (watch->is_remote)
 	{
 		dp_primary_failed(failures, most);
-		return;
+		return true;
 	}
 	/* ending from here on, it is not counted twice */
 	HOLD_INTERRUPTS();
 	dp_ledger_watch_end(watch);
-	count_failure(watch, failures, most);
+	for (DpLedgerWatch *around = watch->around; around != NULL; around = around->around)
+		around->is_counted = true;
+	if (!watch->is_counted)
+		count_failure(watch, failures, most);
 	RESUME_INTERRUPTS();
+	return !watch->is_counted;
 }
 
 /* ---------------------------------------------------------------------

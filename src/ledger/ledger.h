@@ -123,7 +123,8 @@ extern bool dp_role_pays(Oid payer, Oid role);
  * A release that was debited and reads protected rows from here on.  However
  * that ends, one of the two functions below is called; if the process ends
  * instead, the release counts as failed, too.  The watch and what the item
- * points to must last as long.  role: current_user of the debit.
+ * points to must last as long.  role: current_user of the debit.  One may be
+ * within another: a failure counts once.
  */
 typedef struct DpLedgerWatch
 {
@@ -131,6 +132,8 @@ typedef struct DpLedgerWatch
 	Oid			role;
 	const char *application;
 	bool		is_remote;		/* the primary counts for this standby */
+	bool		is_counted;		/* by one within it */
+	struct DpLedgerWatch *around;	/* the one that this is within */
 	DpDebitItem item;
 } DpLedgerWatch;
 
@@ -146,9 +149,10 @@ extern void dp_ledger_watch_end(DpLedgerWatch *watch);
  * It failed: counted at every budget that paid, durably, whatever becomes of
  * the caller.  Waits a short time, without interrupts, to tell how many
  * failures that makes today, at the budget with the most, and how many there
- * may be; both are 0 if that takes too long.  Raises no error.
+ * may be; both are 0 if that takes too long.  Returns false where one within
+ * it was counted.  Raises no error.
  */
-extern void dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most);
+extern bool dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most);
 
 /*
  * The tables dataset, budget, release_log and ledger_stamp refuse UPDATE,

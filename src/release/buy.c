@@ -144,6 +144,60 @@ run_kept(List *runs, EState *root)
 	}
 }
 
+/* Returns one of these runs that reads rows for answers that are kept; NULL: none does. */
+static DpRun *
+reads_to_keep(List *runs)
+{
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		const DpKept *kept = ((DpRun *) lfirst(lc))->kept;
+
+		if (kept != NULL && (dp_kept_needs_rows(kept) || (kept->finder != NULL && dp_kept_needs_rows(kept->finder))))
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
+/*
+ * Does what reads rows for answers and keeps them.  Until they are kept whatever ends it is a failure, as asked again, rows
+ * are read for nothing.
+ */
+static void
+watch_until_kept(List *runs, EState *root, void (*read_and_keep) (List *, EState *))
+{
+	MemoryContext caller = CurrentMemoryContext;
+	DpRun	   *reader = reads_to_keep(runs);
+	DpLedgerWatch watch;
+
+	if (reader == NULL)
+	{
+		read_and_keep(runs, root);
+		return;
+	}
+	dp_prepare_watch(reader, &watch);
+	dp_ledger_watch_begin(&watch);
+	PG_TRY();
+	{
+		read_and_keep(runs, root);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+		int			failures;
+		int			most;
+
+		dp_stop_reading();
+		error = dp_sandbox_catch(caller);
+		if (dp_ledger_watch_failed(&watch, &failures, &most))
+			error->message = psprintf("%s; %s", error->message, dp_failure_clause(failures, most));
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	dp_ledger_watch_end(&watch);
+}
+
 /*
  * Runs the pilot that a target of accuracy needs: a release of its own whose
  * answers nobody sees, but which may be kept.  Returns the final price of each column, as amounts of
@@ -171,7 +225,7 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 	if (trial.kept == NULL)
 		dp_run_inner(&trial, root);
 	else
-		run_kept(trials, root);
+		watch_until_kept(trials, root, run_kept);
 	return dp_pilot_settle(trial.pilot, usual);
 }
 
@@ -420,12 +474,12 @@ dp_buy(List *runs, EState *root)
 		((DpRun *) lfirst(run))->priced = lfirst(priced);
 		((DpRun *) lfirst(run))->payer = GetUserId();
 	}
-	find_all_bounds(runs, root);
+	watch_until_kept(runs, root, find_all_bounds);
 	/* by the noise of what is kept, too, which is settled */
 	dp_agree(releases);
 	forboth(run, runs, priced, releases)
 		dp_agree_run(lfirst(priced), lfirst(run));
 	foreach(priced, releases)
 		dp_report_release(lfirst(priced), priced == list_head(releases));
-	run_kept(runs, root);
+	watch_until_kept(runs, root, run_kept);
 }

@@ -32,6 +32,16 @@ dp_charge_clause(const DpCharge *charged)
 	return psprintf("what it was charged (%s) stays charged", amounts);
 }
 
+char *
+dp_failure_clause(int failures, int most)
+{
+	if (most == 0 && failures == 0)
+		return "it counts as a failure";
+	if (most == 0)
+		return psprintf("it counts as failure %d in a day, of which none is allowed", failures);
+	return psprintf("it counts as failure %d of at most %d in a day", failures, most);
+}
+
 /* Tells whether a message is one of those that say themselves what was charged. */
 static bool
 says_charge(const char *message)

@@ -233,6 +233,7 @@ run_plan(QueryDesc *desc, DpReceiver *receiver, bool explained)
 	List	   *save_range_table = inner_range_table;
 
 	uncount(desc);
+
 	PG_TRY();
 	{
 		inner_range_table = desc->plannedstmt->rtable;
@@ -249,27 +250,12 @@ run_plan(QueryDesc *desc, DpReceiver *receiver, bool explained)
 	PG_END_TRY();
 }
 
-/* Returns a clause on what a failed release's statement was charged, and on the failure being counted. */
-static char *
-what_was_paid(DpRun *run, int failures, int most)
-{
-	if (most == 0 && failures == 0)
-		return psprintf("%s, and it counts as a failure", dp_charge_clause(&run->charged));
-	if (most == 0)
-		return psprintf("%s, and it counts as failure %d in a day, of which none is allowed",
-						dp_charge_clause(&run->charged), failures);
-	return psprintf("%s, and it counts as failure %d of at most %d in a day",
-					dp_charge_clause(&run->charged), failures, most);
-}
-
 /*
- * Gives up what a failed inner plan holds and the end of the transaction would
- * release, before its error waits: locks, and parallel workers, which would go
- * on reading, and whose own errors would come up instead of ours.  In the order of the end of a
- * transaction: what is waited for may lie in memory that is shared with workers, and goes with them.
+ * In the order of the end of a transaction: what is waited for may lie in memory that is shared with parallel workers, and
+ * goes with them.
  */
-static void
-stop_reading(void)
+void
+dp_stop_reading(void)
 {
 	LWLockReleaseAll();
 	dp_forget_reads();
@@ -290,10 +276,10 @@ fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 	char	   *paid;
 
 	dp_report_failure(run->priced);
-	dp_ledger_watch_failed(watch, &failures, &most);
+	(void) dp_ledger_watch_failed(watch, &failures, &most);
 	/* a standby's replay repeats its cancel for as long as it has to wait */
 	(void) dp_take_cancel();
-	paid = what_was_paid(run, failures, most);
+	paid = psprintf("%s, and %s", dp_charge_clause(&run->charged), dp_failure_clause(failures, most));
 	if (error == NULL)
 		dp_sandbox_raise_cancel(paid);
 	dp_sandbox_raise(error, paid, true);
@@ -307,21 +293,28 @@ run_without_rows(DpReceiver *receiver)
 	dp_noise_wipe();
 }
 
+void
+dp_prepare_watch(const DpRun *run, DpLedgerWatch *watch)
+{
+	DpDebitItem *item = dp_priced_debit(run->priced);
+
+	if (run->pilot)
+		item->aggregates = dp_pilot_label(item->aggregates);
+	dp_ledger_watch_prepare(watch, item, run->payer);
+}
+
 /* Runs the inner plan, whose rows have been paid for, and reports any failure as one. */
 static void
 run_on_rows(DpRun *run, DpInner *inner, EState *estate)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	DpDebitItem *item = dp_priced_debit(run->priced);
 	Oid			owner = dp_relation_owner(run->release->relid);
 	ErrorData  *volatile error = NULL;
 	int64		start = dp_uptime();
 	DpLedgerWatch watch;
 	DpSandbox	box;
 
-	if (run->pilot)
-		item->aggregates = dp_pilot_label(item->aggregates);
-	dp_ledger_watch_prepare(&watch, item, run->payer);
+	dp_prepare_watch(run, &watch);
 	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN, run->timezone);
 	dp_ledger_watch_begin(&watch);
 	PG_TRY();
@@ -333,7 +326,7 @@ run_on_rows(DpRun *run, DpInner *inner, EState *estate)
 	PG_CATCH();
 	{
 		dp_sandbox_end(&box);
-		stop_reading();
+		dp_stop_reading();
 		error = dp_sandbox_catch(caller);
 	}
 	PG_END_TRY();

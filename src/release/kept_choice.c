@@ -14,6 +14,9 @@
  *													 or more; else the dearest
  *	 otherwise:										derived from the next dearer one
  *
+ * Rows are never read for a second time for a question of now(): an answer of it is bought by itself, as a ladder that is younger.
+ * Who has paid for an older one goes on with that.
+ *
  * The cap has paid for the dearest answer, so it owes only where a piece is bought:
  * all roles together know what the dearest answer tells, and one more that is
  * derived from it tells them nothing.
@@ -216,31 +219,71 @@ has_piece_below(const List *ladder, const DpKeptAnswer *answer)
 }
 
 /*
- * Returns the answers of a question that make one ladder: the youngest, and
- * of drawn answers those whose pieces are all there.
+ * Takes the youngest ladder off the front of answers; incomplete: a drawn answer of it lacks a piece.
  */
 static List *
-read_ladder(const DpKept *kept, const uint8 *question, DpKeptMoment *moment)
+take_ladder(List **answers, bool *incomplete)
 {
-	List	   *answers = dp_kept_answers(kept->priced->dataset->name, question, kept->since, moment);
-	TimestampTz began = DT_NOBEGIN;
+	TimestampTz began = ((DpKeptAnswer *) linitial(*answers))->id.began;
+	List	   *ladder = NIL;
 	ListCell   *lc;
 
-	foreach(lc, answers)
-		began = Max(began, ((DpKeptAnswer *) lfirst(lc))->id.began);
-	foreach(lc, answers)
+	*incomplete = false;
+	foreach(lc, *answers)
 	{
 		if (((DpKeptAnswer *) lfirst(lc))->id.began != began)
-			answers = foreach_delete_current(answers, lc);
+			break;
+		ladder = lappend(ladder, lfirst(lc));
 	}
-	foreach(lc, answers)
+	*answers = list_delete_first_n(*answers, list_length(ladder));
+	foreach(lc, ladder)
 	{
 		DpKeptAnswer *answer = lfirst(lc);
 
-		if (answer->values != NULL && !has_piece_below(answers, answer))
-			return NIL;
+		*incomplete |= answer->values != NULL && !has_piece_below(ladder, answer);
 	}
-	return answers;
+	return ladder;
+}
+
+/* Tells whether a ladder has what is asked for as much, drawn, and all budgets of the payer have paid for it. */
+static bool
+is_paid_for(const DpKept *kept, const List *ladder, int64 asked)
+{
+	ListCell   *lc;
+
+	if (paid_by_all(kept, ladder) < asked)
+		return false;
+	foreach(lc, ladder)
+	{
+		const DpKeptAnswer *answer = lfirst(lc);
+
+		if (answer->values != NULL && answer->id.rho >= asked)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns the answers of a question that make one ladder: the youngest that is paid for, at this price, else the youngest.
+ * There are several where others have bought a question of now() anew.
+ */
+static List *
+read_ladder(const DpKept *kept, const uint8 *question, int64 asked, DpKeptMoment *moment)
+{
+	List	   *answers = dp_kept_answers(kept->priced->dataset->name, question, kept->since, moment);
+	List	   *youngest = NIL;
+
+	for (bool first = true; answers != NIL; first = false)
+	{
+		bool		incomplete;
+		List	   *ladder = take_ladder(&answers, &incomplete);
+
+		if (!incomplete && is_paid_for(kept, ladder, asked))
+			return ladder;
+		if (first && !incomplete)
+			youngest = ladder;
+	}
+	return youngest;
 }
 
 /* ------------------------------------------------------------------------
@@ -284,7 +327,6 @@ set_pieces(DpKeptColumn *column)
 /*
  * Settles what is bought beside the dearest answer that was drawn.  Rows are read for it, which has a least price: who asks for
  * less than that more is given the answer that is there, or, where a target of accuracy sets the price, pays as much.
- * A question of now() would be answered from two different windows of time: it is bought anew.
  */
 static void
 choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
@@ -292,14 +334,6 @@ choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
 	const DpDataset *dataset = kept->priced->dataset;
 	int64		least = top->id.rho + dataset->min_rho;
 
-	if (kept->priced->release->reads_clock)
-	{
-		column->ladder = NIL;
-		column->id.rho = column->asked;
-		column->id.began = Max(dp_now(), top->id.began + 1);
-		column->id.below = 0;
-		return;
-	}
 	column->id.below = top->id.rho;
 	/* what all have paid for, and nobody has drawn, is a reading that was paid for */
 	if (column->id.rho >= least || column->id.rho <= paid_by_all(kept, column->ladder))
@@ -312,6 +346,19 @@ choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
 	column->how = DP_KEPT_GIVEN;
 	column->id.rho = top->id.rho;
 	column->id.below = top->id.below;
+}
+
+/*
+ * Has a question of now() bought by itself.  Rows are read for another time than before: an answer would be of two windows of
+ * time, and who has paid for one that was never drawn would see another for nothing.
+ */
+static void
+buy_anew(DpKeptColumn *column)
+{
+	column->id.rho = column->asked;
+	column->id.began = Max(dp_now(), column->id.began + 1);
+	column->id.below = 0;
+	column->ladder = NIL;
 }
 
 /* Settles which answer of a ladder is shown, and how it comes about. */
@@ -350,6 +397,8 @@ choose(const DpKept *kept, DpKeptColumn *column)
 	column->how = column->dearer ? DP_KEPT_DERIVED : DP_KEPT_BOUGHT;
 	if (column->dearer)
 		column->id.below = column->dearer->id.below;
+	else if (kept->priced->release->reads_clock && column->ladder != NIL)
+		buy_anew(column);
 	else if (top != NULL)
 		choose_piece(kept, column, top);
 	else
@@ -404,7 +453,8 @@ choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers, List *
 
 		for (int i = 0; i < kept->nbudgets; i++)
 			paid = paid && knows(answer, kept->balances[i]);
-		if (answer->values == NULL && (answer->id.rho != column->asked || answer->id.delta != delta))
+		/* one that was never drawn would be of another time now */
+		if (answer->values == NULL && (answer->id.rho != column->asked || answer->id.delta != delta || kept->priced->release->reads_clock))
 			continue;
 		if (paid && (mine == NULL || (mine->values == NULL && answer->values != NULL)))
 			mine = answer;
@@ -513,7 +563,7 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 		if (column == selection || column->is_wider)
 			continue;
 		column->twin = NULL;
-		column->ladder = ask_of_answers(kept, i, question) ? read_ladder(kept, question, moment) : NIL;
+		column->ladder = ask_of_answers(kept, i, question) ? read_ladder(kept, question, column->asked, moment) : NIL;
 		choose(kept, column);
 		memcpy(column->id.question, question, DP_QUESTION_BYTES);
 		set_pieces(column);

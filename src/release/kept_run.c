@@ -13,7 +13,7 @@
  *		durable.  Then unlock.
  *
  * Who fails between 3 and 4 has paid for answers that nobody has seen: asked
- * again they are drawn, at no price.
+ * again they are drawn, at no price (but for questions of now()); if rows were read, it counts as a failure (buy.c).
  *
  * Invariant: no value leaves before it is kept, so no answer has two values.
  *

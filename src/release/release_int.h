@@ -141,6 +141,9 @@ typedef struct DpCharge
 /* charged.c: a clause for an error message, on what a statement was charged */
 extern char *dp_charge_clause(const DpCharge *charged);
 
+/* charged.c: a clause on a failure, which is the most-th of a day at most; both 0: that is not known */
+extern char *dp_failure_clause(int failures, int most);
+
 /*
  * charged.c: called where an error is being handled, raises it again, with
  * such a clause unless it has one.
@@ -336,6 +339,17 @@ extern void dp_start_inner(DpRun *run, DpPricedRelease *priced, EState *estate);
 
 /* inner.c: dp_run_inner runs what was started, after the debit, and fills run->rows with released rows */
 extern void dp_run_inner(DpRun *run, EState *estate);
+
+struct DpLedgerWatch;
+
+/* inner.c: dp_ledger_watch_prepare for a run that is paid for */
+extern void dp_prepare_watch(const DpRun *run, struct DpLedgerWatch *watch);
+
+/*
+ * inner.c: gives up what failed reading holds and the end of the transaction would release, before its error waits: locks,
+ * and parallel workers, which would go on reading, and whose own errors would come up instead of ours.
+ */
+extern void dp_stop_reading(void);
 
 /*
  * kept_run.c: dp_look_for_kept settles for priced releases which of their

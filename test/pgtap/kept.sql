@@ -396,5 +396,12 @@ SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE visited_on < current_d
 SELECT is(paid(), 'nobody', 'and given from then on');
 SELECT ask('analyst2', 'SELECT count(*) FROM visits WHERE visited_on < current_date - 5', 'SET dp_cdp.rho = 3e-6');
 SELECT is((answer(), paid())::text, (answer(1), 'analyst2 3'::text)::text, 'to others, too, at its price');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE visited_on < current_date - 6');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits WHERE visited_on < current_date - 6', 'SET dp_cdp.rho = 3e-6');
+SELECT is(paid(), 'analyst2 3, cap 3', 'others buy it anew for themselves');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE visited_on < current_date - 6');
+SELECT is((answer(), paid())::text, (answer(2), 'nobody'::text)::text, 'and who has paid for the older one keeps it');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE visited_on < current_date - 6', 'SET dp_cdp.rho = 3e-6');
+SELECT is((answer(), paid())::text, (answer(2), 'analyst1 3'::text)::text, '... until he pays for the younger one');
 
 SELECT * FROM finish();

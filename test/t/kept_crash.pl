@@ -2,7 +2,8 @@
 # price one question has one answer, whatever dies; who was shown it has paid; no balance
 # has paid more than its dearest answers; no question stays locked.
 #
-# Then who asks again after a cancel while the worker commits, and answers that are too long to be kept.
+# Then who asks again after a cancel while the worker commits, who is ended between reading and keeping, and answers that are too
+# long to be kept.
 
 use strict;
 use warnings;
@@ -344,6 +345,50 @@ wanted_standby('');
 is(finish($again) . finish($commit), '', 'asked again at once, it is answered');
 is(spent(), join(' ', map { $_ + 1 } @spent), 'for what was charged');
 is(debit($node, 'test', 'ana', $asked) . "\n", $again->{out}, 'and stays what it is');
+anew();
+
+# ---------------------------------------------------------------------------
+# Ended between reading and keeping: asked again, rows are read for nothing, so that is a failure
+# ---------------------------------------------------------------------------
+
+# reading waits for whoever has this lock
+$node->safe_psql('test', <<'EOC');
+CREATE FUNCTION waits(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+	$$ BEGIN IF x = 77 THEN PERFORM pg_advisory_lock_shared(77); PERFORM pg_advisory_unlock_shared(77); END IF; RETURN x; END $$;
+SELECT dp_cdp.allow_function('waits(int)');
+EOC
+
+sub failures
+{
+	return value($node, 'test', q{SELECT failures FROM dp_cdp.budget WHERE role = 'ana'::regrole});
+}
+
+my $gate = $node->background_psql('test');
+my $lock = $node->background_psql('test');
+foreach my $how ([ 'pg_cancel_backend', "g = 5 AND x < 101", 0 ], [ 'pg_terminate_backend', "g = 5 AND x < 102", 0 ], [ 'pg_cancel_backend', "g = 5 AND x < 103 AND now() > '2000-01-01'", 1 ])
+{
+	my ($function, $condition, $price) = @$how;
+	my $query = "SET SESSION AUTHORIZATION ana; SET dp_cdp.rho = 1e-6; SELECT count(*) FROM v WHERE waits(id) > 0 AND $condition";
+	my $failures = failures();
+
+	$gate->query_safe('SELECT pg_advisory_lock(77)');
+	my $reads = background($node, 'test', $query);
+	$node->poll_query_until('test', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 77 AND NOT granted}) or die 'nobody reads';
+	$lock->query_safe('BEGIN; LOCK TABLE dp_cdp.kept_answer');
+	$gate->query_safe('SELECT pg_advisory_unlock(77)');
+	wait_waiting($node, 'test', 1);
+	$node->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE datname = 'test' AND wait_event_type = 'Extension'");
+	select undef, undef, undef, 0.1;
+	$lock->query_safe('ROLLBACK');
+	like(finish($reads), $function eq 'pg_cancel_backend' ? qr/ERROR: .*charged.*failure/ : qr/terminating connection/, "$condition: ended while its answer was kept");
+	ok($node->poll_query_until('test', "SELECT failures = $failures + 1 FROM dp_cdp.budget WHERE role = 'ana'::regrole"), '... which is a failure');
+	my $before = value($node, 'test', 'SELECT rho_spent FROM dp_cdp.dataset');
+	debit($node, 'test', 'ana', $query);
+	is(value($node, 'test', "SELECT trim_scale((rho_spent - $before) * 1000000) FROM dp_cdp.dataset"), "$price", $price ? '... and asked at another time it is paid for' : '... and costs no more');
+	is(failures(), $failures + 1, '... answered');
+}
+$gate->quit;
+$lock->quit;
 anew();
 
 # ---------------------------------------------------------------------------
