@@ -326,6 +326,7 @@ run_on_rows(DpRun *run, DpInner *inner, EState *estate)
 	PG_CATCH();
 	{
 		dp_sandbox_end(&box);
+		dp_sandbox_hush();
 		dp_stop_reading();
 		error = dp_sandbox_catch(caller);
 	}

@@ -212,6 +212,12 @@ dp_sandbox_end(DpSandbox *box)
 	pgWalUsage = box->save_wal;
 }
 
+void
+dp_sandbox_hush(void)
+{
+	(void) set_config_option("client_min_messages", "error", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+}
+
 ErrorData *
 dp_sandbox_catch(MemoryContext context)
 {

@@ -267,6 +267,20 @@ like(debit_error($node, 'test', 'eve', 'SELECT (SELECT dp_count(*) FROM visits),
 like(debit_error($node, 'test', 'eve', q{SET dp_cdp.target_error = '5%'; SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_count(*) FROM visits WHERE fussy(cost) > 0);}),
 	qr/what it was charged \(rho 0.002\) stays charged/, 'two looks of a statement');
 
+# what a run that failed has left is removed, of which the server tells by its size who hears messages of level LOG
+my $spills = q{SET work_mem = '64kB'; SET enable_hashagg = off; SET client_min_messages = log; }
+  . q{SELECT dp_count(*) FROM (SELECT patient FROM visits JOIN generate_series(1, 500) g ON g <> -patient GROUP BY patient, cost, g HAVING fussy(76 + count(*)::int) > 0) s};
+my $superuser = 'RESET SESSION AUTHORIZATION; SET log_temp_files = 0; SET SESSION AUTHORIZATION eve;';
+my $log = -s $node->logfile;
+foreach my $statement ("$spills;", "BEGIN; SAVEPOINT s; $spills; ROLLBACK TO s; COMMIT;", "DO \$\$ BEGIN $spills; EXCEPTION WHEN OTHERS THEN RAISE WARNING '%', SQLERRM; END \$\$;")
+{
+	my $said = debit_error($node, 'test', 'eve', "$superuser $statement");
+
+	like($said, qr/counts as failure/, 'a run that has written to disk failed');
+	unlike($said, qr/temporary file/, '... and tells nothing of that');
+}
+like(PostgreSQL::Test::Utils::slurp_file($node->logfile, $log), qr/temporary file: path/, '... but to the log');
+
 is(value($node, 'test', <<'EOC'), 't', 'balances and audit agree');
 SELECT d.rho_spent = sum(l.rho) FROM dp_cdp.dataset d, dp_cdp.release_log l WHERE l.granted GROUP BY d.rho_spent
 EOC
