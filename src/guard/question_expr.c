@@ -428,13 +428,20 @@ put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
-/* Tells whether a function that may run on rows tells the time: one without arguments, or age() of one moment. */
+/*
+ * Tells whether a function that may run on rows tells the time: one without arguments, or age() of one moment.  One that a superuser
+ * has added may, too, and may be STABLE because it reads a table, which is not part of the question either.
+ */
 static bool
 tells_time(const FuncExpr *call)
 {
 	const char *name;
 
-	if (list_length(call->args) > 1 || func_volatile(call->funcid) == PROVOLATILE_IMMUTABLE)
+	if (func_volatile(call->funcid) == PROVOLATILE_IMMUTABLE)
+		return false;
+	if (dp_function_is_added(call->funcid))
+		return true;
+	if (list_length(call->args) > 1)
 		return false;
 	name = get_func_name(call->funcid);
 	return call->args == NIL || strcmp(name, "age") == 0 || strcmp(name, "try_age") == 0;

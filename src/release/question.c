@@ -15,7 +15,7 @@
  * - Lengths, numbers and values are hashed as they lie in memory, so that a server
  *	 of another byte order asks other questions: the keys of kept answers
  *	 (kept_values.c) are tuples, which it must not read.
- * - What time functions (now(), current_date) return is not in it: such a
+ * - What time functions (now(), current_date) and STABLE ones that were added return is not in it: such a
  *	 question is the same tomorrow, and never made better (kept_choice.c).  Bounds, keys and blocks of time that follow
  *	 from them are.
  * - There is nothing else by which an expression could mean something else in

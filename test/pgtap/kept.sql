@@ -391,6 +391,9 @@ SELECT is(twice('visited_on < date ''2026-05-05'''), 'analyst1 2, cap 2', 'a bet
 SELECT is(twice('visited_on < current_date - 5'), 'analyst1 3, cap 3', 'one of current_date is bought anew');
 SELECT is(twice('visited_on < now() - interval ''40 days'''), 'analyst1 3, cap 3', '... of now()');
 SELECT is(twice('age(visited_on) > interval ''30 days'''), 'analyst1 3, cap 3', '... of age() of one moment');
+CREATE FUNCTION lately(d date, days int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT d > current_date - days';
+SELECT dp_cdp.allow_function('lately(date, int)');
+SELECT is(twice('lately(visited_on, 5)'), 'analyst1 3, cap 3', '... of a STABLE function that was added');
 SELECT is(twice('patient IN (SELECT patient FROM visits WHERE visited_on < localtimestamp - interval ''7 days'')'), 'analyst1 3, cap 3', '... in a subquery');
 SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE visited_on < current_date - 5');
 SELECT is(paid(), 'nobody', 'and given from then on');
