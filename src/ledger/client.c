@@ -71,7 +71,7 @@ raise_canceled(DpRequestState state)
 	if (asked_kind == DP_REQUEST_KEEP)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("canceling private query while its answer was kept; what it was charged stays charged, and the same question costs no more")));
+				 errmsg("canceling private query while its answer was kept; what it was charged stays charged, and the same question costs no more, unless it is of now()")));
 	ereport(ERROR,
 			(errcode(ERRCODE_QUERY_CANCELED),
 			 state != DP_REQUEST_TAKEN

@@ -239,7 +239,7 @@ dp_raise_not_kept(const DpReply *reply)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more: retry",
+			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more, unless it is of now(): retry",
 					cause)));
 }
 
