@@ -429,8 +429,9 @@ put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
 }
 
 /*
- * Tells whether a function that may run on rows tells the time: one without arguments, or age() of one moment.  One that a superuser
- * has added may, too, and may be STABLE because it reads a table, which is not part of the question either.
+ * Tells whether a function that may run on rows tells the time: one without arguments, or age() of one moment.
+ * One that a superuser has added may, too, and may be STABLE because it reads a table, which is not part of the
+ * question either.
  */
 static bool
 tells_time(const FuncExpr *call)

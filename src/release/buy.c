@@ -161,8 +161,8 @@ reads_to_keep(List *runs)
 }
 
 /*
- * Does what reads rows for answers and keeps them.  Until they are kept whatever ends it is a failure, as asked again, rows
- * are read for nothing.
+ * Does what reads rows for answers and keeps them.  Until they are kept whatever ends it is a failure, as asked
+ * again, rows are read for nothing.
  */
 static void
 watch_until_kept(List *runs, EState *root, void (*read_and_keep) (List *, EState *))

@@ -210,8 +210,8 @@ uncount_index(PlanState *node, void *context)
 }
 
 /*
- * Has rows, index entries and pages that the plan reads go uncounted.  Whether they are counted is settled when a relation is
- * opened, and whatever opened it since the plan was started did so outside of the sandbox.
+ * Has rows, index entries and pages that the plan reads go uncounted.  Whether they are counted is settled when a
+ * relation is opened, and whatever opened it since the plan was started did so outside of the sandbox.
  */
 static void
 uncount(QueryDesc *desc)
@@ -251,8 +251,8 @@ run_plan(QueryDesc *desc, DpReceiver *receiver, bool explained)
 }
 
 /*
- * In the order of the end of a transaction: what is waited for may lie in memory that is shared with parallel workers, and
- * goes with them.
+ * In the order of the end of a transaction: what is waited for may lie in memory that is shared with parallel
+ * workers, and goes with them.
  */
 void
 dp_stop_reading(void)

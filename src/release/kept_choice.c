@@ -14,8 +14,8 @@
  *													 or more; else the dearest
  *	 otherwise:										derived from the next dearer one
  *
- * Rows are never read for a second time for a question of now(): an answer of it is bought by itself, as a ladder that is younger.
- * Who has paid for an older one goes on with that.
+ * Rows are never read for a second time for a question of now(): an answer of it is bought by itself, as a ladder
+ * that is younger.  Who has paid for an older one goes on with that.
  *
  * The cap has paid for the dearest answer, so it owes only where a piece is bought:
  * all roles together know what the dearest answer tells, and one more that is
@@ -218,9 +218,7 @@ has_piece_below(const List *ladder, const DpKeptAnswer *answer)
 	return piece != NULL && piece->id.below < answer->id.below;
 }
 
-/*
- * Takes the youngest ladder off the front of answers; incomplete: a drawn answer of it lacks a piece.
- */
+/* Takes the youngest ladder off the front of answers; incomplete: a drawn answer of it lacks a piece. */
 static List *
 take_ladder(List **answers, bool *incomplete)
 {
@@ -264,8 +262,8 @@ is_paid_for(const DpKept *kept, const List *ladder, int64 asked)
 }
 
 /*
- * Returns the answers of a question that make one ladder: the youngest that is paid for, at this price, else the youngest.
- * There are several where others have bought a question of now() anew.
+ * Returns the answers of a question that make one ladder: the youngest that is paid for, at this price, else the
+ * youngest.  There are several where others have bought a question of now() anew.
  */
 static List *
 read_ladder(const DpKept *kept, const uint8 *question, int64 asked, DpKeptMoment *moment)
@@ -349,8 +347,8 @@ choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
 }
 
 /*
- * Has a question of now() bought by itself.  Rows are read for another time than before: an answer would be of two windows of
- * time, and who has paid for one that was never drawn would see another for nothing.
+ * Has a question of now() bought by itself.  Rows are read for another time than before: an answer would be of two
+ * windows of time, and who has paid for one that was never drawn would see another for nothing.
  */
 static void
 buy_anew(DpKeptColumn *column)
@@ -454,7 +452,8 @@ choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers, List *
 		for (int i = 0; i < kept->nbudgets; i++)
 			paid = paid && knows(answer, kept->balances[i]);
 		/* one that was never drawn would be of another time now */
-		if (answer->values == NULL && (answer->id.rho != column->asked || answer->id.delta != delta || kept->priced->release->reads_clock))
+		if (answer->values == NULL && (answer->id.rho != column->asked || answer->id.delta != delta ||
+									   kept->priced->release->reads_clock))
 			continue;
 		if (paid && (mine == NULL || (mine->values == NULL && answer->values != NULL)))
 			mine = answer;

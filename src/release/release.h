@@ -453,8 +453,8 @@ extern void dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *t
 extern void dp_sandbox_end(DpSandbox *box);
 
 /*
- * Keeps what the end of the transaction says while it tidies up after a run that failed from the client: with log_temp_files the
- * size of each temporary file, say, which depends on rows.  Called in PG_CATCH, after dp_sandbox_end.
+ * Keeps what the end of the transaction says while it tidies up after a run that failed from the client: with
+ * log_temp_files the size of each temporary file, say, which depends on rows.  Called in PG_CATCH, after dp_sandbox_end.
  */
 extern void dp_sandbox_hush(void);
 

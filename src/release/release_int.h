@@ -346,8 +346,8 @@ struct DpLedgerWatch;
 extern void dp_prepare_watch(const DpRun *run, struct DpLedgerWatch *watch);
 
 /*
- * inner.c: gives up what failed reading holds and the end of the transaction would release, before its error waits: locks,
- * and parallel workers, which would go on reading, and whose own errors would come up instead of ours.
+ * inner.c: gives up what failed reading holds and the end of the transaction would release, before its error waits:
+ * locks, and parallel workers, which would go on reading, and whose own errors would come up instead of ours.
  */
 extern void dp_stop_reading(void);
 
