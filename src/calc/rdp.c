@@ -42,7 +42,7 @@
  *		P <= alpha delta + t (1 - v) / (r^t - 1),		P = (1 - v) / (1 - 1 / r).		(2)
  *
  * Whichever v is found, epsilon = ln E holds, and is flat at the best one: an inexact optimum errs outwards.
- * What rounding may have taken is added.  v = 1 / (1 + e^z), and z is looked for, as v may be next to 0 or to 1.
+ * Whatever rounding may have taken is added.  v = 1 / (1 + e^z), and z is looked for, as v may be next to 0 or to 1.
  *
  * Part of calc/: no PostgreSQL header may be included here.
  *
