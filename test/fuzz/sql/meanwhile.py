@@ -86,7 +86,8 @@ class Meanwhile:
         """the owner changes what the asker reads, all the time"""
         rng = self.rng
         changes = [Step(c.format(s=self.schema), 'raced', who=OWNER, later=True) for c in rng.choice(CHANGES)]
-        out = [Step('SET dp_cdp.reuse = off')] + changes * rng.choice([3, 10, 30])
+        # a pilot's debit, and that of a finder, are not answers
+        out = [Step('SET dp_cdp.reuse = off; SET dp_cdp.find_bounds = off')] + changes * rng.choice([3, 10, 30])
         for _ in range(rng.choice([3, 10, 20])):
             one = Level()
             one.private = rng.choice(OF_COSTS)

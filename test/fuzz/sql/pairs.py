@@ -179,8 +179,10 @@ class Pair:
         return [int(ledger.query('SELECT coalesce(sum(failures), 0) FROM dp_cdp.budget').rows[0][0]) for ledger in self.ledgers]
 
     def even(self):
-        """have both spent the same? otherwise make both anew: what is left is in many an answer"""
-        spent = [ledger.query('SELECT dataset, role, rho_spent, delta_spent FROM dp_cdp.budget ORDER BY 1, 2').rows for ledger in self.ledgers]
+        """have both spent the same, and the same policies? otherwise make both anew: what is left is in many an answer"""
+        spent = [[ledger.query(sql).rows for sql in (
+            'SELECT dataset, role, rho_spent, delta_spent FROM dp_cdp.budget ORDER BY 1, 2',
+            'SELECT classoid, objoid, objsubid, label FROM pg_seclabel ORDER BY 1, 2, 3')] for ledger in self.ledgers]
         if spent[0] == spent[1]:
             return True
         for ledger in self.ledgers:
