@@ -197,6 +197,9 @@ hand_over(const DpLedgerWatch *watch, bool wait)
 	{
 		dp_ledger_worker_registration(&registration, MyDatabaseId, false);
 		(void) RegisterDynamicBackgroundWorker(&registration, wait ? &handle : NULL);
+		/* which starts one where this one cannot connect */
+		if (dp_shared->launcher_proc >= 0)
+			dp_slot_wake(dp_shared->launcher_proc);
 	}
 	return entry;
 }

@@ -194,12 +194,12 @@ is_any(DpWorkerState state)
 	return found;
 }
 
-/* Moves databases whose worker is away to those that need one. */
+/* Moves databases whose worker is away, or that have failures to be counted and no worker, to those that need one. */
 static void
 collect_away(void)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	Oid		   *away = palloc(dp_shared->nentries * sizeof(Oid));
+	Oid		   *away = palloc((dp_shared->nentries + DP_FAILURES(dp_shared->nslots)) * sizeof(Oid));
 	int			n = 0;
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
@@ -212,6 +212,14 @@ collect_away(void)
 		away[n++] = entry->database;
 		/* from here on the list says it */
 		entry->state = DP_WORKER_UNUSED;
+	}
+	/* a worker that ended before it had signed on is nobody's */
+	for (int i = 0; i < DP_FAILURES(dp_shared->nslots); i++)
+	{
+		const DpFailure *failure = &dp_shared->failures[i];
+
+		if (failure->state == DP_FAILURE_POSTED && dp_entry_find(failure->database) == NULL)
+			away[n++] = failure->database;
 	}
 	LWLockRelease(dp_shared->lock);
 	while (n > 0)
@@ -365,7 +373,8 @@ dp_ledger_launcher_main(Datum main_arg)
 			next_round = now + DP_LOOK_MS * 1000;
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 todo != NIL || is_any(DP_WORKER_AWAY) ? DP_LOOK_MS : LONG_SLEEP_MS, dp_wait_event());
+						 todo != NIL || is_any(DP_WORKER_AWAY) || pg_atomic_read_u32(&dp_shared->nfailures) > 0 ? DP_LOOK_MS : LONG_SLEEP_MS,
+						 dp_wait_event());
 	}
 }
 

@@ -49,11 +49,28 @@ my @asked = map { background($node, $_, 'SET SESSION AUTHORIZATION ana; SELECT d
 finish($_) for @asked;
 is(join(' ', map { balance($node, $_, 'clinic', 'ana') } @many), join(' ', ('0.01') x @many), 'five databases that ask at once are served in turn');
 
+# a failure that no worker could come for is counted when there is a slot, without a debit
+$node->safe_psql('test', <<'EOC');
+CREATE FUNCTION stays(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+	$$ BEGIN PERFORM pg_sleep(nullif(current_setting('test.stay', true), '')::float8); RETURN x; END $$;
+SELECT dp_cdp.allow_function('stays(int)');
+EOC
+$node->safe_psql('postgres', "DROP DATABASE $_ WITH (FORCE)") for @many;
+my $ana = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SET test.stay = 600; SELECT dp_count(*) FROM visits WHERE stays(patient) > 0;');
+$node->poll_query_until('test', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')}) or die 'nobody reads';
+my $reader = value($node, 'test', q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
+is(value($node, 'other', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits'), 't', 'another ledger has the only slot');
+kill 'INT', $reader;
+like(finish($ana), qr/ERROR:  57014: .*charged/, 'meanwhile a release fails');
+is(value($node, 'test', 'SELECT sum(failures) FROM dp_cdp.budget'), 0, 'which nobody counts');
+$node->safe_psql('postgres', 'DROP DATABASE other WITH (FORCE)');
+ok($node->poll_query_until('test', 'SELECT sum(failures) = 1 FROM dp_cdp.budget'), 'until the slot is free');
+
 $node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 1');
 $node->restart;
 like(debit_error($node, 'test', 'ana', 'SELECT dp_count(*) FROM visits'),
 	qr/ZC003: the privacy ledger found no free background worker; nothing was debited.*"max_worker_processes"/, 'none where the launcher has the only one');
-is(balance($node, 'test', 'clinic', 'ana'), '0.03', 'nothing debited');
+is(balance($node, 'test', 'clinic', 'ana'), '0.04', 'nothing debited');
 
 # ---------------------------------------------------------------------------
 # Leaving when idle
@@ -64,7 +81,7 @@ $node->restart;
 is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'dp_cdp%'}), 0,
 	'with worker_idle_timeout none is started with the server');
 $node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]);
-is(balance($node, 'test', 'clinic', 'ana'), '0.04', 'a debit starts one');
+is(balance($node, 'test', 'clinic', 'ana'), '0.05', 'a debit starts one');
 ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), 'which leaves');
 
 $node->stop;
