@@ -130,11 +130,17 @@ check_prefetch(PlannedStmt *plan)
 	}
 }
 
-/* Plans a prefetch: its declared keys are held together with those of the statement around it. */
+/*
+ * Plans a prefetch, which neither modifies anything nor reads protected rows: its declared keys are held together with
+ * those of the statement around it.
+ */
 static PlannedStmt *
 plan_prefetch(DpSplitContext *cxt, Query *query, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	return guard_query(query, query_string, cursorOptions, boundParams, NULL, cxt);
+	PlannedStmt *plan = guard_query(query, query_string, cursorOptions, boundParams, NULL, cxt);
+
+	check_prefetch(plan);
+	return plan;
 }
 
 /* Plans the prefetches of the release: queries like any other of who asks. */
@@ -156,7 +162,6 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 									   (cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
 									   boundParams);
 		prefetch->query = NULL;
-		check_prefetch(prefetch->plan);
 		rows = prefetch->plan->planTree->plan_rows;
 		expect_rows(release->inner_query, prefetch->name, rows);
 		if (release->finder != NULL)
@@ -210,7 +215,6 @@ plan_key_sets(DpSplitContext *cxt, DpRelease *release, const char *query_string,
 			continue;
 		set->plan = plan_prefetch(cxt, set->query, query_string, cursorOptions & CURSOR_OPT_CUSTOM_PLAN, boundParams);
 		set->query = NULL;
-		check_prefetch(set->plan);
 	}
 }
 

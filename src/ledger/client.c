@@ -281,12 +281,10 @@ claim_start(int slot)
 static void
 wait_for_starter(int slot)
 {
-	/* the limit is a precaution */
-	int			most = 1000;
 	bool		timed_out = true;
 
-	/* in slices: a cancel is for check_interrupts, not for the sleep */
-	for (int slept = 0; timed_out && slept < most; slept += SLICE_MS)
+	/* a second at most, as a precaution, and in slices: a cancel is for check_interrupts, not for the sleep */
+	for (int slept = 0; timed_out && slept < 1000; slept += SLICE_MS)
 	{
 		HOLD_CANCEL_INTERRUPTS();
 		timed_out = ConditionVariableTimedSleep(&dp_shared->changed, SLICE_MS, dp_wait_event());

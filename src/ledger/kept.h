@@ -83,8 +83,8 @@ extern PGDLLEXPORT void dp_kept_moment_end(DpKeptMoment *moment);
 
 /*
  * Returns the answers of a question in a dataset that have not ended and are
- * not older than since, as a List of DpKeptAnswer, the dearest first; palloc'd.
- * A question may have several ladders.  It sees what is committed at the moment, whatever
+ * not older than since, as a List of DpKeptAnswer: the youngest ladder first,
+ * and of each the dearest answer first; palloc'd.  It sees what is committed at the moment, whatever
  * the transaction's snapshot is, and locks nothing but the table.  None where
  * nothing can be debited: on a standby, and while the ledger waits for its
  * adoption.  Privileges are the caller's business.
