@@ -18,7 +18,7 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_database dataset budget debit
   debit_error background finish wait_waiting value balance pgbench_run crash_under_load
-  hold_row release_row blocks worker_of wait_for_worker clinic_database set_clock start_with_clock);
+  hold_row release_row blocks worker_of wait_for_worker add_stays reader_of clinic_database set_clock start_with_clock);
 
 # The harness dies where psql cannot connect and is gone before it is given the query: who waits for a server that
 # comes back asks again.
@@ -260,6 +260,28 @@ sub worker_of
 {
 	my ($node, $db) = @_;
 	return value($node, 'postgres', qq{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger' AND datname = '$db'});
+}
+
+# A function that may run on rows, and stays where x is 77 for as many seconds as test.stay says.
+sub add_stays
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db, <<'EOC');
+CREATE FUNCTION stays(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+	$$ BEGIN IF x = 77 THEN PERFORM pg_sleep(nullif(current_setting('test.stay', true), '')::float8); END IF; RETURN x; END $$;
+SELECT dp_cdp.allow_function('stays(int)');
+EOC
+	return;
+}
+
+# the pid of who stays there, as soon as somebody does
+sub reader_of
+{
+	my ($node, $db) = @_;
+
+	$node->poll_query_until($db, q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')}) or die 'nobody reads';
+	return value($node, $db, q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
 }
 
 # until the database has a worker that is not the one of that pid

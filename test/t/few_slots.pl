@@ -50,15 +50,10 @@ finish($_) for @asked;
 is(join(' ', map { balance($node, $_, 'clinic', 'ana') } @many), join(' ', ('0.01') x @many), 'five databases that ask at once are served in turn');
 
 # a failure that no worker could come for is counted when there is a slot, without a debit
-$node->safe_psql('test', <<'EOC');
-CREATE FUNCTION stays(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
-	$$ BEGIN PERFORM pg_sleep(nullif(current_setting('test.stay', true), '')::float8); RETURN x; END $$;
-SELECT dp_cdp.allow_function('stays(int)');
-EOC
+add_stays($node, 'test');
 $node->safe_psql('postgres', "DROP DATABASE $_ WITH (FORCE)") for @many;
 my $ana = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SET test.stay = 600; SELECT dp_count(*) FROM visits WHERE stays(patient) > 0;');
-$node->poll_query_until('test', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')}) or die 'nobody reads';
-my $reader = value($node, 'test', q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
+my $reader = reader_of($node, 'test');
 is(value($node, 'other', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits'), 't', 'another ledger has the only slot');
 kill 'INT', $reader;
 like(finish($ana), qr/ERROR:  57014: .*charged/, 'meanwhile a release fails');

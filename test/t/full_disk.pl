@@ -16,11 +16,7 @@ $node->safe_psql('test', 'CREATE ROLE owner LOGIN; GRANT ALL ON SCHEMA public TO
 	  # whose rows in the audit are longer than others
 	  . " CREATE ROLE $ana LOGIN IN ROLE team");
 # reading stays where it is until it is cancelled
-$node->safe_psql('test', <<'EOC');
-CREATE FUNCTION stays(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
-	$$ BEGIN IF x = 77 THEN PERFORM pg_sleep(nullif(current_setting('test.stay', true), '')::float8); END IF; RETURN x; END $$;
-SELECT dp_cdp.allow_function('stays(int)');
-EOC
+add_stays($node, 'test');
 debit($node, 'test', 'owner', <<'EOC');
 CREATE TABLE v (person int NOT NULL, x int);
 INSERT INTO v SELECT i, i % 100 FROM generate_series(1, 100) i;
@@ -54,9 +50,8 @@ sub cancelled
 {
 	my ($meanwhile) = @_;
 	my $run = background($node, 'test', "SET SESSION AUTHORIZATION $ana; SET test.stay = 600;\n$query;");
+	my $pid = reader_of($node, 'test');
 
-	$node->poll_query_until('test', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')}) or die 'nobody reads';
-	my $pid = value($node, 'test', q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
 	$meanwhile->();
 	kill 'INT', $pid;
 	return finish($run);

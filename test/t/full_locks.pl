@@ -17,11 +17,7 @@ $node->restart;
 $node->safe_psql('test', 'CREATE ROLE owner LOGIN; GRANT ALL ON SCHEMA public TO owner; GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner;'
 	  . ' CREATE ROLE team; CREATE ROLE ana LOGIN IN ROLE team; CREATE ROLE bob LOGIN IN ROLE team; CREATE ROLE cat LOGIN');
 # reading stays where it is until it is cancelled
-$node->safe_psql('test', <<'EOC');
-CREATE FUNCTION stays(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
-	$$ BEGIN IF x = 77 THEN PERFORM pg_sleep(nullif(current_setting('test.stay', true), '')::float8); END IF; RETURN x; END $$;
-SELECT dp_cdp.allow_function('stays(int)');
-EOC
+add_stays($node, 'test');
 debit($node, 'test', 'owner', <<'EOC');
 CREATE TABLE v (person int NOT NULL, x int);
 INSERT INTO v SELECT i, i % 100 FROM generate_series(1, 100) i;
@@ -88,8 +84,7 @@ for my $free (0 .. 3)
 	my $bob = session('bob', $query);
 	my $cat = session('cat', $query);
 	my $ana = background($node, 'test', "SET SESSION AUTHORIZATION ana; SET test.stay = 600;\n$query;");
-	my $pid = $node->poll_query_until('test', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')})
-	  && value($node, 'test', q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
+	my $pid = reader_of($node, 'test');
 	fill($free);
 	kill 'INT', $pid;
 	finish($ana);

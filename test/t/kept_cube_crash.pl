@@ -15,11 +15,7 @@ ledger_database($node, 'test');
 $node->safe_psql('test', 'CREATE ROLE owner LOGIN; GRANT ALL ON SCHEMA public TO owner; GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner;'
 	  . ' CREATE ROLE ana LOGIN; CREATE ROLE bob LOGIN');
 # reading stays where it is for as long as its session says
-$node->safe_psql('test', <<'EOC');
-CREATE FUNCTION stays(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
-	$$ BEGIN IF x = 77 THEN PERFORM pg_sleep(nullif(current_setting('test.stay', true), '')::float8); END IF; RETURN x; END $$;
-SELECT dp_cdp.allow_function('stays(int)');
-EOC
+add_stays($node, 'test');
 debit($node, 'test', 'owner', <<'EOC');
 CREATE TABLE v (a boolean NOT NULL, b int NOT NULL CHECK (b IN (0, 1, 2)), x int);
 INSERT INTO v SELECT i % 2 = 0, i % 3, i % 100 FROM generate_series(1, 100) i;
