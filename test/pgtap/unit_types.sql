@@ -152,9 +152,9 @@ SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical
 
 SELECT is(owner1($$CREATE TABLE letters (patient int NOT NULL, mail more.citext, n int)$$), 'ok', 'a table');
 SELECT is(owner1($$INSERT INTO letters VALUES (1, 'a', 1), (2, 'A', 2)$$), 'ok', 'two rows that are equal');
-SELECT is(owner1($$SELECT dp_cdp.create_dataset('post', default_rho => 100)$$), 'ok', 'a dataset');
+SELECT is(owner1($$SELECT dp_cdp.create_dataset('post', default_rho => 25000, max_groups => 2, max_rows => 5)$$), 'ok', 'a dataset');
 SELECT is(owner1($$SELECT dp_cdp.protect_table('letters', 'post', 'patient')$$), 'ok', 'protected');
-SELECT is(owner1($$SELECT dp_cdp.set_budget('post', 'analyst1', rho => 10000)$$), 'ok', 'a budget');
+SELECT is(owner1($$SELECT dp_cdp.set_budget('post', 'analyst1', rho => 1e6)$$), 'ok', 'a budget');
 \set same 'SELECT round(dp_count(*)) FROM letters a JOIN letters b ON a.patient = b.patient AND a.mail = b.mail'
 SELECT matches(asked(:'same'), '^ZC002', 'without an index');
 \set said `psql -X -c 'CREATE UNIQUE INDEX CONCURRENTLY whole ON letters (mail)' 2>&1`
