@@ -31,7 +31,7 @@ our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_
 
 		until (eval { $result = $poll->(@_); 1 })
 		{
-			die $@ unless $@ =~ /^Broken pipe/ && $times++ < 1800;
+			die $@ unless $@ =~ /Broken pipe/ && $times++ < 1800;
 			usleep(100_000);
 		}
 		return $result;

@@ -61,8 +61,9 @@ my $worker = worker_of($node, 'test');
 $node->safe_psql('test', "SELECT pg_terminate_backend($worker)");
 wait_for_worker($node, 'test', $worker);
 like(debit_error($node, 'test', 'ana', $ask), $spent_up, 'nor does another worker');
-system("kill -9 " . worker_of($node, 'test'));
-$node->poll_query_until('postgres', 'SELECT true') or die 'server did not come back';
+$worker = worker_of($node, 'test');
+kill 'KILL', $worker;
+wait_for_worker($node, 'test', $worker) or die 'server did not come back';
 like(debit_error($node, 'test', 'ana', $ask), $spent_up, 'nor a restart after a crash');
 like(debit_error($node, 'test', 'ana', 'SELECT dp_cdp.accept_clock()'), qr/42501/, 'not everybody accepts a clock');
 

@@ -216,12 +216,15 @@ sub kill_one
 	my $pid = value($node, 'postgres', "SELECT pid FROM pg_stat_activity WHERE $where ORDER BY random() LIMIT 1");
 
 	kill 'KILL', $pid if $pid;
-	return;
+	return $pid || 0;
 }
 
+# waits for a server that has noticed that a process was killed; 0: none was
 sub wait_for_server
 {
-	$node->poll_query_until('postgres', 'SELECT true') or die 'server did not come back';
+	my ($killed) = @_;
+
+	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $killed)") or die 'server did not come back';
 	return;
 }
 
@@ -250,16 +253,13 @@ my @rounds = (
 			$node->psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'");
 			select undef, undef, undef, 0.2;
 		}
-		kill_one(q{backend_type = 'dp_cdp ledger'});
-		wait_for_server();
+		wait_for_server(kill_one(q{backend_type = 'dp_cdp ledger'}));
 		select undef, undef, undef, by_run(0.3, 1);
 	} ],
 	[ 'backends killed', sub {
 		for (1 .. by_run(1, 2))
 		{
-			kill_one(q{datname = 'test' AND backend_type = 'client backend'});
-			select undef, undef, undef, 0.3;
-			wait_for_server();
+			wait_for_server(kill_one(q{datname = 'test' AND backend_type = 'client backend'}));
 			select undef, undef, undef, by_run(0.3, 0.7);
 		}
 	} ],
@@ -289,7 +289,7 @@ for my $round (@rounds)
 	die 'nothing happens' if $shown <= 20;
 	$chaos->();
 	my $out = stop_clients(@clients);
-	wait_for_server();
+	wait_for_server(0);
 	read_answers($what, $out);
 	holds($what);
 	calm("$what, afterwards");
