@@ -63,7 +63,8 @@ import subprocess
 import sys
 import time
 
-CANARIES = re.compile(r'87654\.32|zebra|Quux|\b4003\b|2024-02-29 12:34')
+# a fraction of a second is none
+CANARIES = re.compile(r'87654\.32|zebra|Quux|(?<!\.)\b4003\b|2024-02-29 12:34')
 PRICE = 0.01
 TIMEOUT = 300                   # seconds for a section of a block
 HERE = os.path.dirname(os.path.abspath(__file__))
