@@ -15,6 +15,8 @@
  *	 add or remove a unit: k M^2;
  *	 replace a unit, grouped: k max(2 M^2, (U - L)^2), because its old and new
  *	 groups may coincide or not; not grouped: (U - L)^2.
+ * With blocks, what differs are the rows of a unit in one block.  Where others of its rows are read, too, what is kept of
+ * them may change as well: one bounded contribution is replaced by another, and the sensitivity is that.
  * The vector of a histogram of at most m rows of a unit in each group: k m^2
  * for adding or removing one (all m rows in one bin), 2 k m^2 for replacing
  * one (in two different bins).  So with m = 1 for where a unit's total is, which
@@ -72,11 +74,23 @@ squared_vector_sensitivity(int64 most, int max_groups, DpNeighbors neighbors)
 	return (neighbors == DP_ADD_REMOVE ? 1 : 2) * (dp_u128) max_groups * most * most;
 }
 
+/* Returns how the contribution of a unit changes between neighbours; see the head of this file. */
+static DpNeighbors
+neighbors_of(const DpPricedRelease *priced)
+{
+	const DpBlockLength *length = &priced->dataset->blocks;
+
+	if (priced->release->has_unit && priced->has_days &&
+		(DATE_NOT_FINITE(priced->days.from) || priced->days.to != dp_block_end(priced->days.from, length)))
+		return DP_REPLACE_ONE;
+	return priced->dataset->neighbors;
+}
+
 /* Sets the grid of a part, unless its arguments have, its width and its sensitivity. */
 static void
 measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *priced)
 {
-	DpNeighbors neighbors = priced->dataset->neighbors;
+	DpNeighbors neighbors = neighbors_of(priced);
 	int64		codes = Min(priced->max_rows, DP_MAX_CODES);
 
 	part->width = 1;

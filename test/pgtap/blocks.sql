@@ -343,6 +343,20 @@ SELECT is(owner1($$CREATE TABLE stays_new (LIKE stays); SELECT dp_cdp.replace_ta
 SELECT is((SELECT block FROM dp_cdp.protected WHERE "table" = 'stays_new'::regclass), 'began', 'has the block column');
 SELECT is((SELECT tgenabled FROM pg_trigger WHERE tgrelid = 'stays_new'::regclass), 'A', 'and the trigger');
 
+-- Without the rows of one block others of the same person may count: one contribution is replaced by another.
+SET SESSION AUTHORIZATION analyst1;
+CREATE TEMP TABLE sensitivities AS
+SELECT (SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-03-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS one,
+	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-04-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS two,
+	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on < '2024-02-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS first_ones,
+	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits GROUP BY dept$$) WHERE aggregate = 'count(*)') AS everything,
+	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT count(*) FROM visits$$)) AS no_groups;
+RESET SESSION AUTHORIZATION;
+SELECT is(two / one, sqrt(2::float8), 'two blocks: a contribution is replaced') FROM sensitivities;
+SELECT is(first_ones / one, sqrt(2::float8), 'all blocks before a day, too') FROM sensitivities;
+SELECT is(everything / one, sqrt(2::float8), 'and all of them') FROM sensitivities;
+SELECT is(no_groups, 50::float8, 'without groups it cannot change by more than it is') FROM sensitivities;
+
 -- a policy that contradicts its dataset
 SECURITY LABEL FOR dp_cdp ON TABLE more IS '{"dataset": "clinic", "unit": true}';
 SECURITY LABEL FOR dp_cdp ON COLUMN more.patient IS '{"unit": true}';
