@@ -69,6 +69,14 @@ def fields(message):
     return tuple(sorted((k, plainly(v)) for k, v in message.items()))
 
 
+def error_of(step, a):
+    """all fields; where noise decides the price, an exhausted budget's error names what nobody can foretell"""
+    error = fields(a.error)
+    if step.noisy_price and a.code() == 'ZC001':
+        error = tuple((k, re.sub(r'\b(rho|remaining) \d+(\.\d+)?', r'\1 ?', v) if 'sked rho' in v else v) for k, v in error)
+    return error
+
+
 def without_planning(rows):
     """
     EXPLAIN's rows but for the blocks that planning read: pages of catalogues,
@@ -98,7 +106,7 @@ def observed(step, a, newest, declared):
         rows = tuple(sorted(str([r[i] for i in step.q.keys]) for r in a.rows))
     elif counted:
         rows = len(a.rows)
-    return (fields(a.error) if a.error else None, tuple(fields(n) for n in a.notices), tags, tuple(a.columns), types, a.status, rows)
+    return (error_of(step, a) if a.error else None, tuple(fields(n) for n in a.notices), tags, tuple(a.columns), types, a.status, rows)
 
 
 def own_reads_left_out(o):

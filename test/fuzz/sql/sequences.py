@@ -4,6 +4,7 @@ The same question by several roles at several prices: bought, given again, made 
 transactions that fail and cursors.  What each role sees, what each balance pays and
 which answers are kept afterwards do not depend on one unit's rows.  Keys that are selected
 are noise's choice, and so are prices that follow from a first look, or from released values that a query reads.
+Where a target of the error has a kept first look, errors of an exhausted budget name such a price.
 """
 from steps import Step
 
@@ -63,6 +64,8 @@ class Sequences:
             # what it told; of single groups there is an error only where noise decides which
             steps.append(Step('SELECT aggregate, dataset, rho, delta, kept_since IS NOT NULL AS kept FROM dp_cdp.last_release() WHERE "group" IS NULL', 'shape' if noisy else 'exact'))
             steps.append(Step('ROLLBACK; RESET dp_cdp.target_error'))
+            for s in steps:
+                s.noisy_price = target
             answers, charges = self.once(pair, others[role], steps)
             if noisy:
                 charges = [[], []]

@@ -13,6 +13,9 @@ class Step:
         raced	not at all: others decide what comes, as fast as they are
     """
 
+    # is the price of noise's choice, as that of a target of which a kept pilot is a part?
+    noisy_price = False
+
     def __init__(self, sql, how='exact', q=None, parameters=(), fetch=None, who='', later=False):
         """
         fetch: by the extended protocol, so many rows at a time, 0 for all.
