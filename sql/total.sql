@@ -8,8 +8,9 @@ SET extra_float_digits = 3;
 
 CREATE TYPE total_mood AS ENUM ('sad', 'ok', 'happy');
 
--- far: a total variant may be NULL although the built-in returns
-CREATE TEMP TABLE sample (type regtype, value text, far boolean NOT NULL DEFAULT false);
+-- far: a total variant may be NULL although the built-in returns; ends: it may in a zone that is named, where a
+-- timestamptz is truncated, and where the difference of two is too long (older versions let that wrap around)
+CREATE TEMP TABLE sample (type regtype, value text, far boolean NOT NULL DEFAULT false, ends boolean NOT NULL DEFAULT false);
 INSERT INTO sample
 	SELECT t.type::regtype, v.value
 	FROM (VALUES
@@ -18,7 +19,7 @@ INSERT INTO sample
 		('int4', ARRAY['0', '1', '-1', '2', '7', '-3', '32767', '32768', '-32768', '-32769', '46341', '2147483647', '-2147483648', '-2147483647', '65536', '1000000']),
 		('int8', ARRAY['0', '1', '-1', '2', '7', '32767', '32768', '-32769', '2147483647', '2147483648', '-2147483648', '-2147483649', '3037000500', '9223372036854775807', '-9223372036854775808', '-9223372036854775807']),
 		('float4', ARRAY['0', '-0', '1', '-1', '0.5', '1.5', '2.5', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '3.4028235e38', '-3.4028235e38', '1.1754944e-38', '1e-45', '-1e-45', '32767.5', '32768', '2147483648', '2147483520', '9223372036854775807', '9.22337e18', '-9.223372e18']),
-		('float8', ARRAY['0', '-0', '1', '-1', '0.5', '1.5', '2.5', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '1.7976931348623157e308', '-1.7976931348623157e308', '2.2250738585072014e-308', '4.9e-324', '-4.9e-324', '1e-320', '32767.49', '32767.5', '-32768.5', '2147483647.4999998', '2147483647.5', '-2147483648.5', '9223372036854775807', '9223372036854774784', '-9223372036854775808', '3.4028236e38', '1e-46', '709.78', '709.79', '-745.13', '-745.14', '1e154', '1e155']),
+		('float8', ARRAY['0', '-0', '1', '-1', '0.5', '1.5', '2.5', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '1.7976931348623157e308', '-1.7976931348623157e308', '2.2250738585072014e-308', '4.9e-324', '-4.9e-324', '1e-320', '32767.49', '32767.5', '-32768.5', '2147483647.4999998', '2147483647.5', '-2147483648.5', '9223372036854775807', '9223372036854774784', '-9223372036854775808', '3.4028236e38', '1e-46', '709.78', '709.79', '-745.13', '-745.14', '1e154', '1e155', '-210866803200', '-210866803200.5', '9224318015999.5', '9224318016000']),
 		('numeric', ARRAY['0', '1', '-1', '0.5', '1.50', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '1e400', '-1e400', '1e-400', '1.7976931348623157e308', '1.7976931348623159e308', '1e309', '4.9e-324', '1e-324', '2e-324', '3.4028235e38', '3.4028236e38', '1e-46', '32767.49', '32767.5', '-32768.49', '-32768.5', '2147483647.49', '2147483647.5', '-2147483648.5', '9223372036854775807', '9223372036854775807.49', '9223372036854775807.5', '-9223372036854775808.49', '-9223372036854775808.5', '9999.994', '9999.995', '1e-16383']),
 		('text', ARRAY['', ' ', 'a', 'ab', 'A%b_c', 'äöüß', 'ŒÆ€𝄞', repeat('x', 700), '\\', '%', '_', 'a\%', '0', ' 12 ', '-7', '+8', '32768', '2147483648', '9223372036854775807', '9223372036854775808', '-9223372036854775808', '1.5', '-1e3', '1e308', '1e309', '1e-330', '.5', '5.', '.', '-', 'e5', '2020-02-29', '2019-02-29', '2020-13-01', '0000-01-01', '0001-01-01', '12a']),
 		('bpchar', ARRAY['', ' ', 'a', 'ab  ', 'äö ']),
@@ -36,24 +37,33 @@ INSERT INTO sample
 		('money', ARRAY['0', '-92233720368547758.08', '92233720368547758.07']),
 		('time', ARRAY['00:00', '12:34:56.789012', '23:59:59.999999', '24:00']),
 		('timetz', ARRAY['00:00+15:59', '24:00-15:59', '12:00+00']),
-		('date', ARRAY['2000-01-01', '2020-02-29', '1999-12-31', '0001-01-01', '0001-12-31 BC', '4001-06-30 BC', '5874897-12-31', '5000000-01-01', '294277-01-01', '280000-01-01']),
+		('date', ARRAY['2000-01-01', '2020-02-29', '1999-12-31', '0001-01-01', '0001-12-31 BC', '4001-06-30 BC', '5874897-12-31', '5000000-01-01', '294277-01-01', '280000-01-01',
+			'4714-11-24 BC', '4713-01-01 BC', '294276-12-31', '290000-01-01']),
 		('timestamp', ARRAY['2000-01-01', '2020-02-29 12:34:56.789012', '2020-03-29 02:30', '2021-10-31 02:30', '1999-12-31 23:59:59.999999', '0001-01-01', '0001-12-31 BC', '3999-06-30 BC', '280000-01-01']),
 		('timestamptz', ARRAY['2000-01-01 00:00+00', '2020-02-29 12:34:56.789012+00', '2020-03-29 02:30+01', '2021-10-31 02:30+02', '1883-11-18 12:00+00', '0001-01-01 00:00+00', '3999-06-30 00:00+00 BC', '280000-01-01 00:00+00']),
-		('interval', ARRAY['0', '1 microsecond', '-1 day', '1 month', '13 months 40 days 25 hours', '-1000 years', '10000 years', '-7 days', '400 years']),
+		('interval', ARRAY['0', '1 microsecond', '-1 day', '1 month', '13 months 40 days 25 hours', '-1000 years', '10000 years', '-7 days', '400 years',
+			'178000000 years', '-178000000 years', '2147483647 days', '9223372036854775807 microseconds', '294000 years', '-290000 years', '107000000 days',
+			'2147483647 months 2147483647 days', '2500000000 hours']),
 		('jsonb', ARRAY['{}', '[]', 'null', '1', '"a"', 'true', '{"a": 1, "b": null, "": "x"}', '{"a": {"a": [1, "2", {"b": -1e400}]}, "0": "null"}',
 			'[null, "a", [1, [2, [3]]], {"a": "\u00e4\n\""}]', '{"a": "' || repeat('x', 700) || '", "b": [' || repeat('[', 500) || repeat(']', 500) || ']}']),
 		('text[]', ARRAY['{}', '{a}', '{NULL}', '{a,NULL}', '{a,a,2,b}', '{0}', '{-1,a}', '{2,1,1,0}', '{3,a}', '{a,99999999999}', '{b,0,0,0}']),
 		('total_mood', ARRAY['sad', 'happy'])
 	) AS t (type, list), unnest(t.list) AS v (value);
 INSERT INTO sample
+	SELECT t.type::regtype, v.value, false, true
+	FROM (VALUES
+		('timestamp', ARRAY['4714-11-24 BC', '4714-11-25 BC', '4714-12-31 BC', '4713-02-01 BC', '4500-06-30 BC', '4000-01-01 BC', '4000-01-02 BC', '290000-01-01', '294276-11-30 12:00', '294276-12-31 23:59:59']),
+		('timestamptz', ARRAY['4714-11-25 00:00+00 BC', '4714-12-31 00:00+00 BC', '4713-02-01 00:00+00 BC', '4500-06-30 00:00+00 BC', '4000-01-01 00:00+00 BC', '4000-01-02 00:00+00 BC', '290000-01-01 00:00+00', '294276-11-30 12:00+00', '294276-12-31 23:59:59+00'])
+	) AS t (type, list), unnest(t.list) AS v (value);
+INSERT INTO sample
 	SELECT t.type::regtype, v.value, true
 	FROM (VALUES
 		('numeric', ARRAY['1e1000', repeat('7', 5000), '1e131071', '-1e131071']),
 		('text', ARRAY['NaN', 'Infinity', '-inf', '0x1F', '1_000', '1e1000', 'now', '01/02/2020', '2020-1-1', '20200229', '1999-12-31 12:00', 'epoch', '\', 'a\', '%\', repeat('0', 300) || '1']),
-		('date', ARRAY['infinity', '-infinity', '4714-11-24 BC', '4713-01-01 BC', '294276-12-31', '290000-01-01']),
-		('timestamp', ARRAY['infinity', '-infinity', '4714-11-24 BC', '4714-11-25 BC', '4713-02-01 BC', '4500-06-30 BC', '4000-01-01 BC', '4000-01-02 BC', '294276-12-31 23:59:59.999999', '294276-11-01', '290000-01-01']),
-		('timestamptz', ARRAY['infinity', '-infinity', '4714-11-24 00:00+00 BC', '4713-02-01 00:00+00 BC', '4500-06-30 00:00+00 BC', '4000-01-01 00:00+00 BC', '4000-01-02 00:00+00 BC', '294276-12-31 23:59:59.999999+00', '294276-11-01 00:00+00', '290000-01-01 00:00+00']),
-		('interval', ARRAY['178000000 years', '-178000000 years', '2147483647 days', '-2147483648 days', '9223372036854775807 microseconds', '-9223372036854775808 microseconds', '-2147483648 months', '294000 years', '-290000 years', '107000000 days', '2147483647 months 2147483647 days', '2500000000 hours'])
+		('date', ARRAY['infinity', '-infinity']),
+		('timestamp', ARRAY['infinity', '-infinity', '294276-12-31 23:59:59.999999']),
+		('timestamptz', ARRAY['infinity', '-infinity', '4714-11-24 00:00+00 BC', '294276-12-31 23:59:59.999999+00']),
+		('interval', ARRAY['-2147483648 days', '-9223372036854775808 microseconds', '-2147483648 months'])
 	) AS t (type, list), unnest(t.list) AS v (value);
 -- what takes its time is for the run of all tests: more numbers with many digits, the widest strings, and all
 -- names of one function
@@ -116,12 +126,13 @@ BEGIN
 		IF t = 'anyenum'::regtype THEN t := 'total_mood'; END IF;
 		query := format(
 			'SELECT args || %L || quote_literal(value) || %L AS args, s.far OR prev.far AS far FROM (%s) prev, (
-				SELECT value, far OR EXISTS (SELECT FROM constant WHERE name = %L AND arg = %s) AS far
+				SELECT value, far OR ends AND %s OR EXISTS (SELECT FROM constant WHERE name = %L AND arg = %s) AS far
 				FROM sample
 				WHERE type = %L::regtype AND length(value) < %s
 					AND NOT EXISTS (SELECT FROM constant WHERE name = %L AND arg = %s AND only_these)
 				UNION ALL SELECT value, value = ''week'' AND %s FROM constant WHERE name = %L AND arg = %s) s',
-			CASE WHEN i > 1 THEN ', ' ELSE '' END, '::' || t, query, proname, i, t,
+			CASE WHEN i > 1 THEN ', ' ELSE '' END, '::' || t, query,
+			(proname IN ('timezone', 'timestamp_mi', 'timestamptz_mi') OR proname = 'date_trunc' AND t = 'timestamptz'::regtype)::text, proname, i, t,
 			-- four arguments: not all of the values
 			CASE WHEN cardinality(types) > 3 THEN 12 ELSE 10000 END, proname, i,
 			-- weeks of intervals are new in version 18
@@ -200,6 +211,27 @@ SELECT function, total, s.* FROM listed JOIN pg_proc p ON p.oid = function, pg_t
 SET TimeZone = 'Pacific/Kiritimati';
 SELECT function, total, s.* FROM listed JOIN pg_proc p ON p.oid = function, pg_temp.sweep(function, total) s
 	WHERE provolatile = 's' AND (offence IS NOT NULL OR calls = 0);
+RESET TimeZone;
+
+-- the first and the last day of time are values, and none of the days beyond
+SELECT n, dp_cdp.try_add(timestamp '294276-12-01 12:00', n * interval '1 day') AS days, dp_cdp.try_add(n * interval '1 month', timestamp '294274-06-30') AS months,
+		dp_cdp.try_add(timestamptz '294276-12-01 12:00+00', n * interval '24 hours') AS hours, dp_cdp.try_add(date '294276-12-01', n * interval '1 day') AS date
+	FROM unnest('{29,30,31}'::int[]) n;
+SELECT n, dp_cdp.try_subtract(timestamp '4713-01-01 BC', n * interval '1 day') AS days, dp_cdp.try_subtract(timestamp '4711-06-24 BC', n * interval '1 month') AS months,
+		dp_cdp.try_subtract(timestamptz '4713-01-01 00:00+00 BC', n * interval '1 day') AS zoned
+	FROM unnest('{30,31,38,39}'::int[]) n;
+SELECT dp_cdp.try_add(timestamp '294276-12-31', interval '-9223372036854775808 microseconds') AS least, dp_cdp.try_date_bin('365000 days', timestamp '294276-12-31', '2000-01-01') AS bin,
+		dp_cdp.try_date_bin('7 days', timestamp '4714-11-25 BC', '2000-01-01') AS no_bin, dp_cdp.try_timestamp(timestamp '294276-12-31 23:59:59.999999', 0) AS rounded;
+SELECT y, m, d, dp_cdp.try_make_date(y, m, d)
+	FROM (VALUES (-4714, 11, 23), (-4714, 11, 24), (-4714, 12, 32), (0, 1, 1), (5874897, 12, 31), (5874898, 1, 1), (-2147483648, 1, 1)) v (y, m, d);
+-- where local time is on the other side of an end
+SET TimeZone = 'America/New_York';
+SELECT dp_cdp.try_timestamp(t) AS cast, dp_cdp.try_date(t) AS date, dp_cdp.try_to_char(t, 'Day') AS day, dp_cdp.try_extract('hour', t) AS hour, dp_cdp.try_add(t, interval '1 day') = t + interval '1 day' AS same
+	FROM (SELECT timestamptz '4714-11-24 00:00+00 BC' AS t) q;
+SET TimeZone = 'Asia/Kolkata';
+SELECT dp_cdp.try_timestamp(t) AS cast, dp_cdp.try_date(t) AS date, dp_cdp.try_to_char(t, 'YYYY') AS year, dp_cdp.try_extract('hour', t) AS hour, dp_cdp.try_subtract(t, interval '1 day') = t - interval '1 day' AS same,
+		dp_cdp.try_timestamptz(timestamp '4714-11-24 BC') AS no_timestamptz
+	FROM (SELECT timestamptz '294276-12-31 23:59:59+00' AS t) q;
 RESET TimeZone;
 
 -- a total variant has the properties of its built-in, and anybody may call it;

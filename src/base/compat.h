@@ -337,6 +337,7 @@ dp_numeric_scale(int32 typmod)
 /* Arithmetic that tells of what it cannot compute.  Let dp_numeric_OPERATION(a, b, failed) be add, sub, mul, div, mod. */
 #include "utils/date.h"
 #include "utils/numeric.h"
+#include "utils/timestamp.h"
 #if PG_VERSION_NUM >= 190000
 #include "nodes/miscnodes.h"
 
@@ -351,13 +352,13 @@ dp_numeric_##op(Numeric a, Numeric b, bool *failed) \
 } \
 extern int dp_no_such_variable
 
-/* a date as another type; *overflow is not 0 where that has no such value */
-#define DP_TOLD_DATE(type, T) \
-static inline T \
-dp_date2##type(DateADT date, int *overflow) \
+/* a date or timestamp as another type; *overflow is not 0 where that has no such value */
+#define DP_TOLD_DATE(name, From, To) \
+static inline To \
+dp_##name(From date, int *overflow) \
 { \
 	ErrorSaveContext errors = {T_ErrorSaveContext}; \
-	T			result = date2##type##_safe(date, (Node *) &errors); \
+	To			result = name##_safe(date, (Node *) &errors); \
 	*overflow = errors.error_occurred; \
 	return result; \
 } \
@@ -368,8 +369,9 @@ DP_TOLD_NUMERIC(sub);
 DP_TOLD_NUMERIC(mul);
 DP_TOLD_NUMERIC(div);
 DP_TOLD_NUMERIC(mod);
-DP_TOLD_DATE(timestamp, Timestamp);
-DP_TOLD_DATE(timestamptz, TimestampTz);
+DP_TOLD_DATE(date2timestamp, DateADT, Timestamp);
+DP_TOLD_DATE(date2timestamptz, DateADT, TimestampTz);
+DP_TOLD_DATE(timestamp2timestamptz, Timestamp, TimestampTz);
 #else
 #define dp_numeric_add numeric_add_opt_error
 #define dp_numeric_sub numeric_sub_opt_error
@@ -378,6 +380,7 @@ DP_TOLD_DATE(timestamptz, TimestampTz);
 #define dp_numeric_mod numeric_mod_opt_error
 #define dp_date2timestamp date2timestamp_opt_overflow
 #define dp_date2timestamptz date2timestamptz_opt_overflow
+#define dp_timestamp2timestamptz timestamp2timestamptz_opt_overflow
 #endif
 
 /* --- strings --- */
