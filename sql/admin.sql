@@ -53,8 +53,8 @@ SELECT dp_cdp.create_dataset('limits', min_rho => 0.01, max_failures => 3, answe
 SELECT pull_rows, dump_answers, consistent FROM dp_cdp.datasets WHERE dataset = 'limits';
 SELECT dp_cdp.alter_dataset('limits', max_rows => 4);
 SELECT pull_rows FROM dp_cdp.datasets WHERE dataset = 'limits';
-SELECT dp_cdp.alter_dataset('limits', pull_rows => false);
-SELECT dataset, pull_rows FROM dp_cdp.datasets ORDER BY dataset;
+SELECT dp_cdp.alter_dataset('limits', pull_rows => false, key_delta_share => 0.5);
+SELECT dataset, pull_rows, key_delta_share FROM dp_cdp.datasets ORDER BY dataset;
 SELECT default_rho, min_rho, max_failures, answer_step, release_memory FROM dp_cdp.datasets WHERE dataset = 'limits';
 SELECT dp_cdp.drop_dataset('limits');
 
@@ -117,7 +117,7 @@ SELECT columns - 'note' - 'day' AS columns, unit FROM dp_cdp.protected WHERE "ta
 -- budgets
 SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', rho => 0.1);
 SELECT dp_cdp.set_budget('clinic', 'regress_dp_team', rho => 1, delta => 0);
-SELECT dp_cdp.set_budget('survey', 'regress_dp_analyst', epsilon => 1, delta => 1e-6);
+SELECT * FROM dp_cdp.set_budget('survey', 'regress_dp_analyst', epsilon => 1, delta => 1e-6);
 SELECT dp_cdp.set_budget('survey', 'regress_dp_team', epsilon => 1);
 SELECT dp_cdp.set_budget('survey', 'regress_dp_owner', epsilon => 0.5, period => '1 month');
 SELECT dataset, role, rho_limit, rho_spent, rho_remaining, delta_limit, delta_spent, epsilon_spent,

@@ -134,6 +134,39 @@ extern void dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row,
  */
 extern void dp_admin_keep_blocks(Oid relid, Oid like);
 
+/* ------------------------------------------------------------------------
+ * granted.c: what a budget or cap allows
+ * ------------------------------------------------------------------------
+ */
+
+/* amounts, but for epsilon */
+typedef struct DpGrant
+{
+	const char *dataset;
+	Oid			role;			/* InvalidOid: the cap of the dataset */
+	bool		no_limit;		/* a cap on rho that there is not */
+	int64		rho;
+	double		epsilon;		/* as it was asked for; 0: rho was */
+	int64		report_delta;	/* that epsilon belongs to */
+	int64		key_delta;		/* for key selections, beside it */
+	int64		default_rho;	/* of the dataset, as the next two */
+	int64		min_rho;
+	int64		default_delta;
+} DpGrant;
+
+/*
+ * Returns a value of dp_cdp.granted, which is the type of the function's
+ * result; warn: and warns where the limit pays for few aggregates.  Outside of
+ * dp_admin_begin and dp_admin_end.
+ */
+extern Datum dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant, bool warn);
+
+/* the settings of a dataset that a grant tells of */
+extern DpGrant dp_admin_grant(const DpDatasetRow *row, const char *name);
+
+/* an amount of delta as a double, never above it */
+extern double dp_admin_delta_down(int64 amount);
+
 /* keeps a role from being dropped until the end of the transaction; ZC004 when there is none */
 extern void dp_admin_lock_role(Oid role, const char *parameter);
 

@@ -3,11 +3,11 @@
  * budget.c
  *	  set_budget, drop_budget, reset_failures, and the epsilon that views report.
  *
- * A budget given as (epsilon, delta) keeps half of delta for key selection
- * and takes the largest rho that is (epsilon, delta/2)-DP by the tight bound
- * (Canonne, Kamath, Steinke, Corollary 13); both halves are rounded down, so
- * that everything a role sees is (epsilon, delta)-DP.  A budget given as rho
- * takes delta, or the dataset's, as its limit for key selection.
+ * A budget given as (epsilon, delta) keeps a share of delta, key_delta_share of
+ * the dataset, for key selection.  It takes the largest rho that is (epsilon,
+ * rest of delta)-DP by the tight bound (Canonne, Kamath, Steinke, Corollary 13),
+ * rounded down, so that everything a role sees is (epsilon, delta)-DP.  A budget
+ * given as rho takes delta, or the dataset's, as its limit for key selection.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -58,17 +58,10 @@ dp_admin_lock_role(Oid role, const char *parameter)
 				 errmsg("%s is no role: give the name of an existing role", parameter)));
 }
 
-/* Returns an amount of delta as a double, never above it. */
-static double
-delta_double_down(int64 amount)
-{
-	return amount == 0 ? 0.0 : nextafter((double) amount / (double) DP_DELTA_ONE, 0.0);
-}
-
 static int64
 rho_for_epsilon(double epsilon, int64 delta)
 {
-	double		rho = dp_zcdp_rho_down(epsilon, delta_double_down(delta));
+	double		rho = dp_zcdp_rho_down(epsilon, dp_admin_delta_down(delta));
 
 	/*
 	 * The shortest decimal of a double may lie above it, by less than the
@@ -154,27 +147,44 @@ read_limits(FunctionCallInfo fcinfo)
 	return limits;
 }
 
-/*
- * Writes the budget of role in dataset.  The limits lack nothing but what
- * follows from the dataset.  period NULL: it is never renewed, else for the
- * first time at renews_at.
- */
-static void
-write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interval *period, TimestampTz renews_at)
+/* Completes the limits of a role's budget by what follows from the dataset. */
+static DpGrant
+complete_limits(const DpDatasetRow *dataset, const char *name, Oid role, const Limits *limits)
 {
+	DpGrant		grant = dp_admin_grant(dataset, name);
 	int64		delta = limits->has_delta ? limits->delta : dataset->delta_limit;
-	int64		delta_limit = limits->by_rho ? delta : delta / 2;
-	int64		report_delta = limits->by_rho ? dataset->delta_limit : delta / 2;
-	int64		rho_limit = limits->by_rho ? limits->rho : rho_for_epsilon(limits->epsilon, report_delta);
+
+	grant.role = role;
+	if (limits->by_rho)
+	{
+		grant.rho = limits->rho;
+		grant.report_delta = dataset->delta_limit;
+		grant.key_delta = delta;
+	}
+	else
+	{
+		grant.epsilon = limits->epsilon;
+		/* however this is rounded, the two are delta */
+		grant.key_delta = Min((int64) rint(dataset->key_delta_share * (double) delta), delta);
+		grant.report_delta = delta - grant.key_delta;
+		grant.rho = rho_for_epsilon(limits->epsilon, grant.report_delta);
+	}
+	return grant;
+}
+
+/* Writes a budget.  period NULL: it is never renewed, else for the first time at renews_at. */
+static void
+write_budget(const DpGrant *grant, Interval *period, TimestampTz renews_at)
+{
 	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, NUMERICOID, INTERVALOID, TIMESTAMPTZOID};
 	char		nulls[] = {' ', ' ', ' ', ' ', ' ', period ? ' ' : 'n', period ? ' ' : 'n'};
 	Datum		values[lengthof(types)];
 
-	values[0] = CStringGetTextDatum(dataset->name);
-	values[1] = ObjectIdGetDatum(role);
-	values[2] = NumericGetDatum(dp_amount_numeric(rho_limit, DP_RHO_SCALE));
-	values[3] = NumericGetDatum(dp_amount_numeric(delta_limit, DP_DELTA_SCALE));
-	values[4] = NumericGetDatum(dp_amount_numeric(report_delta, DP_DELTA_SCALE));
+	values[0] = CStringGetTextDatum(grant->dataset);
+	values[1] = ObjectIdGetDatum(grant->role);
+	values[2] = NumericGetDatum(dp_amount_numeric(grant->rho, DP_RHO_SCALE));
+	values[3] = NumericGetDatum(dp_amount_numeric(grant->key_delta, DP_DELTA_SCALE));
+	values[4] = NumericGetDatum(dp_amount_numeric(grant->report_delta, DP_DELTA_SCALE));
 	values[5] = IntervalPGetDatum(period);
 	values[6] = TimestampTzGetDatum(renews_at);
 	/* a role that was renamed since has its row under another name */
@@ -200,7 +210,8 @@ write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interv
 /*
  * set_budget(dataset, role, rho, epsilon, delta, period)
  *
- * Creates or changes a budget; what is spent stays spent.
+ * Creates or changes a budget; what is spent stays spent.  Returns what the
+ * budget allows.
  */
 Datum
 dp_set_budget(PG_FUNCTION_ARGS)
@@ -212,14 +223,14 @@ dp_set_budget(PG_FUNCTION_ARGS)
 	Interval   *period = PG_ARGISNULL(5) ? NULL : PG_GETARG_INTERVAL_P(5);
 	TimestampTz renews_at = period ? next_renewal(period) : 0;
 	DpAdminContext context;
-	DpDatasetRow *dataset;
+	DpGrant		grant;
 
 	dp_admin_begin(&context);
-	dataset = dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
+	grant = complete_limits(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name, role, &limits);
 	dp_admin_lock_role(role, "role");
-	write_budget(dataset, role, &limits, period, renews_at);
+	write_budget(&grant, period, renews_at);
 	dp_admin_end(&context);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &grant, true));
 }
 
 static void

@@ -247,6 +247,17 @@ find_bounds(double share)
 	return share;
 }
 
+/* Checks which share of the delta of an (epsilon, delta) budget is for key selections. */
+static double
+key_delta_share(double share)
+{
+	if (!(share >= 0 && share < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("key_delta_share is the share of the delta of an (epsilon, delta) budget that is for selecting keys, and must be at least 0 and less than 1, such as 0.1; with 0 such budgets select none")));
+	return share;
+}
+
 /* answers that are older than this tell nothing of today */
 #define MAX_REUSE ((int64) 36525 * USECS_PER_DAY)
 
@@ -265,8 +276,8 @@ reuse(const Interval *interval)
 }
 
 /*
- * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent and pull_rows, which begin at
- * argument "first".
+ * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows and
+ * key_delta_share, which begin at argument "first".
  */
 static void
 read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
@@ -289,6 +300,8 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 		row->consistent = PG_GETARG_BOOL(first + 7);
 	if (!PG_ARGISNULL(first + 8))
 		row->pull_rows = PG_GETARG_BOOL(first + 8);
+	if (!PG_ARGISNULL(first + 9))
+		row->key_delta_share = key_delta_share(PG_GETARG_FLOAT8(first + 9));
 
 	if (row->min_rho > row->default_rho)
 		ereport(ERROR,
@@ -366,7 +379,7 @@ days_and_time(int64 microseconds)
 	return interval;
 }
 
-#define NUM_SETTINGS 19
+#define NUM_SETTINGS 20
 
 static void
 settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
@@ -423,6 +436,20 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	values[16] = BoolGetDatum(row->dump_answers);
 	values[17] = BoolGetDatum(row->consistent);
 	values[18] = BoolGetDatum(row->pull_rows);
+	types[19] = FLOAT8OID;
+	values[19] = Float8GetDatum(row->key_delta_share);
+}
+
+/* Returns what the cap of a dataset allows; beside key selections, delta is that of reports. */
+static DpGrant
+cap_of(const DpDatasetRow *row, const char *name)
+{
+	DpGrant		grant = dp_admin_grant(row, name);
+
+	grant.no_limit = !row->has_rho_limit;
+	grant.rho = row->rho_limit;
+	grant.report_delta = grant.key_delta = row->delta_limit;
+	return grant;
 }
 
 /* ------------------------------------------------------------------------
@@ -434,9 +461,10 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
  *				  release_memory, find_bounds, reuse, dump_answers, consistent,
- *				  pull_rows)
+ *				  pull_rows, key_delta_share)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
+ * Returns what the cap allows.
  */
 /*
  * The audit of a dataset that was dropped bears its name: whoever owns the next
@@ -466,6 +494,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	char		nulls[NUM_SETTINGS];
 	ListCell   *lc;
 	uint64		created;
+	DpGrant		cap;
 
 	/* before the update it has fewer arguments */
 	dp_check_version();
@@ -478,6 +507,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	row.max_rows = 5;
 	row.neighbors = "add_remove";
 	row.max_failures = 20;
+	row.key_delta_share = 0.1;
 	read_settings(fcinfo, &row);
 	read_limits(fcinfo, 9, false, &row);
 
@@ -495,14 +525,16 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 							row.name, get_rel_name(lfirst_oid(lc)))));
 	}
 
+	cap = cap_of(&row, row.name);
 	settings_parameters(&row, types, values, nulls);
 	dp_admin_begin(&context);
 	check_former_audit(row.name, row.owner);
 	dp_admin_number_balances();
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
-							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)"
+							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows,"
+							   " key_delta_share)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)"
 							   " ON CONFLICT DO NOTHING",
 							   NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0)
@@ -511,15 +543,15 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 				 errmsg("dataset \"%s\" exists already: choose another name or call dp_cdp.alter_dataset",
 						row.name)));
 	dp_admin_end(&context);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap, true));
 }
 
 /*
  * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
  *				 answer_step, release_memory, find_bounds, reuse, dump_answers, consistent,
- *				  pull_rows)
+ *				  pull_rows, key_delta_share)
  *
- * NULL leaves a setting as it is; rho or max_rho => 'Infinity',
+ * Returns what the cap allows.  NULL leaves a setting as it is; rho or max_rho => 'Infinity',
  * answer_step => '0', release_memory => 0, find_bounds => 0 and reuse => '0' remove it.
  */
 Datum
@@ -534,6 +566,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	Datum		values[NUM_SETTINGS];
 	char		nulls[NUM_SETTINGS];
 	ListCell   *lc;
+	DpGrant		cap;
 
 	dp_admin_begin(&context);
 	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
@@ -551,6 +584,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 							GetUserNameFromId(row->owner, false), name)));
 	}
 
+	cap = cap_of(row, name);
 	settings_parameters(row, types, values, nulls);
 	/* an owner that there is no more stays as it was written down */
 	dp_admin_execute("UPDATE dp_cdp.dataset SET owner = CASE WHEN $2 = 0 THEN owner ELSE $2 END,"
@@ -559,8 +593,8 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 					 " rho_limit = $3, delta_limit = $4,"
 					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
-					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, dump_answers = $17, consistent = $18, pull_rows = $19"
-					 " WHERE name = $1",
+					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, dump_answers = $17, consistent = $18, pull_rows = $19,"
+					 " key_delta_share = $20 WHERE name = $1",
 					 NUM_SETTINGS, types, values, nulls, true);
 	if (row->dump_answers != were_dumped)
 		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
@@ -569,7 +603,8 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 
 	foreach(lc, dp_label_tables(name))
 		dp_policy_invalidate(lfirst_oid(lc));
-	PG_RETURN_VOID();
+	/* of what this call has changed */
+	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap, !PG_ARGISNULL(1) || !PG_ARGISNULL(3)));
 }
 
 /*

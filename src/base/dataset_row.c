@@ -53,6 +53,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_DUMP_ANSWERS] = "dump_answers",
 	[DP_DATASET_CONSISTENT] = "consistent",
 	[DP_DATASET_PULL_ROWS] = "pull_rows",
+	[DP_DATASET_KEY_DELTA_SHARE] = "key_delta_share",
 };
 
 AttrNumber
@@ -182,6 +183,7 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	read_reuse(tuple, desc, row);
 	row->consistent = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_CONSISTENT));
 	row->pull_rows = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_PULL_ROWS));
+	row->key_delta_share = DatumGetFloat8(get_not_null(tuple, desc, DP_DATASET_KEY_DELTA_SHARE));
 	row->answer_step = NULL;
 	if (!isnull)
 	{

@@ -45,6 +45,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_DUMP_ANSWERS,
 	DP_DATASET_CONSISTENT,
 	DP_DATASET_PULL_ROWS,
+	DP_DATASET_KEY_DELTA_SHARE,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -71,6 +72,8 @@ typedef struct DpDatasetRow
 	bool		dump_answers;
 	bool		consistent;		/* grouping sets are made to add up */
 	bool		pull_rows;		/* of distributed tables */
+	double		key_delta_share;	/* of the delta of an (epsilon, delta)
+									 * budget, for key selections */
 	/* dp_read_dataset_limits */
 	bool		has_rho_limit;
 	int64		rho_limit;

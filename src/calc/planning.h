@@ -29,7 +29,7 @@
  *	 split_budget(rho, weights float8[]) float8[]	  dp_split_weighted
  *
  * epsilon and delta are those of zCDP alone: a budget set by set_budget
- * (epsilon, delta) keeps half of delta for key selection, so give delta / 2.
+ * (epsilon, delta) keeps a share of delta for key selection, so give the rest.
  *
  * Arguments are finite.  Results are never NaN, may be +Infinity.  "No answer"
  * is -1 (DP_NO_ANSWER), where noted.

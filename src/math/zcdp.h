@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * zcdp.h
- *	  What a budget hangs on: rho from (epsilon, delta), rounded down, and
- *	  epsilon from rho, rounded up.
+ *	  What a budget hangs on: rho from (epsilon, delta), rounded down, epsilon
+ *	  from rho, rounded up, and how often a guess is right.
  *
- * The bounds are those of Canonne, Kamath, Steinke 2020 (CKS), Proposition 12
+ * The bounds of epsilon and rho are those of Canonne, Kamath, Steinke 2020 (CKS), Proposition 12
  * and Corollary 13.  Conversions that round to the nearest number, and other
  * bounds, are in calc/zcdp_bounds.h.
  *
@@ -30,5 +30,14 @@
  */
 extern double dp_zcdp_epsilon_up(double rho, double delta);
 extern double dp_zcdp_rho_down(double epsilon, double delta);
+
+/*
+ * Returns how often the best guesser is right at most, 0.5 .. 1, rounded up: he
+ * knows all but whether one person is in the data, which is as likely as not,
+ * and has seen answers with Gaussian noise that cost rho, beside keys that were
+ * shown wrongly with probability delta.  The head of zcdp.c has the proof and
+ * by how much discrete noise differs.  rho >= 0, maybe infinite; 0 <= delta <= 1.
+ */
+extern double dp_zcdp_best_guess(double rho, double delta);
 
 #endif							/* DP_ZCDP_H */

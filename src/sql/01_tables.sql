@@ -50,7 +50,8 @@ CREATE TABLE dp_cdp.dataset (
 	dump_answers	boolean NOT NULL DEFAULT false,
 	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
 	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
-	pull_rows		boolean NOT NULL DEFAULT false	-- of distributed tables, where servers cannot add up what is asked for
+	pull_rows		boolean NOT NULL DEFAULT false,	-- of distributed tables, where servers cannot add up what is asked for
+	key_delta_share	float8 NOT NULL DEFAULT 0.1	-- of the delta of an (epsilon, delta) budget, for key selections
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -71,6 +72,17 @@ CREATE TABLE dp_cdp.budget (
 	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),
 	spent_since		bigint NOT NULL DEFAULT 0,	-- what is spent are the log's rows from this id on
 	PRIMARY KEY (dataset, role, role_name)
+);
+
+-- What a budget or cap allows.
+CREATE TYPE dp_cdp.granted AS (
+	rho				numeric,
+	epsilon			float8,
+	delta			float8,
+	best_guess		float8,
+	aggregates		numeric,
+	key_delta		float8,
+	key_selections	numeric
 );
 
 -- One row for each release that was granted, each debit that was refused, and

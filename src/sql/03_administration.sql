@@ -11,6 +11,23 @@ COMMENT ON FUNCTION dp_cdp.library_version() IS
 -- Anyone may call these, but for create_dataset; each asks for itself whether
 -- the caller owns the dataset (and, to protect a table, the table).
 
+COMMENT ON TYPE dp_cdp.granted IS
+	'what a budget, or a dataset''s cap, allows in all, whatever of it is spent: what set_budget, create_dataset and alter_dataset return';
+COMMENT ON COLUMN dp_cdp.granted.rho IS
+	'the limit; Infinity: the dataset has no cap';
+COMMENT ON COLUMN dp_cdp.granted.epsilon IS
+	'everything that is seen, once rho and key_delta are spent, is (epsilon, delta)-differentially private; rounded up to 6 digits';
+COMMENT ON COLUMN dp_cdp.granted.delta IS
+	'the delta of that, with key_delta in it';
+COMMENT ON COLUMN dp_cdp.granted.best_guess IS
+	'how often the best guesser is right, once all is spent: he knows everything but whether one person is in the data, which is as likely as not; 0.5: he learns nothing, 1: he may know; Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
+COMMENT ON COLUMN dp_cdp.granted.aggregates IS
+	'how many aggregates rho pays for at the price of the setting dp_cdp.rho, or without it the dataset''s default_rho';
+COMMENT ON COLUMN dp_cdp.granted.key_delta IS
+	'the limit on delta for private selections of keys; 0: none';
+COMMENT ON COLUMN dp_cdp.granted.key_selections IS
+	'how many selections of keys that pays for at the dataset''s default_delta';
+
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	name text,
 	rho float8 DEFAULT NULL,
@@ -29,15 +46,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	reuse interval DEFAULT NULL,
 	dump_answers boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
-	pull_rows boolean DEFAULT NULL
-) RETURNS void
+	pull_rows boolean DEFAULT NULL,
+	key_delta_share float8 DEFAULT 0.1
+) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean) IS
-	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) IS
+	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation; returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -58,12 +76,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	reuse interval DEFAULT NULL,
 	dump_answers boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
-	pull_rows boolean DEFAULT NULL
-) RETURNS void
+	pull_rows boolean DEFAULT NULL,
+	key_delta_share float8 DEFAULT NULL
+) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it; returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -175,11 +194,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 	epsilon float8 DEFAULT NULL,
 	delta float8 DEFAULT NULL,
 	period interval DEFAULT NULL
-) RETURNS void
+) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_budget';
 COMMENT ON FUNCTION dp_cdp.set_budget(text, regrole, float8, float8, float8, interval) IS
-	'gives a role a budget, or changes it and keeps what is spent: rho, or (epsilon, delta); renewed each period';
+	'gives a role a budget, or changes it and keeps what is spent: rho, or (epsilon, delta); renewed each period; returns what it allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -128,7 +128,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.dump_answers,
 		d.block_every,
 		d.consistent,
-		d.pull_rows
+		d.pull_rows,
+		d.key_delta_share
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -139,6 +140,9 @@ COMMENT ON VIEW dp_cdp.datasets IS
 
 COMMENT ON COLUMN dp_cdp.datasets.block_every IS
 	'how long its blocks of time are: caps and budgets hold for a person''s rows of each block, and what is known of a person with rows in several blocks is the sum over these; NULL: the dataset is without blocks, and they hold for all rows of a person';
+
+COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
+	'the share of the delta of an (epsilon, delta) budget that set_budget keeps for selecting keys';
 
 CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 	SELECT b.dataset, b.role, b.role_name, k.block_from, k.block_to,

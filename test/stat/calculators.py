@@ -17,6 +17,8 @@ LEAST = Decimal("5e-324")
 ANSWER = """
 \\set QUIET on
 SET extra_float_digits = 3;
+-- budgets that buy little
+SET client_min_messages = error;
 CREATE FUNCTION pg_temp.answer(sql text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     answer text;

@@ -52,6 +52,10 @@ SELECT line FROM (
 	FROM member m JOIN pg_attribute a ON a.attrelid = m.objid AND m.classid = 'pg_class'::regclass AND a.attnum > 0 AND NOT a.attisdropped
 		LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 	UNION ALL
+	SELECT 'field ' || m.identity || ' ' || a.attnum || ' ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || coalesce(col_description(a.attrelid, a.attnum), '')
+	FROM member m JOIN pg_type t ON t.oid = m.objid AND m.classid = 'pg_type'::regclass
+		JOIN pg_attribute a ON a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+	UNION ALL
 	SELECT 'constraint ' || m.identity || ' ' || c.conname || ' ' || pg_get_constraintdef(c.oid)
 	FROM member m JOIN pg_constraint c ON c.conrelid = m.objid AND m.classid = 'pg_class'::regclass
 	UNION ALL

@@ -31,7 +31,7 @@ $node->safe_psql('clinic', q{
 	CREATE TABLE parent (id int);
 	CREATE TABLE child (more int) INHERITS (parent);
 	SELECT dp_cdp.create_dataset('it''s "clinic"', rho => 5, delta => 1e-7, default_rho => 0.03, max_rho => 0.5,
-		max_groups => 2, max_rows => 3, neighbors => 'replace_one', release_memory => 1000, find_bounds => 0.25, pull_rows => true);
+		max_groups => 2, max_rows => 3, neighbors => 'replace_one', release_memory => 1000, find_bounds => 0.25, pull_rows => true, key_delta_share => 0.3);
 	SELECT dp_cdp.create_dataset('other');
 	SELECT dp_cdp.protect_table('"the lab"."visits, all"', 'it''s "clinic"', unit => 'who''s');
 	SELECT dp_cdp.protect_table('parts', 'other', unit => 'patient');

@@ -724,11 +724,11 @@ def directed_rows():
         for delta in ("0.1", "0.000001", "0.000000000000000001"):
             directed("dp_cdp.epsilon_spent(%s, %s)" % (rho, delta), "+",
                      lambda: zcdp_epsilon(mpf(rho), mpf(delta)), lambda x: 1e-12 if x < 1e-3 else 2e-13)
-    # rho_of_budget is in calculators.py: set_budget, which keeps half of delta
+    # rho_of_budget is in calculators.py: set_budget, which keeps a tenth of delta
     for epsilon in (0.1, 0.5, 1.0, 3.0, 17.25):
         for delta in ("1e-3", "1e-6", "1e-12"):
             directed("pg_temp.rho_of_budget(%r, %s)" % (epsilon, delta), "-",
-                     lambda: zcdp_rho(mpf(epsilon), mpf(delta) / 2), lambda x: 2e-12 / x + 1e-13)
+                     lambda: zcdp_rho(mpf(epsilon), mpf(delta) * 9 / 10), lambda x: 2e-12 / x + 1e-13)
 
 
 def published_rows():

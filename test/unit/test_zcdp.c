@@ -1,7 +1,7 @@
 /*
  * test_zcdp.c
  *	  zCDP and (epsilon, delta): known values, directed rounding, limits, and
- *	  round trips.
+ *	  round trips; how often the best guess is right.
  */
 #include <float.h>
 #include <math.h>
@@ -131,10 +131,92 @@ test_properties(void)
 	}
 }
 
+/*
+ * The best guess of k counts at rho / k each, from their sum: half of 1 + the
+ * total variation of the sum's two laws, with and without a person, by
+ * convolution of discrete Gaussians.
+ */
+static double
+guess_of_counts(int k, double rho)
+{
+	enum
+	{
+		FAR = 300,
+		SIZE = 2 * FAR + 1
+	};
+	static double one[SIZE],
+				law[SIZE],
+				next[SIZE];
+	double		sum = 0,
+				distance = 0;
+	int			i,
+				j,
+				n;
+
+	for (i = 0; i < SIZE; i++)
+		sum += one[i] = exp(-(double) (i - FAR) * (i - FAR) * rho / k);
+	for (i = 0; i < SIZE; i++)
+		law[i] = one[i] /= sum;
+	for (n = 1; n < k; n++)
+	{
+		for (i = 0; i < SIZE; i++)
+		{
+			next[i] = 0;
+			for (j = i < FAR ? 0 : i - FAR; j < SIZE && j <= i + FAR; j++)
+				next[i] += law[j] * one[i - j + FAR];
+		}
+		for (i = 0; i < SIZE; i++)
+			law[i] = next[i];
+	}
+	/* with the person each count is one more, so that their sum is k more */
+	for (i = 0; i < SIZE; i++)
+		distance += fabs(law[i] - (i >= k ? law[i - k] : 0)) / 2;
+	return (1 + distance) / 2;
+}
+
+static void
+test_best_guess(void)
+{
+	/* Phi(sqrt(rho/2)), to 16 digits by mpmath */
+	static const double known[][2] = {
+		{1e-12, 0.5000002820947918}, {0.01, 0.5281859888985083}, {0.02, 0.5398278372770290},
+		{0.5, 0.6914624612740131}, {2, 0.8413447460685429}, {8, 0.9772498680518208}, {50, 0.9999997133484281}};
+	int			i,
+				k;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	{
+		double		rho = known[i][0],
+					guess = dp_zcdp_best_guess(rho, 0),
+					with = dp_zcdp_best_guess(rho, 1e-3);
+
+		check(guess >= known[i][1] - 1e-16 && guess - known[i][1] < 1e-14, "best_guess(%g, 0) = %.17g, not %.17g",
+			  rho, guess, known[i][1]);
+		check(fabs(with - (guess + 1e-3 * (1 - guess))) < 1e-14, "best_guess(%g, 1e-3) = %.17g", rho, with);
+	}
+	check(dp_zcdp_best_guess(0, 0) >= 0.5 && dp_zcdp_best_guess(0, 0) < 0.5 + 1e-14, "of nothing");
+	check(dp_zcdp_best_guess(HUGE_VAL, 0) == 1 && dp_zcdp_best_guess(1, 1) == 1 && dp_zcdp_best_guess(1e6, 0) == 1,
+		  "of everything");
+
+	/* who is told the sum of counts with discrete noise guesses as the head of zcdp.c says */
+	for (k = 1; k <= 40; k += 13)
+	{
+		double		rho = 0.02 * k;
+		double		guess = guess_of_counts(k, rho);
+
+		check(fabs(guess - dp_zcdp_best_guess(rho, 0)) < 1e-4, "%d counts at 0.02: %.7f, Gaussian %.7f",
+			  k, guess, dp_zcdp_best_guess(rho, 0));
+		check(guess <= dp_zcdp_best_guess(rho / (1 - 2 * 0.02), 0) + k * 1.1e-8, "%d counts at 0.02: %.7f", k, guess);
+	}
+	check(fabs(guess_of_counts(1, 1) - 0.782) < 5e-4 && fabs(dp_zcdp_best_guess(1, 0) - 0.760) < 5e-4, "one count at 1");
+	check(fabs(guess_of_counts(1, 0.1) - dp_zcdp_best_guess(0.1, 0) - pow(0.1, 1.5) / 42) < 2e-5, "one count at 0.1");
+}
+
 void
 zcdp_tests(void)
 {
 	RUN(test_known);
 	RUN(test_limits);
 	RUN(test_properties);
+	RUN(test_best_guess);
 }

@@ -151,6 +151,7 @@ ALTER TABLE dp_cdp.dataset ADD COLUMN block_every interval;
 -- grouping sets that add up: after those of the blocks, as in a fresh database
 ALTER TABLE dp_cdp.dataset ADD COLUMN consistent boolean NOT NULL DEFAULT false;
 ALTER TABLE dp_cdp.dataset ADD COLUMN pull_rows boolean NOT NULL DEFAULT false;
+ALTER TABLE dp_cdp.dataset ADD COLUMN key_delta_share float8 NOT NULL DEFAULT 0.1;
 ALTER TABLE dp_cdp.release_log ADD COLUMN block_from date;
 ALTER TABLE dp_cdp.release_log ADD COLUMN block_to date;
 CREATE TABLE dp_cdp.block_spent (
@@ -166,6 +167,39 @@ CREATE TABLE dp_cdp.block_spent (
 DROP FUNCTION dp_cdp.protect_table(regclass, text, name);
 DROP FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval);
 DROP FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval);
+
+-- What a budget or cap allows.
+CREATE TYPE dp_cdp.granted AS (
+	rho				numeric,
+	epsilon			float8,
+	delta			float8,
+	best_guess		float8,
+	aggregates		numeric,
+	key_delta		float8,
+	key_selections	numeric
+);
+-- A function with another result is made anew; who may call it stays.
+DO $$
+DECLARE
+	form text := 'dp_cdp.set_budget(text, pg_catalog.regrole, float8, float8, float8, interval)';
+	acl aclitem[] := (SELECT p.proacl FROM pg_catalog.pg_proc p WHERE p.oid = form::pg_catalog.regprocedure);
+	g record;
+BEGIN
+	EXECUTE pg_catalog.format('DROP FUNCTION %s', form);
+	CREATE FUNCTION dp_cdp.set_budget(dataset text, role regrole, rho float8 DEFAULT NULL, epsilon float8 DEFAULT NULL,
+			delta float8 DEFAULT NULL, period interval DEFAULT NULL) RETURNS dp_cdp.granted
+		LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_budget';
+	IF acl IS NOT NULL THEN
+		EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', form);
+	END IF;
+	FOR g IN SELECT x.grantee, x.is_grantable FROM pg_catalog.aclexplode(acl) x
+	LOOP
+		EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', form,
+			CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::pg_catalog.regrole::text END,
+			CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+	END LOOP;
+END;
+$$;
 
 -- Names that protected tables have left.  Rows come from DDL, by whomever, and
 -- go with their dataset, or when what bears the name is protected.  The key
