@@ -198,6 +198,11 @@ BEGIN
 			CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::pg_catalog.regrole::text END,
 			CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
 	END LOOP;
+	-- these are an administrator's, and not what the script gives (part 20)
+	DELETE FROM pg_catalog.pg_init_privs i
+		WHERE i.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND i.objoid = form::pg_catalog.regprocedure;
+	DELETE FROM pg_catalog.pg_shdepend d
+		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = form::pg_catalog.regprocedure AND d.deptype = 'i';
 END;
 $$;
 

@@ -123,6 +123,8 @@ SELECT dp_cdp.alter_dataset('clinic', release_memory => 0);
 --> 42501
 SELECT dp_cdp.alter_dataset('clinic', find_bounds => 0.001);
 --> 42501
+SELECT dp_cdp.alter_dataset('clinic', key_delta_share => 0.99);
+--> 42501
 UPDATE dp_cdp.budget SET failures = 0;
 --> 42501
 SELECT failures FROM dp_cdp.budget;

@@ -97,6 +97,10 @@ SELECT dp_cdp.protect_table('readings', 'clinic');
 SELECT dp_cdp.set_bounds('readings', 'value', 0, 1);
 SELECT dp_cdp.set_budget('clinic', 'ana', rho => 2, period => '1 year');
 SELECT dp_cdp.set_budget('clinic', 'bob', epsilon => 1, delta => 1e-6);
+RESET SESSION AUTHORIZATION;
+REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM PUBLIC, ana;
+GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO dba WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO bob;
 EOC
 	my $ask = 'SELECT dp_count(*) FROM visits';
 	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana; $ask; $ask");
@@ -156,6 +160,13 @@ EOC
 		'the ledger adds up from here on');
 	$node->safe_psql('test', "GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba; SET SESSION AUTHORIZATION dba;"
 		. " SELECT dp_cdp.create_dataset('other'); RESET SESSION AUTHORIZATION; REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM dba");
+
+	is($node->safe_psql('test', "SELECT string_agg(grantee::regrole || ' ' || is_grantable, ', ' ORDER BY grantee::regrole::text) FROM pg_proc, aclexplode(proacl) WHERE oid = 'dp_cdp.set_budget'::regproc"),
+		'bob false, dba true, postgres false', "$version: who may call a function that has another result now");
+	is($node->safe_psql('test', 'SELECT DISTINCT key_delta_share FROM dp_cdp.datasets'), '0.1', 'datasets have the default of a new setting');
+	is($node->safe_psql('test', "SET SESSION AUTHORIZATION dba; SELECT rho || ' ' || aggregates FROM dp_cdp.set_budget('clinic', 'ana', rho => 2, period => '1 year')"),
+		'2 4', 'and budgets tell what they allow');
+	$node->safe_psql('test', 'REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM dba, bob CASCADE; GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO PUBLIC');
 
 	$node->safe_psql('postgres', 'CREATE DATABASE fresh');
 	$node->safe_psql('fresh', 'CREATE EXTENSION dp_cdp');
