@@ -111,16 +111,14 @@ hint_at_more(const DpGrant *grant, int64 price)
 		appendStringInfo(&hint, "give epsilon => %g", epsilon_of(grant, (int64) enough, 3));
 	else if (enough <= DP_RHO_MAX)
 		appendStringInfo(&hint, "give rho => %s", dp_amount_text(enough, DP_RHO_SCALE));
-	if (cheap > 0)
+	/* another price than the dataset's is that of a setting */
+	if (cheap > 0 && price == grant->default_rho)
 	{
 		const char *text = dp_amount_text(cheap, DP_RHO_SCALE);
 
-		appendStringInfo(&hint, "%sfor answers with more noise, ", hint.len > 0 ? ", or, " : "");
-		if (dp_guc_rho > 0)
-			appendStringInfo(&hint, "SET dp_cdp.rho = %s", text);
-		else
-			appendStringInfo(&hint, "dp_cdp.alter_dataset(%s, default_rho => %s%s%s)", quote_literal_cstr(grant->dataset),
-							 text, grant->min_rho > cheap ? ", min_rho => " : "", grant->min_rho > cheap ? text : "");
+		appendStringInfo(&hint, "%sfor answers with more noise, dp_cdp.alter_dataset(%s, default_rho => %s%s%s)",
+						 hint.len > 0 ? ", or, " : "", quote_literal_cstr(grant->dataset), text,
+						 grant->min_rho > cheap ? ", min_rho => " : "", grant->min_rho > cheap ? text : "");
 	}
 	return hint.len > 0 ? errhint("For %d aggregates, %s.", FEW_AGGREGATES, hint.data) : 0;
 }
@@ -130,14 +128,15 @@ static void
 warn_of_little(const DpGrant *grant, int64 price)
 {
 	int64		n = grant->rho / price;
-	const char *whose = OidIsValid(grant->role)
-		? psprintf("the budget of role \"%s\"", GetUserNameFromId(grant->role, false)) : "the cap";
+	const char *what = "the cap of";
 
 	if (n >= FEW_AGGREGATES)
 		return;
+	if (OidIsValid(grant->role))
+		what = psprintf("the budget of role \"%s\" in", GetUserNameFromId(grant->role, false));
 	ereport(WARNING,
-			(errmsg("%s in dataset \"%s\" pays for %s at the default price, rho %s: give more, or let answers cost less",
-					whose, grant->dataset,
+			(errmsg("%s dataset \"%s\" pays for %s at the default price, rho %s: give more, or let answers cost less",
+					what, grant->dataset,
 					n == 0 ? "no aggregate" : n == 1 ? "1 aggregate" : psprintf("%d aggregates", (int) n),
 					dp_amount_text(price, DP_RHO_SCALE)),
 			 hint_at_more(grant, price)));

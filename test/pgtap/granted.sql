@@ -173,18 +173,18 @@ SELECT dp_cdp.alter_dataset('town', default_rho => 0.01, min_rho => 0.0001) \g /
 SELECT is(:'said'::text, 'WARNING:  the budget of role "analyst1" in dataset "town" pays for no aggregate at the default price, rho 1000000: give more, or let answers cost less', 'without a remedy that there is not');
 \set statement 'SET dp_cdp.rho = 0.5; SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 1)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT matches(:'said'::text, 'pays for 2 aggregates at the default price, rho 0.5: .* give rho => 5, or, for answers with more noise, SET dp_cdp.rho = 0.1\.$', 'at the price of a setting');
+SELECT matches(:'said'::text, 'pays for 2 aggregates at the default price, rho 0.5: .* give rho => 5\.$', 'at the price of a setting');
 
 \set statement 'SELECT dp_cdp.create_dataset(''it''''s'', rho => 0.05)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT is(:'said'::text, $$WARNING:  the cap in dataset "it's" pays for 5 aggregates at the default price, rho 0.01: give more, or let answers cost less
+SELECT is(:'said'::text, $$WARNING:  the cap of dataset "it's" pays for 5 aggregates at the default price, rho 0.01: give more, or let answers cost less
 HINT:  For 10 aggregates, give rho => 0.1, or, for answers with more noise, dp_cdp.alter_dataset('it''s', default_rho => 0.005).$$, 'a cap');
 \set statement 'SELECT dp_cdp.alter_dataset(''it''''s'', max_rows => 3)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'where another setting changes nothing is said');
 \set statement 'SELECT dp_cdp.alter_dataset(''it''''s'', default_rho => 0.02)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT matches(:'said'::text, '^WARNING:  the cap in dataset "it''s" pays for 2 aggregates', 'but where the price does');
+SELECT matches(:'said'::text, '^WARNING:  the cap of dataset "it''s" pays for 2 aggregates', 'but where the price does');
 \set statement 'SELECT dp_cdp.alter_dataset(''it''''s'', rho => 0.2)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'ten are enough');

@@ -12,9 +12,9 @@ SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['cardiology', 'neurology', 'ortho
                                               'pediatrics', 'radiology', 'surgery']);
 
 -- Budgets: the analyst's in rho, the partner's in (epsilon, delta), the intern's for one number.
-SELECT dp_cdp.set_budget('clinic', 'analyst', rho => 0.5);
-SELECT dp_cdp.set_budget('clinic', 'partner', epsilon => 1, delta => 1e-6);
-SELECT dp_cdp.set_budget('clinic', 'intern', rho => 0.01);
+SELECT * FROM dp_cdp.set_budget('clinic', 'analyst', rho => 0.5);
+SELECT * FROM dp_cdp.set_budget('clinic', 'partner', epsilon => 1, delta => 1e-6);
+SELECT * FROM dp_cdp.set_budget('clinic', 'intern', rho => 0.01);
 
 SELECT dataset, role, rho_limit, rho_spent, delta_limit
 FROM dp_cdp.budgets ORDER BY role::text;
