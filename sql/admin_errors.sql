@@ -253,9 +253,9 @@ SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon =>
 SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon => 'NaN')$$);
 SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon => 'Infinity')$$);
 SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon => 1, delta => 0)$$);
-SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon => 1, delta => 1e-18)$$);
+SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon => 1e-6, delta => 1e-18)$$);
 SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon => 1e9)$$);
-SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon => 1e-9)$$);
+SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', epsilon => 1e-9, delta => 1e-9)$$);
 SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', rho => 1, period => '0')$$);
 SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', rho => 1, period => '-1 day')$$);
 SELECT try($$SELECT dp_cdp.drop_budget('clinic', 'regress_dp_analyst')$$);

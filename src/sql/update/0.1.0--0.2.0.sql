@@ -182,21 +182,26 @@ CREATE TYPE dp_cdp.granted AS (
 DO $$
 DECLARE
 	form text := 'dp_cdp.set_budget(text, pg_catalog.regrole, float8, float8, float8, interval)';
-	acl aclitem[] := (SELECT p.proacl FROM pg_catalog.pg_proc p WHERE p.oid = form::pg_catalog.regprocedure);
+	held text := $q$SELECT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::pg_catalog.regrole::text END AS whom, x.is_grantable
+		FROM pg_catalog.pg_proc p
+			CROSS JOIN LATERAL pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) x
+		WHERE p.oid = $1::pg_catalog.regprocedure AND x.grantee <> p.proowner$q$;
 	g record;
+	grants text[] := '{}';
 BEGIN
+	FOR g IN EXECUTE held USING form LOOP
+		grants := grants || pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', form, g.whom,
+			CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+	END LOOP;
 	EXECUTE pg_catalog.format('DROP FUNCTION %s', form);
 	CREATE FUNCTION dp_cdp.set_budget(dataset text, role regrole, rho float8 DEFAULT NULL, epsilon float8 DEFAULT NULL,
 			delta float8 DEFAULT NULL, period interval DEFAULT NULL) RETURNS dp_cdp.granted
 		LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_budget';
-	IF acl IS NOT NULL THEN
-		EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', form);
-	END IF;
-	FOR g IN SELECT x.grantee, x.is_grantable FROM pg_catalog.aclexplode(acl) x
-	LOOP
-		EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', form,
-			CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::pg_catalog.regrole::text END,
-			CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+	FOR g IN EXECUTE held USING form LOOP
+		EXECUTE pg_catalog.format('REVOKE EXECUTE ON FUNCTION %s FROM %s', form, g.whom);
+	END LOOP;
+	FOR i IN 1 .. pg_catalog.cardinality(grants) LOOP
+		EXECUTE grants[i];
 	END LOOP;
 	-- these are an administrator's, and not what the script gives (part 20)
 	DELETE FROM pg_catalog.pg_init_privs i
