@@ -574,3 +574,26 @@ dp_moment_value(dp_statistic stat, const double *sums, const double *sigma,
 	p.c = clamp(m[DP_MOMENT_TU] - p.t * p.u * (1 - p.e[DP_MOMENT_N] * p.e[DP_MOMENT_N]), -1, 1);
 	settle(stat, &p, t, u, value, stddev);
 }
+
+double
+dp_moment_noise(dp_statistic stat, const double *sigma, dp_moment_range t, dp_moment_range u)
+{
+	/*
+	 * rows for each row of noise: slopes alone count, and nothing that is
+	 * limited
+	 */
+	const double many = 1e9;
+	Point		p = {.t = -0.5, .u = -0.5, .v = 0.25, .w = 0.25};
+	double		s[DP_MOMENTS];
+	double		most = 0;
+	double		value,
+				stddev;
+	int			i;
+
+	spread(stat, sigma, s);
+	for (i = 0; i < DP_MOMENTS; i++)
+		most = fmax(most, s[i]);
+	set_noise(&p, clamp(most, 1, 1e290) * many, s);
+	settle(stat, &p, t, u, &value, &stddev);
+	return clamp(stddev * p.n, DBL_MIN, DBL_MAX);
+}

@@ -99,4 +99,18 @@ extern void dp_moment_value(dp_statistic stat, const double *sums, const double 
 							dp_moment_range t, dp_moment_range u,
 							double *value, double *stddev);
 
+/*
+ * Returns about what n times the standard deviation of a statistic of n rows
+ * is, where n is large: of values with a mean a quarter of the way from the
+ * lower to the upper bound, and a standard deviation of a quarter of that way;
+ * two arguments are uncorrelated.  Finite and > 0, as far as halves of the
+ * bounds' distance are.
+ *
+ * For a mean it is at most 27% too low and 12% too high, wherever the mean is.
+ * For variances and covariances values near a bound have up to twice of it.
+ * For a standard deviation it is inversely proportional to that of the values,
+ * for correlations, slopes and intercepts to the variances.
+ */
+extern double dp_moment_noise(dp_statistic stat, const double *sigma, dp_moment_range t, dp_moment_range u);
+
 #endif							/* DP_MOMENTS_H */

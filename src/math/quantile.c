@@ -69,6 +69,7 @@
 #define S1			1.0
 #define S2			((double) B * S1 / (B * S1 + 1))
 #define S3			(B * S2 / (B * S2 + 1))
+static const double below_variance[DP_QUANTILE_LEVELS] = {0, S1, S2};
 
 /*
  * How many sigma of a node's count noise explains: with 16 empty nodes before
@@ -348,7 +349,6 @@ dp_quantile_max(const double *cdf, double sigma, double lower, double upper)
 static double
 rank_variance(int i, double q)
 {
-	static const double below[DP_QUANTILE_LEVELS] = {0, S1, S2};
 	double		share = 0;
 	double		rest = 0;
 	double		top;
@@ -359,7 +359,7 @@ rank_variance(int i, double q)
 		double		full = i % B;
 		double		mean = (full + share) / B;
 
-		rest += below[level + 1] * (full + share * share - B * mean * mean);
+		rest += below_variance[level + 1] * (full + share * share - B * mean * mean);
 		share = mean;
 		i /= B;
 	}
@@ -368,6 +368,31 @@ rank_variance(int i, double q)
 	if (i < B)
 		top += (share - q) * (share - q) + (B - 1 - i) * q * q;
 	return rest + S3 * top;
+}
+
+double
+dp_quantile_rank_noise(double sigma, double q)
+{
+	/*
+	 * means over the digits of a leaf's number, and over the share of a node
+	 * before it
+	 */
+	const double digit = 0.5 * (B - 1);
+	const double digit2 = digit * (2 * B - 1) / 3;
+	double		share = 0;
+	double		share2 = 0;
+	double		rest = 0;
+	int			level;
+
+	for (level = 0; level < DP_QUANTILE_LEVELS - 1; level++)
+	{
+		double		both2 = digit2 + 2 * digit * share + share2;
+
+		rest += below_variance[level + 1] * (digit + share2 - both2 / B);
+		share = (digit + share) / B;
+		share2 = both2 / B / B;
+	}
+	return finite_count(sigma) * sqrt(rest + S3 * (digit + share2 - 2 * q * (digit + share) + B * q * q));
 }
 
 double
@@ -468,4 +493,10 @@ dp_clipped_share(const double counts[3], double sigma, double *share, double *st
 	/* outside has twice the variance of inside */
 	*stddev = fmin(0.5, finite_count(sigma) / total *
 				   sqrt(2 * (1 - *share) * (1 - *share) + *share * *share));
+}
+
+double
+dp_clipped_noise(double sigma)
+{
+	return sqrt(2) * finite_count(sigma);
 }

@@ -82,6 +82,14 @@ extern double dp_quantile_extreme_rank(double sigma);
 extern double dp_quantile_stddev(const double *cdf, double sigma, double q, double lower, double upper);
 
 /*
+ * Returns about by how many rows the rank of dp_quantile_value's answer is off,
+ * as a standard deviation: the root of the mean square over all leaves that the
+ * answer may be in.  At one leaf it is at most a third more.  Where data leave
+ * leaves empty it is less.
+ */
+extern double dp_quantile_rank_noise(double sigma, double q);
+
+/*
  * The logarithmic grid: bins symmetric around 0, whose edges are powers of
  * two.  The middle one holds |x| <= 2^-32, those above it (2^(e-1), 2^e] for e
  * = -31 .. 96, those below the same mirrored; what is beyond 2^96 is in the
@@ -120,5 +128,8 @@ extern bool dp_bounds_outermost(const double *counts, int bins, double sigma, in
  * [0, 1/2].  Without data both are 1/2.
  */
 extern void dp_clipped_share(const double counts[3], double sigma, double *share, double *stddev);
+
+/* Returns what n times that standard deviation is for n values, where few of them are outside. */
+extern double dp_clipped_noise(double sigma);
 
 #endif							/* DP_QUANTILE_H */

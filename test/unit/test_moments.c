@@ -607,6 +607,8 @@ textbook(dp_statistic stat, const double *m)
 			return t;
 		case DP_STAT_VAR_POP:
 			return v;
+		case DP_STAT_STDDEV_POP:
+			return sqrt(v);
 		case DP_STAT_COVAR_POP:
 			return c;
 		case DP_STAT_CORR:
@@ -821,6 +823,80 @@ test_weights(void)
 	}
 }
 
+/*
+ * Tests what is said of noise before there are answers: against the textbook formulae at the stated values,
+ * against what is said of such an answer, and how far other values are from it.
+ */
+static void
+test_noise_before(void)
+{
+	static const dp_moment_range whole = {-1, 1},
+				t = {-3, 9},
+				u = {0, 50};
+	static const dp_statistic linear[] = {DP_STAT_AVG, DP_STAT_VAR_POP, DP_STAT_COVAR_POP};
+	static const double low[] = {1 / 1.13, 0.43, 0.65},
+				high[] = {1.27, 2.1, 1.9};
+	Law			law = {1, -0.5, -0.5, 0.25, 0.25, 0};
+	double		sigma[MAX_PARTS],
+				sums[MAX_PARTS],
+				slope[MAX_PARTS],
+				value,
+				stddev;
+	int			stat,
+				nparts,
+				i;
+
+	for (stat = 0; stat < DP_STATISTICS; stat++)
+	{
+		/* y = u + 1 */
+		dp_moment_range range = stat == DP_STAT_REGR_INTERCEPT ? (dp_moment_range) {0, 2} : whole;
+		double		sum = 0;
+
+		dp_moment_parts((dp_statistic) stat, &nparts);
+		noise_of((dp_statistic) stat, 0.01, sigma);
+		law.n = 1;
+		if (stat != DP_STAT_VAR_SAMP && stat != DP_STAT_STDDEV_SAMP && stat != DP_STAT_COVAR_SAMP)
+		{
+			slopes_at((dp_statistic) stat, &law, slope);
+			for (i = 0; i < nparts; i++)
+				sum += pow(slope[i] * sigma[i], 2);
+			value = dp_moment_noise((dp_statistic) stat, sigma, whole, range);
+			check(fabs(value / sqrt(sum) - 1) < 1e-6, "%s: noise of %g / n, not %g", names[stat], value, sqrt(sum));
+		}
+		law.n = 1e9;
+		sums_of((dp_statistic) stat, &law, sums);
+		dp_moment_value((dp_statistic) stat, sums, sigma, t, u, &value, &stddev);
+		value = dp_moment_noise((dp_statistic) stat, sigma, t, u);
+		check(fabs(value / (stddev * law.n) - 1) < 1e-3, "%s: noise of %g / n before, %g after", names[stat], value, stddev * law.n);
+		for (i = 0; i < nparts; i++)
+			sigma[i] = DBL_MAX;
+		value = dp_moment_noise((dp_statistic) stat, sigma, (dp_moment_range) {5, 5}, (dp_moment_range) {-DBL_MAX, DBL_MAX});
+		check(isfinite(value) && value > 0, "%s: noise of %g / n for bounds of all kinds", names[stat], value);
+	}
+
+	/* the ends of what a mean, variance or covariance may have */
+	law.n = 1e9;
+	for (i = 0; i < 3; i++)
+	{
+		double		least = HUGE_VAL,
+					most = 0;
+
+		noise_of(linear[i], 0.01, sigma);
+		for (law.t = -1; law.t < 1.01; law.t += 0.125)
+			for (law.u = -1; law.u < 1.01; law.u += 0.125)
+			{
+				law.v = (1 - law.t * law.t) / 2;
+				law.w = (1 - law.u * law.u) / 2;
+				sums_of(linear[i], &law, sums);
+				dp_moment_value(linear[i], sums, sigma, whole, whole, &value, &stddev);
+				least = fmin(least, stddev * law.n);
+				most = fmax(most, stddev * law.n);
+			}
+		value = dp_moment_noise(linear[i], sigma, whole, whole);
+		check(least / value > low[i] && most / value < high[i], "%s: noise of %g / n, but %g to %g", names[linear[i]], value, least, most);
+	}
+}
+
 void
 moments_tests(void)
 {
@@ -832,6 +908,7 @@ moments_tests(void)
 	RUN(test_second_order);
 	RUN(test_few_rows);
 	RUN(test_monotone);
+	RUN(test_noise_before);
 	/* arithmetic of the test's own */
 	if (!SANITIZED)
 		RUN(test_weights);

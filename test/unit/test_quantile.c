@@ -441,6 +441,32 @@ test_consistency(void)
 	check(sqrt(3 * average) < 1.25 * best, "another branching is much better");
 }
 
+/* Tests what is said of ranks before there are answers: the average of what a rank has at each leaf, none of which is far from it. */
+static void
+test_rank_noise(void)
+{
+	static const double shares[] = {0, 0.05, 0.5, 0.9, 1};
+	int			k,
+				i;
+
+	for (k = 0; k < 5; k++)
+	{
+		double		noise = dp_quantile_rank_noise(7, shares[k]);
+		double		sum = 0;
+		double		most = 0;
+
+		for (i = 0; i < LEAVES; i++)
+		{
+			double		variance = tree_variance(16, 3, i, shares[k]);
+
+			sum += variance / LEAVES;
+			most = fmax(most, variance);
+		}
+		check(fabs(noise / (7 * sqrt(sum)) - 1) < 1e-12, "noise of rank %g is %g, not %g", shares[k], noise, 7 * sqrt(sum));
+		check(7 * sqrt(most) < noise * 4 / 3, "noise of rank %g is %g, and %g at one leaf", shares[k], noise, 7 * sqrt(most));
+	}
+}
+
 /*
  * Estimated deviations against simulated ones, which have a relative deviation
  * of 1 / sqrt(2 * 300) = 4.1 % (all draws: 2.9 %, sanitized: 5 %).
@@ -689,6 +715,7 @@ test_clipped(void)
 	static const double plain[3] = {10, 60, 30};
 	static const double nothing[3] = {-3, -4, 1};
 	static const double usual[3] = {100, 2500, 400};
+	static const double inside[3] = {0, 1e9, 0};
 	static const double extremes[] = {0, 1, -1, 5, 1e18, -1e18, DBL_MAX, -DBL_MAX, 1e-300, 5e-324};
 	double		share,
 				sd,
@@ -721,6 +748,10 @@ test_clipped(void)
 	dp_clipped_share(usual, 20, &share, &sd);
 	check(fabs(sum / draws - share) < 1e-3 * share + 5 * sd / sqrt(draws), "mean share %g, not %g", sum / draws, share);
 	check(fabs(sqrt(square / draws) / sd - 1) < 0.01 + 5 / sqrt(2.0 * draws), "deviation %g, not %g", sqrt(square / draws), sd);
+
+	/* what is said of it before */
+	dp_clipped_share(inside, 20, &share, &sd);
+	check(fabs(dp_clipped_noise(20) / (sd * inside[1]) - 1) < 1e-12, "deviation %g / n, not %g", dp_clipped_noise(20), sd * inside[1]);
 }
 
 void
@@ -729,6 +760,7 @@ quantile_tests(void)
 	RUN(test_exact);
 	RUN(test_any);
 	RUN(test_consistency);
+	RUN(test_rank_noise);
 	RUN(test_stddev);
 	RUN(test_extremes);
 	RUN(test_log_grid);
