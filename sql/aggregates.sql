@@ -54,8 +54,8 @@ SELECT dp_cdp.set_budget('aggregates', r, rho => 1000000) FROM unnest('{regress_
 SELECT dp_cdp.set_budget('replacing', 'regress_dp_analyst', rho => 1000000);
 
 -- --------------------------------------------------------------------------
--- Noise, of the first part: a half of rho is for the count of an average's
--- rows, a third for that of a variance's
+-- Noise, or about what it is for N rows: a half of rho is for the count of an
+-- average's rows, a third for that of a variance's
 -- --------------------------------------------------------------------------
 SET SESSION AUTHORIZATION regress_dp_analyst;
 CREATE FUNCTION noise(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -68,7 +68,7 @@ BEGIN
 	END LOOP;
 END $$;
 CREATE FUNCTION noises(t text, groups text) RETURNS TABLE (aggregate text, noise text) LANGUAGE sql AS $$
-	SELECT a, regexp_replace(line, '.*\((sigma=.*)\)', '\1')
+	SELECT a, regexp_replace(line, '.*  \((.* rho=.*)\)', '\1')
 	FROM unnest(ARRAY['dp_avg({x},0,10)', 'dp_var_pop({x},0,10)', 'dp_stddev({x},0,10)', 'dp_covariance({x},{x},0,10,0,10)',
 			'dp_correlation({x},{x},0,10,0,10)', 'dp_regr_slope({x},{x},0,10,0,10)', 'dp_median({x},0,10)', 'dp_min({x},0,10)', 'dp_quantile({x},0.9,0,10)',
 			'dp_histogram({x},0,10,5)', 'dp_clipped({x},0,10)', 'dp_bounds({x})', 'dp_count(DISTINCT {x})']) WITH ORDINALITY u (a, o),

@@ -31,23 +31,15 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-static char *
-format_amount(int64 amount, int64 one)
-{
-	return psprintf("%.12g", (double) amount / one);
-}
+/* how many digits limits are shown with, which are as they were written, and figures of noise */
+#define LIMIT_DIGITS 15
+#define NOISE_DIGITS 6
 
-/* Shows items in the text format as a line for each, in other formats, where names are unique, as a list. */
-static void
-explain_list(const char *line, const char *list, List *items, ExplainState *es)
+/* Returns half of a 95 % interval. */
+static double
+margin_of(double stddev)
 {
-	ListCell   *lc;
-
-	if (es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyList(list, items, es);
-	else
-		foreach(lc, items)
-			ExplainPropertyText(line, lfirst(lc), es);
+	return stddev * dp_normal_tail_inverse(0.025);
 }
 
 static bool
@@ -86,68 +78,6 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 	return true;
 }
 
-/* Returns a line on one budget; after: what a debit of rho would leave. */
-static char *
-budget_line(const DpLedgerBalance *balance, const DpDataset *dataset, int64 rho, bool after)
-{
-	char	   *line = psprintf("%s: %s of rho %s remain",
-								DatumGetCString(DirectFunctionCall1(regroleout, ObjectIdGetDatum(balance->role))),
-								numeric_normalize(balance->rho_remaining),
-								numeric_normalize(balance->rho_limit));
-
-	if (after)
-	{
-		Numeric		price = dp_amount_numeric(rho, DP_RHO_SCALE);
-		Datum		left = DirectFunctionCall2(numeric_sub, NumericGetDatum(balance->rho_remaining),
-											   NumericGetDatum(price));
-
-		line = psprintf("%s, %s after this release", line, numeric_normalize(DatumGetNumeric(left)));
-	}
-	if (dp_ledger_is_closed(balance->failures, dataset->max_failures))
-		line = psprintf("%s; closed by failures (%d of today) until %s, or until the owner of the dataset calls dp_cdp.reset_failures",
-						line, balance->failures, timestamptz_to_str(balance->failures_end));
-	return line;
-}
-
-/* Shows the budgets that a debit of rho would touch, all of which the asking roles may see. */
-static void
-explain_budgets(const DpDataset *dataset, const DpDays *days, int64 rho, ExplainState *es)
-{
-	List	   *balances = dp_ledger_balances(dataset->name, days);
-	List	   *lines = NIL;
-	ListCell   *lc;
-
-	foreach(lc, balances)
-		lines = lappend(lines, budget_line(lfirst(lc), dataset, rho, es->verbose));
-	if (lines == NIL)
-		lines = list_make1(psprintf("none: role %s has no privacy budget for dataset \"%s\", and the query would be refused",
-									quote_identifier(GetUserNameFromId(GetUserId(), false)), dataset->name));
-	explain_list("Budget", "Budgets", lines, es);
-}
-
-/* Tells, as a notice, why a query that was only previewed would be refused whatever it costs. */
-void
-dp_notice_no_budget(const DpDataset *dataset)
-{
-	List	   *balances = dp_ledger_balances(dataset->name, NULL);
-	ListCell   *lc;
-
-	if (balances == NIL)
-		ereport(NOTICE,
-				(errmsg("role \"%s\" has no privacy budget for dataset \"%s\", and the query would be refused; the dataset's owner can give one with dp_cdp.set_budget",
-						GetUserNameFromId(GetUserId(), false), dataset->name)));
-	foreach(lc, balances)
-	{
-		DpLedgerBalance *balance = lfirst(lc);
-
-		if (dp_ledger_is_closed(balance->failures, dataset->max_failures))
-			ereport(NOTICE,
-					(errmsg("the privacy budget of role \"%s\" for dataset \"%s\" is closed by failures (%d of today) until %s, or until the dataset's owner calls dp_cdp.reset_failures",
-							GetUserNameFromId(balance->role, true), dataset->name, balance->failures,
-							timestamptz_to_str(balance->failures_end))));
-	}
-}
-
 /* Shows the plan that has read the rows, below the release, with what it took. */
 static void
 explain_inner(QueryDesc *inner, ExplainState *es)
@@ -174,32 +104,67 @@ explain_inner(QueryDesc *inner, ExplainState *es)
 	ExplainCloseGroup("Inner Plan", "Inner Plan", true, es);
 }
 
-/* Returns what follows bounds that depend on how many rows of a unit count. */
-static char *
-rows_text(const DpPricedRelease *priced, const DpPricedColumn *column, bool depends)
+/* Tells whether what a line says of limits depends on how many rows of a unit count. */
+static bool
+limits_by_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	const DpBound *derived = column->desc->lower == NULL ? column->desc->derived : NULL;
 
-	depends |= derived && (dp_bound_has(derived, DP_BOUND_ROWS) || dp_bound_has(derived, DP_BOUND_TOTAL));
-	return depends ? psprintf(" (max_rows %d)", priced->unit_rows) : "";
+	return (column->totals.known && priced->release->has_unit && column->totals_by_rows) ||
+		(derived && (dp_bound_has(derived, DP_BOUND_ROWS) || dp_bound_has(derived, DP_BOUND_TOTAL)));
+}
+
+/* Returns why limits of a column are not shown, which its bounds depend on; NULL where they are known. */
+static const char *
+limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	if (priced->release->is_finder)
+		return "found first";
+	if (column->later)
+		return column->found_first ? "values within bounds that are found first" : "values within what public columns hold";
+	return NULL;
 }
 
 /* Returns what a line says of the limits of a sum's rows and totals, and of bounds that nobody has written; "" of others. */
 static char *
 limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	if (priced->release->is_finder)
-		return "  found first";
-	if (column->later)
-		return column->found_first ? "  values within bounds that are found first" : "  values within what public columns hold";
+	const char *later = limits_later(priced, column);
+	char	   *by_rows = limits_by_rows(priced, column) ? psprintf(" (max_rows %d)", priced->unit_rows) : "";
+
+	if (later != NULL)
+		return psprintf("  %s", later);
 	if (column->totals.known && priced->release->has_unit)
 		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s",
-						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper,
-						rows_text(priced, column, column->totals_by_rows));
+						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper, by_rows);
 	if (column->rows.known && column->desc->shows_bounds)
-		return psprintf("  values within %.12g .. %.12g%s", column->rows.lower, column->rows.upper,
-						rows_text(priced, column, false));
+		return psprintf("  values within %.12g .. %.12g%s", column->rows.lower, column->rows.upper, by_rows);
 	return "";
+}
+
+/* Shows the limits of a column's rows and totals, in fields. */
+static void
+explain_limits(const DpPricedRelease *priced, const DpPricedColumn *column, ExplainState *es)
+{
+	const char *later = limits_later(priced, column);
+
+	if (later != NULL)
+	{
+		ExplainPropertyText("Limits", later, es);
+		return;
+	}
+	if (column->rows.known)
+	{
+		dp_explain_number("Row Lower", column->rows.lower, LIMIT_DIGITS, es);
+		dp_explain_number("Row Upper", column->rows.upper, LIMIT_DIGITS, es);
+	}
+	if (column->totals.known && priced->release->has_unit)
+	{
+		dp_explain_number("Total Lower", column->totals.lower, LIMIT_DIGITS, es);
+		dp_explain_number("Total Upper", column->totals.upper, LIMIT_DIGITS, es);
+	}
+	if (limits_by_rows(priced, column))
+		ExplainPropertyInteger("Max Rows", NULL, priced->unit_rows, es);
 }
 
 /* Shows the identities of a release's questions, in the order of its columns, where they are known before it runs. */
@@ -212,32 +177,41 @@ explain_questions(DpPricedRelease *priced, EState *estate, ExplainState *es)
 	for (int i = 0; questions != NULL && i < priced->ncolumns; i++)
 		lines = lappend(lines, dp_question_text(&questions[i]));
 	if (lines != NIL)
-		explain_list("Question", "Questions", lines, es);
+		ExplainPropertyList("Questions", lines, es);
+}
+
+/* Returns how a column is answered where that is kept; NULL where it is bought. */
+static const char *
+kept_how(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	if (column->is_twin)
+		return "the same as another, which pays";
+	if (column->kept_since == 0)
+		return NULL;
+	if (!column->is_given)
+		return "makes a kept answer better";
+	if (column->is_derived)
+		return "made of a better one that is kept";
+	return priced->is_wider || column->is_wider ? "kept with more groups" : "kept";
 }
 
 /* Returns what a line says of an answer that is kept; "" where it is bought. */
 static char *
-kept_text(const DpPricedColumn *column, bool is_wider)
+kept_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
+	const char *how = kept_how(priced, column);
 	Interval   *age;
-	char	   *text;
 
-	if (column->is_twin)
-		return "  the same as another, which pays";
-	if (column->kept_since == 0)
+	if (how == NULL)
 		return "";
+	if (column->is_twin)
+		return psprintf("  %s", how);
 	/* whole seconds, as a line for people */
 	age = palloc0(sizeof(Interval));
 	age->time = Max(dp_now() - column->kept_since, 0) / USECS_PER_SEC * USECS_PER_SEC;
-	text = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(age)));
-
-	if (!column->is_given)
-		return psprintf("  makes a kept answer better, %s old, charged rho %s", text, format_amount(column->charged, DP_RHO_ONE));
-	if (column->is_derived)
-		return psprintf("  made of a better one that is kept, %s old, charged rho %s", text,
-						format_amount(column->charged, DP_RHO_ONE));
-	return psprintf("  kept%s, %s old, charged rho %s", is_wider ? " with more groups" : "", text,
-					format_amount(column->charged, DP_RHO_ONE));
+	return psprintf("  %s, %s old, charged rho %s", how,
+					DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(age))),
+					dp_format_amount(column->charged, DP_RHO_ONE));
 }
 
 /* Returns what a release with its finder charges who asks. */
@@ -251,56 +225,148 @@ charged_rho(const DpPricedRelease *priced)
 	return rho;
 }
 
-/* Returns a line on each column. */
-static List *
-column_lines(const DpPricedRelease *priced, ExplainState *es)
+/* Returns a line on a column. */
+static char *
+column_line(const DpPricedRelease *priced, int i, ExplainState *es)
 {
-	List	   *lines = NIL;
+	const DpPricedColumn *column = &priced->columns[i];
+	DpNoise		noise = dp_noise_before(priced, column);
+	char	   *more = "";
 
-	for (int i = 0; i < priced->ncolumns; i++)
-	{
-		DpPricedColumn *column = &priced->columns[i];
-		char	   *more = "";
-
-		/* the margin is half of a 95 % interval */
-		if (es->verbose)
-			more = psprintf(" sensitivity=%.6g", dp_column_sensitivity(column));
-		if (es->verbose && !dp_error_varies(column->desc))
-			more = psprintf("%s margin=%.6g", more, column->sigma * dp_normal_tail_inverse(0.025));
-		lines = lappend(lines,
-						psprintf("%s  (%s rho=%s%s)%s%s%s", column->desc->label,
-								 column->later ? "sigma known when it runs," : psprintf("sigma=%.6g", column->sigma),
-								 format_amount(column->rho, DP_RHO_ONE), column->later ? "" : more,
-								 limits_text(priced, column),
-								 i == priced->release->selection ? "  selects keys" : "", kept_text(column, priced->is_wider || column->is_wider)));
-	}
-	return lines;
+	if (es->verbose && noise.kind != DP_NOISE_LATER)
+		more = psprintf(" sensitivity=%.6g", dp_column_sensitivity(column));
+	if (es->verbose && noise.kind == DP_NOISE_KNOWN)
+		more = psprintf("%s margin=%.6g", more, margin_of(noise.figure));
+	return psprintf("%s  (%s rho=%s%s)%s%s%s", column->desc->label, dp_noise_text(&noise),
+					dp_format_amount(column->rho, DP_RHO_ONE), more, limits_text(priced, column),
+					i == priced->release->selection ? "  selects keys" : "", kept_text(priced, column));
 }
 
-/* Returns a line on a release that a prefetch makes. */
-static char *
-before_line(const DpPricedRelease *priced)
+/* Shows a column in fields. */
+static void
+explain_column(const DpPricedRelease *priced, int i, ExplainState *es)
+{
+	const DpPricedColumn *column = &priced->columns[i];
+	DpNoise		noise = dp_noise_before(priced, column);
+	const char *kept = kept_how(priced, column);
+
+	ExplainOpenGroup("Release", NULL, true, es);
+	ExplainPropertyText("Aggregate", column->desc->label, es);
+	dp_explain_amount("Rho", column->rho, DP_RHO_ONE, es);
+	dp_explain_amount("Charged Rho", column->charged, DP_RHO_ONE, es);
+	if (noise.kind != DP_NOISE_LATER)
+	{
+		dp_explain_number(dp_noise_label(&noise), noise.figure, NOISE_DIGITS, es);
+		dp_explain_number("Sensitivity", dp_column_sensitivity(column), NOISE_DIGITS, es);
+	}
+	if (noise.kind == DP_NOISE_KNOWN)
+		dp_explain_number("Margin", margin_of(noise.figure), NOISE_DIGITS, es);
+	explain_limits(priced, column, es);
+	ExplainPropertyBool("Selects Keys", i == priced->release->selection, es);
+	if (kept != NULL)
+		ExplainPropertyText("Kept", kept, es);
+	if (column->kept_since != 0)
+		ExplainPropertyText("Kept Since", timestamptz_to_str(column->kept_since), es);
+	ExplainCloseGroup("Release", NULL, true, es);
+}
+
+/* Shows the columns of a release, those of its finder first. */
+static void
+explain_columns(const DpPricedRelease *priced, ExplainState *es)
+{
+	if (priced->finder != NULL)
+		explain_columns(priced->finder, es);
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		if (es->format == EXPLAIN_FORMAT_TEXT)
+			ExplainPropertyText("Release", column_line(priced, i, es), es);
+		else
+			explain_column(priced, i, es);
+	}
+}
+
+/* Shows the names of grouping keys, and whether the groups are known. */
+static void
+explain_groups(const DpPricedRelease *priced, bool known, ExplainState *es)
+{
+	List	   *labels = NIL;
+	ListCell   *lc;
+
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyText("Groups", known ? priced->groups : psprintf("%s  (known when it runs)", priced->groups), es);
+		return;
+	}
+	foreach(lc, priced->release->keys)
+		labels = lappend(labels, ((DpReleaseKey *) lfirst(lc))->label);
+	ExplainPropertyList("Groups", labels, es);
+	ExplainPropertyBool("Groups Known", known, es);
+}
+
+/* Shows a release that a prefetch makes. */
+static void
+explain_before(const DpPricedRelease *priced, ExplainState *es)
 {
 	int64		rho = dp_total_rho(priced);
 	int64		charged = charged_rho(priced);
+	char	   *line;
 
-	if (charged < rho)
-		return psprintf("%s  (rho=%s)  kept, charged rho %s", priced->aggregates, format_amount(rho, DP_RHO_ONE),
-						format_amount(charged, DP_RHO_ONE));
-	return psprintf("%s  (rho=%s)", priced->aggregates, format_amount(rho, DP_RHO_ONE));
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		line = psprintf("%s  (rho=%s)", priced->aggregates, dp_format_amount(rho, DP_RHO_ONE));
+		if (charged < rho)
+			line = psprintf("%s  kept, charged rho %s", line, dp_format_amount(charged, DP_RHO_ONE));
+		ExplainPropertyText("Released Before", line, es);
+		return;
+	}
+	ExplainOpenGroup("Release", NULL, true, es);
+	ExplainPropertyText("Aggregates", priced->aggregates, es);
+	dp_explain_amount("Rho", rho, DP_RHO_ONE, es);
+	dp_explain_amount("Charged Rho", charged, DP_RHO_ONE, es);
+	ExplainCloseGroup("Release", NULL, true, es);
 }
 
 /* Tells whether a grouping set's counts and sums are made to add up with those of others, or why not. */
 static void
 explain_agreement(const DpPricedRelease *priced, ExplainState *es)
 {
-	const char *text = "counts and sums are made to add up with those of the other grouping sets, where none becomes noisier; "
-	"dp_cdp.preview shows the noise then";
+	const char *apart = priced->apart ? priced->apart : "it is by itself";
 
-	if (priced->agreement == NULL)
-		text = psprintf("no: %s", priced->apart ? priced->apart : "it is by itself");
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyBool("Consistent", priced->agreement != NULL, es);
+		if (priced->agreement == NULL)
+			ExplainPropertyText("Not Consistent", apart, es);
+	}
+	else if (priced->agreement == NULL)
+		ExplainPropertyText("Consistent", psprintf("no: %s", apart), es);
+	else
+		ExplainPropertyText("Consistent", "counts and sums are made to add up with those of the other grouping sets, where none becomes noisier; "
+							"dp_cdp.preview shows the noise then", es);
+}
 
-	ExplainPropertyText("Consistent", text, es);
+/* Shows which blocks are charged. */
+static void
+explain_blocks(DpDays days, ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyText("Blocks", psprintf("%s; each of them is charged, and what was seen of a person's rows in other blocks comes on top of it",
+											   dp_days_text(days)), es);
+		return;
+	}
+	ExplainPropertyText("Block From", DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(days.from))), es);
+	ExplainPropertyText("Block To", DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(days.to))), es);
+}
+
+/* Shows what declared groups take; of small sizes, which are of no interest, nothing. */
+static void
+explain_memory(int64 bytes, ExplainState *es)
+{
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyInteger("Memory Usage", "kB", (bytes + 1023) / 1024, es);
+	else if (bytes >= 1024 * 1024)
+		ExplainPropertyText("Memory", psprintf("%s for declared groups", dp_memory_text(bytes)), es);
 }
 
 /* Settles what the releases of a statement that have not been bought would cost, all together: what is asked twice is paid for once. */
@@ -374,7 +440,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	int64		rho;
 	bool		has_days;
 	DpDays		days;
-	List	   *lines = NIL;
+	List	   *released;
 	List	   *before = NIL;
 	ListCell   *lc;
 
@@ -399,12 +465,10 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	has_days = priced->has_days;
 	days = priced->days;
 	if (priced->groups)
-		ExplainPropertyText("Groups", asked->tuples == NULL && dp_has_key_tuples(release)
-							? psprintf("%s  (known when it runs)", priced->groups) : priced->groups, es);
-	if (priced->finder != NULL)
-		lines = column_lines(priced->finder, es);
-	lines = list_concat(lines, column_lines(priced, es));
-	explain_list("Release", "Releases", lines, es);
+		explain_groups(priced, asked->tuples != NULL || !dp_has_key_tuples(release), es);
+	ExplainOpenGroup("Releases", "Releases", false, es);
+	explain_columns(priced, es);
+	ExplainCloseGroup("Releases", "Releases", false, es);
 	if (release->together != NULL && dp_wants_consistent(dataset))
 		explain_agreement(run->priced ? run->priced : priced, es);
 	/* programs compare them; nobody reads them */
@@ -415,27 +479,24 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 											  dp_guc_max_public_rows), es);
 	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
-	/* small ones are of no interest */
-	if (priced->memory >= 1024 * 1024)
-		ExplainPropertyText("Memory", psprintf("%s for declared groups", dp_memory_text(priced->memory)), es);
-	ExplainPropertyText("Rho", format_amount(rho, DP_RHO_ONE), es);
+	explain_memory(priced->memory, es);
+	dp_explain_amount("Rho", rho, DP_RHO_ONE, es);
 	if (priced->delta > 0)
 	{
-		ExplainPropertyText("Delta", format_amount(priced->charged_delta, DP_DELTA_ONE), es);
+		dp_explain_amount("Delta", priced->charged_delta, DP_DELTA_ONE, es);
 		ExplainPropertyInteger("Threshold", NULL, priced->threshold, es);
 	}
 	if (has_days)
-		ExplainPropertyText("Blocks", psprintf("%s; each of them is charged, and what was seen of a person's rows in other blocks comes on top of it",
-											   dp_days_text(days)), es);
-	lines = NIL;
-	foreach(lc, run->priced == NULL ? run->foreseen_before : dp_price_prefetches(release, estate, &before))
+		explain_blocks(days, es);
+	released = run->priced == NULL ? run->foreseen_before : dp_price_prefetches(release, estate, &before);
+	if (released != NIL)
 	{
-		priced = lfirst(lc);
-		lines = lappend(lines, before_line(priced));
+		ExplainOpenGroup("Released Before", "Released Before", false, es);
+		foreach(lc, released)
+			explain_before(lfirst(lc), es);
+		ExplainCloseGroup("Released Before", "Released Before", false, es);
 	}
-	if (lines != NIL)
-		explain_list("Released Before", "Released Before", lines, es);
-	explain_budgets(dataset, has_days ? &days : NULL, rho, es);
+	dp_explain_budgets(dataset, has_days ? &days : NULL, rho, es);
 	if (es->analyze && dp_run_of_state(node) != NULL && dp_explained_plan(dp_run_of_state(node)) != NULL)
 		explain_inner(dp_explained_plan(dp_run_of_state(node)), es);
 }

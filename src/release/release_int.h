@@ -617,9 +617,58 @@ extern bool dp_wait_for_step(int64 step, int64 start);
  */
 extern List *dp_price_prefetches(const DpRelease *release, EState *estate, List **before);
 
+/* what is known of a column's noise before it is released */
+typedef enum DpNoiseKind
+{
+	DP_NOISE_LATER,				/* nothing, as bounds are known when it runs */
+	DP_NOISE_KNOWN,				/* its standard deviation; of a histogram, in
+								 * each bin */
+	DP_NOISE_BY_NUMBER,			/* about what its standard deviation is, times
+								 * the number of rows or totals */
+	DP_NOISE_RANK,				/* about by how many rows a quantile's rank is
+								 * off, as a standard deviation */
+	DP_NOISE_BEYOND,			/* about how many rows lie beyond an extreme */
+	DP_NOISE_COUNTS,			/* the standard deviation of counts of which
+								 * it is the largest */
+	DP_NOISE_BINS				/* how many rows or units a bin must have to
+								 * be seen */
+} DpNoiseKind;
+
+typedef struct DpNoise
+{
+	DpNoiseKind kind;
+	double		figure;			/* LATER: 0 */
+	const char *of;				/* what is counted: rows, totals or units */
+} DpNoise;
+
+/*
+ * noise_before.c: dp_noise_before returns it; dp_noise_text as words of a line of EXPLAIN that the price follows,
+ * dp_noise_formula as those of half of a 95 % interval, NULL where a number says it or nothing is known;
+ * dp_noise_label names the figure where each stands by itself, NULL without one.
+ */
+extern DpNoise dp_noise_before(const DpPricedRelease *priced, const DpPricedColumn *column);
+extern char *dp_noise_text(const DpNoise *noise);
+extern char *dp_noise_formula(const DpNoise *noise);
+extern const char *dp_noise_label(const DpNoise *noise);
+
 /* explain.c: can it be priced where nothing is executed */
 extern bool dp_parameters_known(const DpRelease *release, EState *estate);
-extern void dp_notice_no_budget(const DpDataset *dataset);
 extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+/*
+ * explain_figures.c: dp_explain_number shows a number that has so many digits, dp_explain_amount one of rho or delta.
+ * In the text format they are as they are in messages, in the others numbers.
+ */
+extern void dp_explain_number(const char *label, double value, int digits, ExplainState *es);
+extern void dp_explain_amount(const char *label, int64 amount, int64 one, ExplainState *es);
+extern char *dp_format_amount(int64 amount, int64 one);
+
+/*
+ * explain_figures.c: shows the budgets that a debit of rho would touch, all of which the asking roles may see.
+ */
+extern void dp_explain_budgets(const DpDataset *dataset, const DpDays *days, int64 rho, ExplainState *es);
+
+/* explain_figures.c: tells, as a notice, why a query that was only previewed would be refused whatever it costs */
+extern void dp_notice_no_budget(const DpDataset *dataset);
 
 #endif							/* DP_RELEASE_INT_H */

@@ -57,6 +57,7 @@ typedef struct ReportLine
 	int64		delta;			/* for the release, at its first line */
 	bool		is_expression;	/* computed from answers, and free */
 	char	   *formula;		/* margin of an expression, where that depends on answers */
+	DpNoise		noise;			/* of a column, before it was released */
 	DpLimits	rows;			/* what a row's value is clamped to */
 	DpLimits	totals;			/* what a unit's total is */
 	TimestampTz kept_since;		/* 0: it was, or would be, bought now */
@@ -95,7 +96,8 @@ column_line(const DpPricedRelease *priced, int i)
 	line->dataset = pstrdup(priced->release->dataset);
 	line->aggregate = pstrdup(column->desc->label);
 	line->sensitivity = dp_column_sensitivity(column);
-	line->stddev = (dp_error_varies(column->desc) && !priced->release->is_finder) || column->later ? -1 : column->sigma;
+	line->noise = dp_noise_before(priced, column);
+	line->stddev = line->noise.kind == DP_NOISE_KNOWN ? line->noise.figure : -1;
 	line->rho = column->charged;
 	line->delta = i == 0 ? priced->charged_delta : 0;
 	line->kept_since = column->kept_since;
@@ -149,8 +151,10 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_amount_numeric(line->delta, DP_DELTA_SCALE));
 	if (desc->natts > REPORT_COLUMNS)
 	{
-		nulls[FORMULA_COLUMN] = line->formula == NULL;
-		values[FORMULA_COLUMN] = line->formula == NULL ? (Datum) 0 : CStringGetTextDatum(line->formula);
+		char	   *formula = line->is_expression ? line->formula : dp_noise_formula(&line->noise);
+
+		nulls[FORMULA_COLUMN] = formula == NULL;
+		values[FORMULA_COLUMN] = formula == NULL ? (Datum) 0 : CStringGetTextDatum(formula);
 	}
 	put_limits(&line->rows, &values[limits], &nulls[limits]);
 	put_limits(&line->totals, &values[limits + 2], &nulls[limits + 2]);
@@ -247,10 +251,15 @@ group_text(const DpPricedRelease *priced, const Datum *keys, const bool *nulls)
 void
 dp_report_group(const DpPricedRelease *priced, int i, const Datum *keys, const bool *nulls, double stddev)
 {
+	DpNoiseKind known;
 	MemoryContext old;
 	ReportLine *line;
 
 	if (!dp_error_varies(priced->columns[i].desc) || priced->report != last_report || last_groups >= MAX_GROUPS)
+		return;
+	/* which value is the most frequent, or what bounds are found, has no error that is a number */
+	known = dp_noise_before(priced, &priced->columns[i]).kind;
+	if (known == DP_NOISE_COUNTS || known == DP_NOISE_BINS)
 		return;
 	last_groups++;
 	old = MemoryContextSwitchTo(last_context);

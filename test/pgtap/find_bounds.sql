@@ -135,14 +135,14 @@ SELECT throws_like(format('SET dp_cdp.find_bounds = %L', v), 'dp_cdp.find_bounds
 -- --------------------------------------------------------------------------
 
 SELECT is(explained('SELECT channel, dp_avg(amount), dp_sum(amount), dp_sum(change) FROM orders GROUP BY channel'),
-'Release: bounds of amount  (sigma=22.3607 rho=0.001 sensitivity=1)  found first
-Release: bounds of change  (sigma=22.3607 rho=0.001 sensitivity=1)  found first
+'Release: bounds of amount  (sees bins of more than 129.6 units, rho=0.001 sensitivity=1)  found first
+Release: bounds of change  (sees bins of more than 129.6 units, rho=0.001 sensitivity=1)  found first
 Release: dp_avg(amount)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
 Release: dp_sum(amount)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
 Release: dp_sum(change)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
 Rho: 0.032', 'a line for each expression');
 SELECT is(explained('SELECT dp_max(age) FROM person'),
-'Release: bounds of age  (sigma=31.6228 rho=0.001 sensitivity=1.41421)  found first
+'Release: bounds of age  (sees bins of more than 183.1 rows, rho=0.001 sensitivity=1.41421)  found first
 Release: dp_max(age)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
 Rho: 0.011', 'rows as units, exchanged');
 SELECT is((failure, cost)::text, (NULL::text, 32000)::text, 'paid for together')
@@ -155,11 +155,11 @@ SELECT is(cost, 15000::bigint, 'half of the price') FROM run_as_analyst('SET LOC
 SELECT is(cost, 10100::bigint, 'at least min_rho') FROM run_as_analyst('SET LOCAL dp_cdp.find_bounds = 0.00001; SELECT dp_avg(amount) FROM orders');
 SELECT is(cost, 10000::bigint, 'nothing where bounds are known') FROM run_as_analyst('SET LOCAL dp_cdp.find_bounds = on; SELECT dp_avg(weight) FROM orders');
 SELECT is(cost, 10000::bigint, '... or written') FROM run_as_analyst('SET LOCAL dp_cdp.find_bounds = on; SELECT dp_avg(amount, 0, 500) FROM orders');
-SELECT is(string_agg(name || ' ' || rho || coalesce(' ' || round(stddev::numeric, 1), ''), '; '), 'bounds of amount 0.001 22.4; dp_avg(amount) 0.01', 'preview')
+SELECT is(string_agg(name || ' ' || rho || coalesce(' ' || round(stddev::numeric, 1), ''), '; '), 'bounds of amount 0.001; dp_avg(amount) 0.01', 'preview')
 	FROM (SELECT set_config('dp_cdp.find_bounds', 'on', true)) s, dp_cdp.preview('SELECT dp_avg(amount) FROM orders') WHERE item = 'aggregate';
 RESET dp_cdp.find_bounds;
 SELECT is(explained('SELECT region, dp_avg(amount), dp_count(*) FROM orders GROUP BY region'),
-'Release: bounds of amount  (sigma=22.3607 rho=0.001 sensitivity=1)  found first
+'Release: bounds of amount  (sees bins of more than 129.6 units, rho=0.001 sensitivity=1)  found first
 Release: dp_avg(amount)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
 Release: dp_count(*)  (sigma=122.474 rho=0.01 sensitivity=17.3205 margin=240.046)
 Release: key selection  (sigma=12.2474 rho=0.01 sensitivity=1.73205 margin=24.0046)  selects keys
@@ -297,7 +297,7 @@ SET dp_cdp.find_bounds = on;
 SET dp_cdp.rho = 500;
 CREATE FUNCTION shown(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE query; END $$;
 SELECT is(string_agg(substring(shown FROM 'bounds of amount.*|dp_avg.*within.*|Inner Plan:'), '; '),
-	'bounds of amount  (sigma=0.1 rho=50)  found first; dp_avg(amount)  (sigma=0.447214 rho=500)  values within 16 .. 512; Inner Plan:', 'EXPLAIN ANALYZE')
+	'bounds of amount  (sees bins of more than 1.077 units, rho=50)  found first; dp_avg(amount)  (sigma about 124 / N for N rows, rho=500)  values within 16 .. 512; Inner Plan:', 'EXPLAIN ANALYZE')
 	FROM shown('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT dp_avg(amount) FROM orders');
 RESET dp_cdp.find_bounds;
 RESET dp_cdp.rho;
