@@ -305,9 +305,13 @@ SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical
 
 SELECT must($$SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000)$$);
 CREATE FUNCTION plan_of(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
-	RETURN QUERY EXECUTE 'EXPLAIN ' || statement;
+	FOR line IN EXECUTE 'EXPLAIN ' || statement LOOP
+		RETURN NEXT line;
+	END LOOP;
 	EXECUTE 'RESET SESSION AUTHORIZATION';
 END $$;
 SELECT matches(string_agg(p, E'\n'), 'Blocks: from 2025-03-01 to before 2025-04-01; each of them is charged', 'EXPLAIN names the blocks') FROM plan_of($$SELECT dp_count(*) FROM visits WHERE visited_on = '2025-03-01'$$) p;
