@@ -50,6 +50,9 @@ typedef struct DpGrid
  */
 extern void dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid);
 
+/* A row of a unit counts for at most so many steps: it has room in 64 bits, and the sum of any number of rows in 128. */
+#define DP_UNIT_ROW_LIMIT ((int64) 1 << 62)
+
 /* What a row of a unit counts for at least and at most, in steps of a grid. */
 typedef struct DpRowLimits
 {
@@ -143,6 +146,8 @@ typedef struct DpBoundSpec
 	int32		nkeys;
 	int32		nvalues;
 	int32		max_groups;		/* >= 1; ignored when nkeys = 0 */
+	int32		nnorms;
+	int32		unused;
 	uint64		seed[2];		/* fresh for every execution: keys the hash
 								 * that picks groups */
 	struct
@@ -150,11 +155,51 @@ typedef struct DpBoundSpec
 		int32		kind;		/* DpValueKind */
 		int32		rows;		/* DP_VALUE_SCALED: index of the DP_VALUE_ROWS
 								 * that counts its rows; otherwise 0 */
+		int32		norm;			/* index of the norm that limits it; -1: none
+								 * does */
+		int32		shift;			/* with a norm: steps are 2^-shift of the
+								 * grid's */
+		int32		groups;			/* in so many of the unit's groups it counts;
+								 * <= max_groups */
+		int32		unused;
 		DpGrid		grid;
 		DpRowLimits row;		/* DP_VALUE_SUM, DP_VALUE_CUT; else as wide as
 								 * can be */
 	}			value[FLEXIBLE_ARRAY_MEMBER];
+
+	/* followed by nnorms of DpNormSpec: dp_spec_norms */
 } DpBoundSpec;
+
+/*
+ * A unit's norm is the Euclidean norm of one value, "value", over all of its
+ * groups.  It limits that value, and those that are no larger in any group
+ * (bounding/norms.c).  limit: the norms that a unit may be held to, ascending
+ * multiples of DP_NORM_UNIT up to DP_MOST_NORM.
+ */
+#define DP_NORM_BITS 20
+#define DP_NORM_UNIT (INT64CONST(1) << DP_NORM_BITS)
+#define DP_MOST_NORM (INT64CONST(1) << 46)
+#define DP_MAX_NORM_LIMITS 88
+
+typedef struct DpNormSpec
+{
+	int32		value;
+	int32		nlimits;
+	int64		limit[DP_MAX_NORM_LIMITS];
+} DpNormSpec;
+
+/* what value i has for its norms */
+typedef struct DpValueNorm
+{
+	int32		norm;
+	int32		shift;
+} DpValueNorm;
+
+static inline DpNormSpec *
+dp_spec_norms(const DpBoundSpec *spec)
+{
+	return (DpNormSpec *) &spec->value[spec->nvalues];
+}
 
 /*
  * Makes a palloc'd spec, also a Datum of type dp_cdp.bound_spec by
@@ -162,11 +207,15 @@ typedef struct DpBoundSpec
  * all kinds but DP_VALUE_SUM, DP_VALUE_CUT and DP_VALUE_SCALED, and dp_grid_for_scaled for
  * the latter.  rows[i] is read for DP_VALUE_SCALED alone; NULL when there is
  * none.  limits[i] is read for DP_VALUE_SUM and DP_VALUE_CUT; NULL: no row is limited.
+ * groups[i]; NULL: each counts in all groups.  norm_of[i] and norms; NULL: no norm limits any.
  */
 extern DpBoundSpec *dp_bound_spec_make(int nkeys, int nvalues, int max_groups,
 									   const uint64 seed[2],
 									   const DpValueKind *kinds, const DpGrid *grids,
-									   const int *rows, const DpRowLimits *limits);
+									   const int *rows, const DpRowLimits *limits, const int *groups,
+									   const DpValueNorm *norm_of, int nnorms, const DpNormSpec *norms);
+
+extern void dp_check_bound_spec(const DpBoundSpec *spec);
 
 /*
  * Tells whether bound_unit can tell values of this type apart by hash.  A type
@@ -257,11 +306,16 @@ typedef struct DpExactVector
  *			others lose far more than at random.
  *	 bound_key(i int, bound_state, anyelement) -> SETOF anyelement    functions of a unit's
  *	 bound_value(i int, bound_state, bound_spec) -> SETOF bigint      state, with one result
- *	 bound_codes(i int, bound_state) -> SETOF integer[]               for each kept group, in
+ *	 bound_codes(i int, bound_state, bound_spec) -> SETOF integer[]   for each kept group, in
  *	 bound_distinct_codes(i int, bound_state) -> SETOF bigint[]       the same order: key i (from
  *	 bound_cut(i int, bound_state, bound_spec) -> SETOF integer[]
  *			0; the 3rd argument is a NULL of its type), the clamped value i in steps, codes i, and
  *			where the total i is: {0} below its bounds, {1} within, {2} above, {} without a value.
+ *	 bound_share(i int, bound_state, bound_spec) -> SETOF bigint
+ *	 bound_bin(i int, bound_state, bound_spec) -> SETOF bigint
+ *	 bound_first(i int, bound_state) -> SETOF bigint
+ *			which share of the norm that limits it value i is, by DP_NORM_UNIT; the bin of norm i; 1 in a
+ *			unit's first group, 0 in the others (bounding/norms.c)
  *			In one target list over the same bound_unit they are the columns of its rows.
  *	 steps_sum(bigint) -> exact_sum               aggregate: sum of clamped values.  No input: 0.
  *	 codes_histogram(integer[], bins int) -> exact_vector   aggregate: how many

@@ -39,6 +39,8 @@ bool		dp_preloaded = false;
 double		dp_guc_rho = 0.0;
 double		dp_guc_delta = 0.0;
 int			dp_guc_max_groups = 0;
+double		dp_guc_max_contribution = 0;
+static char *max_contribution_text = NULL;
 int			dp_guc_max_rows = 0;
 bool		dp_guc_standard_aggregates = true;
 bool		dp_guc_notice_copies = true;
@@ -167,6 +169,40 @@ assign_find_bounds_setting(const char *newval, void *extra)
 	dp_guc_find_bounds = *(double *) extra;
 }
 
+/* Accepts auto, or a number of rows; empty: the dataset's default. */
+static bool
+check_contribution_setting(char **newval, void **extra, GucSource source)
+{
+	double		rows = 0;
+
+	if (**newval != '\0' && !dp_contribution_of_text(*newval, &rows))
+	{
+		GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
+		GUC_check_errmsg("dp_cdp.max_contribution must be auto, or a number of rows from %g to %g; RESET it for the dataset's default",
+						 DP_LEAST_CONTRIBUTION, DP_MOST_CONTRIBUTION);
+		return false;
+	}
+	return keep_extra(&rows, sizeof(rows), extra);
+}
+
+static void
+assign_contribution_setting(const char *newval, void *extra)
+{
+	dp_guc_max_contribution = *(double *) extra;
+}
+
+bool
+dp_contribution_of_text(const char *text, double *rows)
+{
+	char	   *end;
+
+	*rows = DP_FOUND_CONTRIBUTION;
+	if (pg_strcasecmp(text, "auto") == 0)
+		return true;
+	*rows = strtod(text, &end);
+	return end != text && *end == '\0' && *rows >= DP_LEAST_CONTRIBUTION && *rows <= DP_MOST_CONTRIBUTION;
+}
+
 /* Accepts on and off; empty: the dataset's default. */
 static bool
 check_consistent_setting(char **newval, void **extra, GucSource source)
@@ -232,6 +268,14 @@ dp_guc_init(void)
 							0, 0, DP_MAX_CONTRIBUTION,
 							PGC_USERSET, 0,
 							NULL, NULL, NULL);
+
+	DefineCustomStringVariable("dp_cdp.max_contribution",
+							   "Euclidean norm to which the rows that one privacy unit has in all groups are scaled.",
+							   "auto finds it privately, for a tenth of an aggregate's price; or a number of rows, for sums times the larger bound. RESET takes the default of the dataset.",
+							   &max_contribution_text,
+							   "",
+							   PGC_USERSET, 0,
+							   check_contribution_setting, assign_contribution_setting, NULL);
 
 	DefineCustomStringVariable("dp_cdp.target_error",
 							   "Wanted accuracy of answers: half the width of a 95 % interval, absolute (25) or relative (5%).",

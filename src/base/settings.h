@@ -24,6 +24,15 @@ extern bool dp_preloaded;
 extern double dp_guc_rho;
 extern double dp_guc_delta;
 extern int	dp_guc_max_groups;
+
+/* rows; DP_FOUND_CONTRIBUTION: it is found; 0: the dataset's */
+#define DP_FOUND_CONTRIBUTION (-1.0)
+extern double dp_guc_max_contribution;
+
+/* Sets what a text says of it; false where it is neither auto nor a number within these. */
+#define DP_LEAST_CONTRIBUTION 0.0625
+#define DP_MOST_CONTRIBUTION 1048576.0
+extern bool dp_contribution_of_text(const char *text, double *rows);
 extern int	dp_guc_max_rows;
 
 /* wanted half of a 95 % interval; 0: none.  Relative: a share of the answer */

@@ -18,6 +18,10 @@
  *				 FROM ... WHERE ... AND unit IS NOT NULL GROUP BY unit) units) kept
  *	 GROUP BY key0
  *
+ * Where norms limit columns (agg/bounding/norms.c) "kept" has bin0 .. too, by
+ * which this groups as by keys, a share beside each such value, and a column that
+ * is 1 in a unit's first group; all are summed up in the same way.
+ *
  * bound_key and so on are functions of sets: of a unit's state "kept" has one row for each
  * group that the unit keeps.  They are on a level of their own so that bound_unit is there
  * once: with a copy of the call in each column, what is planned would grow with
@@ -329,7 +333,7 @@ part_column(DpRelease *release, PartCursor *c, int i)
 	switch (part_kind(c))
 	{
 		case DP_VALUE_CODES:
-			return kept_column("bound_codes", i, NULL, INT4ARRAYOID, InvalidOid);
+			return kept_column("bound_codes", i, spec_param(release), INT4ARRAYOID, InvalidOid);
 		case DP_VALUE_DISTINCT:
 			return kept_column("bound_distinct_codes", i, NULL, INT8ARRAYOID, InvalidOid);
 		case DP_VALUE_CUT:
@@ -337,6 +341,22 @@ part_column(DpRelease *release, PartCursor *c, int i)
 		default:
 			return kept_column("bound_value", i, spec_param(release), INT8OID, InvalidOid);
 	}
+}
+
+/* Tells whether a norm limits a part, which then has a share beside its value. */
+static bool
+has_share(DpRelease *release, PartCursor *c)
+{
+	return ((DpReleaseColumn *) list_nth(release->columns, c->column))->norm >= 0;
+}
+
+/* Makes the sum of a column of integers of the groups that units keep. */
+static Expr *
+sum_of_steps(Expr *column)
+{
+	Oid			args[] = {INT8OID};
+
+	return (Expr *) make_aggregate(dp_own_routine("steps_sum", 1, args), dp_own_type("exact_sum"), list_make1(column), NULL);
 }
 
 /* Returns the aggregate of one part over that column. */
@@ -356,8 +376,7 @@ column_aggregate(DpRelease *release, PartCursor *c, Expr *column)
 			return (Expr *) make_aggregate(dp_own_routine("codes_distinct", 1, args), INT8OID,
 										   list_make1(column), NULL);
 		default:
-			return (Expr *) make_aggregate(dp_own_routine("steps_sum", 1, args),
-										   dp_own_type("exact_sum"), list_make1(column), NULL);
+			return sum_of_steps(column);
 	}
 }
 
@@ -453,8 +472,16 @@ kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	query->hasTargetSRFs = true;
 	foreach(lc, release->keys)
 		add_target(query, key_column(foreach_current_index(lc), lfirst(lc)));
+	for (int l = 0; l < list_length(release->norms); l++)
+		add_target(query, kept_column("bound_bin", l, spec_param(release), INT8OID, InvalidOid));
 	for (int i = 0; next_part(&c, release); i++)
+	{
 		add_target(query, part_column(release, &c, i));
+		if (has_share(release, &c))
+			add_target(query, kept_column("bound_share", i, spec_param(release), INT8OID, InvalidOid));
+	}
+	if (release->norms != NIL)
+		add_target(query, kept_column("bound_first", 0, NULL, INT8OID, InvalidOid));
 	return query;
 }
 
@@ -465,6 +492,7 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	Query	   *query = dp_select_from(dp_subquery_entry(kept, "kept"));
 	PartCursor	c = START_PARTS(parts);
 	int			nkeys = list_length(release->keys);
+	bool		is_share = false;
 	ListCell   *lc;
 
 	query->hasAggs = true;
@@ -473,13 +501,21 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *column = (Expr *) makeVarFromTargetEntry(1, tle);
 
-		if (tle->resno <= nkeys)
+		if (tle->resno <= nkeys + list_length(release->norms))
 		{
 			add_target(query, column);
-			group_by(query, llast(query->targetList), sort);
+			group_by(query, llast(query->targetList), sort && tle->resno <= nkeys);
 		}
-		else if (next_part(&c, release))
+		else if (is_share || !next_part(&c, release))
+		{
+			add_target(query, sum_of_steps(column));
+			is_share = false;
+		}
+		else
+		{
 			add_target(query, column_aggregate(release, &c, column));
+			is_share = has_share(release, &c);
+		}
 	}
 	return query;
 }

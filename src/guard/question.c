@@ -387,6 +387,7 @@ family(const DpReleaseColumn *column)
 		case DP_ANSWER_CLIPPED:
 		case DP_ANSWER_CLIPPED_TOTALS:
 		case DP_ANSWER_MODE:
+		case DP_ANSWER_NORM:
 			return 'c';
 	}
 	elog(ERROR, "unexpected answer %d", (int) column->answer);

@@ -134,6 +134,7 @@ typedef struct DpDataset
 	int64		default_delta;	/* per key selection, amount of delta */
 	int			max_groups;
 	int			max_rows;
+	double		max_contribution;	/* rows; DP_FOUND_CONTRIBUTION, 0: none */
 	DpNeighbors neighbors;
 	int64		min_rho;		/* the least that one aggregate may cost, > 0 */
 	int64		answer_step;	/* microseconds; 0: none */

@@ -177,12 +177,13 @@ wide_to_double(dp_i128 number)
 static Datum
 sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
 {
-	const DpGrid *grid = &column->parts[0].grid;
+	DpGrid		grid = column->parts[0].grid;
 
+	grid.exponent -= column->parts[0].shift;
 	error->isnull = false;
-	error->value = wide_to_double(noisy) * (grid->exponent == 0 ? 1.0 : dp_grid_step(grid));
+	error->value = wide_to_double(noisy) * column->parts[0].step;
 	error->stddev = column->sigma;
-	return dp_grid_value(noisy, grid, column->desc->result_type);
+	return dp_grid_value(noisy, &grid, column->desc->result_type);
 }
 
 /* Makes noisy[] of what was drawn: rows for counts, rows at their bound for SCALED parts. */
@@ -197,7 +198,7 @@ measure_draws(DpPricedColumn *column, const dp_i128 *drawn)
 	{
 		/* draws of one part alone have one step */
 		if (i == 0 || column->nparts > 1)
-			step = dp_part_of_draw(column, i)->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+			step = dp_part_of_draw(column, i)->step;
 		noisy[i] = step * wide_to_double(drawn[i]);
 	}
 }
@@ -343,6 +344,8 @@ dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *
 		case DP_ANSWER_CLIPPED_TOTALS:
 			dp_clipped_share(work->noisy, column->sigma, &error->value, &error->stddev);
 			return Float8GetDatum(error->value);
+		case DP_ANSWER_NORM:
+			break;				/* it is not shown: norms.c */
 	}
 	elog(ERROR, "unexpected answer %d", (int) column->desc->answer);
 }

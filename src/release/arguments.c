@@ -276,6 +276,42 @@ narrow(DpReleaseColumn *desc, Numeric low, Numeric high, Numeric *lower, Numeric
 						desc->label)));
 }
 
+/* Tells whether the norm limits what a unit adds. */
+static bool
+has_norm(const DpPricedColumn *column, const DpPricedRelease *priced)
+{
+	return column->desc->norm >= 0 && dp_limits_norms(priced->dataset, priced->nkeys > 0);
+}
+
+/*
+ * Settles within what a unit's total is where its norm is limited, on the grid of a row's value: anything that rows may add up to,
+ * but for the limits of totals.
+ */
+static void
+settle_limited_sum(DpPricedColumn *column, const DpInterval *row, EState *estate)
+{
+	DpReleaseColumn *desc = column->desc;
+	DpPricedPart *part = &column->parts[0];
+	DpRowLimits totals = {part->row.lower < 0 ? -DP_UNIT_ROW_LIMIT : 0, part->row.upper > 0 ? DP_UNIT_ROW_LIMIT : 0};
+	Numeric		lower = row->total_lower;
+	Numeric		upper = row->total_upper;
+
+	column->totals.known = false;
+	if (desc->total_lower != NULL)
+		written_totals(desc, estate, &lower, &upper);
+	if (desc->total_lower != NULL || (row->has_totals && less(lower, upper)))
+	{
+		DpRowLimits written;
+
+		dp_grid_row_limits(lower, upper, desc->input_type, &part->grid, &written);
+		totals.lower = Max(totals.lower, written.lower);
+		totals.upper = Min(totals.upper, written.upper);
+		column->totals = limits_of(lower, upper);
+	}
+	part->grid.lower = totals.lower;
+	part->grid.upper = totals.upper;
+}
+
 /* Settles the grid of a unit's total, and the limits of a row on it. */
 static void
 settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
@@ -293,7 +329,12 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 
 	check_finite(is_finite(lower) && is_finite(upper), desc);
 	check_order(less(lower, upper), desc);
-	if (priced->release->has_unit)
+	if (priced->release->has_unit && has_norm(column, priced))
+	{
+		low = less(lower, zero) ? lower : zero;
+		high = less(zero, upper) ? upper : zero;
+	}
+	else if (priced->release->has_unit)
 	{
 		low = less(lower, zero) ? times(lower, priced->max_rows) : zero;
 		high = less(zero, upper) ? times(upper, priced->max_rows) : zero;
@@ -323,6 +364,11 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 	if (!priced->release->has_unit)
 		return;
 	dp_grid_row_limits(lower, upper, desc->input_type, &part->grid, &part->row);
+	if (has_norm(column, priced))
+	{
+		settle_limited_sum(column, &row, estate);
+		return;
+	}
 	/* max_rows rows at a bound are not too many by a rounded step */
 	if (!less(most_low, low))
 		part->grid.lower = Min(part->row.lower, 0) * priced->max_rows;
@@ -562,6 +608,9 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			break;
 		case DP_ANSWER_MODE:
 			settle_mode(column);
+			break;
+		case DP_ANSWER_NORM:
+			dp_range_make(0, dp_norm_bins(), dp_norm_bins(), DP_RANGE_LINEAR, range);
 			break;
 		case DP_ANSWER_CLIPPED:
 			settle_clipped(column, priced, estate);

@@ -96,6 +96,8 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 
 		if (release->finder != NULL)
 			items = add_item(items, release->finder, kept ? kept->finder : NULL);
+		if (release->limiter != NULL)
+			items = add_item(items, release->limiter, kept ? kept->limiter : NULL);
 		items = add_item(items, release, kept);
 		if (((DpRun *) lfirst(run))->pilot && items != NIL)
 		{
@@ -112,6 +114,8 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 
 		if (release->finder != NULL)
 			add_price(charged, release->finder, kept ? kept->finder : NULL);
+		if (release->limiter != NULL)
+			add_price(charged, release->limiter, kept ? kept->limiter : NULL);
 		add_price(charged, release, kept);
 	}
 }

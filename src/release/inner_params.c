@@ -65,26 +65,40 @@ make_bound_spec(DpPricedRelease *priced)
 	DpValueKind *kinds = palloc(Max(priced->nparts, 1) * sizeof(DpValueKind));
 	DpGrid	   *grids = palloc(Max(priced->nparts, 1) * sizeof(DpGrid));
 	int		   *rows = palloc0(Max(priced->nparts, 1) * sizeof(int));
+	int		   *groups = palloc0(Max(priced->nparts, 1) * sizeof(int));
 	DpRowLimits *limits = palloc0(Max(priced->nparts, 1) * sizeof(DpRowLimits));
+	DpValueNorm *norm_of = palloc0(Max(priced->nparts, 1) * sizeof(DpValueNorm));
+	int			nnorms = list_length(priced->release->norms);
+	DpNormSpec *norms = palloc0(Max(nnorms, 1) * sizeof(DpNormSpec));
 	uint64		seed[2];
 	int			n = 0;
 
 	dp_noise_bytes(seed, sizeof(seed));
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
+		const DpPricedColumn *column = &priced->columns[i];
 		int			first = n;
 
-		for (int j = 0; j < priced->columns[i].nparts; j++, n++)
+		for (int j = 0; j < column->nparts; j++, n++)
 		{
-			kinds[n] = priced->columns[i].parts[j].desc.kind;
-			grids[n] = priced->columns[i].parts[j].grid;
-			limits[n] = priced->columns[i].parts[j].row;
+			kinds[n] = column->parts[j].desc.kind;
+			grids[n] = column->parts[j].grid;
+			limits[n] = column->parts[j].row;
 			/* moments: the count of rows is the column's first part */
 			rows[n] = kinds[n] == DP_VALUE_SCALED ? first : 0;
+			norm_of[n].norm = column->desc->norm;
+			norm_of[n].shift = column->parts[j].shift;
+			groups[n] = column->nlimits > 0 ? priced->state_groups : priced->max_groups;
+		}
+		if (column->desc->norm >= 0 && list_nth_int(priced->release->norms, column->desc->norm) == first)
+		{
+			norms[column->desc->norm].value = first;
+			norms[column->desc->norm].nlimits = column->nlimits;
+			memcpy(norms[column->desc->norm].limit, column->limits, sizeof(column->limits));
 		}
 	}
-	return PointerGetDatum(dp_bound_spec_make(priced->nkeys, n, priced->max_groups, seed, kinds, grids, rows,
-											  limits));
+	return PointerGetDatum(dp_bound_spec_make(priced->nkeys, n, priced->state_groups, seed, kinds, grids, rows,
+											  limits, groups, norm_of, nnorms, norms));
 }
 
 static bool

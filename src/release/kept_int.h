@@ -87,6 +87,8 @@ typedef struct DpKept
 	TupleDesc	keys_desc;
 	struct DpKept *finder;		/* of what finds its bounds first; NULL:
 								 * nothing does */
+	struct DpKept *limiter;		/* of what finds its limits on norms; NULL:
+								 * nothing does */
 	bool		is_locked;		/* its questions are, by this process */
 	bool		is_wider;		/* its answers are given to who asks for some
 								 * of its groups: all are there, and it is not

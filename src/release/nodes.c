@@ -70,6 +70,8 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->selection = o->selection;
 	n->finder = copyObject(o->finder);
 	n->is_finder = o->is_finder;
+	n->norms = list_copy(o->norms);
+	n->limiter = copyObject(o->limiter);
 	n->wider = copyObject(o->wider);
 	n->wider_tests = copyObject(o->wider_tests);
 	n->wider_has_params = o->wider_has_params;
@@ -141,6 +143,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->detail = copyObject(o->detail);
 	n->descending = o->descending;
 	n->values = copyObject(o->values);
+	n->norm = o->norm;
 	n->first_param = o->first_param;
 	n->with_error = o->with_error;
 	n->hidden = o->hidden;
@@ -262,6 +265,7 @@ dp_make_release_column(void)
 
 	c->node.extnodename = DP_RELEASE_COLUMN_NODE;
 	c->location = -1;
+	c->norm = -1;
 	return c;
 }
 

@@ -47,6 +47,7 @@ dp_column_parts(const DpReleaseColumn *column, DpPart *parts)
 		case DP_ANSWER_BOUNDS:
 		case DP_ANSWER_CLIPPED:
 		case DP_ANSWER_MODE:
+		case DP_ANSWER_NORM:
 			parts[0].kind = DP_VALUE_CODES;
 			return 1;
 		case DP_ANSWER_CLIPPED_TOTALS:

@@ -49,6 +49,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* how many groups undeclared keys make, for a guess that no privacy rests on */
+#define USUAL_GROUPS 16
+
 /* Returns the squared L2 sensitivity of a sum over all groups, in steps of its grid; see the head of this file. */
 static dp_u128
 squared_sensitivity(const DpGrid *grid, int max_groups, bool grouped, DpNeighbors neighbors)
@@ -86,7 +89,22 @@ neighbors_of(const DpPricedRelease *priced)
 	return priced->dataset->neighbors;
 }
 
-/* Sets the grid of a part, unless its arguments have, its width and its sensitivity. */
+/* Returns the length of one step of a part. */
+static double
+part_step(const DpPricedPart *part)
+{
+	return part->desc.kind == DP_VALUE_SUM ? ldexp(dp_grid_step(&part->grid), -part->shift)
+		: part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : ldexp(1.0, -part->shift);
+}
+
+/* Returns how many rows of a unit count in a group, before its norm is limited. */
+static int64
+most_rows(const DpPricedColumn *column, const DpPricedRelease *priced)
+{
+	return column->nlimits > 0 ? PG_UINT32_MAX : priced->max_rows;
+}
+
+/* Sets the grid of a part, unless its arguments have, its width, its steps and its sensitivity. */
 static void
 measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *priced)
 {
@@ -98,7 +116,7 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 	{
 		case DP_VALUE_COUNT:
 		case DP_VALUE_ROWS:
-			dp_grid_for_count(priced->max_rows, &part->grid);
+			dp_grid_for_count(most_rows(column, priced), &part->grid);
 			break;
 		case DP_VALUE_UNITS:
 			dp_grid_for_count(1, &part->grid);
@@ -107,10 +125,11 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 			break;
 		case DP_VALUE_CUT:
 			part->width = DP_CUT_BINS;
+			part->step = 1;
 			part->sens2 = squared_vector_sensitivity(1, priced->max_groups, neighbors);
 			return;
 		case DP_VALUE_SCALED:
-			dp_grid_for_scaled(priced->max_rows, &part->grid);
+			dp_grid_for_scaled(most_rows(column, priced), &part->grid);
 			break;
 		case DP_VALUE_DISTINCT:
 			dp_grid_for_count(codes, &part->grid);
@@ -120,17 +139,13 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 			part->width = column->range[0].bins;
 			break;
 	}
-	part->sens2 = part->desc.kind == DP_VALUE_CODES
-		? squared_vector_sensitivity(codes, priced->max_groups, neighbors)
-		: squared_sensitivity(&part->grid, priced->max_groups, priced->nkeys > 0, neighbors);
-}
-
-/* Returns the length of one step of a part's grid. */
-static double
-part_step(const DpPricedPart *part)
-{
-	return part->desc.kind == DP_VALUE_SUM ? dp_grid_step(&part->grid)
-		: part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+	part->step = part_step(part);
+	if (part->desc.kind == DP_VALUE_CODES)
+		part->sens2 = squared_vector_sensitivity(codes, priced->max_groups, neighbors);
+	else if (column->nlimits > 0)
+		part->sens2 = dp_norm_sensitivity(column, part, neighbors, priced->nkeys > 0);
+	else
+		part->sens2 = squared_sensitivity(&part->grid, priced->max_groups, priced->nkeys > 0, neighbors);
 }
 
 /* Sets the noise of a part that costs rho; ZC004 where it would not be representable. */
@@ -144,7 +159,7 @@ calibrate_part(DpPricedColumn *column, DpPricedPart *part, int64 rho)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("rho is too small for the bounds of %s: the noise would not be representable; "
 						"raise dp_cdp.rho", column->desc->label)));
-	part->sigma = dp_variance_sigma(&part->variance) * part_step(part);
+	part->sigma = dp_variance_sigma(&part->variance) * part->step;
 }
 
 int64
@@ -181,20 +196,25 @@ settle_column(DpPricedColumn *column, DpPricedRelease *priced, EState *estate, i
 		column->desc = dp_fix_arguments(column->desc, estate);
 	column->nparts = dp_column_parts(column->desc, parts);
 	column->parts = palloc0(column->nparts * sizeof(DpPricedPart));
+	for (int i = 0; i < column->nparts; i++)
+		column->parts[i].desc = parts[i];
 	dp_settle_arguments(column, priced, estate);
+	dp_settle_norm(column, priced);
 	for (int i = 0; i < column->nparts; i++)
 	{
 		DpPricedPart *part = &column->parts[i];
 
-		part->desc = parts[i];
 		measure_part(column, part, priced);
 		part->offset = priced->width;
 		priced->width += part->width;
 	}
 	if (price == 0)
-		price = dp_target_price(priced, column->desc, column->parts[0].sens2, part_step(&column->parts[0]),
+		price = dp_target_price(priced, column->desc, column->parts[0].sens2, column->parts[0].step,
 								priced->column_rho);
-	column->rho = column->charged = price > 0 ? price : priced->column_rho;
+	if (price == 0)
+		price = priced->column_rho - dp_limit_price(column, priced->column_rho);
+	column->rho = column->charged = price;
+	column->later = column->later || (column->finds_limit && column->limit < 0);
 	settle_noise(column);
 	priced->nparts += column->nparts;
 	dp_prepare_answer(column);
@@ -211,6 +231,24 @@ dp_settle_found(DpPricedRelease *priced, EState *estate)
 			continue;
 		column->later = false;
 		dp_settle_arguments(column, priced, estate);
+		dp_settle_norm(column, priced);
+		for (int j = 0; j < column->nparts; j++)
+			measure_part(column, &column->parts[j], priced);
+		settle_noise(column);
+	}
+}
+
+void
+dp_settle_limits(DpPricedRelease *priced)
+{
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		DpPricedColumn *column = &priced->columns[i];
+
+		if (!column->finds_limit)
+			continue;
+		column->later = false;
+		dp_settle_norm(column, priced);
 		for (int j = 0; j < column->nparts; j++)
 			measure_part(column, &column->parts[j], priced);
 		settle_noise(column);
@@ -244,7 +282,7 @@ column_price(const DpDataset *dataset)
 static void
 check_key_bytes(DpPricedRelease *priced)
 {
-	Size		most = dp_most_key_bytes(priced->max_groups);
+	Size		most = dp_most_key_bytes(priced->state_groups);
 	Size		longest;
 
 	if (!priced->release->has_unit || priced->nkeys == 0 || priced->release->one_group)
@@ -274,6 +312,10 @@ settle_contribution(DpPricedRelease *priced)
 		if (priced->nkeys > 0 && !release->one_group)
 			priced->max_groups = dp_guc_max_groups > 0 ? dp_guc_max_groups : priced->dataset->max_groups;
 	}
+	priced->state_groups = priced->max_groups;
+	if (priced->nkeys > 0 && !release->one_group && dp_limits_norms(priced->dataset, true) && release->norms != NIL)
+		priced->state_groups = Max(priced->max_groups, DP_MOST_UNIT_GROUPS);
+	priced->groups_guess = priced->nkeys > 0 ? USUAL_GROUPS : 1;
 	if (release->selection >= 0)
 	{
 		priced->tuples = NULL;
@@ -293,6 +335,8 @@ settle_contribution(DpPricedRelease *priced)
 	if (groups < 0)
 		return 0;
 	priced->max_groups = Max(Min(priced->max_groups, groups), 1);
+	priced->state_groups = Max(Min(priced->state_groups, groups), 1);
+	priced->groups_guess = (double) groups;
 	check_key_bytes(priced);
 	return groups;
 }
@@ -348,7 +392,9 @@ audit_texts(DpPricedRelease *priced)
 		appendStringInfo(&aggregates, "%s%s", i > 0 ? ", " : "", priced->columns[i].desc->label);
 		appendStringInfoString(&sigmas, i > 0 ? ", " : "");
 		/* of a sum it follows from bounds that are found after the debit */
-		if (priced->columns[i].found_first && priced->columns[i].parts[0].desc.kind == DP_VALUE_SUM)
+		if (priced->columns[i].finds_limit && priced->columns[i].later)
+			appendStringInfoString(&sigmas, "by limit");
+		else if (priced->columns[i].found_first && priced->columns[i].parts[0].desc.kind == DP_VALUE_SUM)
 			appendStringInfoString(&sigmas, "by bounds");
 		else
 			appendStringInfo(&sigmas, "%.6g", priced->columns[i].sigma);
@@ -406,6 +452,26 @@ price_finder(DpPricedRelease *priced, EState *estate)
 	check_found(priced, estate);
 }
 
+/* Settles what finding limits on norms costs, which is a part of the aggregates' prices; nothing where none is to be found. */
+static void
+price_limiter(DpPricedRelease *priced, EState *estate)
+{
+	int64	   *prices = palloc0(list_length(priced->release->limiter->columns) * sizeof(int64));
+	bool		finds = false;
+
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		DpPricedColumn *column = &priced->columns[i];
+
+		if (!column->finds_limit)
+			continue;
+		finds = true;
+		prices[column->desc->norm] += dp_limit_price(column, priced->column_rho);
+	}
+	if (finds)
+		priced->limiter = dp_price_release(priced->release->limiter, estate, prices, NULL);
+}
+
 DpPricedRelease *
 dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyTuples **tuples)
 {
@@ -429,6 +495,8 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 	priced->charged_delta = priced->delta;
 	if (release->finder != NULL)
 		price_finder(priced, estate);
+	if (release->limiter != NULL)
+		price_limiter(priced, estate);
 	audit_texts(priced);
 	return priced;
 }
@@ -450,7 +518,7 @@ dp_price_again(DpPricedRelease *priced, int i, int64 rho)
 void
 dp_set_sigma(DpPricedColumn *column, int part, double steps)
 {
-	column->parts[part].sigma = steps * part_step(&column->parts[part]);
+	column->parts[part].sigma = steps * column->parts[part].step;
 	column->sigma = column->parts[0].sigma;
 }
 
@@ -468,7 +536,7 @@ int64
 dp_total_rho(const DpPricedRelease *priced)
 {
 	/* the price of a release is at most DP_RHO_MAX: no overflow */
-	return priced->rho + (priced->finder ? priced->finder->rho : 0);
+	return priced->rho + (priced->finder ? priced->finder->rho : 0) + (priced->limiter ? priced->limiter->rho : 0);
 }
 
 /* Names the protected tables of a release, for the audit. */

@@ -44,7 +44,11 @@ struct DpReceiver
 	DpKeyTable *keys;
 	dp_i128    *states;			/* [group][state] */
 
-	/* totals of cells: those of a group follow one another */
+	/* with norms: rows wait until their limits are known */
+	bool		waits;
+	DpNormRows *waiting;		/* NULL: there are none */
+
+	/* totals of cells, bins of norms: rows of a group follow one another */
 	DpCells    *cells;
 	bool		in_group;		/* values and state are those of a group that
 								 * has not ended */
@@ -122,9 +126,9 @@ release_group(DpReceiver *receiver, const dp_i128 *state)
 	return true;
 }
 
-/* Reads the counts of a histogram that was gathered from the servers of a cluster. */
+/* Adds the counts of a histogram that was gathered from the servers of a cluster. */
 static void
-read_counts(Datum value, dp_i128 *state, int width)
+add_counts(Datum value, dp_i128 *state, int width)
 {
 	Datum	   *counts;
 	int			n;
@@ -133,46 +137,57 @@ read_counts(Datum value, dp_i128 *state, int width)
 	if (n != width)
 		elog(ERROR, "a histogram has %d bins instead of %d", n, width);
 	for (int i = 0; i < n; i++)
-		state[i] = DatumGetInt64(counts[i]);
+		state[i] += DatumGetInt64(counts[i]);
 }
 
 static void
-read_vector(Datum value, dp_i128 *state, int width)
+add_vector(Datum value, dp_i128 *state, int width)
 {
 	DpExactVector *vector = (DpExactVector *) DatumGetPointer(value);
 
 	if (vector->bins != width)
 		elog(ERROR, "a vector has %d bins instead of %d", vector->bins, width);
 	for (int i = 0; i < width; i++)
-		state[i] = vector->count[i];
+		state[i] += vector->count[i];
 }
 
+void
+dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *state)
+{
+	Datum		value = slot->tts_values[att];
+	Oid			type = TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid;
+
+	if (slot->tts_isnull[att])
+		return;
+	if (type == INT8ARRAYOID)
+		add_counts(value, state + part->offset, part->width);
+	else if (part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT)
+		add_vector(value, state + part->offset, part->width);
+	else if (type == INT8OID)
+		state[part->offset] += DatumGetInt64(value);
+	else if (type == NUMERICOID)
+		state[part->offset] += dp_sum_of_numeric(value);
+	else
+		state[part->offset] += dp_exact_sum_get((DpExactSum *) DatumGetPointer(value));
+}
+
+/* Adds what a row has to the states of its group. */
 static void
-read_state(DpReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
+add_row(DpReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
 {
 	DpPricedRelease *priced = receiver->run->priced;
 	int			att = priced->nkeys;
 
-	memset(state, 0, priced->width * sizeof(dp_i128));
-	for (int i = 0; i < priced->ncolumns; i++)
+	if (priced->release->counts_cells)
+		dp_add_cell(receiver->cells, slot, state);
+	else if (priced->release->norms != NIL)
+		dp_norm_row_add(priced, slot, state);
+	else
 	{
-		for (int j = 0; j < priced->columns[i].nparts; j++, att++)
+		for (int i = 0; i < priced->ncolumns; i++)
 		{
-			DpPricedPart *part = &priced->columns[i].parts[j];
-			Datum		value = slot->tts_values[att];
-
-			if (slot->tts_isnull[att])
-				continue;
-			if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8ARRAYOID)
-				read_counts(value, state + part->offset, part->width);
-			else if (part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT)
-				read_vector(value, state + part->offset, part->width);
-			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
-				state[part->offset] = DatumGetInt64(value);
-			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == NUMERICOID)
-				state[part->offset] = dp_sum_of_numeric(value);
-			else
-				state[part->offset] = dp_exact_sum_get((DpExactSum *) DatumGetPointer(value));
+			for (int j = 0; j < priced->columns[i].nparts; j++)
+				dp_add_state(&priced->columns[i].parts[j], slot, att++, state);
 		}
 	}
 }
@@ -190,12 +205,13 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 		int64		position = dp_key_table_find(receiver->keys, slot->tts_values, slot->tts_isnull);
 
 		if (position >= 0)
-			read_state(receiver, slot, receiver->states + position * priced->width);
+			add_row(receiver, slot, receiver->states + position * priced->width);
 		return true;
 	}
 
 	old = MemoryContextSwitchTo(receiver->row_context);
-	read_state(receiver, slot, receiver->state);
+	memset(receiver->state, 0, priced->width * sizeof(dp_i128));
+	add_row(receiver, slot, receiver->state);
 	memcpy(receiver->values, slot->tts_values, priced->nkeys * sizeof(Datum));
 	memcpy(receiver->nulls, slot->tts_isnull, priced->nkeys * sizeof(bool));
 	if (release_group(receiver, receiver->state))
@@ -225,19 +241,17 @@ begin_group(DpReceiver *receiver)
 	receiver->in_group = true;
 }
 
-static bool
-receive_cell(TupleTableSlot *slot, DestReceiver *self)
+/* Takes one of the rows that a group has, which follow one another. */
+static void
+take_row(DpReceiver *receiver, TupleTableSlot *slot)
 {
-	DpReceiver *receiver = (DpReceiver *) self;
-
-	slot_getallattrs(slot);
 	if (receiver->states)
 	{
 		int64		position = dp_key_table_find(receiver->keys, slot->tts_values, slot->tts_isnull);
 
 		if (position >= 0)
-			dp_add_cell(receiver->cells, slot, receiver->states + position * receiver->run->priced->width);
-		return true;
+			add_row(receiver, slot, receiver->states + position * receiver->run->priced->width);
+		return;
 	}
 	if (receiver->in_group && !dp_cell_has_keys(receiver->cells, slot, receiver->values, receiver->nulls))
 		end_group(receiver);
@@ -246,8 +260,44 @@ receive_cell(TupleTableSlot *slot, DestReceiver *self)
 		begin_group(receiver);
 		dp_copy_cell_keys(receiver->cells, slot, receiver->values, receiver->nulls, receiver->row_context);
 	}
-	dp_add_cell(receiver->cells, slot, receiver->state);
+	add_row(receiver, slot, receiver->state);
+}
+
+/* Receives a row of a cell, or of bins of norms: a group has several. */
+static bool
+receive_cell(TupleTableSlot *slot, DestReceiver *self)
+{
+	DpReceiver *receiver = (DpReceiver *) self;
+
+	slot_getallattrs(slot);
+	if (!receiver->waits)
+		take_row(receiver, slot);
+	else
+	{
+		if (receiver->waiting == NULL)
+			receiver->waiting = dp_norm_rows_create(receiver->run->priced, slot->tts_tupleDescriptor);
+		dp_norm_rows_put(receiver->waiting, slot);
+	}
 	return true;
+}
+
+/* Finds the limits on norms, and takes the rows that have waited for them. */
+static void
+take_waiting(DpReceiver *receiver)
+{
+	DpPricedRelease *priced = receiver->run->priced;
+	dp_i128    *nobody = palloc0(list_length(priced->release->norms) * dp_norm_bins() * sizeof(dp_i128));
+	TupleTableSlot *slot;
+
+	dp_find_limits(receiver->run, receiver->waiting ? dp_norm_rows_counts(receiver->waiting) : nobody);
+	if (receiver->waiting == NULL)
+		return;
+	while ((slot = dp_norm_rows_next(receiver->waiting)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		take_row(receiver, slot);
+	}
+	dp_norm_rows_end(receiver->waiting);
 }
 
 /* Releases the last group; where there are no keys there is one, whether it has rows or not. */
@@ -307,14 +357,21 @@ receiver_noop(DestReceiver *self)
 {
 }
 
+/* Tells whether a group may have several rows. */
+static bool
+has_several_rows(const DpRelease *release)
+{
+	return release->counts_cells || release->norms != NIL;
+}
+
 DpReceiver *
 dp_receiver_create(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
 {
 	DpReceiver *receiver = palloc0(sizeof(DpReceiver));
 	bool		is_sought;
 
-	receiver->pub.receiveSlot = priced->release->counts_cells ? receive_cell : receive_state;
-	if (priced->release->counts_cells)
+	receiver->pub.receiveSlot = has_several_rows(priced->release) ? receive_cell : receive_state;
+	if (has_several_rows(priced->release))
 		receiver->cells = dp_cells_create(priced);
 	receiver->pub.rStartup = receiver_noop_startup;
 	receiver->pub.rShutdown = receiver_noop;
@@ -348,6 +405,7 @@ dp_receiver_begin(DpReceiver *receiver, DpRun *run, bool has_plan)
 	receiver->run = run;
 	receiver->rows = run->rows;
 	receiver->has_plan = has_plan;
+	receiver->waits = has_plan && run->priced->limiter != NULL && run->priced->limits == NULL;
 	/* not before: of several releases one at a time needs that much */
 	if (receiver->keys != NULL && has_plan)
 		receiver->states =
@@ -360,6 +418,8 @@ dp_receiver_begin(DpReceiver *receiver, DpRun *run, bool has_plan)
 void
 dp_receiver_end(DpReceiver *receiver)
 {
+	if (receiver->waits)
+		take_waiting(receiver);
 	if (receiver->states || !receiver->has_plan)
 		release_declared(receiver);
 	else if (receiver->cells)

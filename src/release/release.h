@@ -83,7 +83,8 @@ typedef enum DpAnswer
 	DP_ANSWER_BOUNDS,
 	DP_ANSWER_CLIPPED,
 	DP_ANSWER_CLIPPED_TOTALS,	/* of units' totals, not of rows */
-	DP_ANSWER_MODE
+	DP_ANSWER_MODE,
+	DP_ANSWER_NORM				/* of a limiter: which limit on norms */
 } DpAnswer;
 
 /* the most bins of dp_histogram, and values of a mode */
@@ -129,6 +130,12 @@ typedef struct DpReleaseColumn
 								 * mode: of equal counts the last value */
 	Const	   *values;			/* mode: array of the values that it may be,
 								 * in their order */
+
+	/*
+	 * Which of the release's norms limits what a unit adds to all groups; -1:
+	 * its groups, and its rows in each, are limited.
+	 */
+	int			norm;
 
 	/* external parameters of the inner plan, see DP_PARAM_* */
 	int			first_param;
@@ -217,7 +224,10 @@ typedef struct DpPrefetch
 /*
  * The inner plan delivers one row for each group: the keys, then one state
  * for each part of each column: int8 for counts of rows, dp_cdp.exact_vector
- * for vectors, dp_cdp.exact_sum otherwise.  The node's output is the keys,
+ * for vectors, dp_cdp.exact_sum otherwise.  Where norms limit columns there is
+ * a row for each group and bins of norms, which follow the keys; parts of such
+ * columns have two states, values and shares (agg/bounding/norms.c), and the last
+ * state counts the units whose first group it is.  The node's output is the keys,
  * then the columns that are not hidden, then the standard deviations (float8)
  * of those that want them.
  */
@@ -273,7 +283,15 @@ struct DpRelease
 	 * same rows; NULL: none
 	 */
 	DpRelease  *finder;
-	bool		is_finder;		/* it is one */
+	bool		is_finder;		/* it is one, or a limiter */
+
+	/*
+	 * norms.c: of each norm the part whose norm it is, of all columns' parts;
+	 * and the release that finds their limits, over the rows of this one,
+	 * with a column for each.  It has no inner query.
+	 */
+	List	   *norms;			/* ints */
+	DpRelease  *limiter;
 
 	/*
 	 * The release without the conditions that look at nothing but its keys,
@@ -409,6 +427,12 @@ extern void dp_record_plan(DpRelease *release);
  * bounds of an expression costs, for who asks; 0: they are not found
  */
 extern double dp_bounds_share(const DpDataset *dataset);
+
+/*
+ * norms.c: tells whether what a unit adds to counts, sums and statistics is limited by its norm, for who asks;
+ * grouped: it may be in several groups
+ */
+extern bool dp_limits_norms(const DpDataset *dataset, bool grouped);
 
 /* agree.c: tells whether who asks wants counts and sums of grouping sets to add up */
 extern bool dp_wants_consistent(const DpDataset *dataset);

@@ -28,10 +28,12 @@ typedef struct DpPricedPart
 	DpGrid		grid;			/* the range of a unit's sum; counts: lower 0,
 								 * upper 1 or max_rows, exponent 0 */
 	DpRowLimits row;			/* sums, totals: of a row, in steps of it */
+	int			shift;			/* with a norm: steps are 2^-shift of those */
 	int			width;			/* states in a group: 1, or how many bins */
 	int			offset;			/* position among all states of a group */
-	dp_u128		sens2;			/* squared L2 sensitivity, in steps of the
-								 * grid */
+	dp_u128		sens2;			/* squared L2 sensitivity, in steps */
+	double		step;			/* length of a step; rows for counts, and at
+								 * their bound for SCALED */
 	dp_variance variance;
 	dp_gauss	gauss;
 	double		sigma;			/* sums: in the values' unit; counts: rows;
@@ -60,6 +62,17 @@ typedef struct DpPricedColumn
 	bool		totals_by_rows; /* they are max_rows times those of rows */
 	int			nquantiles;
 	double	   *quantiles;
+
+	/*
+	 * norms.c: what the norm of a unit may be held to, in steps; none: it is
+	 * not
+	 */
+	int			nlimits;
+	int64		limits[DP_MAX_NORM_LIMITS];
+	int			limit;			/* the one that it is held to; -1: not known */
+	bool		finds_limit;	/* the release's limiter finds it */
+	double		norm_unit;		/* the steps of a row, for sums at the larger
+								 * bound */
 	int64		rho;
 	int64		charged;		/* kept answers: what of it who asks owes */
 	bool		is_given;		/* no piece of it is bought: it is kept, or
@@ -98,8 +111,14 @@ typedef struct DpPricedRelease
 									 * none */
 	struct DpPricedRelease *finder; /* NULL: no bounds are to be found */
 	const DpInterval *found;	/* by its columns; NULL: not known yet */
+	struct DpPricedRelease *limiter;	/* NULL: no limits on norms are to be
+										 * found */
+	const int  *limits;			/* by its columns: which; NULL: not known yet */
+	double		groups_guess;	/* how many groups there are */
+	int			state_groups;	/* that a unit's state holds, >= max_groups */
 	int64		memory;			/* that groups of declared keys take, in bytes */
-	int			max_groups;		/* 1 unless a unit may be in several groups */
+	int			max_groups;		/* 1 unless a unit may be in several groups;
+								 * without a norm */
 	int			max_rows;
 	int			unit_rows;		/* that count of a unit where it is more than
 								 * a row */
@@ -298,6 +317,45 @@ extern void dp_finder_range(Oid type, DpRange *range);
 
 /* found_bounds.c: sets the bounds that hold what noisy counts tell of; false if they tell nothing */
 extern bool dp_pick_bounds(const DpRange *range, const double *counts, double sigma, double *lower, double *upper);
+
+/*
+ * norms.c: dp_settle_norm settles the limits among which a column's norm is
+ * held, and its steps, when its arguments are settled.  dp_norm_sensitivity
+ * returns the squared sensitivity of a part under the limit that is chosen.
+ * dp_limit_price returns what of an aggregate's price finding the limit costs;
+ * dp_norm_bins how many bins the histogram of norms has, dp_norm_bin in which
+ * of them a bin of the norm's limits is.  dp_find_limits draws that histogram for a run
+ * whose rows have been read, from exact counts by norm and bin, and settles which limits follow.
+ */
+extern void dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced);
+extern dp_u128 dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNeighbors neighbors, bool grouped);
+extern int64 dp_limit_price(const DpPricedColumn *column, int64 rho);
+extern int	dp_norm_bins(void);
+extern int	dp_norm_bin(int64 bin);
+extern void dp_find_limits(DpRun *run, const dp_i128 *counts);
+
+/* the most groups of a unit that count where its norm is limited, and nobody has set max_groups */
+#define DP_MOST_UNIT_GROUPS 10000
+
+/* price.c: settles anew what follows from priced->limits; no price */
+extern void dp_settle_limits(DpPricedRelease *priced);
+
+/* receiver.c: adds the state that a row has of a part to those of its group */
+extern void dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *state);
+
+/*
+ * norm_rows.c: rows of the inner plan of a release with norms.  dp_norm_row_add adds what a row has to the states of
+ * its group.  Where the limits are not known, rows wait: dp_norm_rows_put takes one, dp_norm_rows_counts
+ * returns how many units are in which bin of which norm, and dp_norm_rows_next gives the rows again.
+ */
+typedef struct DpNormRows DpNormRows;
+
+extern void dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *state);
+extern DpNormRows *dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc);
+extern void dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot);
+extern const dp_i128 *dp_norm_rows_counts(const DpNormRows *rows);
+extern TupleTableSlot *dp_norm_rows_next(DpNormRows *rows);
+extern void dp_norm_rows_end(DpNormRows *rows);
 
 /*
  * question.c: returns the identity of each column's question, when a release is priced

@@ -84,7 +84,7 @@ dp_column_sensitivity(const DpPricedColumn *column)
 	const DpPricedPart *part = &column->parts[0];
 	double		sensitivity = sqrt((double) part->sens2);
 
-	return part->desc.kind == DP_VALUE_SUM ? sensitivity * dp_grid_step(&part->grid) : sensitivity;
+	return sensitivity * part->step;
 }
 
 static ReportLine *
@@ -116,6 +116,8 @@ release_lines(List *lines, const DpPricedRelease *priced)
 {
 	if (priced->finder != NULL)
 		lines = release_lines(lines, priced->finder);
+	if (priced->limiter != NULL)
+		lines = release_lines(lines, priced->limiter);
 	for (int i = 0; i < priced->ncolumns; i++)
 		lines = lappend(lines, column_line(priced, i));
 	return lines;

@@ -78,7 +78,7 @@ INSERT INTO form
 CREATE FUNCTION kinds(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT regexp_split_to_array((regexp_match(f.spec, '\{([a-z,]+)\}'))[1], ',') $$;
 CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp.bound_key(%s, state, NULL::%s) AS k%s', i - 1, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%2$s, state)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%2$s, state)'
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%2$s, state, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%2$s, state)'
 			WHEN 'cut' THEN 'dp_cdp.bound_cut(%2$s, state, %1$s)'
 			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i))) $$;
 CREATE FUNCTION states(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
@@ -256,7 +256,7 @@ SELECT throws_ok(format('SELECT * FROM (SELECT %s FROM (SELECT %s) units) q', re
 		('dp_cdp.bound_key(0, state, NULL::int)', 'key 0 of bound_state is of type text'), ('dp_cdp.bound_key(1, state, NULL::text)', 'key 1 of bound_state is of type numeric'),
 		('dp_cdp.bound_value(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_value(-1, state, SPEC)', 'bound_state has no value -1'),
 		('dp_cdp.bound_value(0, state, SPEC)', 'bound_state has no value 0'), ('dp_cdp.bound_value(2, state, SPEC)', 'bound_state has no value 2'),
-		('dp_cdp.bound_codes(1, state)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, state)', 'bound_state has no codes 2'),
+		('dp_cdp.bound_codes(1, state, SPEC)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, state, SPEC)', 'bound_state has no codes 2'),
 		('dp_cdp.bound_cut(0, state, SPEC)', 'bound_state has no total 0'), ('dp_cdp.bound_cut(1, state, SPEC)', 'bound_state has no total 1'),
 		('dp_cdp.bound_distinct_codes(0, state)', 'bound_state has no distinct codes 0')) c (c, message);
 

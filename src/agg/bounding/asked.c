@@ -113,6 +113,12 @@ is_row_column(const FuncExpr *call, Index rti, DpRowColumn *column, AttrNumber *
 		column->kind = DP_COLUMN_DISTINCT_CODES;
 	else if (function == dp_bound_cut)
 		column->kind = DP_COLUMN_CUT;
+	else if (function == dp_bound_share)
+		column->kind = DP_COLUMN_SHARE;
+	else if (function == dp_bound_bin)
+		column->kind = DP_COLUMN_BIN;
+	else if (function == dp_bound_first)
+		column->kind = DP_COLUMN_FIRST;
 	else
 		return false;
 	column->i = DatumGetInt32(i->constvalue);
@@ -148,7 +154,8 @@ add_call(DpAskedRows *rows, const FuncExpr *call)
 	if (rows->aggref == NULL && !is_bound_unit((Aggref *) state->expr))
 		return false;
 	rows->aggref = (Aggref *) state->expr;
-	if ((column.kind == DP_COLUMN_VALUE || column.kind == DP_COLUMN_CUT) &&
+	/* functions that read the spec have it last */
+	if (column.kind != DP_COLUMN_KEY && list_length(call->args) > 2 &&
 		!equal(lthird(call->args), dp_asked_argument(rows->aggref, 0)))
 		return false;
 	/* a column of the level above means nothing in this one */
@@ -190,13 +197,26 @@ dp_read_asked_rows(const PathTarget *target, DpAskedRows *rows)
 	return rows->aggref != NULL;
 }
 
+/* Tells whether an expression is a column of the rows that is one of a group (a key, a bin), or one that is added up. */
 static bool
-is_column(const Node *node, const List *kinds, DpColumnKind kind)
+is_column(const Node *node, const List *kinds, bool of_group)
 {
 	const Var  *var = (const Var *) node;
 
-	return IsA(node, Var) && var->varlevelsup == 0 && var->varattno > 0 && var->varattno <= list_length(kinds) &&
-		list_nth_int(kinds, var->varattno - 1) == (int) kind;
+	if (!IsA(node, Var) || var->varlevelsup != 0 || var->varattno <= 0 || var->varattno > list_length(kinds))
+		return false;
+	switch ((DpColumnKind) list_nth_int(kinds, var->varattno - 1))
+	{
+		case DP_COLUMN_KEY:
+		case DP_COLUMN_BIN:
+			return of_group;
+		case DP_COLUMN_VALUE:
+		case DP_COLUMN_SHARE:
+		case DP_COLUMN_FIRST:
+			return !of_group;
+		default:
+			return false;
+	}
 }
 
 /* Tells whether an expression over the rows can tell equal keys' rows from their sum: context has the kinds of columns. */
@@ -210,17 +230,17 @@ tells_rows(Node *node, void *context)
 		Aggref	   *aggref = (Aggref *) node;
 
 		return !is_transition(aggref->aggfnoid, dp_steps_sum) || aggref->aggfilter != NULL || aggref->aggdistinct != NIL ||
-			!is_column(dp_asked_argument(aggref, 0), context, DP_COLUMN_VALUE);
+			!is_column(dp_asked_argument(aggref, 0), context, false);
 	}
 	if (IsA(node, Var))
-		return !is_column(node, context, DP_COLUMN_KEY);
+		return !is_column(node, context, true);
 	return expression_tree_walker(node, tells_rows, context);
 }
 
 /*
- * Tells whether the query is the usual one: the only columns of the rows are keys and
- * values, and the level above them, of which they are all that FROM has, sums up
- * values by keys.
+ * Tells whether the query is the usual one: the only columns of the rows are keys and bins,
+ * and values, shares and firsts, and the level above them, of which they are all that FROM has, sums up
+ * the latter by the former.
  */
 bool
 dp_asked_rows_add_up(const PlannerInfo *root, const DpAskedRows *rows)

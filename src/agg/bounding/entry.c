@@ -4,8 +4,8 @@
  *	  The groups a unit kept, one by one, as rows: keys, clamped values and codes.
  *
  * Each column of these rows is a function that returns a set, of the state of
- * one unit: bound_key, bound_value, bound_codes, bound_distinct_codes, bound_cut.  In a target list they
- * run in lockstep, so that the i-th results of all of them belong to the i-th
+ * one unit: bound_key, bound_value, bound_codes, bound_distinct_codes, bound_cut, bound_share, bound_bin,
+ * bound_first.  In a target list they run in lockstep, so that the i-th results of all of them belong to the i-th
  * group.  The node of node.c returns such rows by itself.
  *
  * Invariants: this is where a unit's values are clamped, to the bounds of the
@@ -44,6 +44,9 @@ PG_FUNCTION_INFO_V1(dp_bound_value);
 PG_FUNCTION_INFO_V1(dp_bound_codes);
 PG_FUNCTION_INFO_V1(dp_bound_distinct_codes);
 PG_FUNCTION_INFO_V1(dp_bound_cut);
+PG_FUNCTION_INFO_V1(dp_bound_share);
+PG_FUNCTION_INFO_V1(dp_bound_bin);
+PG_FUNCTION_INFO_V1(dp_bound_first);
 
 /* ------------------------------------------------------------------------
  * One group
@@ -134,7 +137,7 @@ entry_cut(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int
  */
 Datum
 dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const DpBoundSpec *spec,
-				DpRowColumn column, bool *isnull)
+				const DpNorms *norms, DpRowColumn column, bool *isnull)
 {
 	const char *from = dp_state_entries(state) + n * layout->entry_size;
 	uint64		word;
@@ -151,11 +154,22 @@ dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const 
 				return PointerGetDatum((const char *) state + DP_KEYREF_OFFSET(word));
 			return (Datum) word;
 		case DP_COLUMN_VALUE:
-			return Int64GetDatum(dp_clamped_value(layout, from, spec, column.i));
+			return Int64GetDatum(dp_counts_in(spec, column.i, n) ? dp_limited_value(layout, from, spec, norms, column.i) : 0);
+		case DP_COLUMN_SHARE:
+			return Int64GetDatum(dp_counts_in(spec, column.i, n) ? dp_limited_share(layout, from, spec, norms, column.i) : 0);
+		case DP_COLUMN_BIN:
+			return Int64GetDatum(norms->bin[column.i]);
+		case DP_COLUMN_FIRST:
+			return Int64GetDatum(n == 0);
 		case DP_COLUMN_CODES:
+			if (!dp_counts_in(spec, column.i, n))
+				return PointerGetDatum(construct_empty_array(INT4OID));
+			return entry_codes(state, layout, from, column.i);
 		case DP_COLUMN_DISTINCT_CODES:
 			return entry_codes(state, layout, from, column.i);
 		case DP_COLUMN_CUT:
+			if (!dp_counts_in(spec, column.i, n))
+				return PointerGetDatum(construct_empty_array(INT4OID));
 			return entry_cut(layout, from, spec, column.i);
 	}
 	elog(ERROR, "unexpected column %d of rows of units", (int) column.kind);
@@ -174,8 +188,15 @@ dp_check_row_column(const DpLayout *layout, DpRowColumn column)
 				elog(ERROR, "bound_state has no key %d", i);
 			return;
 		case DP_COLUMN_VALUE:
+		case DP_COLUMN_SHARE:
 			if (i < 0 || i >= layout->nvalues || layout->codes[i] != 0)
 				elog(ERROR, "bound_state has no value %d", i);
+			return;
+		case DP_COLUMN_BIN:
+			if (i < 0 || i >= DP_MAX_VALUES)
+				elog(ERROR, "bound_state has no norm %d", i);
+			return;
+		case DP_COLUMN_FIRST:
 			return;
 		case DP_COLUMN_CODES:
 			if (i < 0 || i >= layout->nvalues || layout->codes[i] == 0 || (layout->codes[i] & DP_CODES_SET))
@@ -228,6 +249,7 @@ typedef struct Cursor
 	bool		registered;		/* reset_cursor will be called on rescan */
 	Oid			key_type;		/* the stored type that was found to fit */
 	DpLayout	layout;			/* of the states seen so far; all are alike */
+	DpNorms		norms;			/* of the current one */
 } Cursor;
 
 static void
@@ -264,24 +286,35 @@ get_cursor(FunctionCallInfo fcinfo)
 	return cursor;
 }
 
-/* Fails unless value i of states that lie like this is of the spec's kind. */
+/* Tells whether value i of states that lie like this is of the spec's kind. */
+static bool
+value_fits(const DpLayout *layout, const DpBoundSpec *spec, int i)
+{
+	int			rows = spec->value[i].rows;
+
+	if (dp_value_is_sum(spec, i) != dp_is_sum(layout->sums, i) || dp_spec_codes(spec, i) != 0)
+		return false;
+	return spec->value[i].kind != DP_VALUE_SCALED ||
+		(rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
+		 !dp_is_sum(layout->sums, rows) && layout->codes[rows] == 0);
+}
+
+/* Fails unless the spec is the one by which states that lie like this were made, as far as the column needs it. */
 static void
-check_spec(const DpLayout *layout, const DpBoundSpec *spec, int i)
+check_spec(const DpLayout *layout, const DpBoundSpec *spec, DpRowColumn column)
 {
 	bool		same = layout->nkeys == spec->nkeys && layout->nvalues == spec->nvalues;
 
-	if (same)
-	{
-		int			kind = spec->value[i].kind;
-		int			rows = spec->value[i].rows;
-
-		same = dp_value_is_sum(spec, i) == dp_is_sum(layout->sums, i) && dp_spec_codes(spec, i) == 0;
-		if (kind == DP_VALUE_SCALED)
-			same = same && rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
-				!dp_is_sum(layout->sums, rows) && layout->codes[rows] == 0;
-	}
+	if (same && column.kind == DP_COLUMN_CODES)
+		same = dp_spec_codes(spec, column.i) == layout->codes[column.i];
+	else if (same && column.kind != DP_COLUMN_BIN)
+		same = value_fits(layout, spec, column.i);
+	for (int l = 0; same && l < spec->nnorms; l++)
+		same = value_fits(layout, spec, dp_spec_norms(spec)[l].value);
 	if (!same)
 		elog(ERROR, "bound_state was made for another bound_spec");
+	if (column.kind == DP_COLUMN_BIN && column.i >= spec->nnorms)
+		elog(ERROR, "bound_spec has no norm %d", column.i);
 }
 
 /* Returns the column of the state's next group; state is NULL where there is none. */
@@ -296,7 +329,10 @@ next_of_set(FunctionCallInfo fcinfo, const DpBoundState *state, const DpBoundSpe
 		dp_learn_layout(&cursor->layout, state);
 		dp_check_row_column(&cursor->layout, column);
 		if (spec != NULL)
-			check_spec(&cursor->layout, spec, column.i);
+		{
+			check_spec(&cursor->layout, spec, column);
+			dp_unit_norms(state, &cursor->layout, spec, &cursor->norms);
+		}
 		if (column.kind == DP_COLUMN_KEY && unlikely(cursor->key_type != state->key[column.i].type))
 		{
 			dp_check_row_key(column.i, state->key[column.i].type, get_fn_expr_rettype(fcinfo->flinfo));
@@ -310,7 +346,7 @@ next_of_set(FunctionCallInfo fcinfo, const DpBoundState *state, const DpBoundSpe
 		PG_RETURN_NULL();
 	}
 	rsinfo->isDone = ExprMultipleResult;
-	return dp_entry_column(state, &cursor->layout, cursor->next++, spec, column, &fcinfo->isnull);
+	return dp_entry_column(state, &cursor->layout, cursor->next++, spec, &cursor->norms, column, &fcinfo->isnull);
 }
 
 /*
@@ -336,13 +372,14 @@ dp_bound_value(PG_FUNCTION_ARGS)
 					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
 }
 
-/* bound_codes(i, bound_state) -> SETOF integer[] returns the codes i of each group.  Strict. */
+/* bound_codes(i, bound_state, bound_spec) -> SETOF integer[] returns the codes i of each group.  Strict. */
 Datum
 dp_bound_codes(PG_FUNCTION_ARGS)
 {
 	DpRowColumn column = {DP_COLUMN_CODES, PG_GETARG_INT32(0)};
 
-	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1), NULL, column);
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1),
+					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
 }
 
 /* bound_distinct_codes(i, bound_state) -> SETOF bigint[] returns the codes of the set i of each group.  Strict. */
@@ -362,4 +399,33 @@ dp_bound_cut(PG_FUNCTION_ARGS)
 
 	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1),
 					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
+}
+
+/* bound_share(i, bound_state, bound_spec) -> SETOF bigint returns the shares of values i in their norm.  Strict. */
+Datum
+dp_bound_share(PG_FUNCTION_ARGS)
+{
+	DpRowColumn column = {DP_COLUMN_SHARE, PG_GETARG_INT32(0)};
+
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1),
+					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
+}
+
+/* bound_bin(i, bound_state, bound_spec) -> SETOF bigint returns the bin of norm i, in each group.  Strict. */
+Datum
+dp_bound_bin(PG_FUNCTION_ARGS)
+{
+	DpRowColumn column = {DP_COLUMN_BIN, PG_GETARG_INT32(0)};
+
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1),
+					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
+}
+
+/* bound_first(i, bound_state) -> SETOF bigint returns 1, and 0 in each further group; i is 0.  Strict. */
+Datum
+dp_bound_first(PG_FUNCTION_ARGS)
+{
+	DpRowColumn column = {DP_COLUMN_FIRST, PG_GETARG_INT32(0)};
+
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1), NULL, column);
 }

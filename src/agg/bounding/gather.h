@@ -243,6 +243,7 @@ typedef struct DpOutput
 	uint64		bucket;			/* of it */
 	int			group;			/* the next one of it to leave */
 	DpLayout	layout;			/* of states; zeros: no one has left */
+	DpNorms		norms;			/* of the unit whose groups leave */
 	DpGroupSums *sums;			/* NULL: states leave as they are */
 	bool		sums_leave;		/* before anything else does */
 } DpOutput;
@@ -384,7 +385,7 @@ extern bool dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state);
 extern bool dp_group_sums_is_empty(const DpGroupSums *sums);
 extern bool dp_group_sums_useless(const DpGroupSums *sums);
 extern bool dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, Datum *values, bool *isnull);
-extern double dp_group_sums_most(Size limit, int nkeys, int nvalues);
+extern double dp_group_sums_most(Size limit, int ncolumns);
 extern void dp_group_sums_free(DpGroupSums *sums);
 
 /* unit.c, entry.c, exact/sum.c: told by their addresses */
@@ -394,6 +395,9 @@ extern Datum dp_bound_value(PG_FUNCTION_ARGS);
 extern Datum dp_bound_codes(PG_FUNCTION_ARGS);
 extern Datum dp_bound_cut(PG_FUNCTION_ARGS);
 extern Datum dp_bound_distinct_codes(PG_FUNCTION_ARGS);
+extern Datum dp_bound_share(PG_FUNCTION_ARGS);
+extern Datum dp_bound_bin(PG_FUNCTION_ARGS);
+extern Datum dp_bound_first(PG_FUNCTION_ARGS);
 extern Datum dp_steps_sum(PG_FUNCTION_ARGS);
 
 /* what plan.c hands to node.c in custom_private, in this order */

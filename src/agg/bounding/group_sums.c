@@ -13,7 +13,8 @@
  *	  second level comes to the same sums whatever was added up before;
  *	- keys are one if their bits or bytes are: keys that GROUP BY takes for equal,
  *	  and that are written differently, leave as they are; codes are not added up;
- *	- no sum exceeds MOST_UNITS * MOST_VALUE < 2^62;
+ *	- units in other bins of a norm (norms.c) are in other groups;
+ *	- no sum exceeds 2^62: of MOST_UNITS * MOST_VALUE, or of most_units * DP_MOST_NORM;
  *	- memory is limited: what has no room leaves, and where that does not make
  *	  less of it (more groups than fit), adding up ends.
  *
@@ -36,7 +37,13 @@
 #define BUCKETS 8192
 #define MOST_BYTES ((Size) 256 * 1024)
 
-/* a group: followed by its values, its keys as words (values or DP_KEYREFs), and the bytes of the latter */
+/* the same, of values that a norm limits */
+#define MOST_LIMITED_UNITS (1 << 15)
+
+/*
+ * A group: followed by its values, where norms limit some their shares and how many units have it first, its keys as
+ * words (values or DP_KEYREFs), its bins, and the keys' bytes.
+ */
 typedef struct AddedGroup
 {
 	uint64		hash;
@@ -51,6 +58,9 @@ struct DpGroupSums
 	MemoryContext groups;		/* owns the groups */
 	Size		limit;			/* for bytes, below */
 	DpShape    *shape;			/* NULL: no state was met */
+	DpNorms		norms;			/* of the unit at hand */
+	int			nsums;			/* of a group */
+	int			most_units;
 	int			nunits;
 	int64		nadded;			/* entries that were added */
 	int			ngroups;		/* groups that they are in */
@@ -59,6 +69,13 @@ struct DpGroupSums
 	bool		useless;
 	AddedGroup *buckets[BUCKETS];	/* NULL: free */
 };
+
+/* Tells whether a norm limits value i. */
+static inline bool
+is_limited(const DpBoundSpec *spec, int i)
+{
+	return spec->value[i].norm >= 0 && dp_spec_norms(spec)[spec->value[i].norm].nlimits > 0;
+}
 
 /* Returns an empty table that takes at most limit bytes; NULL where the spec has values that are not added up. */
 DpGroupSums *
@@ -71,7 +88,9 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	{
 		const DpGrid *grid = &spec->value[i].grid;
 
-		if (dp_spec_codes(spec, i) != 0 || spec->value[i].kind == DP_VALUE_CUT || grid->upper > MOST_VALUE || grid->lower < -MOST_VALUE)
+		if (dp_spec_codes(spec, i) != 0 || spec->value[i].kind == DP_VALUE_CUT)
+			return NULL;
+		if (is_limited(spec, i) ? false : grid->upper > MOST_VALUE || grid->lower < -MOST_VALUE)
 			return NULL;
 	}
 	if (limit < sizeof(DpGroupSums))
@@ -79,19 +98,21 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	context = AllocSetContextCreate(parent, "dp_cdp sums of groups", ALLOCSET_DEFAULT_SIZES);
 	sums = MemoryContextAllocZero(context, sizeof(DpGroupSums));
 	sums->spec = spec;
+	sums->nsums = spec->nnorms > 0 ? 2 * spec->nvalues + 1 : spec->nvalues;
+	sums->most_units = spec->nnorms > 0 ? MOST_LIMITED_UNITS : MOST_UNITS;
 	sums->context = context;
 	sums->groups = AllocSetContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
 	sums->limit = Min(limit - sizeof(DpGroupSums), MOST_BYTES);
 	return sums;
 }
 
-/* Returns how many groups of so many keys and values are added up at once in a table of at most limit bytes. */
+/* Returns how many groups of so many columns are added up at once in a table of at most limit bytes. */
 double
-dp_group_sums_most(Size limit, int nkeys, int nvalues)
+dp_group_sums_most(Size limit, int ncolumns)
 {
 	Size		bytes = limit < sizeof(DpGroupSums) ? 0 : Min(limit - sizeof(DpGroupSums), MOST_BYTES);
 
-	return Min(BUCKETS / 2, (double) bytes / (offsetof(AddedGroup, value) + sizeof(int64) * (nkeys + nvalues)));
+	return Min(BUCKETS / 2, (double) bytes / (offsetof(AddedGroup, value) + sizeof(int64) * ncolumns));
 }
 
 void
@@ -116,14 +137,21 @@ dp_group_sums_useless(const DpGroupSums *sums)
 static inline uint64 *
 group_words(const DpGroupSums *sums, const AddedGroup *group)
 {
-	return (uint64 *) &group->value[sums->shape->layout.nvalues];
+	return (uint64 *) &group->value[sums->nsums];
+}
+
+/* Returns the bins of a group, a word for each norm. */
+static inline uint64 *
+group_bins(const DpGroupSums *sums, const AddedGroup *group)
+{
+	return group_words(sums, group) + sums->shape->layout.nkeys;
 }
 
 /* Returns the bytes of a group, without those of its keys. */
 static inline Size
-group_size(const DpLayout *layout)
+group_size(const DpGroupSums *sums)
 {
-	return offsetof(AddedGroup, value) + sizeof(int64) * (layout->nvalues + layout->nkeys);
+	return offsetof(AddedGroup, value) + sizeof(int64) * (sums->nsums + sums->shape->layout.nkeys + sums->spec->nnorms);
 }
 
 static inline uint64
@@ -141,6 +169,8 @@ hash_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from)
 									   DP_KEYREF_LEN(word), sums->spec->seed[1]);
 		hash = dp_rank_word(hash, word);
 	}
+	for (int l = 0; l < sums->spec->nnorms; l++)
+		hash = dp_rank_word(hash, sums->norms.bin[l]);
 	return hash;
 }
 
@@ -151,6 +181,9 @@ same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, 
 
 	if (group->nulls != (dp_rank(from) & DP_RANK_NULLS))
 		return false;
+	for (int l = 0; l < sums->spec->nnorms; l++)
+		if (group_bins(sums, group)[l] != (uint64) sums->norms.bin[l])
+			return false;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
@@ -174,7 +207,7 @@ static AddedGroup *
 new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64 hash)
 {
 	const DpLayout *layout = &sums->shape->layout;
-	Size		size = group_size(layout);
+	Size		size = group_size(sums);
 	Size		at = size;
 	AddedGroup *group;
 
@@ -184,7 +217,9 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 	group = MemoryContextAlloc(sums->groups, size);
 	group->hash = hash;
 	group->nulls = dp_rank(from) & DP_RANK_NULLS;
-	memset(group->value, 0, sizeof(int64) * layout->nvalues);
+	memset(group->value, 0, sizeof(int64) * sums->nsums);
+	for (int l = 0; l < sums->spec->nnorms; l++)
+		group_bins(sums, group)[l] = sums->norms.bin[l];
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
@@ -203,6 +238,50 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 	return group;
 }
 
+/* Adds the values of entry n of the unit at hand. */
+static inline void
+add_entry(const DpGroupSums *sums, AddedGroup *group, const char *from, int n)
+{
+	const DpLayout *layout = &sums->shape->layout;
+	const DpBoundSpec *spec = sums->spec;
+
+	if (likely(spec->nnorms == 0))
+	{
+		for (int i = 0; i < layout->nvalues; i++)
+			group->value[i] += dp_clamped_value(layout, from, spec, i);
+		return;
+	}
+	for (int i = 0; i < layout->nvalues; i++)
+	{
+		if (!dp_counts_in(spec, i, n))
+			continue;
+		group->value[i] += dp_limited_value(layout, from, spec, &sums->norms, i);
+		group->value[layout->nvalues + i] += dp_limited_share(layout, from, spec, &sums->norms, i);
+	}
+	group->value[2 * layout->nvalues] += n == 0;
+}
+
+/* Returns a column of a group that is no key. */
+static inline Datum
+group_sum(const DpGroupSums *sums, const AddedGroup *group, DpRowColumn column)
+{
+	int			nvalues = sums->shape->layout.nvalues;
+
+	switch (column.kind)
+	{
+		case DP_COLUMN_VALUE:
+			return Int64GetDatum(group->value[column.i]);
+		case DP_COLUMN_SHARE:
+			return Int64GetDatum(sums->spec->nnorms > 0 ? group->value[nvalues + column.i] : 0);
+		case DP_COLUMN_FIRST:
+			return Int64GetDatum(sums->spec->nnorms > 0 ? group->value[2 * nvalues] : 0);
+		case DP_COLUMN_BIN:
+			return Int64GetDatum(group_bins(sums, group)[column.i]);
+		default:
+			elog(ERROR, "unexpected column %d of groups that are added up", (int) column.kind);
+	}
+}
+
 /*
  * Adds a unit's groups.  Returns false, and does nothing, where there is no
  * room, or never will be: the caller is to have what is there leave, by
@@ -218,13 +297,14 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 	if (unlikely(sums->shape == NULL))
 		sums->shape = dp_shape_of(state, sums->context);
 	layout = &sums->shape->layout;
-	if (sums->useless || sums->nunits >= MOST_UNITS ||
+	if (sums->useless || sums->nunits >= sums->most_units ||
 		sums->ngroups + state->nentries > BUCKETS / 2 ||
-		sums->bytes + state->nentries * group_size(layout) + VARSIZE(state) > sums->limit)
+		sums->bytes + state->nentries * group_size(sums) + VARSIZE(state) > sums->limit)
 		return false;
 
 	if (!dp_layout_fits(layout, state))
 		elog(ERROR, "states of different shapes cannot be added up");
+	dp_unit_norms(state, layout, sums->spec, &sums->norms);
 
 	for (int n = 0; n < state->nentries; n++, from += entry_size)
 	{
@@ -236,8 +316,7 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 				bucket = sums->buckets;
 		if (*bucket == NULL)
 			*bucket = new_group(sums, state, from, hash);
-		for (int i = 0; i < layout->nvalues; i++)
-			(*bucket)->value[i] += dp_clamped_value(layout, from, sums->spec, i);
+		add_entry(sums, *bucket, from, n);
 	}
 	sums->nunits++;
 	sums->nadded += state->nentries;
@@ -279,7 +358,7 @@ dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, 
 		isnull[c] = columns[c].kind == DP_COLUMN_KEY && (group->nulls & (UINT64CONST(1) << i)) != 0;
 		if (columns[c].kind != DP_COLUMN_KEY)
 		{
-			values[c] = Int64GetDatum(group->value[i]);
+			values[c] = group_sum(sums, group, columns[c]);
 			continue;
 		}
 		word = group_words(sums, group)[i];

@@ -130,6 +130,8 @@ check_columns(DpBoundingState *node)
 		Node	   *expr = (Node *) ((TargetEntry *) list_nth(plan->custom_scan_tlist, first + c))->expr;
 
 		dp_check_row_column(&layout, node->columns[c]);
+		if (node->columns[c].kind == DP_COLUMN_BIN && node->columns[c].i >= spec->nnorms)
+			elog(ERROR, "bound_spec has no norm %d", node->columns[c].i);
 		/* keys are followed by values alone */
 		if (node->columns[c].kind == DP_COLUMN_KEY)
 			dp_check_row_key(node->columns[c].i,
@@ -252,11 +254,14 @@ next_row(DpBoundingState *node, Datum *values, bool *isnull, bool *of_one)
 		output->state = NULL;
 	}
 	if (output->group == 0)
+	{
 		dp_learn_layout(&output->layout, output->state);
+		dp_unit_norms(output->state, &output->layout, bounding->spec, &output->norms);
+	}
 	old = MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	for (int c = 0; c < node->ncolumns; c++)
 		values[c] = dp_entry_column(output->state, &output->layout, output->group, bounding->spec,
-									node->columns[c], &isnull[c]);
+									&output->norms, node->columns[c], &isnull[c]);
 	MemoryContextSwitchTo(old);
 	output->group++;
 	*of_one = true;

@@ -152,16 +152,27 @@ rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 {
 	int			nargs = list_length(rows->aggref->args);
 	int			ncolumns = list_length(rows->columns) / 2;
+	int			arguments = 0;
+	int			bins = 0;
 	List	   *keys = NIL;
 	double		groups = 1;
 	EstimationInfo estimation = {0};
 	DpKeyInfo	info;
 
-	if (!rows->adds_up || ncolumns >= nargs)
+	if (!rows->adds_up)
+		return kept;
+	for (int c = 0; c < ncolumns; c++)
+	{
+		int			kind = list_nth_int(rows->columns, 2 * c);
+
+		arguments += kind == DP_COLUMN_KEY || kind == DP_COLUMN_VALUE;
+		bins += kind == DP_COLUMN_BIN;
+	}
+	if (arguments >= nargs)
 		return kept;
 	for (int c = 0; c < ncolumns; c++)
 		if (list_nth_int(rows->columns, 2 * c) == DP_COLUMN_KEY)
-			keys = lappend(keys, dp_asked_argument(rows->aggref, nargs - ncolumns + list_length(keys)));
+			keys = lappend(keys, dp_asked_argument(rows->aggref, nargs - arguments + list_length(keys)));
 	for (int i = 0; i < list_length(keys); i++)
 		if (!dp_key_info_init(&info, exprType(list_nth(keys, i)), exprCollation(list_nth(keys, i)), CurrentMemoryContext))
 			return kept;
@@ -174,8 +185,10 @@ rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 	 */
 	if ((estimation.flags & SELFLAG_USED_DEFAULT) != 0)
 		return kept;
-	return groups > dp_group_sums_most(DP_GROUP_SUMS_LIMIT(dp_bounding_limit()), list_length(keys), ncolumns - list_length(keys))
-		? kept : Min(groups, kept);
+	/* units' norms are in a few bins as a rule, and those of several norms go together */
+	if (bins > 0)
+		groups *= 8;
+	return groups > dp_group_sums_most(DP_GROUP_SUMS_LIMIT(dp_bounding_limit()), ncolumns) ? kept : Min(groups, kept);
 }
 
 /* What the node costs that makes so many rows of so many units, before they are added up. */

@@ -136,7 +136,10 @@ typedef enum DpColumnKind
 	DP_COLUMN_VALUE,			/* bigint: clamped, in steps */
 	DP_COLUMN_CODES,			/* integer[] */
 	DP_COLUMN_DISTINCT_CODES,	/* bigint[] */
-	DP_COLUMN_CUT				/* integer[]: where the total is */
+	DP_COLUMN_CUT,				/* integer[]: where the total is */
+	DP_COLUMN_SHARE,			/* bigint: the value's share of its norm */
+	DP_COLUMN_BIN,				/* bigint: the bin of norm i */
+	DP_COLUMN_FIRST				/* bigint: 1 in the first group, else 0 */
 } DpColumnKind;
 
 typedef struct DpRowColumn
@@ -262,10 +265,28 @@ dp_value_is_sum(const DpBoundSpec *spec, int i)
 	return kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED || kind == DP_VALUE_CUT;
 }
 
+/* norms.c: the norms of one unit */
+typedef struct DpNorms
+{
+	uint64		norm[DP_MAX_VALUES];	/* rounded up; 0: of nothing */
+	int32		bin[DP_MAX_VALUES];
+} DpNorms;
+
+extern void dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSpec *spec, DpNorms *norms);
+extern int64 dp_limited_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i);
+extern int64 dp_limited_share(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i);
+
+/* Tells whether value i counts in the unit's group n: ranks ascend, so that these are groups of smallest rank, too. */
+static inline bool
+dp_counts_in(const DpBoundSpec *spec, int i, int n)
+{
+	return n < spec->value[i].groups;
+}
+
 /* entry.c: the groups of a state as rows */
 extern int64 dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i);
 extern Datum dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const DpBoundSpec *spec,
-							 DpRowColumn column, bool *isnull);
+							 const DpNorms *norms, DpRowColumn column, bool *isnull);
 extern void dp_check_row_column(const DpLayout *layout, DpRowColumn column);
 extern void dp_check_row_key(int i, Oid stored, Oid wanted);
 extern void dp_learn_layout(DpLayout *layout, const DpBoundState *state);

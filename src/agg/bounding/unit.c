@@ -153,7 +153,8 @@ dp_check_bound_call(const DpBoundSpec *spec, int narguments)
 {
 	if (spec->nkeys < 0 || spec->nkeys > DP_MAX_KEYS ||
 		spec->nvalues < 0 || spec->nvalues > DP_MAX_VALUES || spec->max_groups < 1 ||
-		VARSIZE(spec) < offsetof(DpBoundSpec, value) + spec->nvalues * sizeof(spec->value[0]))
+		spec->nnorms < 0 || spec->nnorms > DP_MAX_VALUES ||
+		VARSIZE(spec) < offsetof(DpBoundSpec, value) + spec->nvalues * sizeof(spec->value[0]) + spec->nnorms * sizeof(DpNormSpec))
 		elog(ERROR, "invalid bound_spec");
 	if (narguments != spec->nkeys + spec->nvalues &&
 		narguments != 1 + spec->nkeys + spec->nvalues)
@@ -346,6 +347,9 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 	const DpRowLimits *row = &spec->value[i].row;
 	int			rows = spec->value[i].rows;
 
+	if (spec->value[i].groups < 1 || spec->value[i].norm < -1 || spec->value[i].norm >= spec->nnorms || spec->value[i].shift < 0 || spec->value[i].shift > 32 ||
+		(spec->value[i].norm >= 0 && dp_spec_codes(spec, i) != 0))
+		return false;
 	switch ((DpValueKind) spec->value[i].kind)
 	{
 		case DP_VALUE_SUM:
@@ -365,16 +369,43 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 	return false;
 }
 
+/* Tells whether norm l is of a value that it limits itself, and its limits ascend as they are to. */
+static bool
+spec_norm_is_valid(const DpBoundSpec *spec, int l)
+{
+	const DpNormSpec *norm = &dp_spec_norms(spec)[l];
+
+	if (norm->value < 0 || norm->value >= spec->nvalues || spec->value[norm->value].norm != l ||
+		norm->nlimits < 0 || norm->nlimits > DP_MAX_NORM_LIMITS)
+		return false;
+	for (int i = 0; i < norm->nlimits; i++)
+		if (norm->limit[i] <= (i > 0 ? norm->limit[i - 1] : 0) || norm->limit[i] > DP_MOST_NORM || norm->limit[i] % DP_NORM_UNIT != 0)
+			return false;
+	return true;
+}
+
+/* Fails unless what the spec says of values and norms is possible. */
+void
+dp_check_bound_spec(const DpBoundSpec *spec)
+{
+	for (int i = 0; i < spec->nvalues; i++)
+		if (!spec_value_is_valid(spec, i))
+			elog(ERROR, "invalid bound_spec: value %d", i);
+	for (int l = 0; l < spec->nnorms; l++)
+		if (!spec_norm_is_valid(spec, l))
+			elog(ERROR, "invalid bound_spec: norm %d", l);
+}
+
 DpBoundSpec *
 dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
 				   const DpValueKind *kinds, const DpGrid *grids, const int *rows,
-				   const DpRowLimits *limits)
+				   const DpRowLimits *limits, const int *groups, const DpValueNorm *norm_of, int nnorms, const DpNormSpec *norms)
 {
 	DpBoundSpec *spec;
-	Size		size = offsetof(DpBoundSpec, value) + nvalues * sizeof(spec->value[0]);
+	Size		size = offsetof(DpBoundSpec, value) + nvalues * sizeof(spec->value[0]) + nnorms * sizeof(DpNormSpec);
 
 	if (nkeys < 0 || nkeys > DP_MAX_KEYS || nvalues < 0 || nvalues > DP_MAX_VALUES ||
-		max_groups < 1)
+		max_groups < 1 || nnorms < 0 || nnorms > nvalues)
 		elog(ERROR, "invalid bound_spec: %d keys, %d values, %d groups",
 			 nkeys, nvalues, max_groups);
 
@@ -383,6 +414,7 @@ dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
 	spec->nkeys = nkeys;
 	spec->nvalues = nvalues;
 	spec->max_groups = max_groups;
+	spec->nnorms = nnorms;
 	spec->seed[0] = seed[0];
 	spec->seed[1] = seed[1];
 	for (int i = 0; i < nvalues; i++)
@@ -395,9 +427,12 @@ dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
 		spec->value[i].row.upper = DP_UNIT_ROW_LIMIT;
 		if ((kinds[i] == DP_VALUE_SUM || kinds[i] == DP_VALUE_CUT) && limits != NULL)
 			spec->value[i].row = limits[i];
+		spec->value[i].groups = groups != NULL ? groups[i] : max_groups;
+		spec->value[i].norm = norm_of != NULL ? norm_of[i].norm : -1;
+		spec->value[i].shift = norm_of != NULL ? norm_of[i].shift : 0;
 	}
-	for (int i = 0; i < nvalues; i++)
-		if (!spec_value_is_valid(spec, i))
-			elog(ERROR, "invalid bound_spec: value %d", i);
+	if (nnorms > 0)
+		memcpy(dp_spec_norms(spec), norms, nnorms * sizeof(DpNormSpec));
+	dp_check_bound_spec(spec);
 	return spec;
 }

@@ -36,9 +36,6 @@
 /* the largest value of one row before its unit's sum is clamped */
 #define DP_ROW_LIMIT ((dp_i128) 1 << 94)
 
-/* A row of a unit counts for at most so many steps: it has room in 64 bits, and the sum of any number of rows in 128. */
-#define DP_UNIT_ROW_LIMIT ((int64) 1 << 62)
-
 static inline int64
 dp_limited_steps(dp_i128 n)
 {

@@ -26,6 +26,7 @@
 
 PG_FUNCTION_INFO_V1(dp_make_grid);
 PG_FUNCTION_INFO_V1(dp_make_bound_spec);
+PG_FUNCTION_INFO_V1(dp_with_norm);
 PG_FUNCTION_INFO_V1(dp_grid_parts);
 PG_FUNCTION_INFO_V1(dp_grid_value_sql);
 PG_FUNCTION_INFO_V1(dp_exact_sum_value);
@@ -134,7 +135,52 @@ dp_make_bound_spec(PG_FUNCTION_ARGS)
 		limits[i].upper = nlimits > 0 ? DatumGetInt64(limit_datums[2 * i + 1]) : 0;
 	}
 	PG_RETURN_POINTER(dp_bound_spec_make(PG_GETARG_INT32(0), nkinds, PG_GETARG_INT32(1),
-										 seed, kinds, grids, rows, nlimits > 0 ? limits : NULL));
+										 seed, kinds, grids, rows, nlimits > 0 ? limits : NULL, NULL, NULL, 0, NULL));
+}
+
+/*
+ * with_norm(bound_spec, value int, shift int, others int[], limits bigint[]) returns a spec with one more norm, of a value
+ * that others are no larger than.
+ */
+Datum
+dp_with_norm(PG_FUNCTION_ARGS)
+{
+	const DpBoundSpec *spec = (const DpBoundSpec *) PG_GETARG_POINTER(0);
+	int			norm = spec->nnorms;
+	DpBoundSpec *result = palloc0(VARSIZE(spec) + sizeof(DpNormSpec));
+	DpNormSpec *added;
+	Datum	   *others;
+	int			nothers;
+	Datum	   *limits;
+	int			nlimits;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), INT4OID, 4, true, TYPALIGN_INT, &others, NULL, &nothers);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(4), INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &limits, NULL, &nlimits);
+	if (nlimits > DP_MAX_NORM_LIMITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a norm has at most %d limits", DP_MAX_NORM_LIMITS)));
+	memcpy(result, spec, VARSIZE(spec));
+	SET_VARSIZE(result, VARSIZE(spec) + sizeof(DpNormSpec));
+	result->nnorms = norm + 1;
+	added = &dp_spec_norms(result)[norm];
+	added->value = PG_GETARG_INT32(1);
+	added->nlimits = nlimits;
+	for (int i = 0; i < nlimits; i++)
+		added->limit[i] = DatumGetInt64(limits[i]);
+	for (int i = -1; i < nothers; i++)
+	{
+		int			value = i < 0 ? added->value : DatumGetInt32(others[i]);
+
+		if (value < 0 || value >= result->nvalues)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the bound_spec has no value %d", value)));
+		result->value[value].norm = norm;
+		result->value[value].shift = PG_GETARG_INT32(2);
+	}
+	dp_check_bound_spec(result);
+	PG_RETURN_POINTER(result);
 }
 
 /* grid_parts(grid, OUT lower bigint, OUT upper bigint, OUT exponent int) shows a grid. */

@@ -195,6 +195,10 @@ dp_bound_spec_in(PG_FUNCTION_ARGS)
 	DpGrid		grids[DP_MAX_VALUES];
 	int			rows[DP_MAX_VALUES];
 	DpRowLimits limits[DP_MAX_VALUES];
+	int			groups[DP_MAX_VALUES];
+	DpValueNorm norm_of[DP_MAX_VALUES];
+	int			nnorms;
+	DpNormSpec *norms;
 
 	begin(fcinfo, &r);
 	nkeys = read_number(&r, 0, DP_MAX_KEYS);
@@ -209,9 +213,21 @@ dp_bound_spec_in(PG_FUNCTION_ARGS)
 		read_grid(&r, &grids[i]);
 		limits[i].lower = read_number(&r, -DP_UNIT_ROW_LIMIT, DP_UNIT_ROW_LIMIT);
 		limits[i].upper = read_number(&r, limits[i].lower, DP_UNIT_ROW_LIMIT);
+		groups[i] = read_number(&r, 1, PG_INT32_MAX);
+		norm_of[i].norm = read_number(&r, -1, DP_MAX_VALUES);
+		norm_of[i].shift = read_number(&r, 0, 32);
+	}
+	nnorms = read_number(&r, 0, DP_MAX_VALUES);
+	norms = palloc0(Max(nnorms, 1) * sizeof(DpNormSpec));
+	for (int l = 0; l < nnorms && !r.failed; l++)
+	{
+		norms[l].value = read_number(&r, 0, DP_MAX_VALUES);
+		norms[l].nlimits = read_number(&r, 0, DP_MAX_NORM_LIMITS);
+		for (int i = 0; i < norms[l].nlimits; i++)
+			norms[l].limit[i] = read_number(&r, 1, DP_MOST_NORM);
 	}
 	check_end(fcinfo, &r);
-	PG_RETURN_POINTER(dp_bound_spec_make(nkeys, nvalues, max_groups, seed, kinds, grids, rows, limits));
+	PG_RETURN_POINTER(dp_bound_spec_make(nkeys, nvalues, max_groups, seed, kinds, grids, rows, limits, groups, norm_of, nnorms, norms));
 }
 
 Datum
@@ -229,7 +245,17 @@ dp_bound_spec_out(PG_FUNCTION_ARGS)
 	{
 		appendStringInfo(&text, " %d %d", spec->value[i].kind, spec->value[i].rows);
 		write_grid(&text, &spec->value[i].grid);
-		appendStringInfo(&text, " " INT64_FORMAT " " INT64_FORMAT, spec->value[i].row.lower, spec->value[i].row.upper);
+		appendStringInfo(&text, " " INT64_FORMAT " " INT64_FORMAT " %d %d %d", spec->value[i].row.lower, spec->value[i].row.upper,
+						 spec->value[i].groups, spec->value[i].norm, spec->value[i].shift);
+	}
+	appendStringInfo(&text, " %d", spec->nnorms);
+	for (int l = 0; l < spec->nnorms; l++)
+	{
+		const DpNormSpec *norm = &dp_spec_norms(spec)[l];
+
+		appendStringInfo(&text, " %d %d", norm->value, norm->nlimits);
+		for (int i = 0; i < norm->nlimits; i++)
+			appendStringInfo(&text, " " INT64_FORMAT, norm->limit[i]);
 	}
 	return result(&text);
 }

@@ -72,8 +72,8 @@ class Entries:
         kept = ['unit%d' % i for i in range(len(unit) * with_unit)]
         kept += ['dp_cdp.bound_key(%d, state, NULL::%s) AS k%d' % (i, k.type, i) for i, k in enumerate(q.keys)]
         for i, v in enumerate(q.values):
-            kept.append({'codes': 'dp_cdp.bound_codes(%d, state)', 'distinct': 'dp_cdp.bound_distinct_codes(%d, state)'}.get(
-                v.kind, 'dp_cdp.bound_%s(%%d, state, %s)' % ('cut' if v.kind == 'cut' else 'value', spec.replace('%', '%%'))) % i + ' AS v%d' % i)
+            kept.append({'distinct': 'dp_cdp.bound_distinct_codes(%d, state)'}.get(
+                v.kind, 'dp_cdp.bound_%s(%%d, state, %s)' % (v.kind if v.kind in ('cut', 'codes') else 'value', spec.replace('%', '%%'))) % i + ' AS v%d' % i)
         return 'SELECT %s FROM (SELECT %s%s AS state FROM %s GROUP BY %s) states' % (
             ', '.join(kept), ''.join('%s AS unit%d, ' % (u, i) for i, u in enumerate(unit)) * with_unit, call, q.source(place, more), ', '.join(unit))
 

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * norms.c
+ *	  A unit's contributions to all of its groups, scaled to a norm.
+ *
+ * A unit adds a vector to the groups of a released column: its rows, or its
+ * sum, in each of them.  Held to a norm of C, the vector v counts as it is if
+ * its Euclidean norm is at most C, else as v C / norm.  Nothing is drawn at
+ * random, and a unit may be in as many groups as there are.
+ *
+ * C is not known when rows are read: it is one of the norm's limits, chosen
+ * afterwards (release/norms.c).  So a value leaves in two forms.  With N the
+ * norm, rounded up, and U = DP_NORM_UNIT:
+ *	 value v	 in steps, and
+ *	 share u	 the integer part of v U / N.
+ * Both leave beside the bin b of the norm: of the limits C_0 < C_1 < ...,
+ * all multiples of U, C_b is the first that is not below N (b = nlimits where
+ * none is, and -1 where N is 0).  Held to C_k the unit adds v where b <= k, and u C_k / U, which is
+ * an integer, where b > k.
+ *
+ * Theorem.  For each k, the vector that a unit adds, over all groups, has a
+ * Euclidean norm of at most C_k, and so has the vector of each other value w
+ * that the norm limits, if |w| <= |v| in every group.
+ * Proof.  b <= k: the sum of w^2 is at most that of v^2, and N <= C_b <= C_k.
+ * b > k: |u| <= |w| U / N in each group, so the sum of u^2 is at most U^2 (sum of v^2) / N^2
+ * <= U^2, as N^2 is no less than the sum of v^2; times (C_k / U)^2 that is at most C_k^2.
+ * All of this is integers, so that no rounding adds to it.  []
+ *
+ * Invariants:
+ *	- |v| <= DP_MOST_VALUE, before anything else, by dp_norm_value alone; w is held to
+ *	  |v| of its group in dp_norm_value, and not taken to be;
+ *	- what cannot be asked for is 0: shares of the first bin, which no limit
+ *	  cuts, and values of the last, which every limit does.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "agg/bounding/state.h"
+
+/* a value in a group; squares of DP_MAX_STATE / 8 of them add up to less than 2^128 */
+#define DP_MOST_VALUE (INT64CONST(1) << 47)
+
+static inline int64
+within(int64 value, int64 most)
+{
+	return value > most ? most : value < -most ? -most : value;
+}
+
+/* Returns value i of an entry in steps, before it is held to a norm. */
+static inline int64
+shifted_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
+{
+	int			shift = spec->value[i].shift;
+
+	return within(dp_clamped_value(layout, from, spec, i), DP_MOST_VALUE >> shift) * (INT64CONST(1) << shift);
+}
+
+/* Returns value i of an entry in steps, at most as large as the value that its norm is of. */
+static inline int64
+norm_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
+{
+	int			of = dp_spec_norms(spec)[spec->value[i].norm].value;
+	int64		value = shifted_value(layout, from, spec, i);
+	int64		most;
+
+	if (of == i)
+		return value;
+	most = shifted_value(layout, from, spec, of);
+	return within(value, most < 0 ? -most : most);
+}
+
+/* Returns the least integer whose square is not below x. */
+static uint64
+root_above(dp_u128 x)
+{
+	uint64		root = (uint64) sqrt((double) x);
+
+	/* a double has 53 bits: at most some hundred steps for roots below 2^62 */
+	while ((dp_u128) root * root < x)
+		root++;
+	while (root > 0 && (dp_u128) (root - 1) * (root - 1) >= x)
+		root--;
+	return root;
+}
+
+/* Sets the norms of a unit, and their bins. */
+void
+dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSpec *spec, DpNorms *norms)
+{
+	for (int l = 0; l < spec->nnorms; l++)
+	{
+		const DpNormSpec *norm = &dp_spec_norms(spec)[l];
+		const char *from = dp_state_entries(state);
+		dp_u128		squares = 0;
+		int			bin = 0;
+
+		for (int n = 0; n < state->nentries && dp_counts_in(spec, norm->value, n); n++, from += layout->entry_size)
+		{
+			int64		value = shifted_value(layout, from, spec, norm->value);
+
+			squares += (dp_u128) ((dp_i128) value * value);
+		}
+		norms->norm[l] = root_above(squares);
+		while (bin < norm->nlimits && (uint64) norm->limit[bin] < norms->norm[l])
+			bin++;
+		norms->bin[l] = bin;
+	}
+}
+
+/* Returns value i of an entry, in steps; 0 in the last bin of its norm.  Where no norm limits it, it is the clamped one. */
+int64
+dp_limited_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i)
+{
+	int			l = spec->value[i].norm;
+
+	if (l < 0 || dp_spec_norms(spec)[l].nlimits == 0)
+		return dp_clamped_value(layout, from, spec, i);
+	if (norms->bin[l] == dp_spec_norms(spec)[l].nlimits)
+		return 0;
+	return norm_value(layout, from, spec, i);
+}
+
+/* Returns the share of value i of an entry; 0 in the first bin of its norm. */
+int64
+dp_limited_share(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i)
+{
+	int			l = spec->value[i].norm;
+
+	if (l < 0 || norms->bin[l] == 0)
+		return 0;
+	/* toward zero */
+	return (int64) ((dp_i128) norm_value(layout, from, spec, i) * DP_NORM_UNIT / (dp_i128) norms->norm[l]);
+}

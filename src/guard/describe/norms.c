@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * norms.c
+ *	  Columns to which a unit's contributions are limited by their norm.
+ *
+ * Counts, sums and statistics of a level with units: each has a norm, that of
+ * what it counts or adds up; two that count the same have one.  The limits are
+ * found by another release, which reads the rows of the level's and has a
+ * column for each norm (release/norms.c).
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "guard/describe/describe.h"
+#include "nodes/makefuncs.h"
+
+/* Tells whether the first part of a column is a count of rows, and the norm that of rows. */
+static bool
+counts_rows(const DpReleaseColumn *column)
+{
+	return column->answer == DP_ANSWER_MOMENTS || (column->answer == DP_ANSWER_SUM && column->kind == DP_VALUE_COUNT);
+}
+
+static bool
+has_norm(const DpReleaseColumn *column)
+{
+	return counts_rows(column) ||
+		(column->answer == DP_ANSWER_SUM && (column->kind == DP_VALUE_SUM || column->kind == DP_VALUE_UNITS));
+}
+
+/* Returns the norm of an earlier column that counts the same; -1: none does. */
+static int
+norm_of_same(const DpLevel *level, int i)
+{
+	const DpReleaseColumn *column = list_nth(level->release->columns, i);
+
+	for (int j = 0; j < i; j++)
+	{
+		const DpReleaseColumn *other = list_nth(level->release->columns, j);
+
+		if (other->norm >= 0 && counts_rows(column) && counts_rows(other) &&
+			equal(linitial(list_nth(level->parts.values, i)), linitial(list_nth(level->parts.values, j))) &&
+			equal(list_nth(level->parts.filters, i), list_nth(level->parts.filters, j)))
+			return other->norm;
+	}
+	return -1;
+}
+
+static void
+add_limiter(DpRelease *release)
+{
+	DpRelease  *limiter = dp_make_release();
+
+	limiter->name = dp_release_new_name();
+	limiter->dataset = release->dataset;
+	limiter->relid = release->relid;
+	limiter->relids = release->relids;
+	limiter->has_unit = true;
+	limiter->in_blocks = release->in_blocks;
+	limiter->one_group = true;
+	limiter->is_finder = true;
+	release->limiter = limiter;
+}
+
+void
+dp_limit_norms(DpLevel *level)
+{
+	DpRelease  *release = level->release;
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	int			part = 0;
+	ListCell   *lc;
+
+	if (!release->has_unit || !dp_limits_norms(level->dataset, release->keys != NIL && !release->one_group))
+		return;
+	foreach(lc, release->columns)
+	{
+		DpReleaseColumn *column = lfirst(lc);
+		int			first = part;
+
+		part += dp_column_parts(column, parts);
+		if (!has_norm(column) || foreach_current_index(lc) == release->selection)
+			continue;
+		column->norm = norm_of_same(level, foreach_current_index(lc));
+		if (column->norm < 0)
+		{
+			DpReleaseColumn *limit = dp_make_release_column();
+
+			column->norm = list_length(release->norms);
+			release->norms = lappend_int(release->norms, first);
+			limit->answer = DP_ANSWER_NORM;
+			limit->kind = column->kind;
+			limit->input_type = limit->result_type = FLOAT8OID;
+			limit->label = psprintf("limit of %s", column->label);
+			limit->location = column->location;
+			if (release->limiter == NULL)
+				add_limiter(release);
+			release->limiter->columns = lappend(release->limiter->columns, limit);
+		}
+	}
+}

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * norm_rows.c
+ *	  Rows of the inner plan of a release with norms: what they add to the
+ *	  states of their groups under the limits that are chosen.
+ *
+ * A row has the keys of its group, the bin of each norm, a sum of values and
+ * one of shares for each part that a norm limits, a state for each other one, and how
+ * many units have this group first.  It is of all units of the group that are
+ * in these bins (agg/bounding/norms.c).
+ *
+ * Invariants:
+ * - While limits are not known, rows wait in a tuplestore, which spills to disk
+ *	 as PostgreSQL's own do; nobody sees any.
+ * - Each unit is counted once in the histogram of each norm: in its first
+ *	 group.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/tuplestore.h"
+
+struct DpNormRows
+{
+	const DpPricedRelease *priced;
+	Tuplestorestate *waiting;
+	TupleTableSlot *slot;
+	dp_i128    *counts;			/* [norm][bin] */
+};
+
+/* Returns a sum of steps, of which servers of a cluster make a number. */
+static dp_i128
+sum_at(TupleTableSlot *slot, int att)
+{
+	if (slot->tts_isnull[att])
+		return 0;
+	if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == NUMERICOID)
+		return dp_sum_of_numeric(slot->tts_values[att]);
+	return dp_exact_sum_get((DpExactSum *) DatumGetPointer(slot->tts_values[att]));
+}
+
+static int64
+bin_at(const DpPricedRelease *priced, TupleTableSlot *slot, int norm)
+{
+	return DatumGetInt64(slot->tts_values[priced->nkeys + norm]);
+}
+
+/* Returns what the row adds to a part that a norm limits. */
+static dp_i128
+limited(const DpPricedRelease *priced, const DpPricedColumn *column, TupleTableSlot *slot, int att)
+{
+	int			limit = column->limit;
+
+	/* without limits the value is what max_groups and max_rows leave of it */
+	if (column->nlimits == 0 || bin_at(priced, slot, column->desc->norm) <= limit)
+		return sum_at(slot, att);
+	return sum_at(slot, att + 1) * (column->limits[limit] / DP_NORM_UNIT);
+}
+
+void
+dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *state)
+{
+	int			att = priced->nkeys + list_length(priced->release->norms);
+
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		const DpPricedColumn *column = &priced->columns[i];
+
+		for (int j = 0; j < column->nparts; j++)
+		{
+			if (column->desc->norm >= 0)
+			{
+				state[column->parts[j].offset] += limited(priced, column, slot, att);
+				att += 2;
+			}
+			else
+				dp_add_state(&column->parts[j], slot, att++, state);
+		}
+	}
+}
+
+DpNormRows *
+dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc)
+{
+	DpNormRows *rows = palloc0(sizeof(DpNormRows));
+
+	rows->priced = priced;
+	rows->waiting = tuplestore_begin_heap(false, false, work_mem);
+	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	rows->counts = palloc0(list_length(priced->release->norms) * dp_norm_bins() * sizeof(dp_i128));
+	return rows;
+}
+
+void
+dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
+{
+	dp_i128		first = sum_at(slot, slot->tts_tupleDescriptor->natts - 1);
+
+	for (int l = 0; l < list_length(rows->priced->release->norms); l++)
+	{
+		int64		bin = bin_at(rows->priced, slot, l);
+
+		/* who contributes nothing needs no limit */
+		if (bin >= 0)
+			rows->counts[l * dp_norm_bins() + dp_norm_bin(bin)] += first;
+	}
+	tuplestore_puttupleslot(rows->waiting, slot);
+}
+
+const dp_i128 *
+dp_norm_rows_counts(const DpNormRows *rows)
+{
+	return rows->counts;
+}
+
+TupleTableSlot *
+dp_norm_rows_next(DpNormRows *rows)
+{
+	if (!tuplestore_gettupleslot(rows->waiting, true, false, rows->slot))
+		return NULL;
+	slot_getallattrs(rows->slot);
+	return rows->slot;
+}
+
+void
+dp_norm_rows_end(DpNormRows *rows)
+{
+	ExecDropSingleTupleTableSlot(rows->slot);
+	tuplestore_end(rows->waiting);
+}
