@@ -199,7 +199,7 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 		return;
 	wider = w.level->release;
 	/* nothing is read for what is only looked for */
-	if (wider->selection >= 0 || wider->finder != NULL || has_public_inputs(wider))
+	if (wider->selection >= 0 || wider->finder != NULL || wider->limiter != NULL || has_public_inputs(wider))
 		return;
 	wider->inner_query = NULL;
 	wider->key_memory = w.cxt.key_memory;

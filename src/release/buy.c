@@ -136,8 +136,10 @@ run_kept(List *runs, EState *root)
 		if (run->kept == NULL && !dp_agrees_with_kept(run))
 			continue;
 		(void) dp_agree_begin(run);
-		if (run->kept != NULL)
+		if (run->kept != NULL && run->kept->limiter == NULL)
 			dp_kept_derive(run->kept);
+		else if (run->kept != NULL)
+			dp_kept_derive(run->kept->limiter);
 		dp_run_inner(run, root);
 	}
 	dp_keep_drawn(runs);
@@ -266,7 +268,7 @@ find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 	dp_rows_end(finder->rows);
 	finder->rows = NULL;
 	dp_settle_found(priced, root);
-	if (run->kept != NULL)
+	if (run->kept != NULL && run->kept->limiter == NULL)
 		dp_kept_begin(run->kept, run->desc);
 }
 

@@ -78,16 +78,21 @@ dp_keeps_answers(const DpPricedRelease *priced)
 
 /* Returns what keeps a release's answers, whose questions are these, and its finder's; NULL if they are not known. */
 static DpKept *
-make_kept(DpPricedRelease *priced, const DpQuestion *questions, const DpQuestion *finder)
+make_kept(DpPricedRelease *priced, const DpQuestion *questions, const DpQuestion *finder, const DpQuestion *limiter)
 {
 	DpKept	   *kept;
 
-	if (questions == NULL || (priced->finder != NULL && finder == NULL))
+	if (questions == NULL || (priced->finder != NULL && finder == NULL) || (priced->limiter != NULL && limiter == NULL))
 		return NULL;
 	kept = palloc0(sizeof(DpKept));
 	kept->priced = priced;
 	if (priced->finder != NULL)
-		kept->finder = make_kept(priced->finder, finder, NULL);
+		kept->finder = make_kept(priced->finder, finder, NULL, NULL);
+	if (priced->limiter != NULL)
+	{
+		kept->limiter = make_kept(priced->limiter, limiter, NULL, NULL);
+		kept->limiter->owner = kept;
+	}
 	kept->ncolumns = priced->ncolumns;
 	kept->selection = priced->release->selection;
 	kept->columns = palloc0(kept->ncolumns * sizeof(DpKeptColumn));
@@ -103,14 +108,16 @@ DpKept *
 dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
 	return make_kept(priced, dp_questions(run, priced, estate),
-					 priced->finder ? dp_questions(run, priced->finder, estate) : NULL);
+					 priced->finder ? dp_questions(run, priced->finder, estate) : NULL,
+					 priced->limiter ? dp_questions(run, priced->limiter, estate) : NULL);
 }
 
 DpKept *
 dp_kept_create_early(DpPricedRelease *priced, EState *estate)
 {
 	return make_kept(priced, dp_questions_early(priced, priced, estate),
-					 priced->finder ? dp_questions_early(priced, priced->finder, estate) : NULL);
+					 priced->finder ? dp_questions_early(priced, priced->finder, estate) : NULL,
+					 priced->limiter ? dp_questions_early(priced, priced->limiter, estate) : NULL);
 }
 
 /* ------------------------------------------------------------------------
@@ -359,6 +366,25 @@ buy_anew(DpKeptColumn *column)
 	column->ladder = NIL;
 }
 
+/*
+ * Returns the price at which a column is looked for: that of what is there, if that is less, of a limit, as answers
+ * that follow from another would have to be bought anew.
+ */
+static int64
+asked_price(const DpKept *kept, const DpKeptColumn *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, kept->owner != NULL ? column->ladder : NIL)
+	{
+		const DpKeptAnswer *answer = lfirst(lc);
+
+		if (answer->values != NULL)
+			return Min(column->asked, answer->id.rho);
+	}
+	return column->asked;
+}
+
 /* Settles which answer of a ladder is shown, and how it comes about. */
 static void
 choose(const DpKept *kept, DpKeptColumn *column)
@@ -368,7 +394,7 @@ choose(const DpKept *kept, DpKeptColumn *column)
 	ListCell   *lc;
 
 	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
-	column->id.rho = Max(column->asked, paid_by_all(kept, column->ladder));
+	column->id.rho = Max(asked_price(kept, column), paid_by_all(kept, column->ladder));
 	column->id.delta = 0;
 	column->id.began = column->ladder ? ((DpKeptAnswer *) linitial(column->ladder))->id.began : dp_now();
 	column->dearer = column->cheaper = NULL;
@@ -495,12 +521,14 @@ ask_of_answer(uint8 *question, const DpKeptId *answer)
 
 /*
  * Completes the question of a column by the answers that it follows from: which keys were
- * shown, which bounds were found.  Returns whether all of these have been paid for, so that it may have been, too.
+ * shown, which bounds, which limits were found.  Returns whether all of these have been paid for, so that it may have been, too.
  */
 static bool
 ask_of_answers(const DpKept *kept, int i, uint8 *question)
 {
 	const DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
+	const DpKept *finder = kept->owner ? kept->owner->finder : kept->finder;
+	const DpReleaseColumn *desc = kept->owner ? dp_column_with_norm(kept->owner->priced, i)->desc : kept->priced->columns[i].desc;
 	bool		are_there = true;
 
 	memcpy(question, kept->columns[i].question, DP_QUESTION_BYTES);
@@ -509,27 +537,35 @@ ask_of_answers(const DpKept *kept, int i, uint8 *question)
 		ask_of_answer(question, &selection->id);
 		are_there = selection->ladder != NIL;
 	}
-	for (int j = 0; kept->finder != NULL && j < kept->finder->ncolumns; j++)
+	for (int j = 0; finder != NULL && j < finder->ncolumns; j++)
 	{
-		if (!dp_relies_on(kept->priced->columns[i].desc, j))
+		if (!dp_relies_on(desc, j))
 			continue;
-		ask_of_answer(question, &kept->finder->columns[j].id);
-		are_there = are_there && kept->finder->columns[j].ladder != NIL;
+		ask_of_answer(question, &finder->columns[j].id);
+		are_there = are_there && finder->columns[j].ladder != NIL;
+	}
+	if (kept->limiter != NULL && desc->norm >= 0)
+	{
+		ask_of_answer(question, &kept->limiter->columns[desc->norm].id);
+		are_there = are_there && kept->limiter->columns[desc->norm].ladder != NIL;
 	}
 	return are_there;
 }
 
-/* Returns what finds bounds for releases (DpKept). */
+/* Returns what finds bounds, or limits, for releases (DpKept). */
 static List *
-finders_of(List *releases)
+finders_of(List *releases, bool of_limits)
 {
 	List	   *finders = NIL;
 	ListCell   *lc;
 
 	foreach(lc, releases)
 	{
-		if (((DpKept *) lfirst(lc))->finder != NULL)
-			finders = lappend(finders, ((DpKept *) lfirst(lc))->finder);
+		DpKept	   *kept = lfirst(lc);
+		DpKept	   *finder = of_limits ? kept->limiter : kept->finder;
+
+		if (finder != NULL)
+			finders = lappend(finders, finder);
 	}
 	return finders;
 }
@@ -541,7 +577,9 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
 
 	if (kept->finder != NULL)
-		dp_kept_look(kept->finder, finders_of(before), moment);
+		dp_kept_look(kept->finder, finders_of(before, false), moment);
+	if (kept->limiter != NULL)
+		dp_kept_look(kept->limiter, finders_of(before, true), moment);
 	if (moment->now == 0)
 		moment->now = dp_now();
 	kept->since = Max(moment->now - dataset->reuse, dataset->refreshed_at);

@@ -204,23 +204,28 @@ dp_kept_set_noise(DpKept *kept)
 }
 
 void
+dp_kept_read_keys(DpKept *kept, TupleDesc desc)
+{
+	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
+	DpValueReader reader;
+
+	kept->keys_desc = keys_desc(kept->priced, desc);
+	if (selection == NULL || selection->how != DP_KEPT_GIVEN || kept->keys != NULL)
+		return;
+	dp_read_values(&reader, selection->pieces[0].answer->values,
+				   dp_answer_draws(&kept->priced->columns[kept->selection]), -1);
+	kept->keys = dp_read_keys(&reader, kept->keys_desc);
+}
+
+void
 dp_kept_begin(DpKept *kept, TupleDesc desc)
 {
 	DpPricedRelease *priced = kept->priced;
-	int64		groups = declared_groups(priced);
+	int64		groups;
 
 	dp_kept_set_noise(kept);
-	kept->keys_desc = keys_desc(priced, desc);
-	if (kept->selection >= 0 && kept->columns[kept->selection].how == DP_KEPT_GIVEN)
-	{
-		DpKeptColumn *selection = &kept->columns[kept->selection];
-		DpValueReader reader;
-
-		dp_read_values(&reader, selection->pieces[0].answer->values,
-					   dp_answer_draws(&priced->columns[kept->selection]), -1);
-		kept->keys = dp_read_keys(&reader, kept->keys_desc);
-		groups = reader.groups;
-	}
+	dp_kept_read_keys(kept, desc);
+	groups = kept->keys ? kept->keys->n : declared_groups(priced);
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		DpKeptColumn *column = &kept->columns[i];

@@ -89,6 +89,7 @@ typedef struct DpKept
 								 * nothing does */
 	struct DpKept *limiter;		/* of what finds its limits on norms; NULL:
 								 * nothing does */
+	const struct DpKept *owner; /* of a limiter: whose limits it finds */
 	bool		is_locked;		/* its questions are, by this process */
 	bool		is_wider;		/* its answers are given to who asks for some
 								 * of its groups: all are there, and it is not
@@ -166,7 +167,10 @@ extern DpKept *dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease 
 /* Sets the noise of what is shown, whose bounds are known; ZC004 where no noise makes it of what is kept. */
 extern void dp_kept_set_noise(DpKept *kept);
 
-/* Prepares what dp_kept_group and the like do, before the debit; XX001 for kept bytes that cannot be read. */
+/* Reads the keys that a kept selection has shown; XX001 for kept bytes that cannot be read. */
+extern void dp_kept_read_keys(DpKept *kept, TupleDesc desc);
+
+/* Prepares what dp_kept_group and the like do, before the debit, or when all that noise follows from is known; XX001 for kept bytes that cannot be read. */
 extern void dp_kept_begin(DpKept *kept, TupleDesc desc);
 
 /* Makes the answers that are made of dearer ones, after the debit. */

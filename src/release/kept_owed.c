@@ -31,6 +31,8 @@ dp_kept_settle(DpKept *kept)
 {
 	if (kept->finder != NULL)
 		dp_kept_settle(kept->finder);
+	if (kept->limiter != NULL)
+		dp_kept_settle(kept->limiter);
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		DpPricedColumn *column = &kept->priced->columns[i];
@@ -71,7 +73,8 @@ dp_kept_column_is_free(const DpKept *kept, int i)
 bool
 dp_kept_is_free(const DpKept *kept)
 {
-	if (kept->nbudgets == 0 || (kept->finder != NULL && !dp_kept_is_free(kept->finder)))
+	if (kept->nbudgets == 0 || (kept->finder != NULL && !dp_kept_is_free(kept->finder)) ||
+		(kept->limiter != NULL && !dp_kept_is_free(kept->limiter)))
 		return false;
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
@@ -96,6 +99,9 @@ List *
 dp_kept_locks(const DpKept *kept)
 {
 	List	   *questions = kept->finder != NULL ? dp_kept_locks(kept->finder) : NIL;
+
+	if (kept->limiter != NULL)
+		questions = list_concat(questions, dp_kept_locks(kept->limiter));
 
 	/* the questions of the other columns follow from which selection is shown */
 	if (kept->selection >= 0)
@@ -158,6 +164,8 @@ dp_kept_note_use(const DpKept *kept)
 {
 	if (kept != NULL && kept->finder != NULL)
 		dp_kept_note_use(kept->finder);
+	if (kept != NULL && kept->limiter != NULL)
+		dp_kept_note_use(kept->limiter);
 	for (int i = 0; kept != NULL && i < kept->ncolumns; i++)
 	{
 		if (kept->columns[i].how == DP_KEPT_GIVEN)

@@ -162,14 +162,35 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 		/* bounds that are yet to be found decide on noise */
 		if (kept->finder != NULL)
 			dp_kept_begin(kept->finder, dp_finder_desc(kept->finder->priced->release));
-		else
+		/* nor are limits */
+		if (kept->limiter != NULL)
+			dp_kept_begin(kept->limiter, dp_finder_desc(kept->limiter->priced->release));
+		if (kept->finder == NULL && kept->limiter == NULL)
 			dp_kept_begin(kept, ((DpRun *) lfirst(run))->desc);
+		else
+			dp_kept_read_keys(kept, ((DpRun *) lfirst(run))->desc);
 	}
 }
 
-/* Hands what was drawn over to be kept, of finders or of the releases themselves, and waits until it is; one call for each dataset. */
+/* which answers of a run are kept */
+typedef enum Kept
+{
+	KEPT_OWN,
+	KEPT_BOUNDS,
+	KEPT_LIMITS
+} Kept;
+
+static DpKept *
+kept_of(const DpRun *run, Kept which)
+{
+	if (run->kept == NULL)
+		return NULL;
+	return which == KEPT_BOUNDS ? run->kept->finder : which == KEPT_LIMITS ? run->kept->limiter : run->kept;
+}
+
+/* Hands what was drawn over to be kept and waits until it is; one call for each dataset. */
 static void
-keep_all(List *runs, bool of_finders)
+keep_all(List *runs, Kept which)
 {
 	List	   *names = NIL;
 	ListCell   *name,
@@ -179,7 +200,7 @@ keep_all(List *runs, bool of_finders)
 	{
 		DpRun	   *run = lfirst(lc);
 
-		if (run->kept != NULL && (!of_finders || run->kept->finder != NULL))
+		if (kept_of(run, which) != NULL)
 			names = list_append_unique(names, makeString(run->priced->dataset->name));
 	}
 	foreach(name, names)
@@ -189,7 +210,7 @@ keep_all(List *runs, bool of_finders)
 		foreach(lc, runs)
 		{
 			DpRun	   *run = lfirst(lc);
-			DpKept	   *kept = run->kept != NULL && of_finders ? run->kept->finder : run->kept;
+			DpKept	   *kept = kept_of(run, which);
 
 			if (kept != NULL && strcmp(kept->priced->dataset->name, strVal(lfirst(name))) == 0)
 				values = list_concat(values, dp_kept_values(kept));
@@ -202,7 +223,7 @@ keep_all(List *runs, bool of_finders)
 void
 dp_keep_found(List *runs)
 {
-	keep_all(runs, true);
+	keep_all(runs, KEPT_BOUNDS);
 }
 
 void
@@ -211,7 +232,9 @@ dp_keep_drawn(List *runs)
 	bool		is_locked = false;
 	ListCell   *lc;
 
-	keep_all(runs, false);
+	/* no answer is there without the limit that it follows from */
+	keep_all(runs, KEPT_LIMITS);
+	keep_all(runs, KEPT_OWN);
 	foreach(lc, runs)
 	{
 		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;

@@ -365,7 +365,9 @@ settle_foreseen(DpKept *kept)
 	dp_kept_settle(kept);
 	if (kept->finder != NULL)
 		dp_kept_set_noise(kept->finder);
-	else
+	if (kept->limiter != NULL)
+		dp_kept_set_noise(kept->limiter);
+	if (kept->finder == NULL && kept->limiter == NULL)
 		dp_kept_set_noise(kept);
 	return kept->priced;
 }

@@ -42,6 +42,7 @@
 #include "base/noise.h"
 #include "base/settings.h"
 #include "math/norm_limit.h"
+#include "release/kept_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
 
@@ -204,9 +205,8 @@ dp_norm_bin(int64 bin)
 	return Min((bin + LIMITS_BY_BIN - 1) / LIMITS_BY_BIN, DP_NORM_BINS - 1);
 }
 
-/* Returns a column whose limit a column of the limiter finds. */
-static DpPricedColumn *
-column_of(const DpPricedRelease *priced, int norm)
+DpPricedColumn *
+dp_column_with_norm(const DpPricedRelease *priced, int norm)
 {
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
@@ -231,18 +231,20 @@ choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const 
 	return dp_norms_choose(norms, limits, column->nlimits, Max(priced->groups_guess, 1), of_limit / sqrt(2 * rho));
 }
 
+/* Its priced parts are one after the other, as the counts are. */
 void
 dp_find_limits(DpRun *run, const dp_i128 *counts)
 {
 	DpPricedRelease *priced = run->priced;
 	DpPricedRelease *limiter = priced->limiter;
+	DpKept	   *kept = run->kept ? run->kept->limiter : NULL;
 	int		   *limits = palloc(limiter->ncolumns * sizeof(int));
 
 	for (int l = 0; l < limiter->ncolumns; l++)
 	{
 		DpPricedColumn *finder = &limiter->columns[l];
-		DpPricedColumn *column = column_of(priced, l);
-		const dp_i128 *drawn = dp_draw(finder, counts - finder->parts[0].offset + l * DP_NORM_BINS);
+		DpPricedColumn *column = dp_column_with_norm(priced, l);
+		const dp_i128 *drawn = kept ? dp_kept_group(kept, l, counts) : dp_draw(finder, counts);
 		double		noisy[DP_NORM_BINS];
 		dp_norms	norms;
 
@@ -250,6 +252,8 @@ dp_find_limits(DpRun *run, const dp_i128 *counts)
 			noisy[i] = (double) drawn[i];
 		limits[l] = choose_limit(priced, column, noisy, finder->sigma, &norms);
 	}
+	if (kept != NULL)
+		dp_kept_end_group(kept, NULL, NULL);
 	priced->limits = limits;
 	dp_settle_limits(priced);
 }

@@ -214,7 +214,6 @@ settle_column(DpPricedColumn *column, DpPricedRelease *priced, EState *estate, i
 	if (price == 0)
 		price = priced->column_rho - dp_limit_price(column, priced->column_rho);
 	column->rho = column->charged = price;
-	column->later = column->later || (column->finds_limit && column->limit < 0);
 	settle_noise(column);
 	priced->nparts += column->nparts;
 	dp_prepare_answer(column);
@@ -247,7 +246,6 @@ dp_settle_limits(DpPricedRelease *priced)
 
 		if (!column->finds_limit)
 			continue;
-		column->later = false;
 		dp_settle_norm(column, priced);
 		for (int j = 0; j < column->nparts; j++)
 			measure_part(column, &column->parts[j], priced);
@@ -392,7 +390,7 @@ audit_texts(DpPricedRelease *priced)
 		appendStringInfo(&aggregates, "%s%s", i > 0 ? ", " : "", priced->columns[i].desc->label);
 		appendStringInfoString(&sigmas, i > 0 ? ", " : "");
 		/* of a sum it follows from bounds that are found after the debit */
-		if (priced->columns[i].finds_limit && priced->columns[i].later)
+		if (dp_waits_for_limit(&priced->columns[i]))
 			appendStringInfoString(&sigmas, "by limit");
 		else if (priced->columns[i].found_first && priced->columns[i].parts[0].desc.kind == DP_VALUE_SUM)
 			appendStringInfoString(&sigmas, "by bounds");
@@ -468,8 +466,10 @@ price_limiter(DpPricedRelease *priced, EState *estate)
 		finds = true;
 		prices[column->desc->norm] += dp_limit_price(column, priced->column_rho);
 	}
-	if (finds)
-		priced->limiter = dp_price_release(priced->release->limiter, estate, prices, NULL);
+	if (!finds)
+		return;
+	priced->limiter = dp_price_release(priced->release->limiter, estate, prices, NULL);
+	priced->limiter->limits_of = priced;
 }
 
 DpPricedRelease *

@@ -285,6 +285,7 @@ static bool
 common_part(const DpRun *run, DpPricedRelease *priced, EState *estate, DpQuestion *common)
 {
 	const DpRelease *release = priced->release;
+
 	Hasher		h;
 	bool		known;
 
@@ -294,6 +295,7 @@ common_part(const DpRun *run, DpPricedRelease *priced, EState *estate, DpQuestio
 	put_string(&h, run->timezone ? run->timezone : GetConfigOption("TimeZone", false, false));
 	put_number(&h, priced->max_groups);
 	put_number(&h, priced->max_rows);
+	put_number(&h, priced->state_groups);
 	/* who pays for a kept answer pays for the blocks that it was made of */
 	put_number(&h, priced->has_days);
 	put_number(&h, priced->days.from);
@@ -335,7 +337,11 @@ put_bounds(Hasher *h, const DpPricedColumn *column)
 		put_number(h, part->row.lower);
 		put_number(h, part->row.upper);
 		put_number(h, part->width);
+		put_number(h, part->shift);
 	}
+	put_number(h, column->nlimits);
+	for (int i = 0; i < column->nlimits; i++)
+		put_number(h, column->limits[i]);
 }
 
 /* Adds, for bounds of a column that are to be found first, what they follow from. */
@@ -369,11 +375,36 @@ put_finding(Hasher *h, const DpReleaseColumn *column, const DpRun *run, DpPriced
 	return true;
 }
 
+/* Returns the questions of limits: of the columns whose norms they are of, as these are before they are found. */
+static DpQuestion *
+questions_of_limits(const DpRun *run, DpPricedRelease *limiter, EState *estate)
+{
+	DpPricedRelease *priced = (DpPricedRelease *) limiter->limits_of;
+	DpQuestion *of_columns = dp_questions(run, priced, estate);
+	DpQuestion *questions = palloc0(limiter->ncolumns * sizeof(DpQuestion));
+
+	if (of_columns == NULL)
+		return NULL;
+	for (int l = 0; l < limiter->ncolumns; l++)
+	{
+		Hasher		h;
+
+		begin_hash(&h);
+		put_string(&h, "limit");
+		put(&h, &of_columns[dp_column_with_norm(priced, l) - priced->columns], sizeof(DpQuestion));
+		end_hash(&h, &questions[l]);
+	}
+	return questions;
+}
+
 DpQuestion *
 dp_questions(const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
 	DpQuestion *questions;
 	DpQuestion	common;
+
+	if (priced->limits_of != NULL)
+		return questions_of_limits(run, priced, estate);
 
 	if (priced->release->base_text == NULL || !common_part(run, priced, estate, &common))
 		return NULL;

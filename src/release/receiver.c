@@ -290,6 +290,11 @@ take_waiting(DpReceiver *receiver)
 	TupleTableSlot *slot;
 
 	dp_find_limits(receiver->run, receiver->waiting ? dp_norm_rows_counts(receiver->waiting) : nobody);
+	if (receiver->run->kept != NULL)
+	{
+		dp_kept_begin(receiver->run->kept, receiver->run->desc);
+		dp_kept_derive(receiver->run->kept);
+	}
 	if (receiver->waiting == NULL)
 		return;
 	while ((slot = dp_norm_rows_next(receiver->waiting)) != NULL)
@@ -405,7 +410,7 @@ dp_receiver_begin(DpReceiver *receiver, DpRun *run, bool has_plan)
 	receiver->run = run;
 	receiver->rows = run->rows;
 	receiver->has_plan = has_plan;
-	receiver->waits = has_plan && run->priced->limiter != NULL && run->priced->limits == NULL;
+	receiver->waits = run->priced->limiter != NULL && run->priced->limits == NULL;
 	/* not before: of several releases one at a time needs that much */
 	if (receiver->keys != NULL && has_plan)
 		receiver->states =

@@ -114,6 +114,7 @@ typedef struct DpPricedRelease
 	struct DpPricedRelease *limiter;	/* NULL: no limits on norms are to be
 										 * found */
 	const int  *limits;			/* by its columns: which; NULL: not known yet */
+	const struct DpPricedRelease *limits_of;	/* of a limiter */
 	double		groups_guess;	/* how many groups there are */
 	int			state_groups;	/* that a unit's state holds, >= max_groups */
 	int64		memory;			/* that groups of declared keys take, in bytes */
@@ -325,13 +326,21 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * dp_limit_price returns what of an aggregate's price finding the limit costs;
  * dp_norm_bins how many bins the histogram of norms has, dp_norm_bin in which
  * of them a bin of the norm's limits is.  dp_find_limits draws that histogram for a run
- * whose rows have been read, from exact counts by norm and bin, and settles which limits follow.
+ * whose rows have been read, from exact counts by norm and bin (NULL: all of it is kept), and settles which limits
+ * follow; dp_column_with_norm returns a column that a norm limits.
  */
+static inline bool
+dp_waits_for_limit(const DpPricedColumn *column)
+{
+	return column->finds_limit && column->limit < 0;
+}
+
 extern void dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced);
 extern dp_u128 dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNeighbors neighbors, bool grouped);
 extern int64 dp_limit_price(const DpPricedColumn *column, int64 rho);
 extern int	dp_norm_bins(void);
 extern int	dp_norm_bin(int64 bin);
+extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
 extern void dp_find_limits(DpRun *run, const dp_i128 *counts);
 
 /* the most groups of a unit that count where its norm is limited, and nobody has set max_groups */

@@ -373,11 +373,14 @@ typedef struct QuestionLine
 static void
 add_questions(List **lines, DpPricedRelease *priced, EState *estate)
 {
-	for (DpPricedRelease *p = priced->finder ? priced->finder : priced; p != NULL; p = p == priced ? NULL : priced)
-	{
-		DpQuestion *questions = dp_questions_early(priced, p, estate);
+	DpPricedRelease *parts[] = {priced->finder, priced->limiter, priced};
 
-		for (int i = 0; i < p->ncolumns; i++)
+	for (int part = 0; part < lengthof(parts); part++)
+	{
+		DpPricedRelease *p = parts[part];
+		DpQuestion *questions = p ? dp_questions_early(priced, p, estate) : NULL;
+
+		for (int i = 0; p != NULL && i < p->ncolumns; i++)
 		{
 			QuestionLine *line = palloc(sizeof(QuestionLine));
 
