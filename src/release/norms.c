@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * norms.c
- *	  The norm to which what a unit adds to all groups is limited: its
- *	  candidates, which of them is chosen, and what follows from it.
+ *	  The norm to which what a unit adds to all groups is limited: what it may
+ *	  be, what finding it costs, and the sensitivity that follows.
  *
  * A norm is limited to a number of rows, for sums times the larger bound of a
  * row (dp_cdp.max_contribution), or to what is found: a histogram of units' norms, in
  * which each unit is in one bin, is released within, before the answers
  * and for a share of their price, and the limit is chosen by it
- * (math/norm_limit.h).  The histogram is the answer of the release's limiter, a
+ * (found_limits.c).  The histogram is the answer of the release's limiter, a
  * release without an inner query: rows are read once, and what they add up to
  * waits for the limit (norm_rows.c).
  *
@@ -42,7 +42,6 @@
 #include "base/noise.h"
 #include "base/settings.h"
 #include "math/norm_limit.h"
-#include "release/kept_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
 
@@ -134,9 +133,10 @@ dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 		return;
 	}
 	column->finds_limit = true;
+	column->least_exponent = first_exponent(column->desc);
 	for (int i = 0; i < LIMITS; i++)
 	{
-		double		steps = unit * exp2(first_exponent(column->desc) + (double) i / LIMITS_BY_BIN);
+		double		steps = unit * exp2(column->least_exponent + (double) i / LIMITS_BY_BIN);
 
 		if (steps > (double) DP_MOST_NORM)
 			break;
@@ -188,7 +188,7 @@ dp_limit_price(const DpPricedColumn *column, int64 rho)
 }
 
 /* ------------------------------------------------------------------------
- * Choosing
+ * Bins
  * ------------------------------------------------------------------------
  */
 
@@ -214,46 +214,4 @@ dp_column_with_norm(const DpPricedRelease *priced, int norm)
 			return &priced->columns[i];
 	}
 	elog(ERROR, "nothing has norm %d", norm);
-}
-
-/* Chooses a limit by noisy counts of norms; column is one that it limits. */
-static int
-choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const double *counts, double sigma, dp_norms *norms)
-{
-	const DpPricedPart *part = &column->parts[0];
-	double		limits[DP_MAX_NORM_LIMITS];
-	double		of_limit = sqrt((double) part->sens2) / (double) column->limits[Max(column->limit, 0)];
-	double		rho = (double) dp_part_share(column, 0, column->rho) / DP_RHO_ONE;
-
-	for (int i = 0; i < column->nlimits; i++)
-		limits[i] = (double) column->limits[i] / column->norm_unit;
-	dp_norms_estimate(counts, DP_NORM_BINS, first_exponent(column->desc), sigma, norms);
-	return dp_norms_choose(norms, limits, column->nlimits, Max(priced->groups_guess, 1), of_limit / sqrt(2 * rho));
-}
-
-/* Its priced parts are one after the other, as the counts are. */
-void
-dp_find_limits(DpRun *run, const dp_i128 *counts)
-{
-	DpPricedRelease *priced = run->priced;
-	DpPricedRelease *limiter = priced->limiter;
-	DpKept	   *kept = run->kept ? run->kept->limiter : NULL;
-	int		   *limits = palloc(limiter->ncolumns * sizeof(int));
-
-	for (int l = 0; l < limiter->ncolumns; l++)
-	{
-		DpPricedColumn *finder = &limiter->columns[l];
-		DpPricedColumn *column = dp_column_with_norm(priced, l);
-		const dp_i128 *drawn = kept ? dp_kept_group(kept, l, counts) : dp_draw(finder, counts);
-		double		noisy[DP_NORM_BINS];
-		dp_norms	norms;
-
-		for (int i = 0; i < DP_NORM_BINS; i++)
-			noisy[i] = (double) drawn[i];
-		limits[l] = choose_limit(priced, column, noisy, finder->sigma, &norms);
-	}
-	if (kept != NULL)
-		dp_kept_end_group(kept, NULL, NULL);
-	priced->limits = limits;
-	dp_settle_limits(priced);
 }

@@ -126,51 +126,6 @@ release_group(DpReceiver *receiver, const dp_i128 *state)
 	return true;
 }
 
-/* Adds the counts of a histogram that was gathered from the servers of a cluster. */
-static void
-add_counts(Datum value, dp_i128 *state, int width)
-{
-	Datum	   *counts;
-	int			n;
-
-	deconstruct_array(DatumGetArrayTypeP(value), INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &counts, NULL, &n);
-	if (n != width)
-		elog(ERROR, "a histogram has %d bins instead of %d", n, width);
-	for (int i = 0; i < n; i++)
-		state[i] += DatumGetInt64(counts[i]);
-}
-
-static void
-add_vector(Datum value, dp_i128 *state, int width)
-{
-	DpExactVector *vector = (DpExactVector *) DatumGetPointer(value);
-
-	if (vector->bins != width)
-		elog(ERROR, "a vector has %d bins instead of %d", vector->bins, width);
-	for (int i = 0; i < width; i++)
-		state[i] += vector->count[i];
-}
-
-void
-dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *state)
-{
-	Datum		value = slot->tts_values[att];
-	Oid			type = TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid;
-
-	if (slot->tts_isnull[att])
-		return;
-	if (type == INT8ARRAYOID)
-		add_counts(value, state + part->offset, part->width);
-	else if (part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT)
-		add_vector(value, state + part->offset, part->width);
-	else if (type == INT8OID)
-		state[part->offset] += DatumGetInt64(value);
-	else if (type == NUMERICOID)
-		state[part->offset] += dp_sum_of_numeric(value);
-	else
-		state[part->offset] += dp_exact_sum_get((DpExactSum *) DatumGetPointer(value));
-}
-
 /* Adds what a row has to the states of its group. */
 static void
 add_row(DpReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
@@ -289,7 +244,8 @@ take_waiting(DpReceiver *receiver)
 	dp_i128    *nobody = palloc0(list_length(priced->release->norms) * dp_norm_bins() * sizeof(dp_i128));
 	TupleTableSlot *slot;
 
-	dp_find_limits(receiver->run, receiver->waiting ? dp_norm_rows_counts(receiver->waiting) : nobody);
+	priced->limits = dp_find_limits(receiver->run, receiver->waiting ? dp_norm_rows_counts(receiver->waiting) : nobody);
+	dp_settle_limits(priced);
 	if (receiver->run->kept != NULL)
 	{
 		dp_kept_begin(receiver->run->kept, receiver->run->desc);

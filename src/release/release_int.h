@@ -71,6 +71,8 @@ typedef struct DpPricedColumn
 	int64		limits[DP_MAX_NORM_LIMITS];
 	int			limit;			/* the one that it is held to; -1: not known */
 	bool		finds_limit;	/* the release's limiter finds it */
+	int			least_exponent; /* of the least one, as a power of two of
+								 * norm_unit */
 	double		norm_unit;		/* the steps of a row, for sums at the larger
 								 * bound */
 	int64		rho;
@@ -326,8 +328,7 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * dp_limit_price returns what of an aggregate's price finding the limit costs;
  * dp_norm_bins how many bins the histogram of norms has, dp_norm_bin in which
  * of them a bin of the norm's limits is.  dp_find_limits draws that histogram for a run
- * whose rows have been read, from exact counts by norm and bin (NULL: all of it is kept), and settles which limits
- * follow; dp_column_with_norm returns a column that a norm limits.
+ * whose rows have been read, from exact counts by norm and bin, and returns which limits follow; dp_column_with_norm returns a column that a norm limits.
  */
 static inline bool
 dp_waits_for_limit(const DpPricedColumn *column)
@@ -341,15 +342,20 @@ extern int64 dp_limit_price(const DpPricedColumn *column, int64 rho);
 extern int	dp_norm_bins(void);
 extern int	dp_norm_bin(int64 bin);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
-extern void dp_find_limits(DpRun *run, const dp_i128 *counts);
 
 /* the most groups of a unit that count where its norm is limited, and nobody has set max_groups */
 #define DP_MOST_UNIT_GROUPS 10000
 
+/*
+ * found_limits.c: draws the histogram of norms for a run whose rows have been read, from exact counts by norm and bin,
+ * and returns which limits follow, by norm.
+ */
+extern const int *dp_find_limits(DpRun *run, const dp_i128 *counts);
+
 /* price.c: settles anew what follows from priced->limits; no price */
 extern void dp_settle_limits(DpPricedRelease *priced);
 
-/* receiver.c: adds the state that a row has of a part to those of its group */
+/* states.c: adds the state that a row has of a part to those of its group */
 extern void dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *state);
 
 /*

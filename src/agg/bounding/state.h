@@ -265,6 +265,9 @@ dp_value_is_sum(const DpBoundSpec *spec, int i)
 	return kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED || kind == DP_VALUE_CUT;
 }
 
+/* clamp.c: a value of one group */
+extern int64 dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i);
+
 /* norms.c: the norms of one unit */
 typedef struct DpNorms
 {
@@ -284,7 +287,6 @@ dp_counts_in(const DpBoundSpec *spec, int i, int n)
 }
 
 /* entry.c: the groups of a state as rows */
-extern int64 dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i);
 extern Datum dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const DpBoundSpec *spec,
 							 const DpNorms *norms, DpRowColumn column, bool *isnull);
 extern void dp_check_row_column(const DpLayout *layout, DpRowColumn column);

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * found_limits.c
+ *	  Limits on norms that nobody has set, found privately before the answers
+ *	  that follow from them (norms.c).
+ *
+ * Invariant: what is chosen is a function of noisy counts that were paid for,
+ * and of what was known before.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "math/norm_limit.h"
+#include "release/kept_int.h"
+#include "release/release.h"
+#include "release/release_int.h"
+
+/* Chooses a limit by noisy counts of norms; column is one that it limits, and settled for the least. */
+static int
+choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const double *counts, double sigma, dp_norms *norms)
+{
+	const DpPricedPart *part = &column->parts[0];
+	double		limits[DP_MAX_NORM_LIMITS];
+
+	for (int i = 0; i < column->nlimits; i++)
+		limits[i] = (double) column->limits[i] / column->norm_unit;
+	dp_norms_estimate(counts, DP_NORM_BINS, column->least_exponent, sigma, norms);
+	return dp_norms_choose(norms, limits, column->nlimits, Max(priced->groups_guess, 1),
+						   part->sigma / part->step / (double) column->limits[0]);
+}
+
+/* Its priced parts are one after the other, as the counts are. */
+const int *
+dp_find_limits(DpRun *run, const dp_i128 *counts)
+{
+	DpPricedRelease *priced = run->priced;
+	DpPricedRelease *limiter = priced->limiter;
+	DpKept	   *kept = run->kept ? run->kept->limiter : NULL;
+	int		   *limits = palloc(limiter->ncolumns * sizeof(int));
+
+	for (int l = 0; l < limiter->ncolumns; l++)
+	{
+		DpPricedColumn *finder = &limiter->columns[l];
+		DpPricedColumn *column = dp_column_with_norm(priced, l);
+		const dp_i128 *drawn = kept ? dp_kept_group(kept, l, counts) : dp_draw(finder, counts);
+		double		noisy[DP_NORM_BINS];
+		dp_norms	norms;
+
+		for (int i = 0; i < DP_NORM_BINS; i++)
+			noisy[i] = (double) drawn[i];
+		limits[l] = choose_limit(priced, column, noisy, finder->sigma, &norms);
+	}
+	if (kept != NULL)
+		dp_kept_end_group(kept, NULL, NULL);
+	return limits;
+}
