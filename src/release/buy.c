@@ -204,37 +204,6 @@ watch_until_kept(List *runs, EState *root, void (*read_and_keep) (List *, EState
 	dp_ledger_watch_end(&watch);
 }
 
-/*
- * Runs the pilot that a target of accuracy needs: a release of its own whose
- * answers nobody sees, but which may be kept.  Returns the final price of each column, as amounts of
- * rho, and adds what the pilot cost to charged.
- */
-static const int64 *
-run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
-{
-	DpRun		trial = *run;
-	List	   *trials = list_make1(&trial);
-
-	trial.pilot = dp_pilot_create(run->release, usual);
-	trial.is_hidden = true;
-	/* a price that is too low fails here, before anything is paid */
-	dp_price_release(run->release, root, dp_pilot_floors(trial.pilot), run->tuples);
-	trial.priced = dp_price_release(run->release, root, dp_pilot_prices(trial.pilot), run->tuples);
-	dp_look_for_kept(trials, list_make1(trial.priced), root);
-	for (int i = 0; i < trial.priced->ncolumns; i++)
-		dp_pilot_set_price(trial.pilot, i, trial.priced->columns[i].rho);
-	trial.payer = GetUserId();
-	trial.charged = *charged;
-	dp_start_inner(&trial, trial.priced, root);
-	debit_releases(trials, list_make1(trial.priced), root, charged);
-	trial.charged = run->charged = *charged;
-	if (trial.kept == NULL)
-		dp_run_inner(&trial, root);
-	else
-		watch_until_kept(trials, root, run_kept);
-	return dp_pilot_settle(trial.pilot, usual);
-}
-
 /* Starts what finds bounds for a run, before its debit. */
 static void
 start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
@@ -246,6 +215,7 @@ start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
 	finder->priced = priced->finder;
 	finder->tuples = NULL;
 	finder->is_hidden = true;
+	finder->pilot = NULL;
 	finder->kept = run->kept ? run->kept->finder : NULL;
 	finder->asked = NULL;
 	finder->desc = dp_finder_desc(finder->release);
@@ -310,6 +280,63 @@ find_all_bounds(List *runs, EState *root)
 	}
 	/* before reports and errors may tell of them */
 	dp_keep_found(runs);
+}
+
+/* Starts the inner plans of releases, as far as these read rows. */
+static void
+start_releases(List *runs, List *releases, EState *root, const DpCharge *charged)
+{
+	ListCell   *run,
+			   *priced;
+
+	forboth(run, runs, priced, releases)
+	{
+		((DpRun *) lfirst(run))->charged = *charged;
+		dp_start_inner(lfirst(run), lfirst(priced), root);
+		if (((DpPricedRelease *) lfirst(priced))->finder == NULL || ((DpPricedRelease *) lfirst(priced))->found != NULL)
+			continue;
+		/* it can be started, and will be when it has bounds */
+		dp_end_inner(lfirst(run));
+		start_finder(lfirst(run), lfirst(priced), root);
+	}
+}
+
+/*
+ * Runs the pilot that a target of accuracy needs: a release of its own whose
+ * answers nobody sees, but which may be kept.  Returns the release at its final prices, and adds what the pilot cost to charged.
+ */
+static DpPricedRelease *
+run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
+{
+	DpPricedRelease *priced;
+	DpRun		trial = *run;
+	List	   *trials = list_make1(&trial);
+	List	   *releases;
+
+	trial.pilot = dp_pilot_create(run->release, usual);
+	trial.is_hidden = true;
+	/* a price that is too low fails here, before anything is paid */
+	dp_price_release(run->release, root, dp_pilot_floors(trial.pilot), run->tuples);
+	trial.priced = dp_price_release(run->release, root, dp_pilot_prices(trial.pilot), run->tuples);
+	releases = list_make1(trial.priced);
+	dp_look_for_kept(trials, releases, root);
+	read_kept_bounds(trials, releases, root);
+	for (int i = 0; i < trial.priced->ncolumns; i++)
+		dp_pilot_set_price(trial.pilot, i, trial.priced->columns[i].rho);
+	trial.payer = GetUserId();
+	start_releases(trials, releases, root, charged);
+	debit_releases(trials, releases, root, charged);
+	trial.charged = run->charged = *charged;
+	watch_until_kept(trials, root, find_all_bounds);
+	if (trial.kept == NULL)
+		dp_run_inner(&trial, root);
+	else
+		watch_until_kept(trials, root, run_kept);
+	priced = dp_price_release(run->release, root, dp_pilot_settle(trial.pilot, usual), run->tuples);
+	/* what is kept is looked for, and found, as any other */
+	if (trial.kept == NULL)
+		dp_settle_by_pilot(priced, trial.priced, root);
+	return priced;
 }
 
 /*
@@ -407,31 +434,11 @@ price_statement(List *runs, EState *root, DpCharge *charged)
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;
 
 		if (dp_target_needs_pilot(release))
-			lfirst(priced) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(priced), root, charged),
-											  ((DpRun *) lfirst(run))->tuples);
+			lfirst(priced) = run_pilot(lfirst(run), lfirst(priced), root, charged);
 	}
 	dp_look_for_kept(runs, releases, root);
 	read_kept_bounds(runs, releases, root);
 	return releases;
-}
-
-/* Starts the inner plans of releases, as far as these read rows. */
-static void
-start_releases(List *runs, List *releases, EState *root, const DpCharge *charged)
-{
-	ListCell   *run,
-			   *priced;
-
-	forboth(run, runs, priced, releases)
-	{
-		((DpRun *) lfirst(run))->charged = *charged;
-		dp_start_inner(lfirst(run), lfirst(priced), root);
-		if (((DpPricedRelease *) lfirst(priced))->finder == NULL || ((DpPricedRelease *) lfirst(priced))->found != NULL)
-			continue;
-		/* it can be started, and will be when it has bounds */
-		dp_end_inner(lfirst(run));
-		start_finder(lfirst(run), lfirst(priced), root);
-	}
 }
 
 /*

@@ -205,6 +205,12 @@ dp_norm_bin(int64 bin)
 	return Min((bin + LIMITS_BY_BIN - 1) / LIMITS_BY_BIN, DP_NORM_BINS - 1);
 }
 
+bool
+dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset)
+{
+	return column->norm >= 0 && contribution_of(dataset) == DP_FOUND_CONTRIBUTION;
+}
+
 DpPricedColumn *
 dp_column_with_norm(const DpPricedRelease *priced, int norm)
 {

@@ -5,12 +5,12 @@
  *
  * A target is half the width of a 95 % interval: absolute ('25'), or relative
  * to the answer ('5%').  Where the noise of an aggregate does not depend on
- * rows (counts, sums, histograms) an absolute target gives its price at once.
+ * rows (counts, sums, histograms) an absolute target gives its price at once, unless bounds or limits are to be found.
  * All else needs a pilot: the same query is released within, at a tenth of the
  * usual price, its answers are not shown, and from them follows which price the
  * target needs (a selection of keys at its usual price, so that the pilot sees
  * the groups that will be shown).  The pilot is charged, too: its price and the
- * price that follows from it compose (zCDP composes adaptively).  To users it is
+ * price that follows from it compose (zCDP composes adaptively).  Bounds and limits that the pilot has found hold after it, too.  To users it is
  * called a first look.
  *
  * With several groups the target is met by the group in the middle: the
@@ -77,22 +77,24 @@ has_target(const DpReleaseColumn *column)
 }
 
 static bool
-column_needs_pilot(const DpReleaseColumn *column)
+column_needs_pilot(const DpReleaseColumn *column, const DpDataset *dataset)
 {
 	return has_target(column) &&
-		(dp_guc_target_is_relative || dp_error_varies(column));
+		(dp_guc_target_is_relative || dp_error_varies(column) || dp_finds_bounds(column) || dp_finds_limits(column, dataset));
 }
 
 bool
 dp_target_needs_pilot(const DpRelease *release)
 {
+	const DpDataset *dataset;
 	ListCell   *lc;
 
 	if (dp_guc_target <= 0)
 		return false;
+	dataset = dp_policy_dataset(release->dataset);
 	foreach(lc, release->columns)
 	{
-		if (column_needs_pilot(lfirst(lc)))
+		if (column_needs_pilot(lfirst(lc), dataset))
 			return true;
 	}
 	return false;
@@ -126,7 +128,7 @@ dp_target_price(const DpPricedRelease *priced, const DpReleaseColumn *column, dp
 	double		sigma;
 	int64		price;
 
-	if (dp_guc_target <= 0 || !has_target(column) || column_needs_pilot(column))
+	if (dp_guc_target <= 0 || !has_target(column) || column_needs_pilot(column, priced->dataset))
 		return 0;
 	sigma = dp_guc_target / margin_factor() / step;
 	price = price_amount((double) sens2 / (2 * sigma * sigma) * DP_RHO_ONE, most);
@@ -188,7 +190,7 @@ dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual)
 		 */
 		pilot->prices[i] = Max(usual->column_rho / DP_PILOT_SHARE, usual->dataset->min_rho);
 		pilot->floors[i] = pilot->prices[i];
-		pilot->needs[i].wanted = column_needs_pilot(column);
+		pilot->needs[i].wanted = column_needs_pilot(column, usual->dataset);
 		if (i == release->selection)
 
 			/*

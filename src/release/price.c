@@ -439,11 +439,6 @@ price_finder(DpPricedRelease *priced, EState *estate)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("this query was planned to find %s first, and dp_cdp.find_bounds has been turned off; SET dp_cdp.find_bounds = on, or prepare the query again with bounds",
 						wanted)));
-	if (dp_guc_target > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("prices that follow from dp_cdp.target_error need %s before anything is charged; write them into the query, or RESET dp_cdp.target_error",
-						wanted)));
 	for (int i = 0; i < n; i++)
 		prices[i] = Max((int64) rint(Min(share, 1) * (double) priced->column_rho), priced->dataset->min_rho);
 	priced->finder = dp_price_release(finder, estate, prices, NULL);
@@ -499,6 +494,24 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 		price_limiter(priced, estate);
 	audit_texts(priced);
 	return priced;
+}
+
+void
+dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState *estate)
+{
+	if (pilot->found != NULL)
+	{
+		priced->found = pilot->found;
+		priced->finder = NULL;
+		dp_settle_found(priced, estate);
+	}
+	if (pilot->limits != NULL)
+	{
+		priced->limits = pilot->limits;
+		priced->limiter = NULL;
+		dp_settle_limits(priced);
+	}
+	audit_texts(priced);
 }
 
 void

@@ -290,6 +290,12 @@ extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *priced);
 extern void dp_settle_found(DpPricedRelease *priced, EState *estate);
 
 /*
+ * price.c: settles a release by what a pilot of it, which is paid for, has found: bounds, limits (NULL: none), which are not
+ * found again.
+ */
+extern void dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState *estate);
+
+/*
  * price.c: dp_part_share returns what of a column's price a part of it gets.
  * dp_price_again sets price and noise of one column of a priced release anew.
  * dp_set_sigma sets what is known better of the noise of a part, in steps.
@@ -327,8 +333,8 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * returns the squared sensitivity of a part under the limit that is chosen.
  * dp_limit_price returns what of an aggregate's price finding the limit costs;
  * dp_norm_bins how many bins the histogram of norms has, dp_norm_bin in which
- * of them a bin of the norm's limits is.  dp_find_limits draws that histogram for a run
- * whose rows have been read, from exact counts by norm and bin, and returns which limits follow; dp_column_with_norm returns a column that a norm limits.
+ * of them a bin of the norm's limits is.  dp_column_with_norm returns a column that a norm limits, dp_finds_limits tells
+ * whether a column's norm has a limit that is to be found, for who asks.
  */
 static inline bool
 dp_waits_for_limit(const DpPricedColumn *column)
@@ -341,6 +347,7 @@ extern dp_u128 dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedP
 extern int64 dp_limit_price(const DpPricedColumn *column, int64 rho);
 extern int	dp_norm_bins(void);
 extern int	dp_norm_bin(int64 bin);
+extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
 
 /* the most groups of a unit that count where its norm is limited, and nobody has set max_groups */
