@@ -220,7 +220,7 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 {
 	bool		may_pull = dp_policy_dataset(dp_policy_table(release->relid)->dataset)->pull_rows;
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	int			target = list_length(release->keys);
+	int			target = list_length(release->keys) + list_length(release->norms);
 	ListCell   *lc;
 
 	foreach(lc, release->columns)
@@ -228,11 +228,13 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 		DpReleaseColumn *column = lfirst(lc);
 		int			nparts = dp_column_parts(column, parts);
 
-		for (int i = 0; i < nparts; i++, target++)
+		for (int i = 0; i < nparts; i++)
 		{
-			TargetEntry *tle = list_nth(inner->targetList, target);
+			TargetEntry *tle = list_nth(inner->targetList, target++);
 
-			if (dp_use_builtin(tle, &parts[i]))
+			/* a sum of shares follows that of values */
+			if (dp_use_builtin(tle, &parts[i]) &&
+				(column->norm < 0 || dp_use_builtin(list_nth(inner->targetList, target++), &parts[i])))
 				continue;
 			if (may_pull && use_gathered(tle))
 				release->pulls_rows = true;
@@ -243,6 +245,9 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 					   "with dp_cdp.alter_dataset(..., pull_rows => true)");
 		}
 	}
+	/* how many units have the group first */
+	if (release->norms != NIL && !dp_use_builtin(list_nth(inner->targetList, target), &parts[0]))
+		elog(ERROR, "unexpected shape of an inner query with norms");
 }
 
 /* Returns the columns of an entry, as variables, and sets their numbers. */

@@ -116,14 +116,14 @@ add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 
 /*
  * Tells whether groups of the column add up: rows are counted or summed up, not units, and
- * not what has been found since.
+ * not what has been found since.  A norm limits each set by itself, so that finer sets lose more.
  */
 static bool
 adds_up(const DpPricedRelease *set, const DpPricedColumn *column)
 {
 	const DpReleaseColumn *desc = column->desc;
 
-	return desc->answer == DP_ANSWER_SUM && !desc->hidden && !column->later && column->nparts == 1 &&
+	return desc->answer == DP_ANSWER_SUM && !desc->hidden && !column->later && column->nlimits == 0 && column->nparts == 1 &&
 		(desc->kind == DP_VALUE_COUNT || desc->kind == DP_VALUE_SUM ||
 		 (desc->kind == DP_VALUE_UNITS && !set->release->has_unit));
 }

@@ -38,8 +38,8 @@ extern bool dp_keys_cover(DpLevel *level, Node *expr, const DpKeySet *set);
 extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter);
 
 /* Adds, where keys are undeclared, the count of units that decides on them. */
-/* norms.c: settles which columns a norm limits, and describes what finds the limits, when all columns are there */
-extern void dp_limit_norms(DpLevel *level);
+/* norms.c: settles which columns a norm limits, and describes what finds the limits, when all columns are there; is_distributed: its rows are on servers of a cluster */
+extern void dp_limit_norms(DpLevel *level, bool is_distributed);
 
 extern void dp_add_key_selection(DpLevel *level);
 

@@ -67,15 +67,34 @@ add_limiter(DpRelease *release)
 	release->limiter = limiter;
 }
 
+/*
+ * Tells whether what the level asks for can be added up by bins: not sets of values, as units in several bins may have the
+ * same; nor cells, of which servers of a cluster make totals.
+ */
+static bool
+may_have_norms(DpLevel *level, bool is_distributed)
+{
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	ListCell   *lc;
+
+	foreach(lc, level->release->columns)
+	{
+		(void) dp_column_parts(lfirst(lc), parts);
+		if (parts[0].kind == DP_VALUE_DISTINCT || (is_distributed && (parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_CUT)))
+			return false;
+	}
+	return level->release->has_unit;
+}
+
 void
-dp_limit_norms(DpLevel *level)
+dp_limit_norms(DpLevel *level, bool is_distributed)
 {
 	DpRelease  *release = level->release;
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	int			part = 0;
 	ListCell   *lc;
 
-	if (!release->has_unit || !dp_limits_norms(level->dataset, release->keys != NIL && !release->one_group))
+	if (!may_have_norms(level, is_distributed) || !dp_limits_norms(level->dataset, release->keys != NIL && !release->one_group))
 		return;
 	foreach(lc, release->columns)
 	{
