@@ -8,11 +8,11 @@
  * bound_first.  In a target list they run in lockstep, so that the i-th results of all of them belong to the i-th
  * group.  The node of node.c returns such rows by itself.
  *
- * Invariants: values leave a state clamped (clamp.c) and held to their norms
- * (norms.c), and in no other way.  At most max_groups rows per state, no two with equal keys.  Codes come out as
+ * Invariants: a unit's values leave a state as norms.c limits them, clamped to the bounds of the
+ * spec's grids, and in no other way.  At most
+ * max_groups rows per state, no two with equal keys.  Codes come out as
  * they are, at most as many as the spec's grid allows (see codes.c).  Of a total
  * that is asked for its place alone, one code comes out, or none.
- *
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -30,7 +30,6 @@
 #include "utils/builtins.h"
 
 #include "agg/bounding/state.h"
-#include "agg/exact/grid.h"
 #include "base/compat.h"
 
 PG_FUNCTION_INFO_V1(dp_bound_key);

@@ -1,9 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * norms.c
- *	  A unit's contributions to all of its groups, scaled to a norm.
+ *	  A unit's contributions: clamped in each group, and scaled to a norm over all of them.
  *
- * A unit adds a vector to the groups of a released column: its rows, or its
+ * Rows.  A unit of n > m rows in a group counts as m rows: its count is m,
+ * and its sum S of centered values becomes S m / n, rounded toward zero.
+ * As |S| <= n (in units of DP_CENTERED_ONE), that is at most m, and |S| <= m
+ * without scaling otherwise: what the grid's bounds, +-m, would clamp is
+ * nothing, but they and not this argument are what sensitivity rests on.
+ *
+ * Norms.  A unit adds a vector to the groups of a released column: its rows, or its
  * sum, in each of them.  Held to a norm of C, the vector v counts as it is if
  * its Euclidean norm is at most C, else as v C / norm.  Nothing is drawn at
  * random, and a unit may be in as many groups as there are.
@@ -27,8 +33,10 @@
  * All of this is integers, so that no rounding adds to it.  []
  *
  * Invariants:
- *	- |v| <= DP_MOST_VALUE, before anything else, by dp_norm_value alone; w is held to
- *	  |v| of its group in dp_norm_value, and not taken to be;
+ *	- values are clamped to the bounds of the spec's grids here, and nowhere else;
+ *	- |v| <= DP_MOST_VALUE, before anything else, by shifted_value alone; w is held to
+ *	  |v| of its group in norm_value, and not taken to be;
+ *	- w counts in no more groups than v (dp_check_bound_spec);
  *	- what cannot be asked for is 0: shares of the first bin, which no limit
  *	  cuts, and values of the last, which every limit does.
  *
@@ -42,9 +50,51 @@
 #include <math.h>
 
 #include "agg/bounding/state.h"
+#include "agg/exact/grid.h"
 
 /* a value in a group; squares of DP_MAX_STATE / 8 of them add up to less than 2^128 */
 #define DP_MOST_VALUE (INT64CONST(1) << 47)
+
+/* Returns the sum of n rows, scaled to that of at most "most". */
+static int64
+scaled_value(const DpExactSum *sum, int64 n, int64 most, const DpGrid *grid)
+{
+	dp_i128		limit = (dp_i128) n * DP_CENTERED_ONE;
+	dp_i128		scaled = dp_exact_sum_get(sum);
+
+	/* rows that were not counted, or not centered, cannot make it more */
+	scaled = Min(Max(scaled, -limit), limit);
+	if (n > most)
+		scaled = scaled * most / n;
+	return dp_clamp_wide(scaled, grid);
+}
+
+/* Returns value i, clamped, of the entry at "from" of a state with this layout and of this spec. */
+int64
+dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
+{
+	const char *value = from + layout->value[i];
+	const DpGrid *grid = &spec->value[i].grid;
+	DpValueKind kind = spec->value[i].kind;
+	uint32		count;
+
+	if (dp_value_is_sum(spec, i))
+	{
+		const DpExactSum *sum = (const DpExactSum *) value;
+		int			rows = spec->value[i].rows;
+
+		if (dp_sum_is_none(sum))
+			return 0;
+		if (likely(kind != DP_VALUE_SCALED))
+			return dp_clamp_wide(dp_exact_sum_get(sum), grid);
+		return scaled_value(sum, *(const uint32 *) (from + layout->value[rows]),
+							Max(spec->value[rows].grid.upper, 0), grid);
+	}
+	count = *(const uint32 *) value;
+	if (kind == DP_VALUE_UNITS)
+		return count > 0 ? 1 : 0;
+	return Min((int64) count, Max(grid->upper, 0));
+}
 
 static inline int64
 within(int64 value, int64 most)
@@ -98,7 +148,7 @@ dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSp
 		const DpNormSpec *norm = &dp_spec_norms(spec)[l];
 		const char *from = dp_state_entries(state);
 		dp_u128		squares = 0;
-		int			bin = 0;
+		int			bin;
 
 		for (int n = 0; n < state->nentries && dp_counts_in(spec, norm->value, n); n++, from += layout->entry_size)
 		{
@@ -107,7 +157,9 @@ dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSp
 			squares += (dp_u128) ((dp_i128) value * value);
 		}
 		norms->norm[l] = root_above(squares);
-		while (bin < norm->nlimits && (uint64) norm->limit[bin] < norms->norm[l])
+		/* a unit that contributes nothing is in no bin that has a limit */
+		bin = squares == 0 ? -1 : 0;
+		while (bin >= 0 && bin < norm->nlimits && (uint64) norm->limit[bin] < norms->norm[l])
 			bin++;
 		norms->bin[l] = bin;
 	}
@@ -126,13 +178,13 @@ dp_limited_value(const DpLayout *layout, const char *from, const DpBoundSpec *sp
 	return norm_value(layout, from, spec, i);
 }
 
-/* Returns the share of value i of an entry; 0 in the first bin of its norm. */
+/* Returns the share of value i of an entry; 0 in the first bin of its norm, and where the norm is 0. */
 int64
 dp_limited_share(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i)
 {
 	int			l = spec->value[i].norm;
 
-	if (l < 0 || norms->bin[l] == 0)
+	if (l < 0 || norms->bin[l] <= 0)
 		return 0;
 	/* toward zero */
 	return (int64) ((dp_i128) norm_value(layout, from, spec, i) * DP_NORM_UNIT / (dp_i128) norms->norm[l]);

@@ -265,10 +265,10 @@ dp_value_is_sum(const DpBoundSpec *spec, int i)
 	return kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED || kind == DP_VALUE_CUT;
 }
 
-/* clamp.c: a value of one group */
+/* norms.c: values of a unit */
 extern int64 dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i);
 
-/* norms.c: the norms of one unit */
+/* the norms of one unit */
 typedef struct DpNorms
 {
 	uint64		norm[DP_MAX_VALUES];	/* rounded up; 0: of nothing */

@@ -369,7 +369,7 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 	return false;
 }
 
-/* Tells whether norm l is of a value that it limits itself, and its limits ascend as they are to. */
+/* Tells whether norm l is of a value that it limits itself, in all groups in which others have it, and its limits ascend as they are to. */
 static bool
 spec_norm_is_valid(const DpBoundSpec *spec, int l)
 {
@@ -380,6 +380,9 @@ spec_norm_is_valid(const DpBoundSpec *spec, int l)
 		return false;
 	for (int i = 0; i < norm->nlimits; i++)
 		if (norm->limit[i] <= (i > 0 ? norm->limit[i - 1] : 0) || norm->limit[i] > DP_MOST_NORM || norm->limit[i] % DP_NORM_UNIT != 0)
+			return false;
+	for (int i = 0; i < spec->nvalues; i++)
+		if (spec->value[i].norm == l && spec->value[i].groups > spec->value[norm->value].groups)
 			return false;
 	return true;
 }
