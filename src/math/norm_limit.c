@@ -31,6 +31,9 @@
 /* the limit where no unit is seen */
 #define UNSEEN 4
 
+/* no noisy count is further from 0: they are integers of 128 bits */
+#define MOST_COUNT 0x1p127
+
 /* the power of the number of groups by which what is cut spreads over them */
 #define SPREAD 0.7
 
@@ -107,14 +110,17 @@ believed(const double *noisy, int j, int last, double threshold)
 }
 
 void
-dp_norms_estimate(const double *noisy, int bins, int exponent, double sigma, dp_norms *norms)
+dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, dp_norms *norms)
 {
 	double	   *count = norms->count;
+	double		noisy[DP_NORM_BINS];
 	double		half = sigma / 4;
 	int			last = -1;
 
 	norms->bins = bins;
 	norms->exponent = exponent;
+	for (int j = 0; j < bins; j++)
+		noisy[j] = isnan(counts[j]) ? 0 : at_least(at_most(counts[j], MOST_COUNT), -MOST_COUNT);
 	for (int j = 0; j < bins; j++)
 	{
 		double		threshold = sigma * threshold_of(last < 0, last < 0 ? exponent + j : j - last);

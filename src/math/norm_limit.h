@@ -38,7 +38,7 @@ typedef struct dp_norms
  * Sets what noisy counts, with independent noise of standard deviation sigma >
  * 0 each, tell of norms; bins from 1 to DP_NORM_BINS.
  */
-extern void dp_norms_estimate(const double *noisy, int bins, int exponent, double sigma, dp_norms *norms);
+extern void dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, dp_norms *norms);
 
 /* Returns what units' norms have above a limit > 0, added up; >= 0. */
 extern double dp_norms_cut(const dp_norms *norms, double limit);

@@ -95,6 +95,7 @@ extern void divergence_tests(void);
 extern void planning_tests(void);
 extern void moments_tests(void);
 extern void quantile_tests(void);
+extern void norm_limit_tests(void);
 extern void exact_tests(void);
 extern void marginals_tests(void);
 

@@ -1,0 +1,287 @@
+/*
+ * test_norm_limit.c
+ *	  The choice of a limit on norms, by noisy counts of them: known answers,
+ *	  and what holds for any counts.
+ *
+ * The noise comes from a generator with a fixed seed: simulations give the
+ * same figures in every run and cannot fail by chance.
+ */
+#include <float.h>
+#include <math.h>
+
+#include "math/norm_limit.h"
+#include "unit.h"
+
+#define BINS DP_NORM_BINS
+
+/* as release/norms.c has them: a fourth of a power of two apart */
+#define LIMITS (4 * (BINS - 2) + 1)
+
+static double limits[LIMITS];
+
+static void
+set_limits(int exponent)
+{
+	for (int i = 0; i < LIMITS; i++)
+		limits[i] = exp2(exponent + i / 4.0);
+}
+
+/* in (0, 1) */
+static double
+uniform(void)
+{
+	return ((double) (pseudo() >> 12) + 0.5) * 0x1p-52;
+}
+
+static double
+normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+/* Returns an estimate of counts without any noise to speak of. */
+static dp_norms
+exactly(const double *counts, int bins, int exponent)
+{
+	dp_norms	norms;
+
+	dp_norms_estimate(counts, bins, exponent, 1e-6, &norms);
+	return norms;
+}
+
+/* Counts without noise are believed, bin for bin. */
+static void
+test_exact(void)
+{
+	double		counts[BINS] = {5, 0, 100, 30, 0, 7};
+	dp_norms	norms = exactly(counts, BINS, 0);
+
+	check(norms.bins == BINS && norms.exponent == 0, "%d bins from %d", norms.bins, norms.exponent);
+	for (int j = 0; j < BINS; j++)
+		check(fabs(norms.count[j] - counts[j]) < 1e-3, "%g units in bin %d", norms.count[j], j);
+}
+
+/* Ten units of norms between 2^(j - 1) and 2^j have a total between 10 times both, and nothing is cut above. */
+static void
+test_one_bin(void)
+{
+	for (int exponent = -7; exponent <= 0; exponent++)
+		for (int j = 0; j < BINS; j++)
+		{
+			double		counts[BINS] = {0};
+			double		lower = exp2(exponent + j - 1);
+			dp_norms	norms;
+			double		total;
+
+			counts[j] = 10;
+			norms = exactly(counts, BINS, exponent);
+			total = dp_norms_total(&norms);
+			check(total > 10 * lower && total < 20 * lower, "%g for 10 above %g", total, lower);
+			check(dp_norms_cut(&norms, 2 * lower) < 1e-9 * total, "%g above all", dp_norms_cut(&norms, 2 * lower));
+			/* where all are above the limit, each loses it */
+			check(fabs(dp_norms_cut(&norms, lower / 2) - (total - 5 * lower)) < 1e-9 * total, "%g of %g",
+				  dp_norms_cut(&norms, lower / 2), total);
+		}
+}
+
+/*
+ * A thousand units, all of norms just below 2^6: a limit of that cuts nothing.  With little noise it is the best, with much
+ * noise one that cuts is.
+ */
+static void
+test_choice(void)
+{
+	double		counts[BINS] = {0};
+	dp_norms	norms;
+	int			last = LIMITS - 1;
+
+	counts[6] = 1000;
+	norms = exactly(counts, BINS, 0);
+	set_limits(0);
+	check(dp_norms_choose(&norms, limits, LIMITS, 1, 1e-3) == 4 * 6, "%d", dp_norms_choose(&norms, limits, LIMITS, 1, 1e-3));
+	for (double noise = 1e-3; noise < 1e6; noise *= 1.5)
+	{
+		int			best = dp_norms_choose(&norms, limits, LIMITS, 1, noise);
+
+		check(best <= last, "more noise, a larger limit: %d after %d", best, last);
+		last = best;
+	}
+	check(last == 0, "%d with endless noise", last);
+	/* what is cut is spread over groups, so that more of it may be */
+	check(dp_norms_choose(&norms, limits, LIMITS, 1000, 100) <= dp_norms_choose(&norms, limits, LIMITS, 1, 100), "more groups, a larger limit");
+}
+
+/* The choice has the least error of all limits: what is cut, and the noise. */
+static void
+test_least_error(void)
+{
+	set_limits(0);
+	for (int n = 0; n < 500; n++)
+	{
+		double		counts[BINS];
+		dp_norms	norms;
+		double		noise = exp2(-4 + 12 * uniform());
+		double		chosen,
+					least = INFINITY;
+
+		for (int j = 0; j < BINS; j++)
+			counts[j] = uniform() < 0.4 ? floor(exp2(12 * uniform())) : 0;
+		counts[n % BINS] += 1;
+		norms = exactly(counts, BINS, 0);
+		chosen = limits[dp_norms_choose(&norms, limits, LIMITS, 1, noise)];
+		for (int i = 0; i < LIMITS; i++)
+			least = fmin(least, hypot(dp_norms_cut(&norms, limits[i]), noise * limits[i]));
+		check(hypot(dp_norms_cut(&norms, chosen), noise * chosen) <= least * (1 + 1e-9), "%g, where %g is possible",
+			  hypot(dp_norms_cut(&norms, chosen), noise * chosen), least);
+	}
+}
+
+/* Where no unit is seen the limit is 4, or the largest if all are smaller. */
+static void
+test_nobody(void)
+{
+	double		counts[BINS] = {0};
+
+	for (int exponent = -7; exponent <= 0; exponent++)
+	{
+		dp_norms	norms = exactly(counts, BINS, exponent);
+
+		set_limits(exponent);
+		check(dp_norms_total(&norms) == 0 && dp_norms_cut(&norms, 1) == 0, "%g of nobody", dp_norms_total(&norms));
+		check(limits[dp_norms_choose(&norms, limits, LIMITS, 5, 3)] == 4, "%g", limits[dp_norms_choose(&norms, limits, LIMITS, 5, 3)]);
+		check(dp_norms_choose(&norms, limits, 5, 5, 3) == (exponent + 1 > 2 ? 0 : 4), "%d of 5", dp_norms_choose(&norms, limits, 5, 5, 3));
+		check(dp_norms_choose(&norms, limits, 1, 5, 3) == 0, "one limit");
+	}
+}
+
+/* A value that may come as a noisy count: as usual, far too large, or none. */
+static double
+any_count(int kind)
+{
+	static const double odd[] = {0, -0.0, 1, -1, 0.5, 1e-300, -1e-300, DBL_MIN, 5e-324, 1e18, -1e18, 1.7e38, -1.7e38, 1e300, -1e300, DBL_MAX, -DBL_MAX,
+	INFINITY, -INFINITY, NAN};
+
+	switch (kind)
+	{
+		case 0:
+			return floor(1000 * normal());
+		case 1:
+			return normal() * exp2(200 * uniform() - 100);
+		case 2:
+			return uniform() < 0.7 ? floor(20 * normal()) : odd[pseudo() % (sizeof(odd) / sizeof(odd[0]))];
+		default:
+			return odd[pseudo() % (sizeof(odd) / sizeof(odd[0]))];
+	}
+}
+
+/* Whatever the counts are, estimates are finite and not negative, what is cut falls as the limit grows, and the choice is one of the limits. */
+static void
+test_any(void)
+{
+	long		cases = sized(300000, 30000, 3000);
+
+	for (long n = 0; n < cases; n++)
+	{
+		int			kind = n % 4;
+		int			bins = 1 + (int) (pseudo() % BINS);
+		int			exponent = (int) (pseudo() % 16) - 8;
+		int			nlimits = 1 + (int) (pseudo() % LIMITS);
+		double		sigma = exp2(kind == 0 ? 12 * uniform() : 400 * uniform() - 200);
+		double		noise = exp2(kind == 0 ? 20 * uniform() - 10 : 400 * uniform() - 200);
+		double		groups = 1 + floor(exp2(kind == 0 ? 10 * uniform() : 60 * uniform()));
+		double		counts[BINS];
+		dp_norms	norms;
+		double		total,
+					before;
+		int			best;
+		bool		sound = true;
+
+		for (int j = 0; j < bins; j++)
+			counts[j] = any_count(kind);
+		set_limits(exponent);
+		dp_norms_estimate(counts, bins, exponent, sigma, &norms);
+		check(norms.bins == bins && norms.exponent == exponent, "%d bins from %d", norms.bins, norms.exponent);
+		for (int j = 0; j < bins; j++)
+			sound = sound && isfinite(norms.count[j]) && norms.count[j] >= 0 && isfinite(norms.tilt[j]) && norms.tilt[j] >= 0;
+		check(sound, "case %ld: a count or tilt", n);
+		total = dp_norms_total(&norms);
+		check(isfinite(total) && total >= 0, "case %ld: total %g", n, total);
+		before = total;
+		for (int i = 0; i < nlimits; i++)
+		{
+			double		cut = dp_norms_cut(&norms, limits[i]);
+
+			if (!(cut >= 0 && cut <= before * (1 + 1e-12)))
+				sound = false;
+			before = cut;
+		}
+		check(sound, "case %ld: what is cut does not fall", n);
+		best = dp_norms_choose(&norms, limits, nlimits, groups, noise);
+		check(best >= 0 && best < nlimits, "case %ld: limit %d of %d", n, best, nlimits);
+	}
+}
+
+/* Noise alone is hardly ever taken for units: a choice at most 8 but for one time in 50. */
+static void
+test_noise_alone(void)
+{
+	int			runs = 2000,
+				wrong = 0;
+
+	set_limits(0);
+	for (int n = 0; n < runs; n++)
+	{
+		double		counts[BINS];
+		dp_norms	norms;
+
+		for (int j = 0; j < BINS; j++)
+			counts[j] = 30 * normal();
+		dp_norms_estimate(counts, BINS, 0, 30, &norms);
+		wrong += limits[dp_norms_choose(&norms, limits, LIMITS, 10, 10)] > 8;
+	}
+	check(wrong * 50 < runs, "%d of %d", wrong, runs);
+}
+
+/*
+ * Among noise the choice comes near to what it would be without: two thousand units of norms about 2^5, with an error at
+ * most 1.3 times the least, but for one time in 20.
+ */
+static void
+test_among_noise(void)
+{
+	double		counts[BINS] = {40, 60, 110, 240, 500, 600, 350, 90, 10};
+	dp_norms	truth = exactly(counts, BINS, 0);
+	int			runs = 1000,
+				wrong = 0;
+
+	set_limits(0);
+	for (int n = 0; n < runs; n++)
+	{
+		double		noisy[BINS];
+		dp_norms	norms;
+		double		noise = 20;
+		double		chosen,
+					best;
+
+		for (int j = 0; j < BINS; j++)
+			noisy[j] = counts[j] + 15 * normal();
+		dp_norms_estimate(noisy, BINS, 0, 15, &norms);
+		chosen = limits[dp_norms_choose(&norms, limits, LIMITS, 1, noise)];
+		best = limits[dp_norms_choose(&truth, limits, LIMITS, 1, noise)];
+		wrong += hypot(dp_norms_cut(&truth, chosen), noise * chosen) > 1.3 * hypot(dp_norms_cut(&truth, best), noise * best);
+	}
+	check(wrong * 20 < runs, "%d of %d", wrong, runs);
+}
+
+void
+norm_limit_tests(void)
+{
+	RUN(test_exact);
+	RUN(test_one_bin);
+	RUN(test_choice);
+	RUN(test_least_error);
+	RUN(test_nobody);
+	RUN(test_any);
+	RUN(test_noise_alone);
+	RUN(test_among_noise);
+}
