@@ -342,9 +342,12 @@ CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed b
 CREATE FUNCTION dp_cdp.with_norm(dp_cdp.bound_spec, value integer, shift integer, others integer[], limits bigint[])
 	RETURNS dp_cdp.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_with_norm' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.with_groups(dp_cdp.bound_spec, groups integer[]) RETURNS dp_cdp.bound_spec
+	AS 'MODULE_PATHNAME', 'dp_with_groups' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[], bigint[]),
-	dp_cdp.with_norm(dp_cdp.bound_spec, integer, integer, integer[], bigint[])
+	dp_cdp.with_norm(dp_cdp.bound_spec, integer, integer, integer[], bigint[]),
+	dp_cdp.with_groups(dp_cdp.bound_spec, integer[])
 	FROM PUBLIC;
 DROP FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric);
 DROP FUNCTION dp_cdp.preview(text);

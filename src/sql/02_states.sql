@@ -468,6 +468,8 @@ CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed b
 CREATE FUNCTION dp_cdp.with_norm(dp_cdp.bound_spec, value integer, shift integer, others integer[], limits bigint[])
 	RETURNS dp_cdp.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_with_norm' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.with_groups(dp_cdp.bound_spec, groups integer[]) RETURNS dp_cdp.bound_spec
+	AS 'MODULE_PATHNAME', 'dp_with_groups' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.grid_parts(dp_cdp.grid, OUT lower bigint, OUT upper bigint, OUT exponent integer)
 	AS 'MODULE_PATHNAME', 'dp_grid_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.grid_value(units numeric, dp_cdp.grid, anyelement) RETURNS anyelement
@@ -535,6 +537,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.make_grid(numeric, numeric, regtype),
 	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[], bigint[]),
 	dp_cdp.with_norm(dp_cdp.bound_spec, integer, integer, integer[], bigint[]),
+	dp_cdp.with_groups(dp_cdp.bound_spec, integer[]),
 	dp_cdp.make_range(double precision, double precision, integer, integer),
 	dp_cdp.make_scaled_grid(bigint),
 	dp_cdp.vector_counts(dp_cdp.exact_vector),

@@ -27,6 +27,7 @@
 PG_FUNCTION_INFO_V1(dp_make_grid);
 PG_FUNCTION_INFO_V1(dp_make_bound_spec);
 PG_FUNCTION_INFO_V1(dp_with_norm);
+PG_FUNCTION_INFO_V1(dp_with_groups);
 PG_FUNCTION_INFO_V1(dp_grid_parts);
 PG_FUNCTION_INFO_V1(dp_grid_value_sql);
 PG_FUNCTION_INFO_V1(dp_exact_sum_value);
@@ -179,6 +180,27 @@ dp_with_norm(PG_FUNCTION_ARGS)
 		result->value[value].norm = norm;
 		result->value[value].shift = PG_GETARG_INT32(2);
 	}
+	dp_check_bound_spec(result);
+	PG_RETURN_POINTER(result);
+}
+
+/* with_groups(bound_spec, groups int[]) returns a spec whose value i counts in groups[i] of a unit's groups. */
+Datum
+dp_with_groups(PG_FUNCTION_ARGS)
+{
+	const DpBoundSpec *spec = (const DpBoundSpec *) PG_GETARG_POINTER(0);
+	DpBoundSpec *result = palloc(VARSIZE(spec));
+	Datum	   *groups;
+	int			ngroups;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), INT4OID, 4, true, TYPALIGN_INT, &groups, NULL, &ngroups);
+	if (ngroups != spec->nvalues)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the bound_spec has %d values", spec->nvalues)));
+	memcpy(result, spec, VARSIZE(spec));
+	for (int i = 0; i < ngroups; i++)
+		result->value[i].groups = DatumGetInt32(groups[i]);
 	dp_check_bound_spec(result);
 	PG_RETURN_POINTER(result);
 }
