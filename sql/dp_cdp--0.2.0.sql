@@ -34,8 +34,8 @@ CREATE TABLE dp_cdp.dataset (
 	default_rho		numeric NOT NULL,		-- of one aggregate
 	max_rho			numeric,
 	default_delta	numeric NOT NULL,		-- of one private key selection
-	max_groups		int NOT NULL,
-	max_rows		int NOT NULL,
+	max_groups		int,					-- NULL: none
+	max_rows		int,					-- NULL: none
 	neighbors		text NOT NULL CHECK (neighbors IN ('add_remove', 'replace_one')),
 	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
 	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
@@ -51,7 +51,8 @@ CREATE TABLE dp_cdp.dataset (
 	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
 	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
 	pull_rows		boolean NOT NULL DEFAULT false,	-- of distributed tables, where servers cannot add up what is asked for
-	key_delta_share	float8 NOT NULL DEFAULT 0.1	-- of the delta of an (epsilon, delta) budget, for key selections
+	key_delta_share	float8 NOT NULL DEFAULT 0.1,	-- of the delta of an (epsilon, delta) budget, for key selections
+	max_contribution	text				-- auto, or a number of rows; NULL: auto where max_groups or max_rows are not set
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -810,8 +811,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	delta float8 DEFAULT 1e-6,
 	default_rho float8 DEFAULT 0.01,
 	max_rho float8 DEFAULT NULL,
-	max_groups int DEFAULT 5,
-	max_rows int DEFAULT 5,
+	max_groups int DEFAULT NULL,
+	max_rows int DEFAULT NULL,
 	neighbors text DEFAULT 'add_remove',
 	default_delta float8 DEFAULT NULL,
 	min_rho float8 DEFAULT NULL,
@@ -823,15 +824,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	dump_answers boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
-	key_delta_share float8 DEFAULT 0.1
+	key_delta_share float8 DEFAULT 0.1,
+	max_contribution text DEFAULT NULL
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation; returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -853,12 +855,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	dump_answers boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
-	key_delta_share float8 DEFAULT NULL
+	key_delta_share float8 DEFAULT NULL,
+	max_contribution text DEFAULT NULL
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it; returns what the cap allows';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -2177,7 +2180,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.block_every,
 		d.consistent,
 		d.pull_rows,
-		d.key_delta_share
+		d.key_delta_share,
+		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -2191,6 +2195,8 @@ COMMENT ON COLUMN dp_cdp.datasets.block_every IS
 
 COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 	'the share of the delta of an (epsilon, delta) budget that set_budget keeps for selecting keys';
+COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
+	'the norm to which the rows of a person in all groups of a query are scaled, a number of rows or auto: it is found privately; NULL: max_groups and max_rows limit them alone';
 
 CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 	SELECT b.dataset, b.role, b.role_name, k.block_from, k.block_to,

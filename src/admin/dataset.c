@@ -30,6 +30,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -258,6 +259,24 @@ key_delta_share(double share)
 	return share;
 }
 
+/*
+ * Sets a max_contribution.  It takes the place of max_groups and max_rows, arguments 5 and 6, where these are not given
+ * with it.
+ */
+static void
+set_contribution(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
+{
+	if (!dp_contribution_of_text(text_to_cstring(PG_GETARG_TEXT_PP(arg)), &row->max_contribution))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("max_contribution must be \"auto\", or a number of rows from %g to %g, such as 20",
+						DP_LEAST_CONTRIBUTION, DP_MOST_CONTRIBUTION)));
+	if (PG_ARGISNULL(5))
+		row->max_groups = 0;
+	if (PG_ARGISNULL(6))
+		row->max_rows = 0;
+}
+
 /* answers that are older than this tell nothing of today */
 #define MAX_REUSE ((int64) 36525 * USECS_PER_DAY)
 
@@ -276,8 +295,8 @@ reuse(const Interval *interval)
 }
 
 /*
- * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows and
- * key_delta_share, which begin at argument "first".
+ * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows,
+ * key_delta_share and max_contribution, which begin at argument "first".
  */
 static void
 read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
@@ -302,6 +321,8 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 		row->pull_rows = PG_GETARG_BOOL(first + 8);
 	if (!PG_ARGISNULL(first + 9))
 		row->key_delta_share = key_delta_share(PG_GETARG_FLOAT8(first + 9));
+	if (!PG_ARGISNULL(first + 10))
+		set_contribution(fcinfo, first + 10, row);
 
 	if (row->min_rho > row->default_rho)
 		ereport(ERROR,
@@ -379,7 +400,7 @@ days_and_time(int64 microseconds)
 	return interval;
 }
 
-#define NUM_SETTINGS 20
+#define NUM_SETTINGS 21
 
 static void
 settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
@@ -406,7 +427,11 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	values[6] = NumericGetDatum(dp_amount_numeric(row->default_delta, DP_DELTA_SCALE));
 	types[7] = types[8] = INT4OID;
 	values[7] = Int32GetDatum(row->max_groups);
+	if (row->max_groups == 0)
+		nulls[7] = 'n';
 	values[8] = Int32GetDatum(row->max_rows);
+	if (row->max_rows == 0)
+		nulls[8] = 'n';
 	types[9] = TEXTOID;
 	values[9] = CStringGetTextDatum(row->neighbors);
 	if (row->min_rho != 0)
@@ -438,6 +463,13 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	values[18] = BoolGetDatum(row->pull_rows);
 	types[19] = FLOAT8OID;
 	values[19] = Float8GetDatum(row->key_delta_share);
+	types[20] = TEXTOID;
+	if (row->max_contribution == DP_FOUND_CONTRIBUTION)
+		values[20] = CStringGetTextDatum("auto");
+	else if (row->max_contribution != 0)
+		values[20] = CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(row->max_contribution))));
+	else
+		nulls[20] = 'n';
 }
 
 /* Returns what the cap of a dataset allows; beside key selections, delta is that of reports. */
@@ -461,7 +493,7 @@ cap_of(const DpDatasetRow *row, const char *name)
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
  *				  release_memory, find_bounds, reuse, dump_answers, consistent,
- *				  pull_rows, key_delta_share)
+ *				  pull_rows, key_delta_share, max_contribution)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  * Returns what the cap allows.
@@ -503,8 +535,6 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	row.owner = GetUserId();
 	row.delta_limit = DP_DELTA_ONE / 1000000;
 	row.default_rho = DP_RHO_ONE / 100;
-	row.max_groups = 5;
-	row.max_rows = 5;
 	row.neighbors = "add_remove";
 	row.max_failures = 20;
 	row.key_delta_share = 0.1;
@@ -533,8 +563,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
 							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows,"
-							   " key_delta_share)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)"
+							   " key_delta_share, max_contribution)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)"
 							   " ON CONFLICT DO NOTHING",
 							   NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0)
@@ -549,7 +579,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 /*
  * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
  *				 answer_step, release_memory, find_bounds, reuse, dump_answers, consistent,
- *				  pull_rows, key_delta_share)
+ *				  pull_rows, key_delta_share, max_contribution)
  *
  * Returns what the cap allows.  NULL leaves a setting as it is; rho or max_rho => 'Infinity',
  * answer_step => '0', release_memory => 0, find_bounds => 0 and reuse => '0' remove it.
@@ -594,7 +624,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
 					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, dump_answers = $17, consistent = $18, pull_rows = $19,"
-					 " key_delta_share = $20 WHERE name = $1",
+					 " key_delta_share = $20, max_contribution = $21 WHERE name = $1",
 					 NUM_SETTINGS, types, values, nulls, true);
 	if (row->dump_answers != were_dumped)
 		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",

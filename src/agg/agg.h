@@ -178,8 +178,8 @@ typedef struct DpBoundSpec
  */
 #define DP_NORM_BITS 20
 #define DP_NORM_UNIT (INT64CONST(1) << DP_NORM_BITS)
-#define DP_MOST_NORM (INT64CONST(1) << 46)
-#define DP_MAX_NORM_LIMITS 88
+#define DP_MOST_NORM (INT64CONST(1) << 48)
+#define DP_MAX_NORM_LIMITS 104
 
 typedef struct DpNormSpec
 {

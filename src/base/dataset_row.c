@@ -23,6 +23,7 @@
 
 #include "base/amounts.h"
 #include "base/dataset_row.h"
+#include "base/settings.h"
 #include "base/errors.h"
 #include "base/role_names.h"
 
@@ -54,6 +55,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_CONSISTENT] = "consistent",
 	[DP_DATASET_PULL_ROWS] = "pull_rows",
 	[DP_DATASET_KEY_DELTA_SHARE] = "key_delta_share",
+	[DP_DATASET_MAX_CONTRIBUTION] = "max_contribution",
 };
 
 AttrNumber
@@ -167,6 +169,22 @@ read_reuse(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	row->dump_answers = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_DUMP_ANSWERS));
 }
 
+/* Reads to what contributions of a unit are limited. */
+static void
+read_contribution(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
+{
+	bool		isnull;
+	Datum		value = get_column(tuple, desc, DP_DATASET_MAX_GROUPS, &isnull);
+
+	row->max_groups = isnull ? 0 : DatumGetInt32(value);
+	value = get_column(tuple, desc, DP_DATASET_MAX_ROWS, &isnull);
+	row->max_rows = isnull ? 0 : DatumGetInt32(value);
+	value = get_column(tuple, desc, DP_DATASET_MAX_CONTRIBUTION, &isnull);
+	/* a row that was put in by hand may hold anything */
+	if (isnull || !dp_contribution_of_text(TextDatumGetCString(value), &row->max_contribution))
+		row->max_contribution = 0;
+}
+
 void
 dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 {
@@ -196,8 +214,7 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	row->max_rho = get_optional_rho(tuple, desc, DP_DATASET_MAX_RHO);
 	row->min_rho = get_optional_rho(tuple, desc, DP_DATASET_MIN_RHO);
 	row->default_delta = get_amount(tuple, desc, DP_DATASET_DEFAULT_DELTA, DP_DELTA_SCALE);
-	row->max_groups = DatumGetInt32(get_not_null(tuple, desc, DP_DATASET_MAX_GROUPS));
-	row->max_rows = DatumGetInt32(get_not_null(tuple, desc, DP_DATASET_MAX_ROWS));
+	read_contribution(tuple, desc, row);
 	row->neighbors = TextDatumGetCString(get_not_null(tuple, desc, DP_DATASET_NEIGHBORS));
 	row->max_failures = DatumGetInt32(get_not_null(tuple, desc, DP_DATASET_MAX_FAILURES));
 }

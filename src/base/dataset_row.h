@@ -46,6 +46,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_CONSISTENT,
 	DP_DATASET_PULL_ROWS,
 	DP_DATASET_KEY_DELTA_SHARE,
+	DP_DATASET_MAX_CONTRIBUTION,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -58,8 +59,9 @@ typedef struct DpDatasetRow
 	int64		max_rho;		/* 0: none */
 	int64		min_rho;		/* 0: a share of default_rho */
 	int64		default_delta;
-	int			max_groups;
-	int			max_rows;
+	int			max_groups;		/* 0: none */
+	int			max_rows;		/* 0: none */
+	double		max_contribution;	/* rows; DP_FOUND_CONTRIBUTION; 0: none */
 	char	   *neighbors;
 	int			max_failures;
 	Interval   *answer_step;	/* NULL: none */

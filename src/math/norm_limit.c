@@ -3,8 +3,12 @@
  * norm_limit.c
  *	  Which limit on the norms of units serves best; see the header.
  *
- * A bin's count, or the sum of it and of those before it, is taken for noise until it is above a threshold that grows
- * with the distance from the bins that were believed.  Below the threshold a count is its mean given what it was with its noise,
+ * First the bins, up to three together, are found that stand out most from the
+ * noise.  What is below them is taken as it is.  A bin above them is
+ * believed where its count, or that of it and of the one before, is above a threshold that grows
+ * with the distance from the last one that was: a unit that is not there costs
+ * four times as much in the next bin, so that it must be four times less likely.
+ * Any other bin has its mean given what was counted,
  * under a prior that has a spike at 0 and falls exponentially elsewhere (Johnstone
  * and Silverman 2004, "Needles and straw in haystacks: empirical Bayes
  * estimates of possibly sparse sequences"), with a mean that follows from the
@@ -28,14 +32,23 @@
 /* points within a bin */
 #define POINTS 16
 
-/* the limit where no unit is seen */
-#define UNSEEN 4
-
 /* no noisy count is further from 0: they are integers of 128 bits */
 #define MOST_COUNT 0x1p127
 
 /* the power of the number of groups by which what is cut spreads over them */
 #define SPREAD 0.7
+
+/* of the price of statistics: they need little */
+#define MEAN_SHARE 0.02
+
+/* how far an average is off where all rows but the limited ones are gone */
+#define MEAN_BIAS 0.01
+
+/* bins together that may stand out */
+#define WINDOW 3
+
+/* a unit too many in the next bin costs four times as much */
+#define STEEPNESS (2 * log(4))
 
 static double
 at_least(double x, double least)
@@ -49,24 +62,23 @@ at_most(double x, double most)
 	return x < most ? x : most;
 }
 
-/* Returns what a noisy count says of a bin whose mean is expected to be "mean". */
+/* Returns what a noisy count says of a bin whose mean is expected to be "mean" > 0. */
 static double
 shrunk(double count, double sigma, double mean)
 {
-	double		t,
-				hazard,
-				odds,
-				weight;
+	const double prior = 0.7;
+	double		t = count / sigma - sigma / mean;
+	double		hazard;
+	double		odds;
+	double		weight;
 
-	if (!(mean > 0))
-		return 0;
-	t = count / sigma - sigma / mean;
-	/* the normal density by the distribution; far below 0 it is -t */
-	hazard = t < -30 ? -t : exp(-t * t / 2) / sqrt(2 * M_PI) / (erfc(-t / sqrt(2)) / 2);
-	/* nine in ten are expected to be units */
-	odds = 9 * (sigma / mean) / hazard;
+	/* far below 0 the density by the distribution is -t, and the mean 1 / -t */
+	if (t < -8)
+		return at_least(prior * sigma * (1 / -t + 2 / (t * t * t)), 0);
+	hazard = t > 30 ? 0 : exp(-t * t / 2) / sqrt(2 * M_PI) / (erfc(-t / sqrt(2)) / 2);
+	odds = prior / (1 - prior) * (sigma / mean) / at_least(hazard, 1e-15);
 	weight = odds > 1e300 ? 1 : odds / (odds + 1);
-	return at_least(weight * sigma * (t + hazard), 0);
+	return weight * sigma * (t + hazard);
 }
 
 /* Returns how steep norms fall within a bin, by this bin's count and the one before. */
@@ -75,85 +87,107 @@ tilt_of(double before, double count, double half)
 {
 	if (before <= 0)
 		return 0;
-	return at_least(at_most(2 + log((before + half) / (count + half)), 6), 0);
+	return at_least(at_most(2 + 1.2 * log((before + half) / (count + half)), 6), 0);
 }
 
-/*
- * Returns how many standard deviations a count must be above 0 to be believed,
- * so many bins from the last one that was, or, where none was, with a norm of
- * 2^exponent: a unit that is not there costs four times as much in the next
- * bin, so that it must be four times less likely.
- */
-static double
-threshold_of(bool is_first, int distance)
-{
-	double		steps = is_first ? distance - 2 : distance - 1;
-
-	return sqrt((is_first ? 9 : 16) + 2 * log(4) * at_least(steps, 0));
-}
-
-/* Returns how many bins, up to bin j, are believed by their sum; 0: none is. */
+/* Returns the last of the bins that stand out most; -1: none does. */
 static int
-believed(const double *noisy, int j, int last, double threshold)
+anchor_of(const double *noisy, int bins, int exponent, double sigma)
 {
-	int			most = last < 0 ? 3 : 2;
-	double		sum = 0;
+	double		most = 0;
+	int			last = -1;
 
-	/* a bin that is expected to be small is no evidence with the one before it */
-	for (int n = 1; n <= most && j - n + 1 > last; n++)
+	for (int j = 0; j < bins; j++)
 	{
-		sum += noisy[j - n + 1];
-		if (sum > threshold * sqrt(n))
-			return n;
+		double		threshold = sqrt(9 + 3.5 * at_least(exponent + j - 3, 0));
+		double		sum = 0;
+
+		for (int n = 1; n <= WINDOW && n <= j + 1; n++)
+		{
+			double		height;
+
+			sum += noisy[j - n + 1];
+			height = sum / (sigma * sqrt(n));
+			if (height > threshold && height > most)
+			{
+				most = height;
+				last = j;
+			}
+		}
 	}
-	return 0;
+	return last;
 }
 
-void
-dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, dp_norms *norms)
+bool
+dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, bool whole, double groups, dp_norms *norms)
 {
 	double	   *count = norms->count;
 	double		noisy[DP_NORM_BINS];
 	double		half = sigma / 4;
-	int			last = -1;
+	int			last;
+	int			first;
 
 	norms->bins = bins;
 	norms->exponent = exponent;
+	norms->whole = whole;
+	norms->one_group = groups <= 1;
 	for (int j = 0; j < bins; j++)
 		noisy[j] = isnan(counts[j]) ? 0 : at_least(at_most(counts[j], MOST_COUNT), -MOST_COUNT);
+	first = last = anchor_of(noisy, bins, exponent, sigma);
 	for (int j = 0; j < bins; j++)
+		count[j] = j <= last ? at_least(noisy[j], 0) : 0;
+	for (int j = last + 1; last >= 0 && j < bins; j++)
 	{
-		double		threshold = sigma * threshold_of(last < 0, last < 0 ? exponent + j : j - last);
-		int			n = believed(noisy, j, last, threshold);
-		double		before = j > 0 ? count[j - 1] : 0;
+		double		threshold = sigma * sqrt(16 + STEEPNESS * (j - last - 1));
+		double		before = count[j - 1];
 		double		earlier = j > 1 ? count[j - 2] : 0;
+		double		mean = before * at_most(1, 0.5 * (before + half) / (earlier + half));
 
-		count[j] = 0;
-		for (int i = j - n + 1; i <= j; i++)
-			count[i] = at_least(noisy[i], 0);
-		if (n > 0)
-			last = j;
-		else if (last >= 0)
-			count[j] = shrunk(noisy[j], sigma, before * at_most(1, 0.5 * (before + half) / (earlier + half)));
+		if (noisy[j] <= threshold && !(j - last >= 2 && noisy[j] + noisy[j - 1] > threshold * sqrt(2)))
+		{
+			/* further out nothing is expected */
+			if (j - last <= (whole ? 10 : 22))
+				count[j] = shrunk(noisy[j], sigma, at_least(mean, 1e-6 * sigma));
+			continue;
+		}
+		if (noisy[j] <= threshold)
+			count[j - 1] = at_least(noisy[j - 1], 0);
+		count[j] = at_least(noisy[j], 0);
+		last = j;
 	}
 	for (int j = 0; j < bins; j++)
 		norms->tilt[j] = tilt_of(j > 0 ? count[j - 1] : 0, count[j], half);
+	return first >= 0;
+}
+
+/* Returns point i of a bin that begins at low; 0: it has no more. */
+static double
+point(const dp_norms *norms, double low, int i)
+{
+	double		next = low * low + i + 1;
+
+	if (norms->whole && norms->one_group && low <= 8)
+		return floor(low) + i + 1 <= 2 * low ? floor(low) + i + 1 : 0;
+	if (norms->whole && !norms->one_group && low <= 2)
+		return floor(next) <= 4 * low * low ? sqrt(floor(next)) : 0;
+	return i < POINTS ? low * exp2((i + 0.5) / POINTS) : 0;
 }
 
 /* Returns the mean of what norms in bin j have above a limit. */
 static double
 mean_above(const dp_norms *norms, int j, double limit)
 {
+	double		low = exp2(norms->exponent + j - 1);
 	double		sum = 0,
-				weights = 0;
+				weights = 0,
+				x;
 
-	for (int i = 0; i < POINTS; i++)
+	for (int i = 0; (x = point(norms, low, i)) > 0; i++)
 	{
-		double		place = (i + 0.5) / POINTS;
-		double		weight = exp(-norms->tilt[j] * place);
+		double		weight = exp(-norms->tilt[j] * log2(x / low));
 
 		weights += weight;
-		sum += weight * at_least(exp2(norms->exponent + j - 1 + place) - limit, 0);
+		sum += weight * at_least(x - limit, 0);
 	}
 	return sum / weights;
 }
@@ -175,6 +209,26 @@ dp_norms_total(const dp_norms *norms)
 	return dp_norms_cut(norms, 0);
 }
 
+/* Returns which limit is next to a number, from below if any is. */
+static int
+next_to(const double *limits, int n, double number)
+{
+	int			i = 0;
+
+	while (i < n - 1 && limits[i + 1] <= number)
+		i++;
+	return i;
+}
+
+static bool
+is_unseen(const dp_norms *norms)
+{
+	for (int j = 0; j < norms->bins; j++)
+		if (norms->count[j] > 0)
+			return false;
+	return true;
+}
+
 int
 dp_norms_choose(const dp_norms *norms, const double *limits, int n, double groups, double noise)
 {
@@ -182,11 +236,8 @@ dp_norms_choose(const dp_norms *norms, const double *limits, int n, double group
 	double		least = INFINITY;
 	int			best = 0;
 
-	/* what is there, if anything, is in the noise */
-	while (!(dp_norms_total(norms) > 0) && best < n - 1 && limits[best] < UNSEEN)
-		best++;
-	if (best > 0)
-		return best;
+	if (is_unseen(norms))
+		return next_to(limits, n, DP_UNSEEN_LIMIT);
 	for (int i = 0; i < n; i++)
 	{
 		double		cut = dp_norms_cut(norms, limits[i]) / spread;
@@ -199,4 +250,39 @@ dp_norms_choose(const dp_norms *norms, const double *limits, int n, double group
 		}
 	}
 	return best;
+}
+
+int
+dp_norms_choose_mean(const dp_norms *norms, const double *limits, int n, double groups, double noise)
+{
+	double		least = INFINITY;
+	double		total;
+	int			best = 0;
+
+	if (is_unseen(norms))
+		return next_to(limits, n, 1);
+	total = at_least(dp_norms_total(norms), 1);
+	for (int i = 0; i < n; i++)
+	{
+		double		cut = dp_norms_cut(norms, limits[i]);
+		double		left = at_least(total - cut, 1);
+		double		bias = MEAN_BIAS * cut / total;
+		double		error = groups * pow(noise * limits[i] / left, 2) + bias * bias;
+
+		if (error < least)
+		{
+			least = error;
+			best = i;
+		}
+	}
+	return best;
+}
+
+double
+dp_norms_share(double rho, double groups, bool is_mean)
+{
+	double		share = is_mean ? MEAN_SHARE : at_most(0.08 / pow(rho, 0.18), 0.3) / pow(groups, 0.15);
+
+	/* so that no last bit of a library decides on a price */
+	return floor(share * 1000 + 0.5) / 1000;
 }

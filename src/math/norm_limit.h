@@ -17,12 +17,14 @@
 #ifndef DP_NORM_LIMIT_H
 #define DP_NORM_LIMIT_H
 
+#include <stdbool.h>
+
 /* the most bins of a histogram of norms */
-#define DP_NORM_BINS 23
+#define DP_NORM_BINS 25
 
 /*
  * What is taken for the units' norms: so many of them, count[j], have one
- * between 2^(exponent + j - 1) and 2^(exponent + j), the last bin's more than
+ * above 2^(exponent + j - 1) and at most 2^(exponent + j), the last bin's more than
  * that of its lower end, the first's any that is smaller; within a bin their
  * density on a logarithmic scale falls as exp(-tilt[j]).
  */
@@ -30,15 +32,20 @@ typedef struct dp_norms
 {
 	int			bins;
 	int			exponent;		/* of the upper end of the first bin */
+	bool		whole;			/* norms are roots of whole numbers, ... */
+	bool		one_group;		/* ... or whole numbers */
 	double		count[DP_NORM_BINS];
 	double		tilt[DP_NORM_BINS];
 } dp_norms;
 
 /*
  * Sets what noisy counts, with independent noise of standard deviation sigma >
- * 0 each, tell of norms; bins from 1 to DP_NORM_BINS.
+ * 0 each, tell of norms; bins from 1 to DP_NORM_BINS.  whole: they are of counts of
+ * rows, or of units; groups: of so many groups (>= 1; a guess where that is not known).
+ * Returns false, and counts of 0, where the noise may be all that there is.
  */
-extern void dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, dp_norms *norms);
+extern bool dp_norms_estimate(const double *noisy, int bins, int exponent, double sigma, bool whole, double groups,
+							  dp_norms *norms);
 
 /* Returns what units' norms have above a limit > 0, added up; >= 0. */
 extern double dp_norms_cut(const dp_norms *norms, double limit);
@@ -47,11 +54,24 @@ extern double dp_norms_cut(const dp_norms *norms, double limit);
 extern double dp_norms_total(const dp_norms *norms);
 
 /*
- * Returns which of the limits, ascending and > 0, is best for answers of so
- * many groups (>= 1; unknown: a guess) whose noise has a standard deviation of
+ * Returns which of the limits, ascending and > 0, is best for counts or sums of so
+ * many groups whose noise has a standard deviation of
  * noise times the limit: that with the least sum of the square of what is cut, per group, and of
- * the noise.
+ * the noise.  Where the noise may be all that there is, the one next to DP_UNSEEN_LIMIT.
  */
+#define DP_UNSEEN_LIMIT 4
 extern int	dp_norms_choose(const dp_norms *norms, const double *limits, int n, double groups, double noise);
+
+/*
+ * Does so for statistics, of which noise is that of the count of rows: cutting takes weight from those that have many
+ * rows, and changes an average far less than a count.
+ */
+extern int	dp_norms_choose_mean(const dp_norms *norms, const double *limits, int n, double groups, double noise);
+
+/*
+ * Returns the share of rho that the histogram costs, in thousandths, of a column of so many groups: more where all is
+ * noisier, as a limit is chosen badly then.
+ */
+extern double dp_norms_share(double rho, double groups, bool is_mean);
 
 #endif							/* DP_NORM_LIMIT_H */

@@ -120,6 +120,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->default_delta = row.default_delta;
 	dataset->max_groups = row.max_groups;
 	dataset->max_rows = row.max_rows;
+	dataset->max_contribution = row.max_contribution;
 	dataset->max_failures = row.max_failures;
 	dataset->neighbors = strcmp(row.neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
 }

@@ -132,8 +132,8 @@ typedef struct DpDataset
 	int64		default_rho;	/* amounts of rho */
 	int64		max_rho;		/* 0: none */
 	int64		default_delta;	/* per key selection, amount of delta */
-	int			max_groups;
-	int			max_rows;
+	int			max_groups;		/* 0: none */
+	int			max_rows;		/* 0: none */
 	double		max_contribution;	/* rows; DP_FOUND_CONTRIBUTION, 0: none */
 	DpNeighbors neighbors;
 	int64		min_rho;		/* the least that one aggregate may cost, > 0 */

@@ -280,7 +280,7 @@ narrow(DpReleaseColumn *desc, Numeric low, Numeric high, Numeric *lower, Numeric
 static bool
 has_norm(const DpPricedColumn *column, const DpPricedRelease *priced)
 {
-	return column->desc->norm >= 0 && dp_limits_norms(priced->dataset, priced->nkeys > 0);
+	return column->desc->norm >= 0 && dp_limits_norms(priced->dataset, priced->nkeys > 0 && !priced->release->one_group);
 }
 
 /*
@@ -288,10 +288,11 @@ has_norm(const DpPricedColumn *column, const DpPricedRelease *priced)
  * but for the limits of totals.
  */
 static void
-settle_limited_sum(DpPricedColumn *column, const DpInterval *row, EState *estate)
+settle_limited_sum(DpPricedColumn *column, const DpPricedRelease *priced, const DpInterval *row, EState *estate)
 {
 	DpReleaseColumn *desc = column->desc;
 	DpPricedPart *part = &column->parts[0];
+	int			rows = dp_most_rows(priced->dataset);
 	DpRowLimits totals = {part->row.lower < 0 ? -DP_UNIT_ROW_LIMIT : 0, part->row.upper > 0 ? DP_UNIT_ROW_LIMIT : 0};
 	Numeric		lower = row->total_lower;
 	Numeric		upper = row->total_upper;
@@ -308,8 +309,9 @@ settle_limited_sum(DpPricedColumn *column, const DpInterval *row, EState *estate
 		totals.upper = Min(totals.upper, written.upper);
 		column->totals = limits_of(lower, upper);
 	}
-	part->grid.lower = totals.lower;
-	part->grid.upper = totals.upper;
+	/* steps of a row are at most 2^32 */
+	part->grid.lower = rows > 0 ? Max(totals.lower, part->row.lower * rows) : totals.lower;
+	part->grid.upper = rows > 0 ? Min(totals.upper, part->row.upper * rows) : totals.upper;
 }
 
 /* Settles the grid of a unit's total, and the limits of a row on it. */
@@ -366,7 +368,7 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 	dp_grid_row_limits(lower, upper, desc->input_type, &part->grid, &part->row);
 	if (has_norm(column, priced))
 	{
-		settle_limited_sum(column, &row, estate);
+		settle_limited_sum(column, priced, &row, estate);
 		return;
 	}
 	/* max_rows rows at a bound are not too many by a rounded step */

@@ -26,11 +26,17 @@ choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const 
 	const DpPricedPart *part = &column->parts[0];
 	double		limits[DP_MAX_NORM_LIMITS];
 
+	double		groups = Max(priced->groups_guess, 1);
+	double		noise = part->sigma / part->step / (double) column->limits[0];
+	bool		is_mean = column->desc->answer == DP_ANSWER_MOMENTS;
+	int			bins;
+	int			first = dp_first_norm(column, &bins);
+
 	for (int i = 0; i < column->nlimits; i++)
 		limits[i] = (double) column->limits[i] / column->norm_unit;
-	dp_norms_estimate(counts, DP_NORM_BINS, column->least_exponent, sigma, norms);
-	return dp_norms_choose(norms, limits, column->nlimits, Max(priced->groups_guess, 1),
-						   part->sigma / part->step / (double) column->limits[0]);
+	(void) dp_norms_estimate(counts, bins, first, sigma, part->desc.kind != DP_VALUE_SUM, groups, norms);
+	return is_mean ? dp_norms_choose_mean(norms, limits, column->nlimits, groups, noise)
+		: dp_norms_choose(norms, limits, column->nlimits, groups, noise);
 }
 
 /* Its priced parts are one after the other, as the counts are. */

@@ -35,6 +35,7 @@ struct DpNormRows
 	Tuplestorestate *waiting;
 	TupleTableSlot *slot;
 	dp_i128    *counts;			/* [norm][bin] */
+	const DpPricedColumn **columns; /* one that each norm limits */
 };
 
 /* Returns a sum of steps, of which servers of a cluster make a number. */
@@ -96,6 +97,9 @@ dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc)
 	rows->priced = priced;
 	rows->waiting = tuplestore_begin_heap(false, false, work_mem);
 	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	rows->columns = palloc(list_length(priced->release->norms) * sizeof(DpPricedColumn *));
+	for (int l = 0; l < list_length(priced->release->norms); l++)
+		rows->columns[l] = dp_column_with_norm(priced, l);
 	rows->counts = palloc0(list_length(priced->release->norms) * dp_norm_bins() * sizeof(dp_i128));
 	return rows;
 }
@@ -111,7 +115,7 @@ dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 
 		/* who contributes nothing needs no limit */
 		if (bin >= 0)
-			rows->counts[l * dp_norm_bins() + dp_norm_bin(bin)] += first;
+			rows->counts[l * dp_norm_bins() + dp_norm_bin(rows->columns[l], bin)] += first;
 	}
 	tuplestore_puttupleslot(rows->waiting, slot);
 }

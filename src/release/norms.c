@@ -45,44 +45,98 @@
 #include "release/release.h"
 #include "release/release_int.h"
 
-/*
- * Limits are a fourth of a power of two apart, from 2^first_exponent times what a
- * row counts for at most.
- */
+/* limits are a fourth of a power of two apart */
 #define LIMITS_BY_BIN 4
-#define LIMITS (LIMITS_BY_BIN * (DP_NORM_BINS - 2) + 1)
 
-StaticAssertDecl(LIMITS <= DP_MAX_NORM_LIMITS, "a norm has more limits than fit");
+/* the bins of the histogram end at powers of two: of rows ... */
+#define FIRST_OF_ROWS 0
+#define LAST_OF_ROWS 20
 
-/* a row of a count is 2^24 steps, as centered values have */
-#define COUNT_SHIFT DP_CENTERED_BITS
+/* ... or of the larger bound, which may be far too wide */
+#define FIRST_OF_SUMS (-8)
+#define LAST_OF_SUMS 16
 
-static double
-contribution_of(const DpDataset *dataset)
+StaticAssertDecl(LAST_OF_SUMS - FIRST_OF_SUMS < DP_NORM_BINS && LAST_OF_ROWS - FIRST_OF_ROWS < DP_NORM_BINS,
+				 "a histogram of norms has more bins than fit");
+StaticAssertDecl(LIMITS_BY_BIN * (LAST_OF_SUMS - FIRST_OF_SUMS) < DP_MAX_NORM_LIMITS, "a norm has more limits than fit");
+
+/* a row of a count is 2^28 steps, 2^4 times those of centered values */
+#define COUNT_SHIFT 28
+#define CENTERED_SHIFT (COUNT_SHIFT - DP_CENTERED_BITS)
+
+int
+dp_most_groups(const DpDataset *dataset)
 {
-	return dp_guc_max_contribution != 0 ? dp_guc_max_contribution : dataset->max_contribution;
+	return dp_guc_max_groups > 0 ? dp_guc_max_groups : dataset->max_groups;
+}
+
+int
+dp_most_rows(const DpDataset *dataset)
+{
+	return dp_guc_max_rows > 0 ? dp_guc_max_rows : dataset->max_rows;
+}
+
+/* Returns to how many rows the norm is limited; DP_FOUND_CONTRIBUTION: that is found; 0: it is not, as max_groups and max_rows are. */
+static double
+contribution_of(const DpDataset *dataset, bool grouped)
+{
+	if (dp_guc_max_contribution != 0)
+		return dp_guc_max_contribution;
+	if (dataset->max_contribution != 0)
+		return dataset->max_contribution;
+	return dp_most_rows(dataset) == 0 || (grouped && dp_most_groups(dataset) == 0) ? DP_FOUND_CONTRIBUTION : 0;
 }
 
 bool
 dp_limits_norms(const DpDataset *dataset, bool grouped)
 {
-	return contribution_of(dataset) != 0;
+	return contribution_of(dataset, grouped) != 0;
 }
 
-/* Returns the exponent of the least limit, in rows or in values at the larger bound: bounds may be far too wide. */
-static int
-first_exponent(const DpReleaseColumn *column)
+static bool
+is_sum(const DpPricedColumn *column)
 {
-	return column->answer == DP_ANSWER_SUM && column->kind == DP_VALUE_SUM ? -7 : 0;
+	return column->desc->answer == DP_ANSWER_SUM && column->desc->kind == DP_VALUE_SUM;
 }
 
-/* Returns a norm in steps as a limit, which is a multiple of DP_NORM_UNIT. */
+/* Returns a norm in steps as a limit, which is a multiple of DP_NORM_UNIT: no unit with just this norm is cut. */
 static int64
 limit_of(double steps)
 {
-	double		units = rint(steps / (double) DP_NORM_UNIT);
+	double		units = ceil(steps / (double) DP_NORM_UNIT);
 
 	return (int64) Min(Max(units, 1), (double) (DP_MOST_NORM / DP_NORM_UNIT)) * DP_NORM_UNIT;
+}
+
+/* Adds a limit, in rows or at the larger bound, unless it is there, or more than there may be. */
+static void
+add_limit(DpPricedColumn *column, double norm)
+{
+	int64		limit = limit_of(norm * column->norm_unit);
+
+	if (norm * column->norm_unit <= (double) DP_MOST_NORM &&
+		(column->nlimits == 0 || limit > column->limits[column->nlimits - 1]))
+		column->limits[column->nlimits++] = limit;
+}
+
+/* Sets what the norm may be held to: few rows have few norms, which are limits themselves. */
+static void
+add_limits(DpPricedColumn *column)
+{
+	static const double rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 25, 36, 49};
+	int			first = LIMITS_BY_BIN * (is_sum(column) ? FIRST_OF_SUMS : FIRST_OF_ROWS);
+	int			last = LIMITS_BY_BIN * (is_sum(column) ? LAST_OF_SUMS : LAST_OF_ROWS);
+	int			next = 0;
+
+	for (int i = first; i <= last; i++)
+	{
+		double		norm = exp2((double) i / LIMITS_BY_BIN);
+
+		while (!is_sum(column) && next < lengthof(rows) && sqrt(rows[next]) <= norm * (1 + 1e-9))
+			add_limit(column, sqrt(rows[next++]));
+		if (is_sum(column) || norm > 4)
+			add_limit(column, norm);
+	}
 }
 
 /* Returns the steps, before they are shifted, that a row counts for at most in the part that a column's norm is of. */
@@ -102,7 +156,7 @@ shift_of(const DpPricedColumn *column, const DpPricedPart *part)
 	int			shift = 0;
 
 	if (part->desc.kind == DP_VALUE_SCALED)
-		return 0;
+		return CENTERED_SHIFT;
 	if (part->desc.kind != DP_VALUE_SUM)
 		return COUNT_SHIFT;
 	/* so that the larger bound is 2^31 steps at least */
@@ -111,10 +165,16 @@ shift_of(const DpPricedColumn *column, const DpPricedPart *part)
 	return shift;
 }
 
+static bool
+is_grouped(const DpPricedRelease *priced)
+{
+	return priced->nkeys > 0 && !priced->release->one_group;
+}
+
 void
 dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 {
-	double		rows = contribution_of(priced->dataset);
+	double		rows = contribution_of(priced->dataset, is_grouped(priced));
 	double		unit;
 
 	column->nlimits = 0;
@@ -133,15 +193,7 @@ dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 		return;
 	}
 	column->finds_limit = true;
-	column->least_exponent = first_exponent(column->desc);
-	for (int i = 0; i < LIMITS; i++)
-	{
-		double		steps = unit * exp2(column->least_exponent + (double) i / LIMITS_BY_BIN);
-
-		if (steps > (double) DP_MOST_NORM)
-			break;
-		column->limits[column->nlimits++] = limit_of(steps);
-	}
+	add_limits(column);
 	if (priced->limits != NULL)
 		column->limit = Min(priced->limits[column->desc->norm], column->nlimits - 1);
 }
@@ -165,26 +217,14 @@ dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNe
  * ------------------------------------------------------------------------
  */
 
-/*
- * Returns the share of an aggregate's price that finding its limit costs: more where all is noisier, as a
- * limit is chosen badly then.
- */
-static double
-share_of(int64 rho)
-{
-	if (rho >= DP_RHO_ONE)
-		return 0.08;
-	if (rho >= DP_RHO_ONE / 10)
-		return 0.11;
-	if (rho >= DP_RHO_ONE / 100)
-		return 0.16;
-	return 0.2;
-}
-
 int64
-dp_limit_price(const DpPricedColumn *column, int64 rho)
+dp_limit_price(const DpPricedColumn *column, const DpPricedRelease *priced)
 {
-	return column->finds_limit ? Max((int64) (share_of(rho) * (double) rho), 1) : 0;
+	double		rho = (double) priced->column_rho;
+
+	if (!column->finds_limit)
+		return 0;
+	return Max((int64) (dp_norms_share(rho / DP_RHO_ONE, priced->groups_guess, column->desc->answer == DP_ANSWER_MOMENTS) * rho), 1);
 }
 
 /* ------------------------------------------------------------------------
@@ -199,16 +239,30 @@ dp_norm_bins(void)
 }
 
 int
-dp_norm_bin(int64 bin)
+dp_first_norm(const DpPricedColumn *column, int *bins)
 {
-	/* the first limit alone is the first bin's */
-	return Min((bin + LIMITS_BY_BIN - 1) / LIMITS_BY_BIN, DP_NORM_BINS - 1);
+	*bins = is_sum(column) ? LAST_OF_SUMS - FIRST_OF_SUMS + 1 : LAST_OF_ROWS - FIRST_OF_ROWS + 1;
+	return is_sum(column) ? FIRST_OF_SUMS : FIRST_OF_ROWS;
+}
+
+int
+dp_norm_bin(const DpPricedColumn *column, int64 bin)
+{
+	int			bins;
+	int			first = dp_first_norm(column, &bins);
+	int			place;
+
+	if (bin >= column->nlimits)
+		return bins - 1;
+	/* of the powers of two that are limits no bit is rounded */
+	place = (int) ceil(log2((double) column->limits[bin] / column->norm_unit) - 1e-9) - first;
+	return Min(Max(place, 0), bins - 1);
 }
 
 bool
-dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset)
+dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, bool grouped)
 {
-	return column->norm >= 0 && contribution_of(dataset) == DP_FOUND_CONTRIBUTION;
+	return column->norm >= 0 && contribution_of(dataset, grouped) == DP_FOUND_CONTRIBUTION;
 }
 
 DpPricedColumn *

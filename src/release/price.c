@@ -49,6 +49,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* groups of a unit, and its rows in each, that count where neither its norm is limited nor anybody has set a number */
+#define USUAL_LIMIT 5
+
 /* how many groups undeclared keys make, for a guess that no privacy rests on */
 #define USUAL_GROUPS 16
 
@@ -101,7 +104,24 @@ part_step(const DpPricedPart *part)
 static int64
 most_rows(const DpPricedColumn *column, const DpPricedRelease *priced)
 {
-	return column->nlimits > 0 ? PG_UINT32_MAX : priced->max_rows;
+	int			rows = dp_most_rows(priced->dataset);
+
+	return column->nlimits == 0 ? priced->max_rows : rows > 0 ? rows : PG_UINT32_MAX;
+}
+
+/* Returns the squared sensitivity of a part that a norm limits, or max_groups and max_rows if that is less. */
+static dp_u128
+limited_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, const DpPricedRelease *priced, DpNeighbors neighbors)
+{
+	dp_u128		of_norm = dp_norm_sensitivity(column, part, neighbors, priced->nkeys > 0);
+	dp_u128		of_limits;
+	int64		most = Max(part->grid.upper, -part->grid.lower);
+
+	if (dp_most_rows(priced->dataset) == 0 || (priced->state_groups > 1 && dp_most_groups(priced->dataset) == 0) ||
+		most > DP_MOST_NORM >> part->shift)
+		return of_norm;
+	of_limits = squared_sensitivity(&part->grid, priced->state_groups, priced->nkeys > 0, neighbors);
+	return Min(of_norm, of_limits << 2 * part->shift);
 }
 
 /* Sets the grid of a part, unless its arguments have, its width, its steps and its sensitivity. */
@@ -143,7 +163,7 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 	if (part->desc.kind == DP_VALUE_CODES)
 		part->sens2 = squared_vector_sensitivity(codes, priced->max_groups, neighbors);
 	else if (column->nlimits > 0)
-		part->sens2 = dp_norm_sensitivity(column, part, neighbors, priced->nkeys > 0);
+		part->sens2 = limited_sensitivity(column, part, priced, neighbors);
 	else
 		part->sens2 = squared_sensitivity(&part->grid, priced->max_groups, priced->nkeys > 0, neighbors);
 }
@@ -212,7 +232,7 @@ settle_column(DpPricedColumn *column, DpPricedRelease *priced, EState *estate, i
 		price = dp_target_price(priced, column->desc, column->parts[0].sens2, column->parts[0].step,
 								priced->column_rho);
 	if (price == 0)
-		price = priced->column_rho - dp_limit_price(column, priced->column_rho);
+		price = priced->column_rho - dp_limit_price(column, priced);
 	column->rho = column->charged = price;
 	settle_noise(column);
 	priced->nparts += column->nparts;
@@ -303,16 +323,16 @@ settle_contribution(DpPricedRelease *priced)
 
 	priced->max_groups = 1;
 	priced->max_rows = 1;
-	priced->unit_rows = dp_guc_max_rows > 0 ? dp_guc_max_rows : priced->dataset->max_rows;
+	priced->unit_rows = dp_most_rows(priced->dataset) > 0 ? dp_most_rows(priced->dataset) : USUAL_LIMIT;
 	if (release->has_unit && !release->is_finder)
 	{
 		priced->max_rows = priced->unit_rows;
 		if (priced->nkeys > 0 && !release->one_group)
-			priced->max_groups = dp_guc_max_groups > 0 ? dp_guc_max_groups : priced->dataset->max_groups;
+			priced->max_groups = dp_most_groups(priced->dataset) > 0 ? dp_most_groups(priced->dataset) : USUAL_LIMIT;
 	}
 	priced->state_groups = priced->max_groups;
 	if (priced->nkeys > 0 && !release->one_group && dp_limits_norms(priced->dataset, true) && release->norms != NIL)
-		priced->state_groups = Max(priced->max_groups, DP_MOST_UNIT_GROUPS);
+		priced->state_groups = dp_most_groups(priced->dataset) > 0 ? priced->max_groups : Max(priced->max_groups, DP_MOST_UNIT_GROUPS);
 	priced->groups_guess = priced->nkeys > 0 ? USUAL_GROUPS : 1;
 	if (release->selection >= 0)
 	{
@@ -459,7 +479,7 @@ price_limiter(DpPricedRelease *priced, EState *estate)
 		if (!column->finds_limit)
 			continue;
 		finds = true;
-		prices[column->desc->norm] += dp_limit_price(column, priced->column_rho);
+		prices[column->desc->norm] += dp_limit_price(column, priced);
 	}
 	if (!finds)
 		return;

@@ -71,8 +71,6 @@ typedef struct DpPricedColumn
 	int64		limits[DP_MAX_NORM_LIMITS];
 	int			limit;			/* the one that it is held to; -1: not known */
 	bool		finds_limit;	/* the release's limiter finds it */
-	int			least_exponent; /* of the least one, as a power of two of
-								 * norm_unit */
 	double		norm_unit;		/* the steps of a row, for sums at the larger
 								 * bound */
 	int64		rho;
@@ -332,9 +330,10 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * held, and its steps, when its arguments are settled.  dp_norm_sensitivity
  * returns the squared sensitivity of a part under the limit that is chosen.
  * dp_limit_price returns what of an aggregate's price finding the limit costs;
- * dp_norm_bins how many bins the histogram of norms has, dp_norm_bin in which
- * of them a bin of the norm's limits is.  dp_column_with_norm returns a column that a norm limits, dp_finds_limits tells
- * whether a column's norm has a limit that is to be found, for who asks.
+ * dp_norm_bins how many bins a histogram of norms has at most, dp_first_norm where those of a column begin, as a power of
+ * two of norm_unit, and how many they are; dp_norm_bin in which of them a bin of the norm's limits is.  dp_column_with_norm returns a column that a norm limits, dp_finds_limits tells
+ * whether a column's norm has a limit that is to be found, for who asks; dp_most_groups and dp_most_rows return what
+ * max_groups and max_rows are for him, 0: none.
  */
 static inline bool
 dp_waits_for_limit(const DpPricedColumn *column)
@@ -344,10 +343,13 @@ dp_waits_for_limit(const DpPricedColumn *column)
 
 extern void dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced);
 extern dp_u128 dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNeighbors neighbors, bool grouped);
-extern int64 dp_limit_price(const DpPricedColumn *column, int64 rho);
+extern int64 dp_limit_price(const DpPricedColumn *column, const DpPricedRelease *priced);
 extern int	dp_norm_bins(void);
-extern int	dp_norm_bin(int64 bin);
-extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset);
+extern int	dp_norm_bin(const DpPricedColumn *column, int64 bin);
+extern int	dp_first_norm(const DpPricedColumn *column, int *bins);
+extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, bool grouped);
+extern int	dp_most_groups(const DpDataset *dataset);
+extern int	dp_most_rows(const DpDataset *dataset);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
 
 /* the most groups of a unit that count where its norm is limited, and nobody has set max_groups */

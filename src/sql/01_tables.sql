@@ -34,8 +34,8 @@ CREATE TABLE dp_cdp.dataset (
 	default_rho		numeric NOT NULL,		-- of one aggregate
 	max_rho			numeric,
 	default_delta	numeric NOT NULL,		-- of one private key selection
-	max_groups		int NOT NULL,
-	max_rows		int NOT NULL,
+	max_groups		int,					-- NULL: none
+	max_rows		int,					-- NULL: none
 	neighbors		text NOT NULL CHECK (neighbors IN ('add_remove', 'replace_one')),
 	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
 	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
@@ -51,7 +51,8 @@ CREATE TABLE dp_cdp.dataset (
 	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
 	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
 	pull_rows		boolean NOT NULL DEFAULT false,	-- of distributed tables, where servers cannot add up what is asked for
-	key_delta_share	float8 NOT NULL DEFAULT 0.1	-- of the delta of an (epsilon, delta) budget, for key selections
+	key_delta_share	float8 NOT NULL DEFAULT 0.1,	-- of the delta of an (epsilon, delta) budget, for key selections
+	max_contribution	text				-- auto, or a number of rows; NULL: auto where max_groups or max_rows are not set
 );
 
 CREATE TABLE dp_cdp.budget (

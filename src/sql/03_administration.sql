@@ -34,8 +34,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	delta float8 DEFAULT 1e-6,
 	default_rho float8 DEFAULT 0.01,
 	max_rho float8 DEFAULT NULL,
-	max_groups int DEFAULT 5,
-	max_rows int DEFAULT 5,
+	max_groups int DEFAULT NULL,
+	max_rows int DEFAULT NULL,
 	neighbors text DEFAULT 'add_remove',
 	default_delta float8 DEFAULT NULL,
 	min_rho float8 DEFAULT NULL,
@@ -47,15 +47,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	dump_answers boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
-	key_delta_share float8 DEFAULT 0.1
+	key_delta_share float8 DEFAULT 0.1,
+	max_contribution text DEFAULT NULL
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation; returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -77,12 +78,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	dump_answers boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
-	key_delta_share float8 DEFAULT NULL
+	key_delta_share float8 DEFAULT NULL,
+	max_contribution text DEFAULT NULL
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it; returns what the cap allows';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -129,7 +129,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.block_every,
 		d.consistent,
 		d.pull_rows,
-		d.key_delta_share
+		d.key_delta_share,
+		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -143,6 +144,8 @@ COMMENT ON COLUMN dp_cdp.datasets.block_every IS
 
 COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 	'the share of the delta of an (epsilon, delta) budget that set_budget keeps for selecting keys';
+COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
+	'the norm to which the rows of a person in all groups of a query are scaled, a number of rows or auto: it is found privately; NULL: max_groups and max_rows limit them alone';
 
 CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 	SELECT b.dataset, b.role, b.role_name, k.block_from, k.block_to,

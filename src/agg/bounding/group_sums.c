@@ -38,7 +38,7 @@
 #define MOST_BYTES ((Size) 256 * 1024)
 
 /* the same, of values that a norm limits */
-#define MOST_LIMITED_UNITS (1 << 15)
+#define MOST_LIMITED_UNITS (1 << 14)
 
 /*
  * A group: followed by its values, where norms limit some their shares and how many units have it first, its keys as

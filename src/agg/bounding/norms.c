@@ -53,7 +53,7 @@
 #include "agg/exact/grid.h"
 
 /* a value in a group; squares of DP_MAX_STATE / 8 of them add up to less than 2^128 */
-#define DP_MOST_VALUE (INT64CONST(1) << 47)
+#define DP_MOST_VALUE (INT64CONST(1) << 50)
 
 /* Returns the sum of n rows, scaled to that of at most "most". */
 static int64

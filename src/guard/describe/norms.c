@@ -43,7 +43,8 @@ norm_of_same(const DpLevel *level, int i)
 	{
 		const DpReleaseColumn *other = list_nth(level->release->columns, j);
 
-		if (other->norm >= 0 && counts_rows(column) && counts_rows(other) &&
+		/* an average is best off with another limit than a count */
+		if (other->norm >= 0 && other->answer == column->answer && counts_rows(column) && counts_rows(other) &&
 			equal(linitial(list_nth(level->parts.values, i)), linitial(list_nth(level->parts.values, j))) &&
 			equal(list_nth(level->parts.filters, i), list_nth(level->parts.filters, j)))
 			return other->norm;

@@ -152,6 +152,9 @@ ALTER TABLE dp_cdp.dataset ADD COLUMN block_every interval;
 ALTER TABLE dp_cdp.dataset ADD COLUMN consistent boolean NOT NULL DEFAULT false;
 ALTER TABLE dp_cdp.dataset ADD COLUMN pull_rows boolean NOT NULL DEFAULT false;
 ALTER TABLE dp_cdp.dataset ADD COLUMN key_delta_share float8 NOT NULL DEFAULT 0.1;
+-- limits that were there stay, set or not
+ALTER TABLE dp_cdp.dataset ADD COLUMN max_contribution text;
+ALTER TABLE dp_cdp.dataset ALTER COLUMN max_groups DROP NOT NULL, ALTER COLUMN max_rows DROP NOT NULL;
 ALTER TABLE dp_cdp.release_log ADD COLUMN block_from date;
 ALTER TABLE dp_cdp.release_log ADD COLUMN block_to date;
 CREATE TABLE dp_cdp.block_spent (
