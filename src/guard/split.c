@@ -199,7 +199,7 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 		return;
 	wider = w.level->release;
 	/* nothing is read for what is only looked for */
-	if (wider->selection >= 0 || wider->finder != NULL || wider->limiter != NULL || has_public_inputs(wider))
+	if (wider->selection >= 0 || wider->finder != NULL || has_public_inputs(wider))
 		return;
 	wider->inner_query = NULL;
 	wider->key_memory = w.cxt.key_memory;
@@ -273,7 +273,9 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
 	dp_describe_expressions(cxt, level, collected->take_standard);
 	dp_add_key_selection(level);
-	dp_limit_norms(level, dp_reads_distributed(level->from.query));
+	/* of sets that are to agree each would be cut by itself */
+	if (!cxt->sets_agree)
+		dp_limit_norms(level, dp_reads_distributed(level->from.query));
 	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->keys) + dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates and keys, and at most %d keys; split it",
 								DP_MAX_VALUES, DP_MAX_KEYS));
@@ -367,12 +369,13 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 	List	   *releases;
 	ListCell   *lc;
 
+	cxt->sets_agree = dp_policy_table(table) != NULL && dp_wants_consistent(dp_policy_dataset(dp_policy_table(table)->dataset));
 	if (first >= 0)
 	{
 		finest = release_level(cxt, dp_with_grouping_set(query, list_nth(sets, first)), where, collected, read, even_if_readable, NULL);
 		agree_with = begin_together(finest) ? finest : NULL;
 	}
-	else if (dp_policy_table(table) != NULL && dp_wants_consistent(dp_policy_dataset(dp_policy_table(table)->dataset)))
+	else if (cxt->sets_agree)
 		agree_with = describe_finest(cxt, query, where, collected, read, even_if_readable, sets);
 	foreach(lc, sets)
 	{
@@ -388,6 +391,7 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, read, even_if_readable, agree_with);
 		levels = lappend(levels, level);
 	}
+	cxt->sets_agree = false;
 	/* in the order of the sets */
 	releases = list_copy_head(cxt->releases, before);
 	foreach(lc, levels)

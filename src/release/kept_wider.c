@@ -195,7 +195,7 @@ wider_of(DpPricedRelease *asked, EState *estate, const char *timezone)
 static bool
 fits(const DpPricedColumn *asked, const DpPricedColumn *wider)
 {
-	if (asked->nparts != wider->nparts || asked->later || wider->later)
+	if (asked->nparts != wider->nparts || asked->later || wider->later || dp_waits_for_limit(asked) || dp_waits_for_limit(wider))
 		return false;
 	for (int i = 0; i < asked->nparts; i++)
 	{

@@ -96,8 +96,10 @@ neighbors_of(const DpPricedRelease *priced)
 static double
 part_step(const DpPricedPart *part)
 {
-	return part->desc.kind == DP_VALUE_SUM ? ldexp(dp_grid_step(&part->grid), -part->shift)
-		: part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : ldexp(1.0, -part->shift);
+	double		step = part->desc.kind == DP_VALUE_SUM ? dp_grid_step(&part->grid)
+		: part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+
+	return ldexp(step, -part->shift);
 }
 
 /* Returns how many rows of a unit count in a group, before its norm is limited. */
