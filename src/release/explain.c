@@ -114,6 +114,13 @@ limits_by_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 		(derived && (dp_bound_has(derived, DP_BOUND_ROWS) || dp_bound_has(derived, DP_BOUND_TOTAL)));
 }
 
+/* Returns the norm that a unit's contributions are held to, in rows, of sums at their larger bound. */
+static double
+norm_of(const DpPricedColumn *column)
+{
+	return (double) column->limits[column->limit] / column->norm_unit;
+}
+
 /* Returns why limits of a column are not shown, which its bounds depend on; NULL where they are known. */
 static const char *
 limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
@@ -122,6 +129,8 @@ limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
 		return "found first";
 	if (column->later)
 		return column->found_first ? "values within bounds that are found first" : "values within what public columns hold";
+	if (dp_waits_for_limit(column))
+		return "a unit counts up to a norm that is found first";
 	return NULL;
 }
 
@@ -134,6 +143,9 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 
 	if (later != NULL)
 		return psprintf("  %s", later);
+	if (column->nlimits > 0)
+		return psprintf("  a unit counts up to a norm of %.4g %s", norm_of(column),
+						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound" : "rows");
 	if (column->totals.known && priced->release->has_unit)
 		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s",
 						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper, by_rows);
@@ -158,6 +170,8 @@ explain_limits(const DpPricedRelease *priced, const DpPricedColumn *column, Expl
 		dp_explain_number("Row Lower", column->rows.lower, LIMIT_DIGITS, es);
 		dp_explain_number("Row Upper", column->rows.upper, LIMIT_DIGITS, es);
 	}
+	if (column->nlimits > 0)
+		dp_explain_number("Norm", norm_of(column), LIMIT_DIGITS, es);
 	if (column->totals.known && priced->release->has_unit)
 	{
 		dp_explain_number("Total Lower", column->totals.lower, LIMIT_DIGITS, es);
@@ -220,6 +234,8 @@ charged_rho(const DpPricedRelease *priced)
 {
 	int64		rho = priced->finder ? charged_rho(priced->finder) : 0;
 
+	if (priced->limiter != NULL)
+		rho += charged_rho(priced->limiter);
 	for (int i = 0; i < priced->ncolumns; i++)
 		rho += priced->columns[i].charged;
 	return rho;
@@ -270,12 +286,14 @@ explain_column(const DpPricedRelease *priced, int i, ExplainState *es)
 	ExplainCloseGroup("Release", NULL, true, es);
 }
 
-/* Shows the columns of a release, those of its finder first. */
+/* Shows the columns of a release, those first that find bounds and limits for it. */
 static void
 explain_columns(const DpPricedRelease *priced, ExplainState *es)
 {
 	if (priced->finder != NULL)
 		explain_columns(priced->finder, es);
+	if (priced->limiter != NULL)
+		explain_columns(priced->limiter, es);
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		if (es->format == EXPLAIN_FORMAT_TEXT)
@@ -424,6 +442,11 @@ price_bought(const DpRun *run, EState *estate)
 	{
 		priced->found = run->priced->found;
 		dp_settle_found(priced, estate);
+	}
+	if (priced->limiter != NULL && run->priced->limits != NULL)
+	{
+		priced->limits = run->priced->limits;
+		dp_settle_limits(priced);
 	}
 	return priced;
 }

@@ -53,7 +53,7 @@ dp_noise_before(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	DpNoise		noise = {DP_NOISE_LATER, 0, "rows"};
 
-	if (column->later)
+	if (column->later || dp_waits_for_limit(column))
 		return noise;
 	noise.figure = column->sigma;
 	switch (column->desc->answer)
@@ -83,6 +83,7 @@ dp_noise_before(const DpPricedRelease *priced, const DpPricedColumn *column)
 			noise.figure = dp_quantile_extreme_rank(column->sigma);
 			break;
 		case DP_ANSWER_MODE:
+		case DP_ANSWER_NORM:
 			noise.kind = DP_NOISE_COUNTS;
 			break;
 		case DP_ANSWER_BOUNDS:
