@@ -483,6 +483,18 @@ COMMENT ON FUNCTION dp_cdp.rdp_delta(float8[], float8[], float8, text) IS
 	'bound: tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, target_epsilon >= 0 in '
 	'nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and '
 	'Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
+
+-- what is cut by limits that were found
+CREATE FUNCTION @extschema@.dp_error_stddev("any") RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
+	'standard deviation of the error of a private aggregate, free of charge: its noise, and what is cut of a count or sum by a limit that was found, by estimate';
+CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
+	'which share of what people contribute to a private aggregate is cut by the limit that was found for it, by estimate, free of charge; NULL where limits are set';
+COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
+	'half the width of the interval around a private aggregate that holds the value without noise, and without the cut of a limit that was found, with this confidence, free of charge';
 -- =========================================================================
 -- 3. Policy and administration (src/policy, src/admin)
 -- =========================================================================

@@ -84,7 +84,7 @@ dp_companion(PG_FUNCTION_ARGS)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("dp_noise_stddev and dp_margin take a private aggregate, where it stands; "
+			 errmsg("dp_margin, dp_noise_stddev, dp_error_stddev and dp_cut take a private aggregate, where it stands; "
 					"write for example dp_margin(dp_count(*)) beside dp_count(*)")));
 	PG_RETURN_NULL();
 }
@@ -242,6 +242,10 @@ dp_find_error_function(Oid funcid)
 
 		if (strcmp(name, "dp_noise_stddev") == 0)
 			found = DP_ERROR_FUNCTION_STDDEV;
+		else if (strcmp(name, "dp_error_stddev") == 0)
+			found = DP_ERROR_FUNCTION_ERROR;
+		else if (strcmp(name, "dp_cut") == 0)
+			found = DP_ERROR_FUNCTION_CUT;
 		else if (strcmp(name, "dp_margin") == 0)
 			found = DP_ERROR_FUNCTION_MARGIN;
 	}

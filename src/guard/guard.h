@@ -107,6 +107,8 @@ typedef enum DpErrorFunction
 {
 	DP_ERROR_FUNCTION_NONE,
 	DP_ERROR_FUNCTION_STDDEV,	/* dp_noise_stddev(aggregate) */
+	DP_ERROR_FUNCTION_ERROR,	/* dp_error_stddev(aggregate) */
+	DP_ERROR_FUNCTION_CUT,		/* dp_cut(aggregate) */
 	DP_ERROR_FUNCTION_MARGIN	/* dp_margin(aggregate, confidence) */
 } DpErrorFunction;
 

@@ -132,12 +132,15 @@ dp_released_rows(DpRelease *release)
 	{
 		DpReleaseColumn *column = lfirst(lc);
 
-		if (!column->with_error)
-			continue;
-		rte->coltypes = lappend_oid(rte->coltypes, FLOAT8OID);
-		rte->coltypmods = lappend_int(rte->coltypmods, -1);
-		rte->colcollations = lappend_oid(rte->colcollations, InvalidOid);
-		names = lappend(names, makeString(psprintf("stddev of %s", column->label)));
+		for (int kind = 0; kind < DP_COMPANIONS; kind++)
+		{
+			if ((column->companions & (1 << kind)) == 0)
+				continue;
+			rte->coltypes = lappend_oid(rte->coltypes, FLOAT8OID);
+			rte->coltypmods = lappend_int(rte->coltypmods, -1);
+			rte->colcollations = lappend_oid(rte->colcollations, InvalidOid);
+			names = lappend(names, makeString(psprintf("%s of %s", kind == DP_COMPANION_CUT ? "cut" : "stddev", column->label)));
+		}
 	}
 	rte->eref = makeAlias("release", names);
 	return rte;

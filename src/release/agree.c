@@ -514,9 +514,11 @@ rewrite_row(DpPricedRelease *set, int64 row, Datum *values, bool *nulls)
 			nulls[out] = error.isnull;
 		}
 		out++;
-		if (column->desc->with_error)
+		for (int kind = 0; kind < DP_COMPANIONS; kind++)
 		{
-			if (column->is_agreed)
+			if ((column->desc->companions & (1 << kind)) == 0)
+				continue;
+			if (column->is_agreed && kind != DP_COMPANION_CUT)
 				values[errors] = Float8GetDatum(column->sigma);
 			errors++;
 		}

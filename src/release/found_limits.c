@@ -39,6 +39,24 @@ choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const 
 		: dp_norms_choose(norms, limits, column->nlimits, groups, noise);
 }
 
+/* Returns the share of all norms that is above a limit. */
+static double
+share_cut(const dp_norms *norms, double limit)
+{
+	double		total = dp_norms_total(norms);
+
+	return total > 0 ? Min(dp_norms_cut(norms, limit) / total, 1) : 0;
+}
+
+/* Notes what is cut of the columns that a norm limits. */
+static void
+note_cut(DpPricedRelease *priced, int norm, double cut)
+{
+	for (int i = 0; i < priced->ncolumns; i++)
+		if (priced->columns[i].desc->norm == norm)
+			priced->columns[i].cut = cut;
+}
+
 /* Its priced parts are one after the other, as the counts are. */
 const int *
 dp_find_limits(DpRun *run, const dp_i128 *counts)
@@ -59,6 +77,7 @@ dp_find_limits(DpRun *run, const dp_i128 *counts)
 		for (int i = 0; i < DP_NORM_BINS; i++)
 			noisy[i] = (double) drawn[i];
 		limits[l] = choose_limit(priced, column, noisy, finder->sigma, &norms);
+		note_cut(priced, l, share_cut(&norms, (double) column->limits[limits[l]] / column->norm_unit));
 	}
 	if (kept != NULL)
 		dp_kept_end_group(kept, NULL, NULL);

@@ -150,7 +150,7 @@ has_columns(const DpPricedRelease *asked, const DpPricedRelease *wider)
 		const DpReleaseColumn *w = wider->columns[i].desc;
 
 		if (a->answer != w->answer || a->kind != w->kind || a->statistic != w->statistic || a->result_type != w->result_type ||
-			a->with_error != w->with_error || a->hidden != w->hidden)
+			a->companions != w->companions || a->hidden != w->hidden)
 			return false;
 	}
 	return true;

@@ -145,7 +145,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->values = copyObject(o->values);
 	n->norm = o->norm;
 	n->first_param = o->first_param;
-	n->with_error = o->with_error;
+	n->companions = o->companions;
 	n->hidden = o->hidden;
 	n->question_text = o->question_text ? pstrdup(o->question_text) : NULL;
 	n->public_columns = copyObject(o->public_columns);

@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "base/errors.h"
 #include "base/noise.h"
 #include "catalog/pg_type.h"
@@ -57,6 +59,22 @@ struct DpReceiver
 	DpKeyTable *asked;
 };
 
+/*
+ * Returns a companion of an answer.  What is cut of a count or sum is taken for the same share in each group; where
+ * an average is cut, its weights are others, and its noise is all that is known of its error.
+ */
+static double
+companion(const DpPricedColumn *column, DpCompanion kind, const DpAnswerError *error)
+{
+	double		left = Max(1 - column->cut, 0.01);
+
+	if (kind == DP_COMPANION_CUT)
+		return column->cut;
+	if (kind == DP_COMPANION_NOISE || column->desc->answer != DP_ANSWER_SUM)
+		return error->stddev;
+	return hypot(error->stddev, error->value * column->cut / left);
+}
+
 /* Puts the answer of a column in one group where the released row has it, and its error, and moves on in both. */
 static void
 put_answer(DpReceiver *receiver, int i, const dp_i128 *drawn, int *out, int *errors)
@@ -71,10 +89,12 @@ put_answer(DpReceiver *receiver, int i, const dp_i128 *drawn, int *out, int *err
 		dp_pilot_add(receiver->run->pilot, i, error.value, error.stddev);
 	else if (!receiver->run->is_hidden)
 		dp_report_group(priced, i, receiver->values, receiver->nulls, error.stddev);
-	if (column->desc->with_error)
+	for (int kind = 0; kind < DP_COMPANIONS; kind++)
 	{
-		receiver->nulls[*errors] = error.isnull;
-		receiver->values[(*errors)++] = Float8GetDatum(error.stddev);
+		if ((column->desc->companions & (1 << kind)) == 0)
+			continue;
+		receiver->nulls[*errors] = error.isnull || (kind == DP_COMPANION_CUT && !column->finds_limit);
+		receiver->values[(*errors)++] = Float8GetDatum(companion(column, kind, &error));
 	}
 	(*out)++;
 }

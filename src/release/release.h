@@ -91,6 +91,15 @@ typedef enum DpAnswer
 #define DP_MAX_HISTOGRAM 10000
 
 /* one aggregate, or the count of units of a private key selection */
+typedef enum DpCompanion
+{
+	DP_COMPANION_NOISE,			/* standard deviation of its noise */
+	DP_COMPANION_ERROR,			/* and with it of what is cut, by estimate */
+	DP_COMPANION_CUT,			/* which share of contributions is cut, by
+								 * estimate; NULL where there is none */
+	DP_COMPANIONS
+} DpCompanion;
+
 typedef struct DpReleaseColumn
 {
 	ExtensibleNode node;
@@ -141,7 +150,8 @@ typedef struct DpReleaseColumn
 	int			first_param;
 	bool		hidden;			/* only for the key selection, not in the
 								 * output */
-	bool		with_error;		/* the output has its standard deviation, too */
+	int			companions;		/* what the output has of it, too: bits, of
+								 * 1 << DpCompanion */
 	char	   *question_text;	/* guard/question.c: what its states are; NULL
 								 * as base_text is */
 	List	   *public_columns; /* what of the release's public_relids these
@@ -228,8 +238,7 @@ typedef struct DpPrefetch
  * a row for each group and bins of norms, which follow the keys; parts of such
  * columns have two states, values and shares (agg/bounding/norms.c), and the last
  * state counts the units whose first group it is.  The node's output is the keys,
- * then the columns that are not hidden, then the standard deviations (float8)
- * of those that want them.
+ * then the columns that are not hidden, then their companions (float8), column by column.
  */
 struct DpRelease
 {

@@ -71,6 +71,8 @@ typedef struct DpPricedColumn
 	int64		limits[DP_MAX_NORM_LIMITS];
 	int			limit;			/* the one that it is held to; -1: not known */
 	bool		finds_limit;	/* the release's limiter finds it */
+	double		cut;			/* which share of all norms is above it, by
+								 * estimate */
 	double		norm_unit;		/* the steps of a row, for sums at the larger
 								 * bound */
 	int64		rho;

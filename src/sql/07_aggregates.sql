@@ -478,7 +478,15 @@ COMMENT ON FUNCTION @extschema@.dp_noise_stddev("any") IS
 CREATE FUNCTION @extschema@.dp_margin("any", confidence double precision DEFAULT 0.95) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
-	'half the width of the interval around a private aggregate that holds the value without noise with this confidence, free of charge';
+	'half the width of the interval around a private aggregate that holds the value without noise, and without the cut of a limit that was found, with this confidence, free of charge';
+CREATE FUNCTION @extschema@.dp_error_stddev("any") RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
+	'standard deviation of the error of a private aggregate, free of charge: its noise, and what is cut of a count or sum by a limit that was found, by estimate';
+CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
+	'which share of what people contribute to a private aggregate is cut by the limit that was found for it, by estimate, free of charge; NULL where limits are set';
 CREATE FUNCTION dp_cdp.margin(stddev double precision, confidence double precision) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_normal_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS

@@ -314,9 +314,29 @@ dp_column_of(DpLevel *level, Node *agg)
 	elog(ERROR, "an aggregate was not collected");
 }
 
-/* Numbers keys first, then aggregates, then the errors of the aggregates that have one in stddevs. */
+/* Returns the call of a companion of an aggregate; NULL: there is none. */
+static FuncExpr *
+companion_call(List *calls, Node *agg, DpCompanion kind)
+{
+	static const DpErrorFunction functions[DP_COMPANIONS] = {
+		[DP_COMPANION_NOISE] = DP_ERROR_FUNCTION_STDDEV,[DP_COMPANION_ERROR] = DP_ERROR_FUNCTION_ERROR,
+		[DP_COMPANION_CUT] = DP_ERROR_FUNCTION_CUT
+	};
+	ListCell   *lc;
+
+	foreach(lc, calls)
+	{
+		FuncExpr   *call = lfirst(lc);
+
+		if (dp_find_error_function(call->funcid) == functions[kind] && equal(linitial(call->args), agg))
+			return call;
+	}
+	return NULL;
+}
+
+/* Numbers keys first, then aggregates, then those of the companions that each has. */
 void
-dp_number_outputs(DpLevel *level, List *aggs, List *stddevs)
+dp_number_outputs(DpLevel *level, List *aggs, List *companions)
 {
 	int			n = 0;
 	ListCell   *lc;
@@ -326,14 +346,14 @@ dp_number_outputs(DpLevel *level, List *aggs, List *stddevs)
 		level->output_columns = lappend_int(level->output_columns, n);
 	foreach(lc, aggs)
 	{
-		ListCell   *stddev;
-
-		foreach(stddev, stddevs)
+		for (int kind = 0; kind < DP_COMPANIONS; kind++)
 		{
-			if (!equal(linitial(((FuncExpr *) lfirst(stddev))->args), lfirst(lc)))
+			FuncExpr   *call = companion_call(companions, lfirst(lc), kind);
+
+			if (call == NULL)
 				continue;
-			((DpReleaseColumn *) list_nth(level->release->columns, foreach_current_index(lc)))->with_error = true;
-			level->outputs = lappend(level->outputs, lfirst(stddev));
+			((DpReleaseColumn *) list_nth(level->release->columns, foreach_current_index(lc)))->companions |= 1 << kind;
+			level->outputs = lappend(level->outputs, call);
 			level->output_columns = lappend_int(level->output_columns, n++);
 		}
 	}

@@ -43,8 +43,8 @@ extern void dp_limit_norms(DpLevel *level, bool is_distributed);
 
 extern void dp_add_key_selection(DpLevel *level);
 
-/* Numbers the outputs.  stddevs: FuncExprs dp_noise_stddev(aggregate). */
-extern void dp_number_outputs(DpLevel *level, List *aggs, List *stddevs);
+/* Numbers the outputs.  companions: FuncExprs such as dp_noise_stddev(aggregate). */
+extern void dp_number_outputs(DpLevel *level, List *aggs, List *companions);
 
 /* expression_text.c: returns the text of an expression over what the level reads, for messages, the audit and EXPLAIN. */
 extern char *dp_expression_text(DpLevel *level, Node *expr);
@@ -182,10 +182,10 @@ extern bool dp_is_number(Oid type);
  * ------------------------------------------------------------------------
  */
 
-/* Turns dp_margin, in place, into a multiple of dp_noise_stddev, and both into calls of one aggregate each. */
+/* Turns dp_margin, in place, into a multiple of dp_error_stddev, and all of them into calls of one aggregate each. */
 extern void dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool take_standard);
 
-/* Returns the distinct calls of dp_noise_stddev(aggregate). */
+/* Returns the distinct calls of companions of aggregates. */
 extern List *dp_collect_error_functions(Query *query);
 
 /* Refuses, ZC002, calls that no level has used when all have been split; they would fail after the debit. */

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * error_functions.c
- *	  dp_noise_stddev and dp_margin: the error of an answer, beside it.
+ *	  dp_noise_stddev, dp_margin and the like: the error of an answer, beside it.
  *
  * They stand around a private aggregate, or an expression of several
  * (propagate.c), and are free: the noise of a count or
  * a sum depends on nothing private, and that of other answers is computed
  * from the noisy values that were released.  dp_margin is put into the form
- * of a multiple of dp_noise_stddev, and this becomes a column of the release.
+ * of a multiple of dp_error_stddev, and this becomes a column of the release.
  * What is wrong with them is found before anything is paid for, as long as a
  * confidence is known to the planner.
  *
@@ -31,6 +31,8 @@ typedef struct ExpandContext
 	DpSplitContext *cxt;
 	bool		take_standard;
 	Oid			stddev;			/* dp_noise_stddev("any") */
+	Oid			error;			/* dp_error_stddev("any") */
+	Oid			cut;			/* dp_cut("any") */
 	Oid			margin;			/* dp_cdp.margin(float8, float8) */
 	Oid			times;			/* dp_cdp.try_multiply(float8, float8) */
 } ExpandContext;
@@ -42,20 +44,22 @@ look_up(ExpandContext *c)
 	Oid			floats[] = {FLOAT8OID, FLOAT8OID};
 
 	c->stddev = dp_public_routine("dp_noise_stddev", 1, &any);
+	c->error = dp_public_routine("dp_error_stddev", 1, &any);
+	c->cut = dp_public_routine("dp_cut", 1, &any);
 	c->margin = dp_own_function("margin", 2, floats, FLOAT8OID);
 	c->times = dp_own_function("try_multiply", 2, floats, FLOAT8OID);
 }
 
-/* Returns dp_noise_stddev of arg, an aggregate or an expression of several; NULL if arg has none. */
+/* Returns a standard deviation, or cut, of arg, an aggregate or for deviations an expression of several; NULL if arg has none. */
 static Node *
-stddev_of(Node *arg, ExpandContext *c)
+companion_of(Node *arg, ExpandContext *c, Oid function)
 {
 	arg = dp_strip_relabel(arg);
 	if (!IsA(arg, Aggref))
-		return dp_propagate_error(c->cxt, arg, c->take_standard, c->stddev);
+		return function == c->cut ? NULL : dp_propagate_error(c->cxt, arg, c->take_standard, function);
 	if (dp_find_aggregate(((Aggref *) arg)->aggfnoid, c->take_standard) == NULL)
 		return NULL;
-	return dp_stddev_call(c->stddev, (Aggref *) arg);
+	return dp_stddev_call(function, (Aggref *) arg);
 }
 
 static Node *
@@ -73,7 +77,9 @@ expand_mutator(Node *node, ExpandContext *c)
 		{
 			if (!OidIsValid(c->stddev))
 				look_up(c);
-			stddev = stddev_of(linitial(func->args), c);
+			stddev = companion_of(linitial(func->args), c,
+								  function == DP_ERROR_FUNCTION_STDDEV ? c->stddev
+								  : function == DP_ERROR_FUNCTION_CUT ? c->cut : c->error);
 		}
 		if (stddev != NULL)
 		{
@@ -81,7 +87,7 @@ expand_mutator(Node *node, ExpandContext *c)
 			Node	   *confidence,
 					   *one;
 
-			if (function == DP_ERROR_FUNCTION_STDDEV)
+			if (function != DP_ERROR_FUNCTION_MARGIN)
 				return stddev;
 			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
 				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
@@ -116,9 +122,10 @@ dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool take_standard)
 static int
 stddev_level(Node *node)
 {
+	DpErrorFunction function = IsA(node, FuncExpr) ? dp_find_error_function(((FuncExpr *) node)->funcid) : DP_ERROR_FUNCTION_NONE;
 	Node	   *arg;
 
-	if (!IsA(node, FuncExpr) || dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_STDDEV)
+	if (function == DP_ERROR_FUNCTION_NONE || function == DP_ERROR_FUNCTION_MARGIN)
 		return -1;
 	arg = linitial(((FuncExpr *) node)->args);
 	return IsA(arg, Aggref) ? (int) ((Aggref *) arg)->agglevelsup : -1;
@@ -137,7 +144,7 @@ refuse_walker(Node *node, DpSplitContext *cxt)
 		return false;
 	if (IsA(node, FuncExpr) && dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_NONE)
 		dp_refuse_at(((FuncExpr *) node)->location,
-					 errmsg("dp_noise_stddev and dp_margin take a private aggregate, where it stands; "
+					 errmsg("dp_margin, dp_noise_stddev, dp_error_stddev and dp_cut take a private aggregate, where it stands; "
 							"write for example dp_margin(dp_count(*)) beside dp_count(*)"));
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, refuse_walker, cxt, 0);
