@@ -5888,7 +5888,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric, OUT formula text,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
-		OUT kept_since timestamptz, OUT block_from date, OUT block_to date) RETURNS SETOF record
+		OUT kept_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
 	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
@@ -5896,28 +5896,28 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, 
 		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
 		formula text, row_lower double precision, row_upper double precision,
 		total_lower double precision, total_upper double precision, kept_since timestamptz,
-		block_from date, block_to date)
+		block_from date, block_to date, norm double precision)
 	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH c AS MATERIALIZED (
 		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
 			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula,
-				row_lower, row_upper, total_lower, total_upper, kept_since, block_from, block_to, n)
+				row_lower, row_upper, total_lower, total_upper, kept_since, block_from, block_to, norm, cut, n)
 	), t AS MATERIALIZED (
 		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta, min(c.block_from) AS block_from, max(c.block_to) AS block_to
 			FROM c GROUP BY c.dataset
 	), l AS (
 		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta, c.formula,
-				c.row_lower, c.row_upper, c.total_lower, c.total_upper, c.kept_since, c.block_from, c.block_to
+				c.row_lower, c.row_upper, c.total_lower, c.total_upper, c.kept_since, c.block_from, c.block_to, c.norm
 			FROM c
 		UNION ALL
 		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta, NULL,
-				NULL, NULL, NULL, NULL, NULL, t.block_from, t.block_to FROM t
+				NULL, NULL, NULL, NULL, NULL, t.block_from, t.block_to, NULL FROM t
 		UNION ALL
 		SELECT 3, 0, 'remains', b.role::text, b.dataset, NULL, NULL, NULL,
 				b.rho_limit - CASE WHEN t.block_from IS NULL THEN b.rho_spent ELSE k.rho END - t.rho,
 				b.delta_limit - CASE WHEN t.block_from IS NULL THEN b.delta_spent ELSE k.delta END - t.delta, NULL,
-				NULL, NULL, NULL, NULL, NULL, t.block_from, t.block_to
+				NULL, NULL, NULL, NULL, NULL, t.block_from, t.block_to, NULL
 			FROM t JOIN dp_cdp.budgets b ON b.dataset = t.dataset
 				-- of the block with the most
 				CROSS JOIN LATERAL (SELECT coalesce(max(s.rho_spent), 0) AS rho, coalesce(max(s.delta_spent), 0) AS delta
@@ -5926,11 +5926,11 @@ BEGIN ATOMIC
 			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
 	)
 	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula,
-			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.kept_since, l.block_from, l.block_to
+			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.kept_since, l.block_from, l.block_to, l.norm
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic, or about what it is for N rows), what rows and the totals of units are clamped to, what would remain of each budget, and since when an answer is kept that would be given again, or made better for the difference in price; of a dataset with blocks of time, which of them would be charged, each by the whole price, and what would remain of the one with the least: what is known of a person''s rows in other blocks comes on top of that; nothing is executed or charged';
+	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic, or about what it is for N rows), what rows and the totals of units are clamped to, to which norm what a unit adds to all groups is scaled (rows, of sums at the larger bound; NULL where that is found first, or no norm limits it), what would remain of each budget, and since when an answer is kept that would be given again, or made better for the difference in price; of a dataset with blocks of time, which of them would be charged, each by the whole price, and what would remain of the one with the least: what is known of a person''s rows in other blocks comes on top of that; nothing is executed or charged';
 CREATE OR REPLACE FUNCTION dp_cdp.question(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.question(text) IS
@@ -5939,10 +5939,10 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
-		OUT kept_since timestamptz, OUT block_from date, OUT block_to date) RETURNS SETOF record
+		OUT kept_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
-	'price and error of each private aggregate that this session released last; for single groups where the error differs; since when it is kept, where it was given again or made better';
+	'price and error of each private aggregate that this session released last; for single groups where the error differs; since when it is kept, where it was given again or made better; to which norm what a unit adds to all groups was scaled, and which share of it that has cut, by estimate, where the limit was found';
 
 -- =========================================================================
 -- 16. How to share rho among counts or sums of the same rows (src/release/workload.c)

@@ -459,6 +459,24 @@ refuse_tracked_reads(void)
 			 errhint("Where all transactions of the session are such: SET default_transaction_isolation = 'repeatable read'.")));
 }
 
+/* Says of which aggregates people lose groups, where that is public. */
+static void
+notice_cut_groups(const DpPricedRelease *priced)
+{
+	StringInfoData labels;
+
+	initStringInfo(&labels);
+	for (int i = 0; i < priced->ncolumns; i++)
+		if (dp_cuts_groups(priced, &priced->columns[i]))
+			appendStringInfo(&labels, "%s%s", labels.len > 0 ? ", " : "", priced->columns[i].desc->label);
+	if (labels.len == 0)
+		return;
+	ereport(NOTICE,
+			(errmsg("a person counts in at most %d of these " INT64_FORMAT " groups in %s", priced->max_groups, priced->declared,
+					labels.data),
+			 errhint("Which groups is drawn at random. SET dp_cdp.max_groups to more of them; counts, sums and averages lose none with SET dp_cdp.max_contribution = auto.")));
+}
+
 /*
  * Whatever can fail for a reason of the query's own comes before the debit: prices and bounds,
  * then the rows that inner plans join with, and the start of their executors.
@@ -479,6 +497,8 @@ dp_buy(List *runs, EState *root)
 	dp_refuse_on_worker();
 	refuse_tracked_reads();
 	releases = price_statement(runs, root, &charged);
+	foreach(priced, releases)
+		notice_cut_groups(lfirst(priced));
 	start_releases(runs, releases, root, &charged);
 	debit_releases(runs, releases, root, &charged);
 	forboth(run, runs, priced, releases)

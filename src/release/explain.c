@@ -140,6 +140,8 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	const char *later = limits_later(priced, column);
 	char	   *by_rows = limits_by_rows(priced, column) ? psprintf(" (max_rows %d)", priced->unit_rows) : "";
+	char	   *groups = dp_cuts_groups(priced, column)
+	? psprintf("  a unit counts in %d of " INT64_FORMAT " groups", priced->max_groups, priced->declared) : "";
 
 	if (later != NULL)
 		return psprintf("  %s", later);
@@ -147,11 +149,11 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 		return psprintf("  a unit counts up to a norm of %.4g %s", norm_of(column),
 						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound" : "rows");
 	if (column->totals.known && priced->release->has_unit)
-		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s",
-						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper, by_rows);
+		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s%s",
+						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper, by_rows, groups);
 	if (column->rows.known && column->desc->shows_bounds)
-		return psprintf("  values within %.12g .. %.12g%s", column->rows.lower, column->rows.upper, by_rows);
-	return "";
+		return psprintf("  values within %.12g .. %.12g%s%s", column->rows.lower, column->rows.upper, by_rows, groups);
+	return groups;
 }
 
 /* Shows the limits of a column's rows and totals, in fields. */
@@ -172,6 +174,8 @@ explain_limits(const DpPricedRelease *priced, const DpPricedColumn *column, Expl
 	}
 	if (column->nlimits > 0)
 		dp_explain_number("Norm", norm_of(column), LIMIT_DIGITS, es);
+	if (dp_cuts_groups(priced, column))
+		ExplainPropertyInteger("Max Groups", NULL, priced->max_groups, es);
 	if (column->totals.known && priced->release->has_unit)
 	{
 		dp_explain_number("Total Lower", column->totals.lower, LIMIT_DIGITS, es);

@@ -357,6 +357,7 @@ settle_contribution(DpPricedRelease *priced)
 	priced->max_groups = Max(Min(priced->max_groups, groups), 1);
 	priced->state_groups = Max(Min(priced->state_groups, groups), 1);
 	priced->groups_guess = (double) groups;
+	priced->declared = groups;
 	check_key_bytes(priced);
 	return groups;
 }
@@ -534,6 +535,13 @@ dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState
 		dp_settle_limits(priced);
 	}
 	audit_texts(priced);
+}
+
+bool
+dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	return priced->release->has_unit && !priced->release->one_group && !column->desc->hidden && column->nlimits == 0 &&
+		priced->max_groups < priced->declared;
 }
 
 void

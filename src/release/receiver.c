@@ -266,6 +266,8 @@ take_waiting(DpReceiver *receiver)
 
 	priced->limits = dp_find_limits(receiver->run, receiver->waiting ? dp_norm_rows_counts(receiver->waiting) : nobody);
 	dp_settle_limits(priced);
+	if (!receiver->run->is_hidden)
+		dp_report_limits(priced);
 	if (receiver->run->kept != NULL)
 	{
 		dp_kept_begin(receiver->run->kept, receiver->run->desc);

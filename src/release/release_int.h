@@ -118,6 +118,7 @@ typedef struct DpPricedRelease
 	const int  *limits;			/* by its columns: which; NULL: not known yet */
 	const struct DpPricedRelease *limits_of;	/* of a limiter */
 	double		groups_guess;	/* how many groups there are */
+	int64		declared;		/* the same, where it is public; 0: it is not */
 	int			state_groups;	/* that a unit's state holds, >= max_groups */
 	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups;
@@ -353,6 +354,9 @@ extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *data
 extern int	dp_most_groups(const DpDataset *dataset);
 extern int	dp_most_rows(const DpDataset *dataset);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
+
+/* price.c: tells whether a unit counts in fewer groups of a column than there are, as far as that is public */
+extern bool dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column);
 
 /* the most groups of a unit that count where its norm is limited, and nobody has set max_groups */
 #define DP_MOST_UNIT_GROUPS 10000
@@ -676,6 +680,9 @@ extern void dp_report_group(const DpPricedRelease *priced, int column, const Dat
 							double stddev);
 
 extern void dp_report_failure(const DpPricedRelease *priced);
+
+/* report.c: tells what follows from limits that have been found since */
+extern void dp_report_limits(const DpPricedRelease *priced);
 
 /*
  * report.c: dp_column_sensitivity returns the L2 sensitivity of a column's

@@ -42,7 +42,7 @@
 /* groups of which the errors are remembered; a session's memory is not for more */
 #define MAX_GROUPS 10000
 
-#define REPORT_COLUMNS 15		/* without the formula, which only previews have */
+#define REPORT_COLUMNS 17		/* without the formula, which only previews have */
 #define FORMULA_COLUMN 8
 
 /* one line of a report */
@@ -58,6 +58,12 @@ typedef struct ReportLine
 	bool		is_expression;	/* computed from answers, and free */
 	char	   *formula;		/* margin of an expression, where that depends on answers */
 	DpNoise		noise;			/* of a column, before it was released */
+	double		norm;			/* to which a unit's contributions are scaled;
+								 * < 0: not known, or to none */
+	double		cut;			/* which share of them that has cut; < 0: not
+								 * known */
+	const DpPricedRelease *of;	/* whose column this is, as long as it runs */
+	int			column;
 	DpLimits	rows;			/* what a row's value is clamped to */
 	DpLimits	totals;			/* what a unit's total is */
 	TimestampTz kept_since;		/* 0: it was, or would be, bought now */
@@ -98,6 +104,10 @@ column_line(const DpPricedRelease *priced, int i)
 	line->sensitivity = dp_column_sensitivity(column);
 	line->noise = dp_noise_before(priced, column);
 	line->stddev = line->noise.kind == DP_NOISE_KNOWN ? line->noise.figure : -1;
+	line->norm = column->nlimits > 0 && column->limit >= 0 ? (double) column->limits[column->limit] / column->norm_unit : -1;
+	line->cut = column->finds_limit && column->limit >= 0 ? column->cut : -1;
+	line->of = priced;
+	line->column = i;
 	line->rho = column->charged;
 	line->delta = i == 0 ? priced->charged_delta : 0;
 	line->kept_since = column->kept_since;
@@ -165,6 +175,10 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	nulls[limits + 5] = nulls[limits + 6] = !line->has_days;
 	values[limits + 5] = DateADTGetDatum(line->days.from);
 	values[limits + 6] = DateADTGetDatum(line->days.to);
+	nulls[limits + 7] = line->norm < 0 || line->is_expression;
+	values[limits + 7] = Float8GetDatum(line->norm);
+	nulls[limits + 8] = line->cut < 0 || line->is_expression;
+	values[limits + 8] = Float8GetDatum(line->cut);
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
@@ -226,6 +240,26 @@ dp_report_release(DpPricedRelease *priced, bool first)
 	priced->report = last_report;
 	old = MemoryContextSwitchTo(last_context);
 	last_lines = release_lines(last_lines, priced);
+	MemoryContextSwitchTo(old);
+}
+
+/* Reports anew the columns of a release whose limits have been found. */
+void
+dp_report_limits(const DpPricedRelease *priced)
+{
+	MemoryContext old;
+	ListCell   *lc;
+
+	if (priced->report != last_report)
+		return;
+	old = MemoryContextSwitchTo(last_context);
+	foreach(lc, last_lines)
+	{
+		ReportLine *line = lfirst(lc);
+
+		if (line->of == priced && line->group == NULL)
+			lfirst(lc) = column_line(priced, line->column);
+	}
 	MemoryContextSwitchTo(old);
 }
 
