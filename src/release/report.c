@@ -51,7 +51,7 @@ typedef struct ReportLine
 	char	   *dataset;
 	char	   *aggregate;
 	char	   *group;			/* NULL: of all groups */
-	double		sensitivity;
+	double		sensitivity;	/* < 0: not known before */
 	double		stddev;			/* standard deviation of the noise; < 0: it differs, or is not known before */
 	int64		rho;
 	int64		delta;			/* for the release, at its first line */
@@ -101,7 +101,7 @@ column_line(const DpPricedRelease *priced, int i)
 
 	line->dataset = pstrdup(priced->release->dataset);
 	line->aggregate = pstrdup(column->desc->label);
-	line->sensitivity = dp_column_sensitivity(column);
+	line->sensitivity = dp_waits_for_limit(column) ? -1 : dp_column_sensitivity(column);
 	line->noise = dp_noise_before(priced, column);
 	line->stddev = line->noise.kind == DP_NOISE_KNOWN ? line->noise.figure : -1;
 	line->norm = column->nlimits > 0 && column->limit >= 0 ? (double) column->limits[column->limit] / column->norm_unit : -1;
@@ -152,7 +152,7 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	values[1] = CStringGetTextDatum(line->dataset);
 	nulls[2] = line->group == NULL;
 	values[2] = nulls[2] ? (Datum) 0 : CStringGetTextDatum(line->group);
-	nulls[3] = line->is_expression;
+	nulls[3] = line->is_expression || line->sensitivity < 0;
 	values[3] = Float8GetDatum(line->sensitivity);
 	nulls[4] = nulls[5] = line->stddev < 0;
 	values[4] = Float8GetDatum(line->stddev);
