@@ -248,7 +248,8 @@ add_entry(const DpGroupSums *sums, AddedGroup *group, const char *from, int n)
 	if (likely(spec->nnorms == 0))
 	{
 		for (int i = 0; i < layout->nvalues; i++)
-			group->value[i] += dp_clamped_value(layout, from, spec, i);
+			if (likely(dp_counts_in(spec, i, n)))
+				group->value[i] += dp_clamped_value(layout, from, spec, i);
 		return;
 	}
 	for (int i = 0; i < layout->nvalues; i++)

@@ -88,7 +88,7 @@ class Fuzz:
         before, sql, _ = self.sql(table, q, plan)
         a = self.connection.query(before)
         if not a.error and explain and not plan.may_fail:
-            self.look(self.connection.query('EXPLAIN (COSTS OFF) ' + sql), plan)
+            self.look(self.connection.query('EXPLAIN (COSTS OFF) ' + sql), q)
         if not a.error:
             a = self.connection.query(sql)
         self.leave(plan)
@@ -106,7 +106,7 @@ class Fuzz:
         if plan.parameter:
             self.connection.query('DEALLOCATE ALL')
 
-    def look(self, a, plan):
+    def look(self, a, q):
         """counts what kinds of plans there were"""
         text = '\n'.join(r[0] for r in a.rows)
         node = 'DpBounding' in text
@@ -116,6 +116,8 @@ class Fuzz:
                 'joins': 'Join' in text or 'Nested Loop' in text, 'index scans': 'Index' in text, 'Append': 'Append' in text}
         for name, is_so in seen.items():
             self.counts[name] += is_so
+        if node and q.norms:
+            self.counts['node with norms'] += 1
         if node and self.counts['node'] % 8 == 1:
             self.measured = True
 
@@ -170,6 +172,7 @@ class Fuzz:
         except Lost as e:
             self.lost(n, e, table, q, REFERENCE)
         self.counts['queries'] += 1
+        self.counts['with norms'] += bool(q.norms)
         if expected.startswith('error') or expected.startswith('warnings'):
             self.finding(n, 'no query may fail: ' + expected, table, q, REFERENCE)
             return
@@ -232,9 +235,14 @@ class Fuzz:
             yield table, q, Plan(plan.place, plan.settings, False, plan.may_fail)
         if plan.place != 't':
             yield table, q, Plan('t', plan.settings, plan.parameter, plan.may_fail)
+        if q.counts_in:
+            yield table, with_(q, 'counts_in', None), plan
+        for i in range(len(q.norms)):
+            yield table, with_(q, 'norms', q.norms[:i] + q.norms[i + 1:]), plan
         for name in ('where', 'keys', 'values'):
             items = getattr(q, name)
-            if name == 'values' and (len(items) < 2 or any(v.kind == 'scaled' for v in items)):
+            # values have numbers where others name them
+            if name == 'values' and (len(items) < 2 or q.norms or q.counts_in or any(v.kind == 'scaled' for v in items)):
                 continue
             if len(items) > 4:
                 for half in (items[:len(items) // 2], items[len(items) // 2:]):
@@ -321,7 +329,7 @@ class Fuzz:
     def too_little(self):
         """what was hardly tried at all"""
         c = self.counts
-        wanted = {'node': 0.3, 'node in workers': 0.08, 'workers': 0.2, 'partial states': 0.05, 'Append': 0.05, 'joins': 0.03}
+        wanted = {'node': 0.3, 'node in workers': 0.08, 'workers': 0.2, 'partial states': 0.05, 'node with norms': 0.05, 'Append': 0.05, 'joins': 0.03}
         return [name for name, share in wanted.items() if c['plans'] >= 300 and c[name] < share * c['plans']] + \
             (['in batches'] if c['explained'] >= 40 and c['in batches'] == 0 else []) + \
             [name for name in ('releases by the node', 'releases by workers') if c['explained releases'] >= 40 and c[name] < 0.1 * c['explained releases']] + \

@@ -4,6 +4,7 @@ A Query is what is asked, a Plan how: settings, and where the rows are read.
 Whatever the plan, a query has one answer.
 """
 import dataclasses
+import random
 
 from bounding_tables import TYPES
 
@@ -12,6 +13,7 @@ SUM_TYPES = {'vi': ('int', -200, 800), 'v2': ('smallint', -1000, 2000), 'v8': ('
 BINS = 20
 ALL_GROUPS = 30000     # no fewer than a table has rows
 NO_LIMITS = (-2 ** 62, 2 ** 62)
+NORM_UNIT = 2 ** 20     # limits of norms are multiples of it, up to 2^46
 
 
 @dataclasses.dataclass
@@ -33,6 +35,14 @@ class Value:
 
 
 @dataclasses.dataclass
+class Norm:
+    value: int                  # which it is of
+    shift: int
+    others: list                # values that it limits, too
+    limits: list
+
+
+@dataclasses.dataclass
 class Query:
     form: str                   # together: as a release asks; apart: what each unit has; again: with other rows for each of four rows
     unit: list                  # columns
@@ -44,6 +54,8 @@ class Query:
     where: list
     join: str
     direct: bool                # grouped by keys rather than by their text, where that is the same
+    norms: list = dataclasses.field(default_factory=list)
+    counts_in: list = None      # in how many groups of a unit each value counts, where these differ
 
     def spec(self):
         more = ''
@@ -51,8 +63,16 @@ class Query:
             more += ", rows => '{%s}'" % ','.join(str(v.rows) for v in self.values)
         if any(v.limits != NO_LIMITS for v in self.values):
             more += ", limits => '{%s}'" % ','.join('%d,%d' % v.limits for v in self.values)
-        return "dp_cdp.make_bound_spec(%d, %d, '{%d,%d}', '{%s}', ARRAY[%s]%s)" % (
+        spec = "dp_cdp.make_bound_spec(%d, %d, '{%d,%d}', '{%s}', ARRAY[%s]%s)" % (
             len(self.keys), self.groups, *self.seed, ','.join(v.kind for v in self.values), ', '.join(v.grid for v in self.values), more)
+        for n in self.norms:
+            spec = "dp_cdp.with_norm(%s, %d, %d, '{%s}', '{%s}')" % (
+                spec, n.value, n.shift, ','.join(map(str, n.others)), ','.join(map(str, n.limits)))
+        return "dp_cdp.with_groups(%s, '{%s}')" % (spec, ','.join(map(str, self.counts_in))) if self.counts_in else spec
+
+    def limited(self):
+        """the values that have shares"""
+        return sorted(i for n in self.norms for i in [n.value] + n.others)
 
     def source(self, place, more=()):
         where = self.where + list(more)
@@ -64,7 +84,8 @@ class Query:
 # ---------------------------------------------------------------------------
 
 class Entries:
-    """SQL of the levels that group by the unit and take states apart, and of what the level above reads: columns k0 ... and v0 ..."""
+    """SQL of the levels that group by the unit and take states apart, and of what the level above reads: columns k0 ... and v0 ...,
+    and with norms b0 ..., s0 ... and f."""
 
     def level(self, q, spec, place, with_unit=False, more=()):
         unit = ['t.' + u for u in q.unit]
@@ -74,14 +95,27 @@ class Entries:
         for i, v in enumerate(q.values):
             kept.append({'distinct': 'dp_cdp.bound_distinct_codes(%d, state)'}.get(
                 v.kind, 'dp_cdp.bound_%s(%%d, state, %s)' % (v.kind if v.kind in ('cut', 'codes') else 'value', spec.replace('%', '%%'))) % i + ' AS v%d' % i)
+        told = spec.replace('%', '%%')
+        kept += ['dp_cdp.bound_bin(%d, state, %s) AS b%d' % (i, told, i) for i in range(len(q.norms))]
+        kept += ['dp_cdp.bound_share(%d, state, %s) AS s%d' % (i, told, i) for i in q.limited()]
+        kept += ['dp_cdp.bound_first(0, state) AS f'] * bool(q.norms)
         return 'SELECT %s FROM (SELECT %s%s AS state FROM %s GROUP BY %s) states' % (
             ', '.join(kept), ''.join('%s AS unit%d, ' % (u, i) for i, u in enumerate(unit)) * with_unit, call, q.source(place, more), ', '.join(unit))
 
     def key(self, q, i):
         return 'k%d' % i
 
+    def bins(self, q):
+        return ['b%d' % i for i in range(len(q.norms))]
+
+    def shares(self, q):
+        return ['s%d' % i for i in q.limited()] + ['f'] * bool(q.norms)
+
     def value(self, q, i):
         return 'v%d' % i
+
+    def steps(self, column):
+        return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, 'int'))" % column
 
     def total(self, q, i):
         kind = q.values[i].kind
@@ -89,7 +123,7 @@ class Entries:
             return 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, %d))' % (i, BINS)
         if kind == 'distinct':
             return 'dp_cdp.codes_distinct(v%d)' % i
-        return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%d), dp_cdp.make_grid(0, 1000, 'int'))" % i
+        return self.steps('v%d' % i)
 
 
 def statement(q, place, units, entries, spec=None):
@@ -99,10 +133,11 @@ def statement(q, place, units, entries, spec=None):
     # equal keys may be written differently by different units: these stay apart, so that the answer is one
     groups = [k if q.direct and q.keys[i].exact else k + '::text COLLATE "C"' for i, k in enumerate(keys)]
     if q.form == 'together':
-        columns = groups + [entries.total(q, i) for i in range(len(q.values))]
+        groups += entries.bins(q)
+        columns = groups + [entries.steps(c) for c in entries.shares(q)] + [entries.total(q, i) for i in range(len(q.values))]
         return 'SELECT %s FROM (%s) units%s' % (', '.join(columns), entries.level(q, spec, place), ' GROUP BY ' + ', '.join(groups) if groups else '')
     columns = [u.replace('{u}', 'unit%d' % i) for i, u in enumerate(units)] + \
-        [k + '::text COLLATE "C"' for k in keys] + [entries.value(q, i) for i in range(len(q.values))]
+        [k + '::text COLLATE "C"' for k in keys] + entries.bins(q) + entries.shares(q) + [entries.value(q, i) for i in range(len(q.values))]
     if q.form == 'apart':
         return 'SELECT %s FROM (%s) units' % (', '.join(columns), entries.level(q, spec, place, True))
     return """SELECT i, n, rows FROM generate_series(1, 3) i, LATERAL (SELECT count(*) AS n, md5(string_agg(r::text, ',' ORDER BY r::text COLLATE "C")) AS rows FROM
@@ -111,7 +146,7 @@ def statement(q, place, units, entries, spec=None):
 
 def twin(q):
     """The same from plain SQL, where no group and no row is left out and values are whole numbers; else None."""
-    if q.form != 'together' or q.groups < ALL_GROUPS or any(v.bounds is None for v in q.values) or any(not k.exact or not k.short for k in q.keys):
+    if q.form != 'together' or q.norms or q.counts_in or q.groups < ALL_GROUPS or any(v.bounds is None for v in q.values) or any(not k.exact or not k.short for k in q.keys):
         return None
     inner = ', '.join(['%s AS k%d' % (k.sql, i) for i, k in enumerate(q.keys)] +
                       [('sum(CASE WHEN {0} < {1} THEN {1} WHEN {0} > {2} THEN {2} ELSE {0} END)' if v.kind == 'sum' else 'count(*) FILTER (WHERE {0})').format(
@@ -229,6 +264,31 @@ def random_where(rng, table, keys):
     return where
 
 
+def random_norms(rng, values):
+    """one to three norms of values that are no codes; what else they limit is as large as it may be"""
+    free = [i for i, v in enumerate(values) if v.kind not in ('codes', 'distinct', 'cut')]
+    rng.shuffle(free)
+    norms = []
+    while free and len(norms) < 3 and rng.random() < 0.8:
+        value = free.pop()
+        others = [free.pop() for _ in range(min(len(free), rng.choice([0, 0, 1, 2])))]
+        # rows of counts are small, steps of sums are not
+        shift = rng.choice([0, 18, 20, 24, 24, 32]) if values[value].kind != 'sum' else rng.choice([0, 0, 4, 10, 20])
+        first, apart = 2 ** rng.choice([20, 20, 22, 24, 28]), rng.choice([1.19, 1.5, 2, 8])
+        limits = sorted({min(int(first * apart ** i) // NORM_UNIT, 2 ** 26) * NORM_UNIT for i in range(rng.choice([0, 1, 1, 3, 10, 85]))})
+        norms.append(Norm(value, shift, others, limits))
+    return norms
+
+
+def random_counts_in(rng, q):
+    """what a norm limits counts in no more groups than what it is of"""
+    counts_in = [rng.choice([1, 2, 3, q.groups]) for _ in q.values]
+    for n in q.norms:
+        for i in n.others:
+            counts_in[i] = min(counts_in[i], counts_in[n.value])
+    return counts_in
+
+
 def random_query(rng, table):
     keys = random_keys(rng, table)
     told = TYPES[table.unit[-1]].hashed and rng.random() < 0.85
@@ -245,6 +305,12 @@ def random_query(rng, table):
         # that plain SQL can answer, too
         q.form, q.values, q.groups = 'together', whole, ALL_GROUPS
         q.keys = [k for k in keys if k.exact and k.short]
+    # choices of their own: with norms or without, an episode has the same queries
+    own = random.Random(q.seed[0])
+    if own.random() < 0.4:
+        q.norms = random_norms(own, q.values)
+    if own.random() < 0.15:
+        q.counts_in = random_counts_in(own, q)
     return q
 
 

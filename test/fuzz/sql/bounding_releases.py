@@ -121,7 +121,8 @@ class Releases:
     def release(self, rng, table, plans):
         """Asks one statement in several ways; returns what differed, or None."""
         sql = random_release(rng, table)
-        common = {'dp_cdp.max_groups': rng.choice([1, 2, 5, 20]), 'dp_cdp.max_rows': rng.choice([1, 3, 100])}
+        common = {'dp_cdp.max_groups': rng.choice([1, 2, 5, 20]), 'dp_cdp.max_rows': rng.choice([1, 3, 100]),
+                  'dp_cdp.max_contribution': rng.choice(['', 'auto', 'auto', '0.5', '3', '1000'])}
         number = rng.randrange(2 ** 63)
         first = ('t', dict(common, max_parallel_workers_per_gather=0, enable_hashagg='off', work_mem='64MB'), 'releases_agg')
         expected = None
