@@ -65,6 +65,19 @@ INSERT INTO form VALUES
 	('rows with limits', 'k', '{int}', 'x, y, z, x, z', $$dp_cdp.make_bound_spec(1, 3, '{31,32}', '{sum,sum,sum,cut,cut}',
 		ARRAY[dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(-5, 100, 'float8'), dp_cdp.make_grid(0, 300, 'numeric'), dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(0, 300, 'numeric')],
 		limits => '{100,200,0,1000000000,-5,2000000000,100,400,0,1000000000}')$$),
+	('norm', 'k', '{int}', 'true', $$dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 100, '{35,36}', '{count}', ARRAY[dp_cdp.make_grid(0, 4294967295, 'bigint')]),
+		0, 20, '{}', '{1048576,2097152,3145728,5242880}')$$),
+	('norms', 'k, b', '{int,boolean}', 'x, flag, y, z', $$dp_cdp.with_norm(dp_cdp.with_norm(dp_cdp.make_bound_spec(2, 100, '{37,38}', '{sum,count,sum,sum}',
+		ARRAY[dp_cdp.make_grid(-1000, 90000, 'int'), dp_cdp.make_grid(0, 40, 'int'), dp_cdp.make_grid(-5, 100, 'float8'), dp_cdp.make_grid(-30, 300, 'numeric')]),
+		0, 14, '{}', '{1048576,16777216,33554432}'), 3, 0, '{2}', '{1073741824,4294967296,8589934592}')$$),
+	('norm of an average', 'word', '{text}', 'true, k, k / 2', $$dp_cdp.with_groups(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 100, '{39,40}', '{rows,scaled,scaled}',
+		ARRAY[dp_cdp.make_grid(0, 4294967295, 'bigint'), dp_cdp.make_scaled_grid(4294967295), dp_cdp.make_scaled_grid(4294967295)], '{0,0,0}'),
+		0, 24, '{1,2}', '{16777216,33554432}'), '{5,5,2}')$$),
+	('norm without limits', NULL, '{}', 'flag, x', $$dp_cdp.with_norm(dp_cdp.make_bound_spec(0, 1, '{41,42}', '{count,sum}',
+		ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500, 'int')]), 1, 10, '{}', '{}')$$),
+	('norm and codes', 'k, word', '{int,text}', 'x, x, flag', $$dp_cdp.with_norm(dp_cdp.make_bound_spec(2, 3, '{43,44}', '{codes,sum,units}',
+		ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(-1000, 90000, 'int'), dp_cdp.make_grid(0, 1, 'int')]), 1, 14, '{}', '{1048576,16777216,33554432}')$$),
+	('fewer groups', 'k', '{int}', 'flag, x', $$dp_cdp.with_groups(dp_cdp.make_bound_spec(1, 6, '{45,46}', '{count,sum}', ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500, 'int')]), '{2,6}')$$),
 	('codes', 'k', '{int}', 'x, x::bigint', $$dp_cdp.make_bound_spec(1, 3, '{21,22}', '{codes,distinct}',
 		ARRAY[dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 4, 'int')])$$);
 -- as many as there can be, of three kinds
@@ -76,11 +89,16 @@ INSERT INTO form
 
 -- columns of rows of units: k0 .. and v0 ..
 CREATE FUNCTION kinds(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT regexp_split_to_array((regexp_match(f.spec, '\{([a-z,]+)\}'))[1], ',') $$;
+-- and where it has norms b0 .., s0 .. of what may have a share, and f
+CREATE FUNCTION bins(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('b' || i - 1 ORDER BY i) FROM (SELECT row_number() OVER () AS i FROM regexp_matches(f.spec, 'with_norm', 'g')) s $$;
+CREATE FUNCTION shares(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('s' || i - 1 ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) WHERE kind NOT IN ('codes', 'distinct', 'cut') AND bins(f) IS NOT NULL $$;
 CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp.bound_key(%s, state, NULL::%s) AS k%s', i - 1, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
 		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%2$s, state, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%2$s, state)'
 			WHEN 'cut' THEN 'dp_cdp.bound_cut(%2$s, state, %1$s)'
-			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i))) $$;
+			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
+		(SELECT string_agg(format('dp_cdp.bound_bin(%s, state, %s) AS %s', substr(b, 2), f.spec, b), ', ' ORDER BY i) FROM unnest(bins(f)) WITH ORDINALITY u (b, i)),
+		(SELECT string_agg(format('dp_cdp.bound_share(%s, state, %s) AS %s', substr(s, 2), f.spec, s), ', ' ORDER BY i) || ', dp_cdp.bound_first(0, state) AS f' FROM unnest(shares(f)) WITH ORDINALITY u (s, i))) $$;
 CREATE FUNCTION states(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('dp_cdp.bound_unit(%s, %s, %s) AS state FROM %s GROUP BY %s', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals), source, unit) $$;
 -- with the unit beside each row, which keeps units apart
@@ -89,12 +107,14 @@ CREATE FUNCTION apart(f form, unit text, source text) RETURNS text LANGUAGE sql 
 	FROM regexp_split_to_table(unit, ', ') WITH ORDINALITY s (u, i), concat('unit', nullif(i, 1)) name $$;
 CREATE FUNCTION kept(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT format('SELECT %s FROM (SELECT %s) units', row_columns(f), states(f, unit, source)) $$;
 -- as the inner query of a release has it, with what is in the exact states
-CREATE FUNCTION keys(f form) RETURNS text LANGUAGE sql AS $$ SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i) $$;
+CREATE FUNCTION keys(f form) RETURNS text LANGUAGE sql AS $$
+	SELECT nullif(concat_ws(', ', (SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)), array_to_string(bins(f), ', ')), '') $$;
 CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', keys(f),
 		(SELECT string_agg(format(CASE WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
 			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1), ', ' ORDER BY i)
-			FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i))), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
+			FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
+		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ') FROM unnest(shares(f) || ARRAY['f']) s WHERE bins(f) IS NOT NULL)), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
 
 CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; result text := '';
@@ -164,7 +184,7 @@ SELECT same(f, unit, 'visit', '{1}') FROM form f, unnest('{label,ci,f,nu,span,"l
 -- in processes together
 SET max_parallel_workers_per_gather = 2;
 SELECT same(f, unit, 'visit', '{1}') FROM form f, unnest('{i4,t,nu,"b, i2, t"}'::text[]) unit
-	WHERE f.name = 'sums' OR f.name IN ('count', 'codes', 'long keys') AND (:long OR unit = 'i4');
+	WHERE f.name = 'sums' OR f.name IN ('count', 'codes', 'long keys', 'norms', 'norm of an average') AND (:long OR unit = 'i4');
 SELECT matches(plan_of(together(f, 'i4', 'visit')), 'Gather.*Parallel Custom Scan \(DpBounding\)', 'workers gather together') FROM form f WHERE name = 'count';
 SET max_parallel_workers_per_gather = 0;
 -- plans below the node
@@ -258,7 +278,9 @@ SELECT throws_ok(format('SELECT * FROM (SELECT %s FROM (SELECT %s) units) q', re
 		('dp_cdp.bound_value(0, state, SPEC)', 'bound_state has no value 0'), ('dp_cdp.bound_value(2, state, SPEC)', 'bound_state has no value 2'),
 		('dp_cdp.bound_codes(1, state, SPEC)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, state, SPEC)', 'bound_state has no codes 2'),
 		('dp_cdp.bound_cut(0, state, SPEC)', 'bound_state has no total 0'), ('dp_cdp.bound_cut(1, state, SPEC)', 'bound_state has no total 1'),
-		('dp_cdp.bound_distinct_codes(0, state)', 'bound_state has no distinct codes 0')) c (c, message);
+		('dp_cdp.bound_distinct_codes(0, state)', 'bound_state has no distinct codes 0'), ('dp_cdp.bound_share(0, state, SPEC)', 'bound_state has no value 0'),
+		('dp_cdp.bound_share(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_bin(0, state, SPEC)', 'bound_spec has no norm 0'),
+		('dp_cdp.bound_bin(-1, state, SPEC)', 'bound_state has no norm -1'), ('dp_cdp.bound_bin(1000, state, SPEC)', 'bound_state has no norm 1000')) c (c, message);
 
 -- Rows leave added up, and only where what reads them cannot tell.
 CREATE FUNCTION node_rows(statement text) RETURNS bigint[] LANGUAGE plpgsql AS $$
@@ -269,8 +291,8 @@ BEGIN
 	END LOOP;
 	RETURN array_remove(result, NULL);
 END $$;
-SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '<', 500::bigint, name || ' leave added up') FROM form f WHERE name IN ('count', 'no keys', 'sums', 'text keys', 'long keys', 'many values');
-SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '>', :units::bigint, name || ' leave as they are') FROM form f WHERE name IN ('codes', 'many groups');
+SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '<', 500::bigint, name || ' leave added up') FROM form f WHERE name IN ('count', 'no keys', 'sums', 'text keys', 'long keys', 'many values', 'norm', 'norms', 'norm of an average', 'norm without limits', 'fewer groups');
+SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '>', :units::bigint, name || ' leave as they are') FROM form f WHERE name IN ('codes', 'many groups', 'norm and codes');
 -- and are estimated so
 CREATE FUNCTION estimated_rows(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE line text;
