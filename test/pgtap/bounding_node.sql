@@ -89,7 +89,7 @@ INSERT INTO form
 
 -- columns of rows of units: k0 .. and v0 ..
 CREATE FUNCTION kinds(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT regexp_split_to_array((regexp_match(f.spec, '\{([a-z,]+)\}'))[1], ',') $$;
--- and where it has norms b0 .., s0 .. of what may have a share, and f
+-- and where it has norms b0 .., s0 .. of what may have a share; f in all
 CREATE FUNCTION bins(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('b' || i - 1 ORDER BY i) FROM (SELECT row_number() OVER () AS i FROM regexp_matches(f.spec, 'with_norm', 'g')) s $$;
 CREATE FUNCTION shares(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('s' || i - 1 ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) WHERE kind NOT IN ('codes', 'distinct', 'cut') AND bins(f) IS NOT NULL $$;
 CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
@@ -98,7 +98,8 @@ CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
 			WHEN 'cut' THEN 'dp_cdp.bound_cut(%2$s, state, %1$s)'
 			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
 		(SELECT string_agg(format('dp_cdp.bound_bin(%s, state, %s) AS %s', substr(b, 2), f.spec, b), ', ' ORDER BY i) FROM unnest(bins(f)) WITH ORDINALITY u (b, i)),
-		(SELECT string_agg(format('dp_cdp.bound_share(%s, state, %s) AS %s', substr(s, 2), f.spec, s), ', ' ORDER BY i) || ', dp_cdp.bound_first(0, state) AS f' FROM unnest(shares(f)) WITH ORDINALITY u (s, i))) $$;
+		(SELECT string_agg(format('dp_cdp.bound_share(%s, state, %s) AS %s', substr(s, 2), f.spec, s), ', ' ORDER BY i) FROM unnest(shares(f)) WITH ORDINALITY u (s, i)),
+		'dp_cdp.bound_first(0, state) AS f') $$;
 CREATE FUNCTION states(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('dp_cdp.bound_unit(%s, %s, %s) AS state FROM %s GROUP BY %s', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals), source, unit) $$;
 -- with the unit beside each row, which keeps units apart
@@ -114,7 +115,7 @@ CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE s
 		(SELECT string_agg(format(CASE WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
 			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1), ', ' ORDER BY i)
 			FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
-		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ') FROM unnest(shares(f) || ARRAY['f']) s WHERE bins(f) IS NOT NULL)), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
+		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ') FROM unnest(shares(f) || ARRAY['f']) s)), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
 
 CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; result text := '';

@@ -41,7 +41,7 @@
 #define MOST_LIMITED_UNITS (1 << 14)
 
 /*
- * A group: followed by its values, where norms limit some their shares and how many units have it first, its keys as
+ * A group: followed by its values, where norms limit some their shares, how many units have it first, its keys as
  * words (values or DP_KEYREFs), its bins, and the keys' bytes.
  */
 typedef struct AddedGroup
@@ -98,7 +98,7 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	context = AllocSetContextCreate(parent, "dp_cdp sums of groups", ALLOCSET_DEFAULT_SIZES);
 	sums = MemoryContextAllocZero(context, sizeof(DpGroupSums));
 	sums->spec = spec;
-	sums->nsums = spec->nnorms > 0 ? 2 * spec->nvalues + 1 : spec->nvalues;
+	sums->nsums = (spec->nnorms > 0 ? 2 : 1) * spec->nvalues + 1;
 	sums->most_units = spec->nnorms > 0 ? MOST_LIMITED_UNITS : MOST_UNITS;
 	sums->context = context;
 	sums->groups = AllocSetContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
@@ -250,6 +250,7 @@ add_entry(const DpGroupSums *sums, AddedGroup *group, const char *from, int n)
 		for (int i = 0; i < layout->nvalues; i++)
 			if (likely(dp_counts_in(spec, i, n)))
 				group->value[i] += dp_clamped_value(layout, from, spec, i);
+		group->value[sums->nsums - 1] += n == 0;
 		return;
 	}
 	for (int i = 0; i < layout->nvalues; i++)
@@ -259,7 +260,7 @@ add_entry(const DpGroupSums *sums, AddedGroup *group, const char *from, int n)
 		group->value[i] += dp_limited_value(layout, from, spec, &sums->norms, i);
 		group->value[layout->nvalues + i] += dp_limited_share(layout, from, spec, &sums->norms, i);
 	}
-	group->value[2 * layout->nvalues] += n == 0;
+	group->value[sums->nsums - 1] += n == 0;
 }
 
 /* Returns a column of a group that is no key. */
@@ -275,7 +276,7 @@ group_sum(const DpGroupSums *sums, const AddedGroup *group, DpRowColumn column)
 		case DP_COLUMN_SHARE:
 			return Int64GetDatum(sums->spec->nnorms > 0 ? group->value[nvalues + column.i] : 0);
 		case DP_COLUMN_FIRST:
-			return Int64GetDatum(sums->spec->nnorms > 0 ? group->value[2 * nvalues] : 0);
+			return Int64GetDatum(group->value[sums->nsums - 1]);
 		case DP_COLUMN_BIN:
 			return Int64GetDatum(group_bins(sums, group)[column.i]);
 		default:

@@ -55,6 +55,7 @@ class Query:
     join: str
     direct: bool                # grouped by keys rather than by their text, where that is the same
     norms: list = dataclasses.field(default_factory=list)
+    firsts: bool = False        # are units counted by their first groups
     counts_in: list = None      # in how many groups of a unit each value counts, where these differ
 
     def spec(self):
@@ -85,7 +86,7 @@ class Query:
 
 class Entries:
     """SQL of the levels that group by the unit and take states apart, and of what the level above reads: columns k0 ... and v0 ...,
-    and with norms b0 ..., s0 ... and f."""
+    with norms b0 ... and s0 ..., and f."""
 
     def level(self, q, spec, place, with_unit=False, more=()):
         unit = ['t.' + u for u in q.unit]
@@ -98,7 +99,7 @@ class Entries:
         told = spec.replace('%', '%%')
         kept += ['dp_cdp.bound_bin(%d, state, %s) AS b%d' % (i, told, i) for i in range(len(q.norms))]
         kept += ['dp_cdp.bound_share(%d, state, %s) AS s%d' % (i, told, i) for i in q.limited()]
-        kept += ['dp_cdp.bound_first(0, state) AS f'] * bool(q.norms)
+        kept += ['dp_cdp.bound_first(0, state) AS f'] * q.firsts
         return 'SELECT %s FROM (SELECT %s%s AS state FROM %s GROUP BY %s) states' % (
             ', '.join(kept), ''.join('%s AS unit%d, ' % (u, i) for i, u in enumerate(unit)) * with_unit, call, q.source(place, more), ', '.join(unit))
 
@@ -109,7 +110,7 @@ class Entries:
         return ['b%d' % i for i in range(len(q.norms))]
 
     def shares(self, q):
-        return ['s%d' % i for i in q.limited()] + ['f'] * bool(q.norms)
+        return ['s%d' % i for i in q.limited()] + ['f'] * q.firsts
 
     def value(self, q, i):
         return 'v%d' % i
@@ -146,7 +147,7 @@ def statement(q, place, units, entries, spec=None):
 
 def twin(q):
     """The same from plain SQL, where no group and no row is left out and values are whole numbers; else None."""
-    if q.form != 'together' or q.norms or q.counts_in or q.groups < ALL_GROUPS or any(v.bounds is None for v in q.values) or any(not k.exact or not k.short for k in q.keys):
+    if q.form != 'together' or q.norms or q.firsts or q.counts_in or q.groups < ALL_GROUPS or any(v.bounds is None for v in q.values) or any(not k.exact or not k.short for k in q.keys):
         return None
     inner = ', '.join(['%s AS k%d' % (k.sql, i) for i, k in enumerate(q.keys)] +
                       [('sum(CASE WHEN {0} < {1} THEN {1} WHEN {0} > {2} THEN {2} ELSE {0} END)' if v.kind == 'sum' else 'count(*) FILTER (WHERE {0})').format(
@@ -309,6 +310,7 @@ def random_query(rng, table):
     own = random.Random(q.seed[0])
     if own.random() < 0.4:
         q.norms = random_norms(own, q.values)
+    q.firsts = bool(q.norms) or own.random() < 0.1
     if own.random() < 0.15:
         q.counts_in = random_counts_in(own, q)
     return q
