@@ -27,7 +27,7 @@ EXECUTE held(counted(2, 5, 6, 100));
 -- one limit; none; as many as there may be
 EXECUTE held(counted(5));
 EXECUTE held(counted(VARIADIC '{}'));
-SELECT count(*) FROM (SELECT counted(VARIADIC array_agg(i)) FROM generate_series(1, 88) i) s;
+SELECT count(*) FROM (SELECT counted(VARIADIC array_agg(i)) FROM generate_series(1, 104) i) s;
 
 -- Held to a limit, a vector has at most its norm: over all groups, in steps, squared.
 PREPARE squares(dp_cdp.bound_spec, bigint[]) AS
@@ -44,7 +44,7 @@ EXECUTE squares(counted(2, 5, 6, 100), units(2, 5, 6, 100));
 CREATE TABLE amounts (who text, k int, x bigint);
 INSERT INTO amounts VALUES ('both signs', 1, 2000000), ('both signs', 2, -2000001), ('a limit', 1, :unit), ('a limit, below', 1, -:unit), ('one step more', 1, :unit + 1),
 	('one step beside', 1, :unit), ('one step beside', 2, 1), ('one step', 1, 1), ('none', 1, NULL), ('zero', 1, 0), ('zero', 2, 7), ('zero', 2, -7),
-	('large', 1, 2::numeric ^ 47), ('larger', 1, 2::numeric ^ 62), ('larger', 2, -(2::numeric ^ 62)), ('the most', 1, 2::numeric ^ 46);
+	('large', 1, 2::numeric ^ 50), ('larger', 1, 2::numeric ^ 62), ('larger', 2, -(2::numeric ^ 62)), ('the most', 1, 2::numeric ^ 48);
 CREATE FUNCTION summed(shift int, VARIADIC n numeric[]) RETURNS dp_cdp.bound_spec LANGUAGE sql IMMUTABLE AS $$
 	SELECT dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 10, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(-4294967296, 4294967296, 'bigint')]), 0, shift, '{}', units(VARIADIC n)) $$;
 -- steps of wide bounds are longer: 2^31 each
@@ -58,9 +58,9 @@ PREPARE sums(dp_cdp.bound_spec) AS
 		   FROM (SELECT who, dp_cdp.bound_unit($1, who, k, x) AS state FROM amounts GROUP BY who) s) s ORDER BY who, k;
 EXECUTE sums(summed(0, 1, 3, 5000));
 -- steps are halved, four times
-EXECUTE sums(summed(4, 16, 48, 67108864));
--- a value is held to 2^47 steps, which is before its norm is known
-EXECUTE sums(wide(32, 1, 67108864));
+EXECUTE sums(summed(4, 16, 48, 268435456));
+-- a value is held to 2^50 steps, which is before its norm is known
+EXECUTE sums(wide(32, 1, 268435456));
 
 -- Several norms, each with values of its own; a value without one is as ever.
 CREATE FUNCTION several() RETURNS dp_cdp.bound_spec LANGUAGE sql IMMUTABLE AS $$
@@ -113,15 +113,15 @@ EXECUTE fewer(fewer(2, 3));
 -- Messages
 -- ---------------------------------------------------------------------
 
--- limits ascend, and are multiples of the unit within 2^46
+-- limits ascend, and are multiples of the unit within 2^48
 SELECT counted(2, 2);
 SELECT counted(3, 2);
 SELECT counted(0, 1);
 SELECT counted(-1, 1);
 SELECT counted(1.5);
-SELECT counted(67108864) IS NOT NULL AS the_most;
-SELECT counted(67108865);
-SELECT counted(VARIADIC array_agg(i)) FROM generate_series(1, 89) i;
+SELECT counted(268435456) IS NOT NULL AS the_most;
+SELECT counted(268435457);
+SELECT counted(VARIADIC array_agg(i)) FROM generate_series(1, 105) i;
 SELECT dp_cdp.with_norm(counted(1), 0, 20, '{}', ARRAY[1048576, NULL]);
 -- a value has one norm, and each norm one of its own; codes have none
 SELECT dp_cdp.with_norm(counted(1), 0, 20, '{}', units(1));

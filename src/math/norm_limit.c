@@ -281,7 +281,7 @@ dp_norms_choose_mean(const dp_norms *norms, const double *limits, int n, double 
 double
 dp_norms_share(double rho, double groups, bool is_mean)
 {
-	double		share = is_mean ? MEAN_SHARE : at_most(0.08 / pow(rho, 0.18), 0.3) / pow(groups, 0.15);
+	double		share = is_mean ? MEAN_SHARE : at_most(0.08 / pow(rho, 0.18), 0.3) / pow(at_least(groups, 1), 0.15);
 
 	/* so that no last bit of a library decides on a price */
 	return floor(share * 1000 + 0.5) / 1000;

@@ -41,7 +41,7 @@ typedef struct dp_norms
 /*
  * Sets what noisy counts, with independent noise of standard deviation sigma >
  * 0 each, tell of norms; bins from 1 to DP_NORM_BINS.  whole: they are of counts of
- * rows, or of units; groups: of so many groups (>= 1; a guess where that is not known).
+ * rows, or of units, and exponent is 0; groups: of so many groups (>= 1; a guess where that is not known).
  * Returns false, and counts of 0, where the noise may be all that there is.
  */
 extern bool dp_norms_estimate(const double *noisy, int bins, int exponent, double sigma, bool whole, double groups,

@@ -14,7 +14,7 @@ Among the units are zero vectors, norms exactly at a limit and one step above, v
 saturate, units of one group and of 10,000.
 
 Nothing is random from run to run.  `make test` has 9 specs of 1,200 units, `make test-all` 60 of 6,000: a unit has
-1 to 4 vectors, each held to up to 88 candidates.
+1 to 4 vectors, each held to up to 85 candidates.
 """
 import bisect
 import math
@@ -27,8 +27,8 @@ UNITS = size(1200, 6000)
 MANY_GROUPS = 10000
 LIKE_THESE = size(3, 6)         # specs that read the same units
 U = 1 << 20
-MOST_VALUE = 1 << 47
-MOST_NORM = 1 << 46
+MOST_VALUE = 1 << 50
+MOST_NORM = 1 << 48
 ONE = 1 << 24
 MOST_ROWS = (1 << 32) - 1
 WIDE = 1 << 32                  # steps to which the grid of a whole number may go
@@ -112,7 +112,7 @@ def spec(values, norms, groups):
 
 def random_row(rng, scale):
     return (rng.choice([0, 1, 1, 1, scale]), rng.choice([ONE, -ONE, 0, rng.randint(-ONE, ONE), rng.randint(-2 ** 31, 2 ** 31 - 1)]),
-            rng.randint(-ONE, ONE), rng.choice([0, scale, -scale, rng.randint(-scale, scale), 1 << 47, -(1 << 62), 1 << 62, None]))
+            rng.randint(-ONE, ONE), rng.choice([0, scale, -scale, rng.randint(-scale, scale), 1 << 50, -(1 << 62), 1 << 62, None]))
 
 
 def random_unit(rng):
@@ -130,10 +130,10 @@ def random_unit(rng):
 
 
 def special_units(rng):
-    """of very many groups, and with counts that saturate: 2^15 rows of 2^32 steps are 2^47"""
+    """of very many groups, and of many rows"""
     yield {k: [(1, ONE, -ONE, 1)] for k in range(MANY_GROUPS)}
     yield {k: [random_row(rng, 1 << 31)] for k in range(MANY_GROUPS)}
-    yield {1: [(1, ONE, ONE, 1 << 62)] * 33000, 2: [(1, -ONE, ONE, -(1 << 62))]}
+    yield {1: [(1, ONE, ONE, 1 << 62)] * 1000, 2: [(1, -ONE, ONE, -(1 << 62))]}
 
 
 # ---------------------------------------------------------------------------
@@ -309,6 +309,20 @@ def specs(tap):
     tap.ok(limits.reached > 0, "some come to a limit exactly", "%d" % limits.reached)
 
 
+def saturated(tap):
+    """Counts beyond what a value may be: 2^18 rows of 2^32 steps are 2^50."""
+    rows = psql("""
+        SET plan_cache_mode = force_generic_plan;
+        PREPARE many(dp_cdp.bound_spec) AS
+            SELECT dp_cdp.bound_key(0, state, NULL::int) AS k, dp_cdp.bound_bin(0, state, $1), dp_cdp.bound_value(0, state, $1), dp_cdp.bound_share(0, state, $1)
+            FROM (SELECT dp_cdp.bound_unit($1, 1, i / 300000, true) AS state FROM generate_series(0, 599999) i WHERE i < 250000 OR i >= 300000) s;
+        EXECUTE many(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 2, '{1,2}', '{count}', ARRAY[dp_cdp.make_grid(0, %d, 'bigint')]), 0, 32, '{}', '{%d}'))
+        """ % (MOST_ROWS, MOST_NORM))
+    length = math.isqrt((250000 << 32) ** 2 + MOST_VALUE ** 2 - 1) + 1
+    tap.ok(sorted([int(x) for x in row] for row in rows) == [[k, 1, 0, (v * U) // length] for k, v in ((0, 250000 << 32), (1, MOST_VALUE))],
+           "counts of more than 2^50 steps are that", rows)
+
+
 def large_sums(tap):
     """More units than are added up before rows leave, each with the largest norm there is."""
     units = 70000
@@ -321,7 +335,7 @@ def large_sums(tap):
                          dp_cdp.bound_share(0, state, $1) AS s, dp_cdp.bound_first(0, state) AS f
                   FROM (SELECT dp_cdp.bound_unit($1, unit, k, x) AS state
                         FROM (SELECT unit, unit %% 2 AS k, CASE WHEN unit %% 2 = 0 THEN %d ELSE -%d END::bigint AS x FROM generate_series(1, %d) unit) r GROUP BY unit) s) s GROUP BY k, b;
-        EXECUTE largest(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(-%d, %d, 'bigint')]), 0, 14, '{}', '{%d,%d}'))
+        EXECUTE largest(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(-%d, %d, 'bigint')]), 0, 16, '{}', '{%d,%d}'))
         """ % (WIDE, WIDE, units, WIDE, WIDE, U, MOST_NORM))
     half = units // 2
     tap.ok(sorted([int(x) for x in row] for row in rows) == [[0, 1, half * MOST_NORM, half * U, half], [1, 1, -half * MOST_NORM, -half * U, half]],
@@ -331,6 +345,7 @@ def large_sums(tap):
 def main():
     tap = Tap("norms.py", 1)
     specs(tap)
+    saturated(tap)
     large_sums(tap)
     tap.done()
 

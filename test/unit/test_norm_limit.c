@@ -39,13 +39,13 @@ normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-/* Returns an estimate of counts without any noise to speak of. */
+/* Returns an estimate of counts without any noise to speak of, of sums. */
 static dp_norms
 exactly(const double *counts, int bins, int exponent)
 {
 	dp_norms	norms;
 
-	dp_norms_estimate(counts, bins, exponent, 1e-6, &norms);
+	(void) dp_norms_estimate(counts, bins, exponent, 1e-6, false, 1, &norms);
 	return norms;
 }
 
@@ -61,27 +61,49 @@ test_exact(void)
 		check(fabs(norms.count[j] - counts[j]) < 1e-3, "%g units in bin %d", norms.count[j], j);
 }
 
-/* Ten units of norms between 2^(j - 1) and 2^j have a total between 10 times both, and nothing is cut above. */
+/* Ten units of norms above 2^(j - 1), at most 2^j, have a total between 10 times both, and nothing is cut above. */
+static void
+one_bin(int exponent, bool whole, double groups)
+{
+	for (int j = 0; j < BINS; j++)
+	{
+		double		counts[BINS] = {0};
+		double		lower = exp2(exponent + j - 1);
+		dp_norms	norms;
+		double		total;
+
+		counts[j] = 10;
+		check(dp_norms_estimate(counts, BINS, exponent, 1e-6, whole, groups, &norms), "bin %d is noise", j);
+		total = dp_norms_total(&norms);
+		check(total > 10 * lower && total <= 20 * lower * (1 + 1e-6), "%g for 10 above %g", total, lower);
+		check(dp_norms_cut(&norms, 2 * lower) < 1e-6 * total, "%g above all", dp_norms_cut(&norms, 2 * lower));
+		/* where all are above the limit, each loses it */
+		check(fabs(dp_norms_cut(&norms, lower / 2) - (total - 5 * lower)) < 1e-5 * total, "%g of %g",
+			  dp_norms_cut(&norms, lower / 2), total);
+	}
+}
+
 static void
 test_one_bin(void)
 {
-	for (int exponent = -7; exponent <= 0; exponent++)
-		for (int j = 0; j < BINS; j++)
-		{
-			double		counts[BINS] = {0};
-			double		lower = exp2(exponent + j - 1);
-			dp_norms	norms;
-			double		total;
+	for (int exponent = -8; exponent <= 0; exponent++)
+		one_bin(exponent, false, 3);
+	one_bin(0, true, 1);
+	one_bin(0, true, 20);
+}
 
-			counts[j] = 10;
-			norms = exactly(counts, BINS, exponent);
-			total = dp_norms_total(&norms);
-			check(total > 10 * lower && total < 20 * lower, "%g for 10 above %g", total, lower);
-			check(dp_norms_cut(&norms, 2 * lower) < 1e-9 * total, "%g above all", dp_norms_cut(&norms, 2 * lower));
-			/* where all are above the limit, each loses it */
-			check(fabs(dp_norms_cut(&norms, lower / 2) - (total - 5 * lower)) < 1e-9 * total, "%g of %g",
-				  dp_norms_cut(&norms, lower / 2), total);
-		}
+/* Norms of few rows are few: 10 units in a bin up to 2 have 2 in one group, the root of 2, 3 or 4 in several. */
+static void
+test_few_rows(void)
+{
+	double		counts[BINS] = {0, 10};
+	dp_norms	norms;
+
+	(void) dp_norms_estimate(counts, BINS, 0, 1e-6, true, 1, &norms);
+	check(fabs(dp_norms_total(&norms) - 20) < 1e-4, "%g", dp_norms_total(&norms));
+	(void) dp_norms_estimate(counts, BINS, 0, 1e-6, true, 5, &norms);
+	check(dp_norms_cut(&norms, 1.42) > 0 && dp_norms_cut(&norms, 1.42) < dp_norms_cut(&norms, 1.41) - 0.01, "none at the root of 2");
+	check(dp_norms_cut(&norms, 1.74) < dp_norms_cut(&norms, 1.73) - 0.01, "none at the root of 3");
 }
 
 /*
@@ -136,22 +158,45 @@ test_least_error(void)
 	}
 }
 
-/* Where no unit is seen the limit is 4, or the largest if all are smaller. */
+/* Where no unit is seen the limit is the largest up to 4, or of statistics up to 1; the least where all are larger. */
 static void
 test_nobody(void)
 {
 	double		counts[BINS] = {0};
 
-	for (int exponent = -7; exponent <= 0; exponent++)
+	static const double large[] = {5, 6};
+
+	for (int exponent = -8; exponent <= 0; exponent++)
 	{
-		dp_norms	norms = exactly(counts, BINS, exponent);
+		dp_norms	norms;
 
 		set_limits(exponent);
+		check(!dp_norms_estimate(counts, BINS, exponent, 1, false, 5, &norms), "nobody is seen");
 		check(dp_norms_total(&norms) == 0 && dp_norms_cut(&norms, 1) == 0, "%g of nobody", dp_norms_total(&norms));
-		check(limits[dp_norms_choose(&norms, limits, LIMITS, 5, 3)] == 4, "%g", limits[dp_norms_choose(&norms, limits, LIMITS, 5, 3)]);
-		check(dp_norms_choose(&norms, limits, 5, 5, 3) == (exponent + 1 > 2 ? 0 : 4), "%d of 5", dp_norms_choose(&norms, limits, 5, 5, 3));
+		check(limits[dp_norms_choose(&norms, limits, LIMITS, 5, 3)] == DP_UNSEEN_LIMIT, "%g", limits[dp_norms_choose(&norms, limits, LIMITS, 5, 3)]);
+		check(limits[dp_norms_choose_mean(&norms, limits, LIMITS, 5, 3)] == 1, "%g", limits[dp_norms_choose_mean(&norms, limits, LIMITS, 5, 3)]);
+		check(dp_norms_choose(&norms, limits, 5, 5, 3) == 4, "%d of 5 up to 2", dp_norms_choose(&norms, limits, 5, 5, 3));
+		check(dp_norms_choose(&norms, large, 2, 5, 3) == 0 && dp_norms_choose_mean(&norms, large, 2, 5, 3) == 0, "all are larger");
 		check(dp_norms_choose(&norms, limits, 1, 5, 3) == 0, "one limit");
 	}
+}
+
+/* The price of the histogram is a share of rho: of thousandths, falling in rho and groups, at most 0.3. */
+static void
+test_share(void)
+{
+	check(dp_norms_share(1, 1, false) == 0.08, "%g", dp_norms_share(1, 1, false));
+	check(dp_norms_share(1, 0, false) == 0.08, "%g where no group may come", dp_norms_share(1, 0, false));
+	for (int is_mean = 0; is_mean <= 1; is_mean++)
+		for (double rho = 1e-9; rho < 1e9; rho *= 3)
+			for (double groups = 1; groups < 1e12; groups *= 7)
+			{
+				double		share = dp_norms_share(rho, groups, is_mean);
+
+				check(share >= 0 && share <= 0.3, "%g of %g, %g groups", share, rho, groups);
+				check(fabs(share * 1000 - rint(share * 1000)) < 1e-9, "%g is not of thousandths", share);
+				check(share >= dp_norms_share(3 * rho, groups, is_mean) && share >= dp_norms_share(rho, 7 * groups, is_mean), "%g at %g, %g groups", share, rho, groups);
+			}
 }
 
 /* A value that may come as a noisy count: as usual, far too large, or none. */
@@ -185,6 +230,7 @@ test_any(void)
 		int			kind = n % 4;
 		int			bins = 1 + (int) (pseudo() % BINS);
 		int			exponent = (int) (pseudo() % 16) - 8;
+		bool		whole = pseudo() % 2 == 0;
 		int			nlimits = 1 + (int) (pseudo() % LIMITS);
 		double		sigma = exp2(kind == 0 ? 12 * uniform() : 400 * uniform() - 200);
 		double		noise = exp2(kind == 0 ? 20 * uniform() - 10 : 400 * uniform() - 200);
@@ -198,8 +244,10 @@ test_any(void)
 
 		for (int j = 0; j < bins; j++)
 			counts[j] = any_count(kind);
+		/* whole numbers begin with 1 */
+		exponent = whole ? 0 : exponent;
 		set_limits(exponent);
-		dp_norms_estimate(counts, bins, exponent, sigma, &norms);
+		(void) dp_norms_estimate(counts, bins, exponent, sigma, whole, groups, &norms);
 		check(norms.bins == bins && norms.exponent == exponent, "%d bins from %d", norms.bins, norms.exponent);
 		for (int j = 0; j < bins; j++)
 			sound = sound && isfinite(norms.count[j]) && norms.count[j] >= 0 && isfinite(norms.tilt[j]) && norms.tilt[j] >= 0;
@@ -218,6 +266,8 @@ test_any(void)
 		check(sound, "case %ld: what is cut does not fall", n);
 		best = dp_norms_choose(&norms, limits, nlimits, groups, noise);
 		check(best >= 0 && best < nlimits, "case %ld: limit %d of %d", n, best, nlimits);
+		best = dp_norms_choose_mean(&norms, limits, nlimits, groups, noise);
+		check(best >= 0 && best < nlimits, "case %ld: limit %d of %d for a mean", n, best, nlimits);
 	}
 }
 
@@ -236,7 +286,7 @@ test_noise_alone(void)
 
 		for (int j = 0; j < BINS; j++)
 			counts[j] = 30 * normal();
-		dp_norms_estimate(counts, BINS, 0, 30, &norms);
+		(void) dp_norms_estimate(counts, BINS, 0, 30, false, 10, &norms);
 		wrong += limits[dp_norms_choose(&norms, limits, LIMITS, 10, 10)] > 8;
 	}
 	check(wrong * 50 < runs, "%d of %d", wrong, runs);
@@ -265,7 +315,7 @@ test_among_noise(void)
 
 		for (int j = 0; j < BINS; j++)
 			noisy[j] = counts[j] + 15 * normal();
-		dp_norms_estimate(noisy, BINS, 0, 15, &norms);
+		(void) dp_norms_estimate(noisy, BINS, 0, 15, false, 1, &norms);
 		chosen = limits[dp_norms_choose(&norms, limits, LIMITS, 1, noise)];
 		best = limits[dp_norms_choose(&truth, limits, LIMITS, 1, noise)];
 		wrong += hypot(dp_norms_cut(&truth, chosen), noise * chosen) > 1.3 * hypot(dp_norms_cut(&truth, best), noise * best);
@@ -278,9 +328,11 @@ norm_limit_tests(void)
 {
 	RUN(test_exact);
 	RUN(test_one_bin);
+	RUN(test_few_rows);
 	RUN(test_choice);
 	RUN(test_least_error);
 	RUN(test_nobody);
+	RUN(test_share);
 	RUN(test_any);
 	RUN(test_noise_alone);
 	RUN(test_among_noise);
