@@ -321,6 +321,7 @@ typedef struct DpExactVector
  *	 codes_histogram(integer[], bins int) -> exact_vector   aggregate: how many
  *			of the codes are 0 .. bins - 1; codes beyond count for the last
  *			bin, negative ones for the first.  No input: NULL.
+ *	 codes_shares(integer[], bins int, share bigint) -> exact_vector   aggregate: the same, each code counting its share
  *	 codes_distinct(bigint[]) -> bigint           aggregate: how many different codes.  No input: NULL.
  *	 moment_n(x, range) -> exact_sum        aggregates: how many rows have a value (not NaN); the
  *	 moment_t(x, range), moment_t2(...)     sums of t = centered(x, range) and of chebyshev(t)

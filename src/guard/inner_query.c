@@ -359,6 +359,18 @@ sum_of_steps(Expr *column)
 	return (Expr *) make_aggregate(dp_own_routine("steps_sum", 1, args), dp_own_type("exact_sum"), list_make1(column), NULL);
 }
 
+/* Returns the aggregate of a part's shares; of codes each has one, and value is their column. */
+static Expr *
+share_aggregate(DpRelease *release, PartCursor *c, Expr *value, Expr *share)
+{
+	Oid			args[] = {INT4ARRAYOID, INT4OID, INT8OID};
+
+	if (part_kind(c) != DP_VALUE_CODES)
+		return sum_of_steps(share);
+	return (Expr *) make_aggregate(dp_own_routine("codes_shares", 3, args), dp_own_type("exact_vector"),
+								   list_make3(copyObject(value), part_param(c, release, DP_PARAM_BINS, INT4OID), share), NULL);
+}
+
 /* Returns the aggregate of one part over that column. */
 static Expr *
 column_aggregate(DpRelease *release, PartCursor *c, Expr *column)
@@ -492,7 +504,7 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	Query	   *query = dp_select_from(dp_subquery_entry(kept, "kept"));
 	PartCursor	c = START_PARTS(parts);
 	int			nkeys = list_length(release->keys);
-	bool		is_share = false;
+	Expr	   *value = NULL;	/* of a part whose share follows */
 	ListCell   *lc;
 
 	query->hasAggs = true;
@@ -506,15 +518,17 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 			add_target(query, column);
 			group_by(query, llast(query->targetList), sort && tle->resno <= nkeys);
 		}
-		else if (is_share || !next_part(&c, release))
+		else if (value != NULL)
 		{
-			add_target(query, sum_of_steps(column));
-			is_share = false;
+			add_target(query, share_aggregate(release, &c, value, column));
+			value = NULL;
 		}
+		else if (!next_part(&c, release))
+			add_target(query, sum_of_steps(column));
 		else
 		{
 			add_target(query, column_aggregate(release, &c, column));
-			is_share = has_share(release, &c);
+			value = has_share(release, &c) ? column : NULL;
 		}
 	}
 	return query;

@@ -88,6 +88,7 @@ static const struct
 	{"bound_first", DP_PLACE_KEPT},
 	{"steps_sum", DP_PLACE_ENTRIES},
 	{"codes_histogram", DP_PLACE_ENTRIES},
+	{"codes_shares", DP_PLACE_ENTRIES},
 	{"codes_distinct", DP_PLACE_ENTRIES},
 	{"distinct_count", DP_PLACE_ENTRIES}
 };

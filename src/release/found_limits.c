@@ -28,14 +28,13 @@ choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const 
 
 	double		groups = Max(priced->groups_guess, 1);
 	double		noise = part->sigma / part->step / (double) column->limits[0];
-	bool		is_mean = column->desc->answer == DP_ANSWER_MOMENTS;
 	int			bins;
 	int			first = dp_first_norm(column, &bins);
 
 	for (int i = 0; i < column->nlimits; i++)
 		limits[i] = (double) column->limits[i] / column->norm_unit;
 	(void) dp_norms_estimate(counts, bins, first, sigma, part->desc.kind != DP_VALUE_SUM, groups, norms);
-	return is_mean ? dp_norms_choose_mean(norms, limits, column->nlimits, groups, noise)
+	return dp_is_weighted(column->desc) ? dp_norms_choose_mean(norms, limits, column->nlimits, groups, noise)
 		: dp_norms_choose(norms, limits, column->nlimits, groups, noise);
 }
 

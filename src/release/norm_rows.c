@@ -55,16 +55,30 @@ bin_at(const DpPricedRelease *priced, TupleTableSlot *slot, int norm)
 	return DatumGetInt64(slot->tts_values[priced->nkeys + norm]);
 }
 
-/* Returns what the row adds to a part that a norm limits. */
-static dp_i128
-limited(const DpPricedRelease *priced, const DpPricedColumn *column, TupleTableSlot *slot, int att)
+/* Adds what the row has of a part that a norm limits. */
+static void
+add_limited(const DpPricedRelease *priced, const DpPricedColumn *column, const DpPricedPart *part, TupleTableSlot *slot, int att,
+			dp_i128 *state)
 {
-	int			limit = column->limit;
-
 	/* without limits the value is what max_groups and max_rows leave of it */
-	if (column->nlimits == 0 || bin_at(priced, slot, column->desc->norm) <= limit)
-		return sum_at(slot, att);
-	return sum_at(slot, att + 1) * (column->limits[limit] / DP_NORM_UNIT);
+	bool		is_whole = column->nlimits == 0 || bin_at(priced, slot, column->desc->norm) <= column->limit;
+	dp_i128		factor = is_whole ? 1 : column->limits[column->limit] / DP_NORM_UNIT;
+
+	if (!is_whole)
+		att++;
+	if (part->desc.kind != DP_VALUE_CODES)
+		state[part->offset] += sum_at(slot, att) * factor;
+	else if (!slot->tts_isnull[att])
+	{
+		const DpExactVector *vector = (const DpExactVector *) DatumGetPointer(slot->tts_values[att]);
+
+		if (is_whole)
+			factor = (dp_i128) 1 << part->shift;
+		if (vector->bins != part->width)
+			elog(ERROR, "a vector has %d bins instead of %d", vector->bins, part->width);
+		for (int i = 0; i < part->width; i++)
+			state[part->offset + i] += vector->count[i] * factor;
+	}
 }
 
 void
@@ -80,7 +94,7 @@ dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *st
 		{
 			if (column->desc->norm >= 0)
 			{
-				state[column->parts[j].offset] += limited(priced, column, slot, att);
+				add_limited(priced, column, &column->parts[j], slot, att, state);
 				att += 2;
 			}
 			else

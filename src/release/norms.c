@@ -99,6 +99,12 @@ is_sum(const DpPricedColumn *column)
 	return column->desc->answer == DP_ANSWER_SUM && column->desc->kind == DP_VALUE_SUM;
 }
 
+static bool
+has_codes(const DpPricedColumn *column)
+{
+	return column->parts[0].desc.kind == DP_VALUE_CODES;
+}
+
 /* Returns a norm in steps as a limit, which is a multiple of DP_NORM_UNIT: no unit with just this norm is cut. */
 static int64
 limit_of(double steps)
@@ -132,9 +138,12 @@ add_limits(DpPricedColumn *column)
 	{
 		double		norm = exp2((double) i / LIMITS_BY_BIN);
 
-		while (!is_sum(column) && next < lengthof(rows) && sqrt(rows[next]) <= norm * (1 + 1e-9))
+		/* histograms are large, and each bin of norms has its own */
+		if (has_codes(column) && i % LIMITS_BY_BIN != 0)
+			continue;
+		while (!is_sum(column) && !has_codes(column) && next < lengthof(rows) && sqrt(rows[next]) <= norm * (1 + 1e-9))
 			add_limit(column, sqrt(rows[next++]));
-		if (is_sum(column) || norm > 4)
+		if (is_sum(column) || has_codes(column) || norm > 4)
 			add_limit(column, norm);
 	}
 }
@@ -217,6 +226,22 @@ dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNe
  * ------------------------------------------------------------------------
  */
 
+bool
+dp_is_weighted(const DpReleaseColumn *column)
+{
+	switch (column->answer)
+	{
+		case DP_ANSWER_MOMENTS:
+		case DP_ANSWER_QUANTILE:
+		case DP_ANSWER_MIN:
+		case DP_ANSWER_MAX:
+		case DP_ANSWER_CLIPPED:
+			return true;
+		default:
+			return false;
+	}
+}
+
 int64
 dp_limit_price(const DpPricedColumn *column, const DpPricedRelease *priced)
 {
@@ -224,7 +249,7 @@ dp_limit_price(const DpPricedColumn *column, const DpPricedRelease *priced)
 
 	if (!column->finds_limit)
 		return 0;
-	return Max((int64) (dp_norms_share(rho / DP_RHO_ONE, priced->groups_guess, column->desc->answer == DP_ANSWER_MOMENTS) * rho), 1);
+	return Max((int64) (dp_norms_share(rho / DP_RHO_ONE, priced->groups_guess, dp_is_weighted(column->desc)) * rho), 1);
 }
 
 /* ------------------------------------------------------------------------

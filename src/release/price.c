@@ -52,6 +52,9 @@
 /* groups of a unit, and its rows in each, that count where neither its norm is limited nor anybody has set a number */
 #define USUAL_LIMIT 5
 
+/* rows of a unit in a group of a histogram whose norm is limited: more than these are drawn from, at random */
+#define MOST_LIMITED_CODES 64
+
 /* how many groups undeclared keys make, for a guess that no privacy rests on */
 #define USUAL_GROUPS 16
 
@@ -115,14 +118,16 @@ most_rows(const DpPricedColumn *column, const DpPricedRelease *priced)
 static dp_u128
 limited_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, const DpPricedRelease *priced, DpNeighbors neighbors)
 {
-	dp_u128		of_norm = dp_norm_sensitivity(column, part, neighbors, priced->nkeys > 0);
+	/* what moves from one bin to another is as if it was in another group */
+	bool		grouped = priced->nkeys > 0 || part->desc.kind == DP_VALUE_CODES;
+	dp_u128		of_norm = dp_norm_sensitivity(column, part, neighbors, grouped);
 	dp_u128		of_limits;
 	int64		most = Max(part->grid.upper, -part->grid.lower);
 
 	if (dp_most_rows(priced->dataset) == 0 || (priced->state_groups > 1 && dp_most_groups(priced->dataset) == 0) ||
 		most > DP_MOST_NORM >> part->shift)
 		return of_norm;
-	of_limits = squared_sensitivity(&part->grid, priced->state_groups, priced->nkeys > 0, neighbors);
+	of_limits = squared_sensitivity(&part->grid, priced->state_groups, grouped, neighbors);
 	return Min(of_norm, of_limits << 2 * part->shift);
 }
 
@@ -131,7 +136,7 @@ static void
 measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *priced)
 {
 	DpNeighbors neighbors = neighbors_of(priced);
-	int64		codes = Min(priced->max_rows, DP_MAX_CODES);
+	int64		codes = column->nlimits == 0 ? Min(priced->max_rows, DP_MAX_CODES) : Min(most_rows(column, priced), MOST_LIMITED_CODES);
 
 	part->width = 1;
 	switch (part->desc.kind)
@@ -162,7 +167,7 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 			break;
 	}
 	part->step = part_step(part);
-	if (part->desc.kind == DP_VALUE_CODES)
+	if (part->desc.kind == DP_VALUE_CODES && column->nlimits == 0)
 		part->sens2 = squared_vector_sensitivity(codes, priced->max_groups, neighbors);
 	else if (column->nlimits > 0)
 		part->sens2 = limited_sensitivity(column, part, priced, neighbors);

@@ -321,6 +321,13 @@ CREATE AGGREGATE dp_cdp.codes_histogram(codes integer[], bins integer) (
 	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
 	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
 );
+CREATE FUNCTION dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_codes_shares' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.codes_shares(codes integer[], bins integer, share bigint) (
+	SFUNC = dp_cdp.codes_shares_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+);
 CREATE FUNCTION dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
 	RETURNS dp_cdp.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_codes_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -519,6 +526,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.moments_u2(dp_cdp.exact_moments), dp_cdp.moments_tu(dp_cdp.exact_moments),
 	dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer),
 	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
+	dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint),
 	dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector),
 	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[]),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, real),

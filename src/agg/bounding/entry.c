@@ -141,7 +141,8 @@ dp_check_row_column(const DpLayout *layout, DpRowColumn column)
 			return;
 		case DP_COLUMN_VALUE:
 		case DP_COLUMN_SHARE:
-			if (i < 0 || i >= layout->nvalues || layout->codes[i] != 0)
+			if (i < 0 || i >= layout->nvalues || (layout->codes[i] & DP_CODES_SET) ||
+				(column.kind == DP_COLUMN_VALUE && layout->codes[i] != 0))
 				elog(ERROR, "bound_state has no value %d", i);
 			return;
 		case DP_COLUMN_BIN:
@@ -244,7 +245,7 @@ value_fits(const DpLayout *layout, const DpBoundSpec *spec, int i)
 {
 	int			rows = spec->value[i].rows;
 
-	if (dp_value_is_sum(spec, i) != dp_is_sum(layout->sums, i) || dp_spec_codes(spec, i) != 0)
+	if (dp_value_is_sum(spec, i) != dp_is_sum(layout->sums, i) || dp_spec_codes(spec, i) != layout->codes[i])
 		return false;
 	return spec->value[i].kind != DP_VALUE_SCALED ||
 		(rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
@@ -257,9 +258,7 @@ check_spec(const DpLayout *layout, const DpBoundSpec *spec, DpRowColumn column)
 {
 	bool		same = layout->nkeys == spec->nkeys && layout->nvalues == spec->nvalues;
 
-	if (same && column.kind == DP_COLUMN_CODES)
-		same = dp_spec_codes(spec, column.i) == layout->codes[column.i];
-	else if (same && column.kind != DP_COLUMN_BIN)
+	if (same && column.kind != DP_COLUMN_BIN)
 		same = value_fits(layout, spec, column.i);
 	for (int l = 0; same && l < spec->nnorms; l++)
 		same = value_fits(layout, spec, dp_spec_norms(spec)[l].value);

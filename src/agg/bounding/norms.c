@@ -32,6 +32,11 @@
  * <= U^2, as N^2 is no less than the sum of v^2; times (C_k / U)^2 that is at most C_k^2.
  * All of this is integers, so that no rounding adds to it.  []
  *
+ * Of codes v is how many there are in a group, and each code counts 1 or, where b > k, its own share
+ * times C_k / U.  Corollary.  The vector of all groups' histograms has a norm of at most C_k, and so
+ * has any vector that is made of it by adding up bins of one group.  Proof.  In one group the
+ * Euclidean norm of bins, or of their sums, is at most the sum of all bins, which is at most v, or v C_k / N.  []
+ *
  * Invariants:
  *	- values are clamped to the bounds of the spec's grids here, and nowhere else;
  *	- |v| <= DP_MOST_VALUE, before anything else, by shifted_value alone; w is held to
@@ -125,6 +130,19 @@ norm_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, in
 	return within(value, most < 0 ? -most : most);
 }
 
+static inline bool
+is_codes(const DpBoundSpec *spec, int i)
+{
+	return spec->value[i].kind == DP_VALUE_CODES;
+}
+
+/* Returns how many codes i an entry has, in steps. */
+static inline int64
+codes_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
+{
+	return (int64) dp_codes_count(from + layout->value[i], layout->codes[i]) << spec->value[i].shift;
+}
+
 /* Returns the least integer whose square is not below x. */
 static uint64
 root_above(dp_u128 x)
@@ -152,7 +170,8 @@ dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSp
 
 		for (int n = 0; n < state->nentries && dp_counts_in(spec, norm->value, n); n++, from += layout->entry_size)
 		{
-			int64		value = shifted_value(layout, from, spec, norm->value);
+			int64		value = is_codes(spec, norm->value) ? codes_value(layout, from, spec, norm->value)
+			: shifted_value(layout, from, spec, norm->value);
 
 			squares += (dp_u128) ((dp_i128) value * value);
 		}
@@ -178,7 +197,7 @@ dp_limited_value(const DpLayout *layout, const char *from, const DpBoundSpec *sp
 	return norm_value(layout, from, spec, i);
 }
 
-/* Returns the share of value i of an entry; 0 in the first bin of its norm, and where the norm is 0. */
+/* Returns the share of value i of an entry, or of each of its codes; 0 in the first bin of its norm, and where the norm is 0. */
 int64
 dp_limited_share(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i)
 {
@@ -187,5 +206,7 @@ dp_limited_share(const DpLayout *layout, const char *from, const DpBoundSpec *sp
 	if (l < 0 || norms->bin[l] <= 0)
 		return 0;
 	/* toward zero */
+	if (is_codes(spec, i))
+		return (int64) ((dp_i128) (INT64CONST(1) << spec->value[i].shift) * DP_NORM_UNIT / (dp_i128) norms->norm[l]);
 	return (int64) ((dp_i128) norm_value(layout, from, spec, i) * DP_NORM_UNIT / (dp_i128) norms->norm[l]);
 }

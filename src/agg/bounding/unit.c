@@ -348,7 +348,7 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 	int			rows = spec->value[i].rows;
 
 	if (spec->value[i].groups < 1 || spec->value[i].norm < -1 || spec->value[i].norm >= spec->nnorms || spec->value[i].shift < 0 || spec->value[i].shift > 32 ||
-		(spec->value[i].norm >= 0 && dp_spec_codes(spec, i) != 0))
+		(spec->value[i].norm >= 0 && (dp_spec_codes(spec, i) & DP_CODES_SET) != 0))
 		return false;
 	switch ((DpValueKind) spec->value[i].kind)
 	{
@@ -359,6 +359,10 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 			return rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
 				grid->exponent == 0;
 		case DP_VALUE_CODES:
+			/* a norm that limits codes is their own */
+			if (spec->value[i].norm >= 0 && dp_spec_norms(spec)[spec->value[i].norm].value != i)
+				return false;
+			/* FALLTHROUGH */
 		case DP_VALUE_DISTINCT:
 			return grid->upper >= 1 && grid->upper <= DP_MAX_CODES;
 		case DP_VALUE_COUNT:
@@ -382,7 +386,8 @@ spec_norm_is_valid(const DpBoundSpec *spec, int l)
 		if (norm->limit[i] <= (i > 0 ? norm->limit[i - 1] : 0) || norm->limit[i] > DP_MOST_NORM || norm->limit[i] % DP_NORM_UNIT != 0)
 			return false;
 	for (int i = 0; i < spec->nvalues; i++)
-		if (spec->value[i].norm == l && spec->value[i].groups > spec->value[norm->value].groups)
+		if (spec->value[i].norm == l && i != norm->value &&
+			(spec->value[i].groups > spec->value[norm->value].groups || dp_spec_codes(spec, norm->value) != 0))
 			return false;
 	return true;
 }

@@ -27,6 +27,7 @@
 
 PG_FUNCTION_INFO_V1(dp_exact_histogram);
 PG_FUNCTION_INFO_V1(dp_codes_histogram);
+PG_FUNCTION_INFO_V1(dp_codes_shares);
 PG_FUNCTION_INFO_V1(dp_exact_vector_combine);
 
 /* Returns the state, made if there is none. */
@@ -55,9 +56,9 @@ counted_vector(FunctionCallInfo fcinfo, DpExactVector *vector, int bins)
 }
 
 static inline void
-count_code(DpExactVector *vector, int32 code)
+add_code(DpExactVector *vector, int32 code, int64 weight)
 {
-	vector->count[code < 0 ? 0 : Min(code, vector->bins - 1)]++;
+	vector->count[code < 0 ? 0 : Min(code, vector->bins - 1)] += weight;
 }
 
 /* The transition of exact_histogram: (exact_vector, code, bins). */
@@ -69,7 +70,7 @@ dp_exact_histogram(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return dp_state_unchanged(fcinfo);
 	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(2));
-	count_code(vector, PG_GETARG_INT32(1));
+	add_code(vector, PG_GETARG_INT32(1), 1);
 	PG_RETURN_POINTER(vector);
 }
 
@@ -84,9 +85,9 @@ dp_array_of_codes(const ArrayType *codes, int *n)
 	return ARR_DATA_PTR(codes);
 }
 
-/* The transition of codes_histogram: (exact_vector, codes, bins). */
-Datum
-dp_codes_histogram(PG_FUNCTION_ARGS)
+/* Adds codes, each with a weight, to a histogram of so many bins. */
+static Datum
+add_codes(FunctionCallInfo fcinfo, int64 weight)
 {
 	DpExactVector *vector = dp_state_in_place(fcinfo);
 	const int32 *codes;
@@ -97,8 +98,22 @@ dp_codes_histogram(PG_FUNCTION_ARGS)
 	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(2));
 	codes = dp_array_of_codes(PG_GETARG_ARRAYTYPE_P(1), &n);
 	for (int i = 0; i < n; i++)
-		count_code(vector, codes[i]);
+		add_code(vector, codes[i], weight);
 	PG_RETURN_POINTER(vector);
+}
+
+/* The transition of codes_histogram: (exact_vector, codes, bins). */
+Datum
+dp_codes_histogram(PG_FUNCTION_ARGS)
+{
+	return add_codes(fcinfo, 1);
+}
+
+/* The transition of codes_shares: (exact_vector, codes, bins, share of each code). */
+Datum
+dp_codes_shares(PG_FUNCTION_ARGS)
+{
+	return PG_ARGISNULL(3) ? dp_state_unchanged(fcinfo) : add_codes(fcinfo, PG_GETARG_INT64(3));
 }
 
 /* The combine function, strict. */

@@ -3,7 +3,7 @@
  * norms.c
  *	  Columns to which a unit's contributions are limited by their norm.
  *
- * Counts, sums and statistics of a level with units: each has a norm, that of
+ * Counts, sums, statistics and histograms of a level with units: each has a norm, that of
  * what it counts or adds up; two that count the same have one.  The limits are
  * found by another release, which reads the rows of the level's and has a
  * column for each norm (release/norms.c).
@@ -29,7 +29,10 @@ counts_rows(const DpReleaseColumn *column)
 static bool
 has_norm(const DpReleaseColumn *column)
 {
-	return counts_rows(column) ||
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+
+	(void) dp_column_parts(column, parts);
+	return counts_rows(column) || parts[0].kind == DP_VALUE_CODES ||
 		(column->answer == DP_ANSWER_SUM && (column->kind == DP_VALUE_SUM || column->kind == DP_VALUE_UNITS));
 }
 

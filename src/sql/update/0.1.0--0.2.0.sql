@@ -324,6 +324,13 @@ CREATE AGGREGATE dp_cdp.codes_histogram(codes integer[], bins integer) (
 	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
 	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
 );
+CREATE FUNCTION dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_codes_shares' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.codes_shares(codes integer[], bins integer, share bigint) (
+	SFUNC = dp_cdp.codes_shares_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+);
 CREATE FUNCTION dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
 	RETURNS dp_cdp.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_codes_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -334,6 +341,7 @@ CREATE AGGREGATE dp_cdp.codes_distinct(codes bigint[]) (
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint),
 	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
+	dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint),
 	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
 	FROM PUBLIC;
 
