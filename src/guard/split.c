@@ -281,6 +281,12 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 								DP_MAX_VALUES, DP_MAX_KEYS));
 	build_finder(level);
 	release->inner_query = dp_build_inner_query(release, &level->from, &level->parts);
+	/* limits are found in the rows that it reads */
+	if (release->limiter != NULL)
+	{
+		release->limiter->block_first = release->block_first;
+		release->limiter->block_last = release->block_last;
+	}
 	cxt->next_param += dp_release_params_count(release);
 	dp_verify_inner(level);
 	dp_check_trusted(level);

@@ -356,7 +356,13 @@ SELECT (SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) F
 	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on < '2024-02-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS first_ones,
 	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits GROUP BY dept$$) WHERE aggregate = 'count(*)') AS everything,
 	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT count(*) FROM visits$$)) AS no_groups;
+SET dp_cdp.max_contribution = 'auto';
+CREATE TEMP TABLE blocks_of_limits AS SELECT aggregate, block_from, block_to
+	FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-03-01' GROUP BY dept$$);
+RESET dp_cdp.max_contribution;
 RESET SESSION AUTHORIZATION;
+SELECT is(string_agg(concat_ws(' ', aggregate, block_from, block_to), ', '), 'limit of count(*) 2024-02-01 2024-03-01, count(*) 2024-02-01 2024-03-01',
+	'what finds a limit is charged to the same blocks') FROM blocks_of_limits;
 SELECT is(two / one, sqrt(2::float8), 'two blocks: a contribution is replaced') FROM sensitivities;
 SELECT is(first_ones / one, sqrt(2::float8), 'all blocks before a day, too') FROM sensitivities;
 SELECT is(everything / one, sqrt(2::float8), 'and all of them') FROM sensitivities;
