@@ -283,14 +283,23 @@ extern void dp_grid_for_scaled(int64 most, DpGrid *grid);
 
 /*
  * SQL type dp_cdp.exact_vector: a varlena, double alignment, storage plain.
- * A NULL of this type stands for zeros.
+ * A NULL of this type stands for zeros.  It begins as a table of those bins
+ * that have a count, and becomes an array of all where that takes less.
  */
 typedef struct DpExactVector
 {
 	int32		vl_len_;
 	int32		bins;
-	int64		count[FLEXIBLE_ARRAY_MEMBER];
+	int32		room;			/* places in the table, a power of two; 0: an
+								 * array */
+	int32		used;			/* of these */
+	int64		count[FLEXIBLE_ARRAY_MEMBER];	/* by bin, or by place: then
+												 * the places' bins (int32)
+												 * follow, -1 for free ones */
 } DpExactVector;
+
+/* exact/vector.c: adds factor times what the bins have to state[bins] */
+extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i128 *state);
 
 /*
  * SQL, all in schema dp_cdp, EXECUTE revoked from PUBLIC, PARALLEL SAFE:

@@ -76,8 +76,7 @@ add_limited(const DpPricedRelease *priced, const DpPricedColumn *column, const D
 			factor = (dp_i128) 1 << part->shift;
 		if (vector->bins != part->width)
 			elog(ERROR, "a vector has %d bins instead of %d", vector->bins, part->width);
-		for (int i = 0; i < part->width; i++)
-			state[part->offset + i] += vector->count[i] * factor;
+		dp_vector_add_to(vector, factor, state + part->offset);
 	}
 }
 

@@ -36,8 +36,7 @@ add_vector(Datum value, dp_i128 *state, int width)
 
 	if (vector->bins != width)
 		elog(ERROR, "a vector has %d bins instead of %d", vector->bins, width);
-	for (int i = 0; i < width; i++)
-		state[i] += vector->count[i];
+	dp_vector_add_to(vector, 1, state);
 }
 
 void

@@ -259,9 +259,12 @@ dp_vector_counts(PG_FUNCTION_ARGS)
 {
 	const DpExactVector *vector = (const DpExactVector *) PG_GETARG_POINTER(0);
 	Datum	   *counts = palloc(sizeof(Datum) * vector->bins);
+	dp_i128    *sums = palloc(sizeof(dp_i128) * vector->bins);
 
+	memset(sums, 0, vector->bins * sizeof(dp_i128));
+	dp_vector_add_to(vector, 1, sums);
 	for (int i = 0; i < vector->bins; i++)
-		counts[i] = Int64GetDatum(vector->count[i]);
+		counts[i] = Int64GetDatum((int64) sums[i]);
 	PG_RETURN_ARRAYTYPE_P(construct_array(counts, vector->bins, INT8OID, 8, FLOAT8PASSBYVAL,
 										  TYPALIGN_DOUBLE));
 }

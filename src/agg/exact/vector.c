@@ -30,12 +30,97 @@ PG_FUNCTION_INFO_V1(dp_codes_histogram);
 PG_FUNCTION_INFO_V1(dp_codes_shares);
 PG_FUNCTION_INFO_V1(dp_exact_vector_combine);
 
+/* places of a new table */
+#define FIRST_ROOM 16
+
+static inline int32 *
+places(const DpExactVector *vector)
+{
+	return (int32 *) &vector->count[vector->room];
+}
+
+/* Returns an empty vector; room: places of its table, 0: it is an array. */
+static DpExactVector *
+new_vector(int bins, int room)
+{
+	Size		size = offsetof(DpExactVector, count) + (room > 0 ? room * (sizeof(int64) + sizeof(int32)) : bins * sizeof(int64));
+	DpExactVector *vector = palloc0(size);
+
+	SET_VARSIZE(vector, size);
+	vector->bins = bins;
+	vector->room = room;
+	if (room > 0)
+		memset(places(vector), -1, room * sizeof(int32));
+	return vector;
+}
+
+/* Returns how many places a table has, or 0 where an array takes no more. */
+static int
+room_for(int bins, int room)
+{
+	return room * (sizeof(int64) + sizeof(int32)) < bins * sizeof(int64) ? room : 0;
+}
+
+static DpExactVector *add_to_bin(DpExactVector *vector, int32 bin, int64 weight);
+
+/* Returns a vector with more room and the same counts. */
+static pg_noinline DpExactVector *
+larger_vector(const DpExactVector *vector)
+{
+	DpExactVector *larger = new_vector(vector->bins, room_for(vector->bins, vector->room * 4));
+
+	for (int i = 0; i < vector->room; i++)
+		if (places(vector)[i] >= 0)
+			larger = add_to_bin(larger, places(vector)[i], vector->count[i]);
+	return larger;
+}
+
+/* Adds to a bin; returns the vector, which may be another one. */
+static inline DpExactVector *
+add_to_bin(DpExactVector *vector, int32 bin, int64 weight)
+{
+	uint32		place;
+
+	if (vector->room == 0)
+	{
+		vector->count[bin] += weight;
+		return vector;
+	}
+	place = (uint32) (dp_mix(bin) & (vector->room - 1));
+	while (places(vector)[place] != bin)
+	{
+		if (places(vector)[place] < 0)
+		{
+			if (2 * vector->used >= vector->room)
+				return add_to_bin(larger_vector(vector), bin, weight);
+			places(vector)[place] = bin;
+			vector->used++;
+			break;
+		}
+		place = (place + 1) & (vector->room - 1);
+	}
+	vector->count[place] += weight;
+	return vector;
+}
+
+void
+dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i128 *state)
+{
+	if (vector->room == 0)
+	{
+		for (int i = 0; i < vector->bins; i++)
+			state[i] += vector->count[i] * factor;
+		return;
+	}
+	for (int i = 0; i < vector->room; i++)
+		if (places(vector)[i] >= 0)
+			state[places(vector)[i]] += vector->count[i] * factor;
+}
+
 /* Returns the state, made if there is none. */
 static DpExactVector *
 counted_vector(FunctionCallInfo fcinfo, DpExactVector *vector, int bins)
 {
-	Size		size;
-
 	if (likely(!PG_ARGISNULL(0)))
 	{
 		if (unlikely(vector->bins != bins))
@@ -48,17 +133,13 @@ counted_vector(FunctionCallInfo fcinfo, DpExactVector *vector, int bins)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the number of bins must be between 1 and %d", DP_MAX_BINS)));
-	size = offsetof(DpExactVector, count) + bins * sizeof(int64);
-	vector = palloc0(size);
-	SET_VARSIZE(vector, size);
-	vector->bins = bins;
-	return vector;
+	return new_vector(bins, room_for(bins, FIRST_ROOM));
 }
 
-static inline void
+static inline DpExactVector *
 add_code(DpExactVector *vector, int32 code, int64 weight)
 {
-	vector->count[code < 0 ? 0 : Min(code, vector->bins - 1)] += weight;
+	return add_to_bin(vector, code < 0 ? 0 : Min(code, vector->bins - 1), weight);
 }
 
 /* The transition of exact_histogram: (exact_vector, code, bins). */
@@ -70,7 +151,7 @@ dp_exact_histogram(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return dp_state_unchanged(fcinfo);
 	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(2));
-	add_code(vector, PG_GETARG_INT32(1), 1);
+	vector = add_code(vector, PG_GETARG_INT32(1), 1);
 	PG_RETURN_POINTER(vector);
 }
 
@@ -98,7 +179,7 @@ add_codes(FunctionCallInfo fcinfo, int64 weight)
 	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(2));
 	codes = dp_array_of_codes(PG_GETARG_ARRAYTYPE_P(1), &n);
 	for (int i = 0; i < n; i++)
-		add_code(vector, codes[i], weight);
+		vector = add_code(vector, codes[i], weight);
 	PG_RETURN_POINTER(vector);
 }
 
@@ -125,7 +206,12 @@ dp_exact_vector_combine(PG_FUNCTION_ARGS)
 
 	if (vector->bins != other->bins)
 		elog(ERROR, "partial histograms of different bins cannot be combined");
-	for (int i = 0; i < vector->bins; i++)
-		vector->count[i] += other->count[i];
+	for (int i = 0; i < (other->room > 0 ? other->room : other->bins); i++)
+	{
+		if (other->room == 0 && other->count[i] != 0)
+			vector = add_to_bin(vector, i, other->count[i]);
+		else if (other->room > 0 && places(other)[i] >= 0)
+			vector = add_to_bin(vector, places(other)[i], other->count[i]);
+	}
 	PG_RETURN_POINTER(vector);
 }
