@@ -270,7 +270,7 @@ SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical
 -- ------------------------------------------------------------------------
 
 CREATE ROLE analyst2 LOGIN;
-SELECT must($$SELECT dp_cdp.create_dataset('diary', default_rho => 10, reuse => '1 day')$$);
+SELECT must($$SELECT dp_cdp.create_dataset('diary', default_rho => 10, max_groups => 5, max_rows => 5, reuse => '1 day')$$);
 SELECT must($$CREATE TABLE diary (patient int NOT NULL, day date NOT NULL); INSERT INTO diary SELECT i % 50, date '2024-01-01' + i % 90 FROM generate_series(1, 500) i$$);
 SELECT must($$SELECT dp_cdp.protect_table('diary', 'diary', 'patient', block => 'day', every => '1 month'); SELECT dp_cdp.set_budget('diary', r::regrole, rho => 1000) FROM unnest('{analyst1,analyst2}'::text[]) r$$);
 CREATE FUNCTION paid() RETURNS text LANGUAGE sql VOLATILE AS $$

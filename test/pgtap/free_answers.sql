@@ -16,7 +16,7 @@ INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), 'w' || i % 7,
 	FROM generate_series(1, 3000) i;
 CREATE TABLE depts (dept text PRIMARY KEY, building text NOT NULL);
 INSERT INTO depts VALUES ('a', 'north'), ('b', 'north'), ('c', 'south'), ('d', 'south');
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.set_bounds('visits', 'n', 0, 10);
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c', 'd']);

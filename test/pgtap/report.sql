@@ -21,7 +21,7 @@ GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (patient int NOT NULL, cost int);
 INSERT INTO visits SELECT i, i FROM generate_series(1, 1000) i;
-SELECT dp_cdp.create_dataset('"><img src=x onerror=alert(2)>', rho => 1);
+SELECT dp_cdp.create_dataset('"><img src=x onerror=alert(2)>', rho => 1, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.create_dataset('empty');
 SELECT dp_cdp.protect_table('visits', '"><img src=x onerror=alert(2)>', 'patient');
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1000);
