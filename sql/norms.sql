@@ -62,6 +62,13 @@ EXECUTE sums(summed(4, 16, 48, 268435456));
 -- a value is held to 2^50 steps, which is before its norm is known
 EXECUTE sums(wide(32, 1, 268435456));
 
+-- Codes: each counts 1, or its share; the norm is that of how many there are in each group.
+PREPARE coded(dp_cdp.bound_spec) AS
+	SELECT who, k, bin, codes, share, (SELECT dp_cdp.vector_counts(dp_cdp.codes_shares(c, 3, s)) FROM (VALUES (codes, share)) v (c, s)) AS shares FROM
+		(SELECT who, dp_cdp.bound_key(0, state, NULL::int) AS k, dp_cdp.bound_bin(0, state, $1) AS bin, dp_cdp.bound_codes(0, state, $1) AS codes, dp_cdp.bound_share(0, state, $1) AS share
+		   FROM (SELECT who, dp_cdp.bound_unit($1, who, k, CASE WHEN i <= n THEN k - 1 END) AS state FROM visits, generate_series(1, greatest(n, 1)) i WHERE n < 1000 GROUP BY who) s) s ORDER BY who, k;
+EXECUTE coded(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 10, '{1,2}', '{codes}', ARRAY[dp_cdp.make_grid(0, 64, 'int')]), 0, 20, '{}', units(2, 5, 6)));
+
 -- Several norms, each with values of its own; a value without one is as ever.
 CREATE FUNCTION several() RETURNS dp_cdp.bound_spec LANGUAGE sql IMMUTABLE AS $$
 	SELECT dp_cdp.with_norm(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 10, '{1,2}', '{count,sum,units,count}',
@@ -123,14 +130,15 @@ SELECT counted(268435456) IS NOT NULL AS the_most;
 SELECT counted(268435457);
 SELECT counted(VARIADIC array_agg(i)) FROM generate_series(1, 105) i;
 SELECT dp_cdp.with_norm(counted(1), 0, 20, '{}', ARRAY[1048576, NULL]);
--- a value has one norm, and each norm one of its own; codes have none
+-- a value has one norm, and each norm one of its own; codes have that of no other, and sets have none
 SELECT dp_cdp.with_norm(counted(1), 0, 20, '{}', units(1));
 SELECT dp_cdp.with_norm(counted(1), 1, 20, '{}', units(1));
 SELECT dp_cdp.with_norm(counted(1), -1, 20, '{}', units(1));
 SELECT dp_cdp.with_norm(several(), 3, 20, '{4}', units(1));
 SELECT dp_cdp.with_norm(several(), 3, 33, '{}', units(1));
 SELECT dp_cdp.with_norm(several(), 3, -1, '{}', units(1));
-SELECT dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 10, '{1,2}', '{codes}', ARRAY[dp_cdp.make_grid(0, 5, 'int')]), 0, 0, '{}', units(1));
+SELECT dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 10, '{1,2}', '{count,codes}', array_fill(dp_cdp.make_grid(0, 5, 'int'), '{2}')), 0, 0, '{1}', units(1));
+SELECT dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 10, '{1,2}', '{codes,count}', array_fill(dp_cdp.make_grid(0, 5, 'int'), '{2}')), 0, 0, '{1}', units(1));
 SELECT dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 10, '{1,2}', '{count,distinct}', array_fill(dp_cdp.make_grid(0, 5, 'int'), '{2}')), 0, 0, '{1}', units(1));
 -- what a norm limits counts in no more groups than what it is of
 SELECT dp_cdp.with_groups(several(), '{4,5,4,7}') IS NOT NULL AS fits;

@@ -279,7 +279,7 @@ SELECT throws_ok(format('SELECT * FROM (SELECT %s FROM (SELECT %s) units) q', re
 		('dp_cdp.bound_value(0, state, SPEC)', 'bound_state has no value 0'), ('dp_cdp.bound_value(2, state, SPEC)', 'bound_state has no value 2'),
 		('dp_cdp.bound_codes(1, state, SPEC)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, state, SPEC)', 'bound_state has no codes 2'),
 		('dp_cdp.bound_cut(0, state, SPEC)', 'bound_state has no total 0'), ('dp_cdp.bound_cut(1, state, SPEC)', 'bound_state has no total 1'),
-		('dp_cdp.bound_distinct_codes(0, state)', 'bound_state has no distinct codes 0'), ('dp_cdp.bound_share(0, state, SPEC)', 'bound_state has no value 0'),
+		('dp_cdp.bound_distinct_codes(0, state)', 'bound_state has no distinct codes 0'), 
 		('dp_cdp.bound_share(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_bin(0, state, SPEC)', 'bound_spec has no norm 0'),
 		('dp_cdp.bound_bin(-1, state, SPEC)', 'bound_state has no norm -1'), ('dp_cdp.bound_bin(1000, state, SPEC)', 'bound_state has no norm 1000')) c (c, message);
 
