@@ -145,6 +145,8 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 
 	if (later != NULL)
 		return psprintf("  %s", later);
+	if (column->nlimits > 0 && column->desc->hidden)
+		return "  a unit in n groups weighs 1 / sqrt(n) in each";
 	if (column->nlimits > 0)
 		return psprintf("  a unit counts up to a norm of %.4g %s", norm_of(column),
 						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound" : "rows");
@@ -511,7 +513,10 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (priced->delta > 0)
 	{
 		dp_explain_amount("Delta", priced->charged_delta, DP_DELTA_ONE, es);
-		ExplainPropertyInteger("Threshold", NULL, priced->threshold, es);
+		if (priced->columns[release->selection].nlimits == 0)
+			ExplainPropertyInteger("Threshold", NULL, priced->threshold, es);
+		else
+			ExplainPropertyFloat("Threshold", NULL, (double) priced->threshold * priced->columns[release->selection].parts[0].step, 2, es);
 	}
 	if (has_days)
 		explain_blocks(days, es);

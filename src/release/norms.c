@@ -22,6 +22,10 @@
  * one group C^2.  Theorem of agg/bounding/norms.c.  Where max_groups and max_rows are set, too,
  * the smaller one holds (price.c).
  *
+ * A count of units that selects keys is limited to a norm of 1: who is in n groups has a weight of
+ * 1 / sqrt(n) in each (Gopi, Gulhane, Kulkarni, Shen, Shokouhi, Yekhanin 2020, "Differentially Private Set Union": weighted Gaussian).
+ * The threshold is price.c's.
+ *
  * Invariants:
  * - What a limit costs is settled before rows are read, and depends on prices
  *	 alone.
@@ -194,6 +198,9 @@ dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 		column->parts[i].shift = shift_of(column, &column->parts[i]);
 	unit = ldexp((double) most_of_row(column), column->parts[0].shift);
 	column->norm_unit = unit;
+	/* whoever is in n groups counts 1 / sqrt(n) in each */
+	if (column->desc->hidden)
+		rows = 1;
 	if (rows > 0)
 	{
 		column->nlimits = 1;
@@ -287,7 +294,7 @@ dp_norm_bin(const DpPricedColumn *column, int64 bin)
 bool
 dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, bool grouped)
 {
-	return column->norm >= 0 && contribution_of(dataset, grouped) == DP_FOUND_CONTRIBUTION;
+	return column->norm >= 0 && !column->hidden && contribution_of(dataset, grouped) == DP_FOUND_CONTRIBUTION;
 }
 
 DpPricedColumn *

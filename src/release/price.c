@@ -52,6 +52,9 @@
 /* groups of a unit, and its rows in each, that count where neither its norm is limited nor anybody has set a number */
 #define USUAL_LIMIT 5
 
+/* groups of a unit that have a part in selecting keys: of more so many are drawn, at random */
+#define MOST_KEY_GROUPS 100
+
 /* rows of a unit in a group of a histogram whose norm is limited: more than these are drawn from, at random */
 #define MOST_LIMITED_CODES 64
 
@@ -340,6 +343,7 @@ settle_contribution(DpPricedRelease *priced)
 	priced->state_groups = priced->max_groups;
 	if (priced->nkeys > 0 && !release->one_group && dp_limits_norms(priced->dataset, true) && release->norms != NIL)
 		priced->state_groups = dp_most_groups(priced->dataset) > 0 ? priced->max_groups : Max(priced->max_groups, DP_MOST_UNIT_GROUPS);
+	priced->key_groups = Min(priced->state_groups, MOST_KEY_GROUPS);
 	priced->groups_guess = priced->nkeys > 0 ? USUAL_GROUPS : 1;
 	if (release->selection >= 0)
 	{
@@ -386,6 +390,29 @@ settle_columns(DpPricedRelease *priced, int64 declared, const int64 *prices, ESt
 	dp_settle_memory(priced, declared);
 }
 
+/*
+ * Settles the threshold where units have weights.  Of a unit in t groups, t up to key_groups, at most t are groups that
+ * nobody else is in, and in each it adds at most 1 / sqrt(t).  So the noise has to stay below the rest of the threshold in t
+ * groups, with probability 1 - delta, whatever t is.  False where none is representable.
+ */
+static bool
+weighted_threshold(DpPricedRelease *priced, const DpPricedColumn *units)
+{
+	priced->threshold = 0;
+	for (int t = 1; t <= priced->key_groups; t++)
+	{
+		int64		of_noise;
+		int64		threshold;
+
+		/* which is for a unit that adds one step */
+		if (!dp_threshold(&units->parts[0].variance, t, priced->delta, &of_noise) ||
+			pg_add_s64_overflow(of_noise, (int64) ceil((double) units->limits[0] / sqrt(t)), &threshold))
+			return false;
+		priced->threshold = Max(priced->threshold, threshold);
+	}
+	return true;
+}
+
 /* Settles delta and the threshold of the key selection. */
 static void
 settle_selection(DpPricedRelease *priced)
@@ -394,7 +421,8 @@ settle_selection(DpPricedRelease *priced)
 
 	priced->delta = dp_guc_delta > 0 ? dp_delta_amount(dp_guc_delta, "dp_cdp.delta")
 		: priced->dataset->default_delta;
-	if (!dp_threshold(&units->parts[0].variance, priced->max_groups, priced->delta, &priced->threshold))
+	if (!(units->nlimits > 0 ? weighted_threshold(priced, units)
+		  : dp_threshold(&units->parts[0].variance, priced->max_groups, priced->delta, &priced->threshold)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("no threshold fits rho and delta of this query; "

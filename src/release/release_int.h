@@ -120,6 +120,8 @@ typedef struct DpPricedRelease
 	double		groups_guess;	/* how many groups there are */
 	int64		declared;		/* the same, where it is public; 0: it is not */
 	int			state_groups;	/* that a unit's state holds, >= max_groups */
+	int			key_groups;		/* in which a unit has a weight for selecting
+								 * keys */
 	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups;
 								 * without a norm */

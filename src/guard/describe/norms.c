@@ -5,7 +5,7 @@
  *
  * Counts, sums, statistics and histograms of a level with units: each has a norm, that of
  * what it counts or adds up; two that count the same have one.  The limits are
- * found by another release, which reads the rows of the level's and has a
+ * found by another release, but for that of a selection of keys (release/norms.c), which reads the rows of the level's and has a
  * column for each norm (release/norms.c).
  *
  * Copyright (c) 2026, the dp_cdp developers
@@ -90,6 +90,22 @@ may_have_norms(DpLevel *level, bool is_distributed)
 	return level->release->has_unit;
 }
 
+/* Has a count of units that is there to select keys alone weigh them, by a limit that is no secret: its norm is the last one. */
+static void
+limit_selection(DpRelease *release)
+{
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	DpReleaseColumn *selection = release->selection >= 0 ? list_nth(release->columns, release->selection) : NULL;
+	int			part = 0;
+
+	if (selection == NULL || !selection->hidden)
+		return;
+	for (int i = 0; i < release->selection; i++)
+		part += dp_column_parts(list_nth(release->columns, i), parts);
+	selection->norm = list_length(release->norms);
+	release->norms = lappend_int(release->norms, part);
+}
+
 void
 dp_limit_norms(DpLevel *level, bool is_distributed)
 {
@@ -125,4 +141,5 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 			release->limiter->columns = lappend(release->limiter->columns, limit);
 		}
 	}
+	limit_selection(release);
 }
