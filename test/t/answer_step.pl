@@ -22,7 +22,7 @@ CREATE FUNCTION stuck(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
 CREATE FUNCTION fussy(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
 	$$ BEGIN IF x = 77 THEN RAISE EXCEPTION 'secret 77'; END IF; RETURN x; END $$;
 SELECT dp_cdp.allow_function(f) FROM unnest('{slow(int),stuck(int),fussy(int)}'::regprocedure[]) f;
-SELECT dp_cdp.create_dataset('d', default_rho => 0.01, answer_step => '400 ms');
+SELECT dp_cdp.create_dataset('d', default_rho => 0.01, answer_step => '400 ms', max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('visits', 'd', 'patient');
 SELECT dp_cdp.set_budget('d', 'ana', rho => 1000);
 EOC

@@ -20,10 +20,10 @@ add_stays($node, 'test');
 debit($node, 'test', 'owner', <<'EOC');
 CREATE TABLE v (person int NOT NULL, x int);
 INSERT INTO v SELECT i, i % 100 FROM generate_series(1, 100) i;
-SELECT dp_cdp.create_dataset('d', default_rho => 1e-6, max_failures => 9);
+SELECT dp_cdp.create_dataset('d', default_rho => 1e-6, max_failures => 9, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('v', 'd', unit => 'person');
 CREATE TABLE w AS TABLE v;
-SELECT dp_cdp.create_dataset('k', default_rho => 1e-6, max_failures => 4, reuse => '1 day');
+SELECT dp_cdp.create_dataset('k', default_rho => 1e-6, max_failures => 4, reuse => '1 day', max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('w', 'k', unit => 'person');
 SELECT dp_cdp.set_budget('d', 'team', rho => 1000), dp_cdp.set_budget('d', 'cat', rho => 1000), dp_cdp.set_budget('k', 'team', rho => 1000);
 EOC

@@ -17,7 +17,7 @@ $node->safe_psql('test', q{
 	CREATE TABLE visits (patient int, dept text, cost numeric);
 	INSERT INTO visits SELECT i, 'a', i FROM generate_series(1, 100) i;
 	CREATE TABLE patients (patient int, sex text);
-	SELECT dp_cdp.create_dataset('d');
+	SELECT dp_cdp.create_dataset('d', max_groups => 5, max_rows => 5);
 	SELECT dp_cdp.protect_table('visits', 'd', unit => 'patient'), dp_cdp.protect_table('patients', 'd', unit => 'patient');
 	SELECT dp_cdp.set_keys('visits', 'dept', '{a,b}'::text[]), dp_cdp.set_bounds('visits', 'cost', 0, 10);
 	SELECT dp_cdp.set_budget('d', 'ana', rho => 100), dp_cdp.set_budget('d', 'bob', rho => 0.015);

@@ -13,7 +13,7 @@ ledger_database($node, 'test');
 $node->safe_psql('test', <<'EOC');
 CREATE ROLE ana LOGIN;
 CREATE ROLE bob LOGIN;
-SELECT dp_cdp.create_dataset('d', rho => 1000000, default_rho => 1);
+SELECT dp_cdp.create_dataset('d', rho => 1000000, default_rho => 1, max_groups => 5, max_rows => 5);
 CREATE TABLE visits (patient int NOT NULL, day date NOT NULL);
 INSERT INTO visits SELECT i % 10, date '2024-01-01' + i FROM generate_series(0, 359) i;
 SELECT dp_cdp.protect_table('visits', 'd', 'patient', block => 'day', every => '1 month');

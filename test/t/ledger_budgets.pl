@@ -188,7 +188,7 @@ like(debit_error($node, 'test', 'p5', q{SELECT dp_cdp.debit('p', 1)}),
 $node->safe_psql('test', <<'EOC');
 CREATE TABLE left_table (id int, x int);
 CREATE TABLE right_table (id int, x int);
-SELECT dp_cdp.create_dataset('left', default_rho => 0.25), dp_cdp.create_dataset('right', default_rho => 0.25);
+SELECT dp_cdp.create_dataset('left', default_rho => 0.25, max_groups => 5, max_rows => 5), dp_cdp.create_dataset('right', default_rho => 0.25, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('left_table', 'left', 'id'), dp_cdp.protect_table('right_table', 'right', 'id');
 SELECT dp_cdp.set_budget('left', 'ana', rho => 10), dp_cdp.set_budget('right', 'ana', rho => 0.5);
 EOC

@@ -23,7 +23,7 @@ GRANT ana, bea TO pool $without;
 GRANT ana, bea TO heir;
 CREATE TABLE visits (patient int, cost numeric);
 INSERT INTO visits SELECT i, i % 10 FROM generate_series(1, 1000) i;
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1, max_rho => 10);
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1, max_rho => 10, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_budget('clinic', r, rho => 100) FROM unnest('{ana,bea}'::regrole[]) r;
 EOC

@@ -29,7 +29,7 @@ CREATE FUNCTION fussy(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
 SELECT dp_cdp.allow_function('slow(int)'), dp_cdp.allow_function('fussy(int)');
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba;
 SET SESSION AUTHORIZATION dba;
-SELECT dp_cdp.create_dataset('d', default_rho => 0.01, max_failures => 5);
+SELECT dp_cdp.create_dataset('d', default_rho => 0.01, max_failures => 5, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('visits', 'd', 'patient');
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 200);
 SELECT dp_cdp.set_budget('d', 'team', rho => 1000), dp_cdp.set_budget('d', 'ana', rho => 1000),

@@ -59,6 +59,7 @@ sub ask
 	my $what = $opt{explain} ? "EXPLAIN $sql" : "SELECT count(x) FROM ($sql) x";
 	my ($rc, $out, $err) = $node->psql('test', <<EOC, @as_ana);
 \\set VERBOSITY verbose
+SET client_min_messages = warning;
 @{[ $opt{settings} // '' ]}
 SELECT pg_backend_pid() AS pid \\gset
 \\setenv DP_PID :pid

@@ -14,7 +14,7 @@ $primary->safe_psql('test', <<EOC);
 CREATE ROLE ana LOGIN; CREATE ROLE payer LOGIN;
 CREATE TABLE visits (patient int);
 INSERT INTO visits SELECT i FROM generate_series(1, 1000) i;
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1, answer_step => '1200 ms');
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1, answer_step => '1200 ms', max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_budget('clinic', 'ana', rho => 20);
 SELECT dp_cdp.register_standby('second', 'payer');

@@ -26,7 +26,7 @@ $primary->safe_psql('test', <<EOC);
 CREATE ROLE team; CREATE ROLE ana LOGIN; CREATE ROLE bea LOGIN IN ROLE team; CREATE ROLE payer LOGIN;
 CREATE TABLE visits (patient int, cost numeric);
 INSERT INTO visits SELECT i, i % 10 FROM generate_series(1, 2000) i;
-SELECT dp_cdp.create_dataset('clinic', rho => 1e6, default_rho => 0.001, max_failures => 1000000000);
+SELECT dp_cdp.create_dataset('clinic', rho => 1e6, default_rho => 0.001, max_failures => 1000000000, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_budget('clinic', r, rho => 1e6) FROM unnest('{ana,team}'::regrole[]) r;
 SELECT dp_cdp.register_standby('second', 'payer');

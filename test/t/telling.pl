@@ -33,7 +33,7 @@ SELECT dp_cdp.allow_function(f) FROM unnest('{lacks(int),fussy(int)}'::regproced
 ALTER TABLE visits OWNER TO dba;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba;
 SET ROLE dba;
-SELECT dp_cdp.create_dataset('d', default_rho => 0.01);
+SELECT dp_cdp.create_dataset('d', default_rho => 0.01, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('visits', 'd', 'patient');
 SELECT dp_cdp.set_keys('visits', 'dept', '{d0,d1,d2}'::text[]);
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 3000);
