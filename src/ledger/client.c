@@ -460,7 +460,7 @@ check_available(List *items, const DpOrder *order)
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("the statement makes %d releases at once, at most %d are possible; split it",
 						list_length(items), DP_MAX_ITEMS),
-				 errdetail("Each query and subquery that aggregates protected rows is a release, and each of its grouping sets; finding bounds is one more.")));
+				 errdetail("Each query and subquery that aggregates protected rows is a release, and each of its grouping sets; finding bounds or limits is one more.")));
 	foreach(lc, items)
 	{
 		DpDebitItem *item = lfirst(lc);
