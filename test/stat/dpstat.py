@@ -162,13 +162,14 @@ def parse(text):
         return float(text)
 
 
-def execute(query, columns, times, user, settings="", batch=1, parsed=True):
+def execute(query, columns, times, user, settings="", batch=1, parsed=True, after=""):
     """Executes a query so many times in one session: each execution's rows.
 
     columns: the query's columns with types, "n bigint, s float8".  batch:
     that many copies, each a release of its own, stand in one statement
     (UNION ALL), which saves round trips to the ledger; times counts copies.
-    parsed: numbers instead of text.
+    parsed: numbers instead of text.  after: what follows each statement, whose
+    rows are in the table draws from execution {first} on.
     """
     rounds = -(-times // batch)
     copies = " UNION ALL ".join("SELECT execution_number * %d + %d, q%d.* FROM (%s) q%d"
@@ -176,8 +177,8 @@ def execute(query, columns, times, user, settings="", batch=1, parsed=True):
     rows = psql("""
         %s;
         CREATE TEMP TABLE draws (execution int, %s);
-        DO $$ BEGIN FOR execution_number IN 0..%d LOOP INSERT INTO draws %s; END LOOP; END $$;
-        COPY draws TO STDOUT;""" % (settings, columns, rounds - 1, copies), user)
+        DO $$ BEGIN FOR execution_number IN 0..%d LOOP INSERT INTO draws %s; %s END LOOP; END $$;
+        COPY draws TO STDOUT;""" % (settings, columns, rounds - 1, copies, after.format(first="execution_number * %d" % batch)), user)
     result = [[] for _ in range(rounds * batch)]
     for row in rows:
         result[int(row[0])].append([parse(value) for value in row[1:]] if parsed else row[1:])

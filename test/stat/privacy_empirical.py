@@ -17,6 +17,9 @@ charge, with 14,000 in `make test-all` a quarter, which is what noise of 0.35 or
 A loss of 4.3 or 2.7 times the charge is found (but for one time in a thousand); RHO is about what lets few runs tell
 most.  Of the shapes `make test` has those that are marked as telling: each relation, rows and units, with groups and
 without, counts and sums.
+
+Where limits are found nobody has set any: the one that was found is in the report, and the output is judged in its
+units.  By itself the limit must tell no more than its own price allows.
 """
 import math
 
@@ -32,11 +35,19 @@ RHO = 2.0
 MAX_GROUPS = 4
 MAX_ROWS = 3
 KEYS = 9
+CROWD = 30
+HARD = "max_groups => %d, max_rows => %d" % (MAX_GROUPS, MAX_ROWS)
 
 # threshold shapes, which have 20,016 runs: copies of the pair in one table, each a run of its own
 COPIES = 1112
 EXECUTIONS = 18
 SELECTION_DELTA = 0.05
+RHO_OF_LIMITS = 250.0
+
+# where limits are found: what each release of a statement found
+NORMS = """UPDATE draws SET v = v || norm
+    FROM (SELECT {first} + row_number() OVER (ORDER BY ordinality) - 1 AS n, norm FROM dp_cdp.last_release() WITH ORDINALITY WHERE norm IS NOT NULL) r
+    WHERE execution = r.n;"""
 
 
 def array(aggregate, source):
@@ -53,13 +64,15 @@ class Shape:
     (u, g, x) that both tables, or one of them, hold.  statistic: of an output,
     larger on the second table.  sharp: the difference reaches the sensitivity,
     so that SHARE of the charge must be refuted.  columns: aggregates, rho
-    is divided among them.  telling: of those of `make test`.  runs: on each table."""
+    is divided among them.  telling: of those of `make test`.  runs: on each table.
+    found: the limit is, and an output ends with it."""
 
     def __init__(self, name, relation, unit, query, common, first, second, statistic, sharp=True,
-                 columns=1, telling=False, runs=size(*RUNS)):
+                 columns=1, telling=False, runs=size(*RUNS), found=False):
         self.name, self.relation, self.unit, self.query = name, relation, unit, query
         self.common, self.first, self.second = common, first, second
         self.statistic, self.sharp, self.columns, self.telling, self.runs = statistic, sharp, columns, telling, runs
+        self.found = found
 
 
 def weigh(*weights):
@@ -79,8 +92,18 @@ def groups_ratio(effect, noise, base):
     return statistic
 
 
+def in_norms(crowd, *weights):
+    """Weighs what a crowd of so many, each with a row in each of MAX_GROUPS groups, leaves unexplained, in units of the limit."""
+    def statistic(v):
+        *v, norm = v
+        each = crowd * min(1, norm / math.sqrt(MAX_GROUPS))
+        return math.fsum(w * (x - (each if g < MAX_GROUPS else 0)) for g, (w, x) in enumerate(zip(weights, v))) / norm
+    return statistic
+
+
 def shapes():
     few = [(u, u % 3 + 1, 2) for u in range(1, 7)]
+    crowd = [(u, g, 1) for u in range(1, CROWD + 1) for g in range(1, MAX_GROUPS + 1)]
     heavy = [(99, g, 1000) for g in range(1, MAX_GROUPS + 1) for _ in range(10)]
     everywhere = [(99, g, 1000) for g in range(1, KEYS + 1) for _ in range(10)]
     elsewhere = [(99, g, 1000) for g in range(MAX_GROUPS + 1, 2 * MAX_GROUPS + 1) for _ in range(10)]
@@ -132,6 +155,14 @@ def shapes():
               few, heavy, elsewhere, weigh(*moved)),
         Shape("filtered count of units", replace, True,
               array("dp_count(DISTINCT u) FILTER (WHERE x < 0)", "{t}"), few, heavy, minus, weigh(1)),
+
+        # a crowd of norm 2, and somebody of norm 20
+        Shape("count within a limit that is found", add, True, by_group("dp_count(*)", "{t}"), crowd, [], heavy,
+              in_norms(CROWD, *ones), telling=True, found=True),
+        Shape("sum within a limit that is found", add, True, by_group("dp_sum(x, 0, 1)", "{t}"), crowd, [], heavy,
+              in_norms(CROWD, *ones), found=True),
+        Shape("count within a limit that is found, other groups", replace, True, by_group("dp_count(*)", "{t}"),
+              crowd, heavy, elsewhere, in_norms(CROWD, *moved), found=True),
     ]
 
 
@@ -152,16 +183,15 @@ def check(tap, title, xs, ys, rho, delta, share, runs):
                table(seen, EPSILONS, rho * share, delta * share))
 
 
-def create(name, relation, unit, rows, keys):
+def create(name, relation, unit, rows, keys, limits=HARD):
     psql("""
         CREATE TABLE {t} (u int, g int, x int);
         INSERT INTO {t} VALUES {values};
         SELECT dp_cdp.create_dataset('{t}', neighbors => '{relation}', delta => 0.999,
-                                     default_delta => 0.001,
-                                     max_groups => {groups}, max_rows => {rows});
+                                     default_delta => 0.001, {limits});
         SELECT dp_cdp.protect_table('{t}', '{t}', {unit});
         SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
-        """.format(t=name, relation=relation, values=values(rows), groups=MAX_GROUPS, rows=MAX_ROWS,
+        """.format(t=name, relation=relation, values=values(rows), limits=limits,
                    unit="'u'" if unit else "NULL", analyst=ANALYST))
     if keys:
         psql("SELECT dp_cdp.set_keys('%s', 'g', (SELECT array_agg(k) FROM generate_series(1, %d) k))"
@@ -173,13 +203,26 @@ def declared(tap, number, shape):
     outputs = []
     for side, rows in (("first", shape.first), ("second", shape.second)):
         name = "shape_%d_%s" % (number, side)
-        create(name, shape.relation, shape.unit, shape.common + rows, True)
+        create(name, shape.relation, shape.unit, shape.common + rows, True, "max_contribution => 'auto'" if shape.found else HARD)
         runs = execute(shape.query.format(t=name), "v float8[]", shape.runs, ANALYST,
-                       "SET dp_cdp.rho = %r" % (RHO / shape.columns), BATCH)
+                       "SET dp_cdp.rho = %r" % (RHO / shape.columns), BATCH // 2 if shape.found else BATCH, after=NORMS if shape.found else "")
         outputs.append([shape.statistic(run[0][0]) for run in runs])
     # what is claimed is what was charged
     rho, delta = spent(name, ANALYST)
     check(tap, title, outputs[1], outputs[0], rho / len(runs), delta / len(runs), shape.sharp and SHARE, shape.runs)
+
+
+def limits(tap):
+    """The limit that is found, by itself: it may tell no more than it costs.  RHO_OF_LIMITS makes one person, of norm 2, stand out."""
+    somebody = [(99, g, 1) for g in range(1, MAX_GROUPS + 1)]
+    outputs = []
+    for t, rows in (("limits_first", []), ("limits_second", somebody)):
+        # the other one is in no group that is asked for; where nobody is seen the limit is 4
+        create(t, "add_remove", True, rows + [(1, 0, 1)], True, "max_contribution => 'auto'")
+        runs = execute(by_group("dp_count(*)", t), "v float8[]", size(*RUNS), ANALYST, "SET dp_cdp.rho = %r" % RHO_OF_LIMITS, BATCH // 2, after=NORMS)
+        outputs.append([run[0][0][-1] < 4 for run in runs])
+    charged = float(psql("SELECT sum(rho) FROM dp_cdp.release_log WHERE dataset = '%s' AND aggregates = 'limit of dp_count(*)'" % t)[0][0])
+    check(tap, "add_remove, a limit that is found", outputs[1], outputs[0], charged / len(runs), 0, SHARE, size(*RUNS))
 
 
 def audited(tap, todo):
@@ -232,9 +275,10 @@ def thresholds(tap):
 
 
 def main():
-    tap = Tap("privacy_empirical.py", len(shapes()) + 4)
+    tap = Tap("privacy_empirical.py", len(shapes()) + 5)
     audited(tap, shapes())
     thresholds(tap)
+    limits(tap)
     tap.done()
 
 
