@@ -344,6 +344,15 @@ class Neighbours(Sequences):
                 break
         return q
 
+    def contribution(self, rng):
+        """to what a unit's norm is held from now on; None: as before"""
+        if self.exact:
+            # so little noise lets no limit that is found cut anything, and the others are far above what a unit has
+            return rng.choice(['TO DEFAULT', 'TO DEFAULT', '= auto', '= 100000', '= 2000.5'])
+        if rng.random() < 0.6:
+            return None
+        return rng.choice(['TO DEFAULT', 'TO DEFAULT', '= auto', '= auto', '= 0.5', '= 1', '= 3', '= 40', '= 1000', "= ''", '= 0', '= -1', "= 'NaN'", '= 1e300', "= 'none'"])
+
     def episode(self, n):
         rng = random.Random('%d/%d' % (SEED, n))
         where = 'SEED=%d EPISODE=%d' % (SEED, n)
@@ -373,6 +382,10 @@ class Neighbours(Sequences):
         # numbers that agree with one another, of whatever has grouping sets
         if not self.exact and random.Random('agree %d/%d' % (SEED, n)).random() < 0.3:
             settings.append(Step('SET dp_cdp.consistent = on'))
+        # what one unit adds; half of what is noisy has limits that are found
+        norms = random.Random('norms %d/%d' % (SEED, n))
+        if not self.exact and norms.random() < 0.5:
+            settings.append(Step('SET dp_cdp.max_groups = 5; SET dp_cdp.max_rows = 5'))
         if PARALLEL:
             settings.append(Step('SET ' + FORCED[5].format(force=self.force)))
         if role == 'fuzz_analyst' and rng.random() < 0.3:
@@ -396,6 +409,9 @@ class Neighbours(Sequences):
                     if finds and finds.random() < 0.7:
                         q.private = without_bounds(finds, q.private)
                 steps = getattr(scenarios, way)(q)
+                contribution = self.contribution(norms)
+                if contribution:
+                    steps = [Step('SET dp_cdp.max_contribution %s' % contribution)] + steps
                 if self.exact:
                     steps = [Step('RESET TimeZone; SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rho = %s; SET dp_cdp.find_bounds = %s; SET dp_cdp.consistent = %s' % (
                         q.rows, q.rows, RHO_OF_SHAPES if shaped else RHO, 'on' if q.finds else 'off', 'on' if q.agrees else 'off'))] + steps
