@@ -25,7 +25,7 @@ SIZES = 10, 30
 EXECUTIONS = size(*SIZES)
 RHO = 0.02
 
-CHECKS = 60
+CHECKS = 72
 
 
 def limits(hits, n, alpha):
@@ -118,6 +118,39 @@ def check(tap, neighbors, unit_mode, groups, aggregate):
            "rho %.6g, delta %.6g for %d executions" % (rho, spent_delta, EXECUTIONS))
 
 
+# groups of a unit that nobody else is in: so many units have so many
+LONE = {1: 4000, 2: 2000, 5: 800, 20: 200, 100: 60}
+WEIGHTED_DELTA = 0.01
+
+
+def check_weights(tap, neighbors):
+    """Without limits a unit in t groups has a weight of 1 / sqrt(t) in each."""
+    name, title = "weights_" + neighbors, neighbors + " units with weights"
+    psql("""
+        CREATE TABLE {t} (u int, g int);
+        INSERT INTO {t} SELECT t * 10000 + u, (t * 10000 + u) * 100 + g
+            FROM unnest(ARRAY{lone}) WITH ORDINALITY l (n, o), unnest(ARRAY{ts}) WITH ORDINALITY k (t, p), generate_series(1, n) u, generate_series(0, t - 1) g WHERE o = p;
+        INSERT INTO {t} SELECT 9000000 + u, -1 FROM generate_series(1, 300) u;
+        SELECT dp_cdp.create_dataset('{t}', neighbors => '{neighbors}', default_rho => {rho}, delta => 0.999, default_delta => 0.001);
+        SELECT dp_cdp.protect_table('{t}', '{t}', 'u');
+        SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
+        """.format(t=name, lone=list(LONE.values()), ts=list(LONE), neighbors=neighbors, rho=RHO, analyst=ANALYST))
+    runs = execute("SELECT g, dp_count(*) AS n FROM %s GROUP BY g" % name, "g int, n float8", EXECUTIONS, ANALYST,
+                   "SET dp_cdp.delta = %r" % WEIGHTED_DELTA)
+    shown = collections.Counter(unit // 10000 for run in runs for unit in {row[0] // 100 for row in run if row[0] > 0})
+    spends = []
+    for t, n in LONE.items():
+        low, high = limits(shown[t], n * EXECUTIONS, tap.alpha())
+        tap.ok(low <= WEIGHTED_DELTA, "%s: of %d groups of a single unit one appears with probability delta at most" % (title, t),
+               "%d of %d" % (shown[t], n * EXECUTIONS))
+        spends.append(high)
+    tap.ok(max(spends) >= WEIGHTED_DELTA / 2, title + ": the threshold is no higher than it has to be", repr(spends))
+    tap.ok(all(any(row[0] == -1 for row in run) for run in runs), title + ": a group of 300 units appears always")
+    rho, delta = spent(name, ANALYST)
+    tap.ok(abs(rho - 2 * RHO * EXECUTIONS) < 1e-6 and math.isclose(delta, WEIGHTED_DELTA * EXECUTIONS, rel_tol=1e-9),
+           title + ": rho of two columns and delta are charged", "rho %.6g, delta %.6g" % (rho, delta))
+
+
 def main():
     tap = Tap("threshold.py", CHECKS)
     tap.finds("groups of one unit, of which 0.01 may appear, are found to appear with",
@@ -131,6 +164,7 @@ def main():
         check(tap, neighbors, True, 1, "dp_count(DISTINCT u)")
         check(tap, neighbors, True, 4, "dp_count(DISTINCT u)")
         check(tap, neighbors, True, 4, "dp_count(*)")
+        check_weights(tap, neighbors)
     tap.done()
 
 
