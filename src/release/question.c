@@ -321,6 +321,15 @@ put_range(Hasher *h, const DpRange *range)
 	put_number(h, range->kind);
 }
 
+/* Adds what the norm of a column is limited to, or what it may be found to be. */
+static void
+put_norm(Hasher *h, const DpPricedColumn *column)
+{
+	put_number(h, column->nlimits);
+	for (int i = 0; i < column->nlimits; i++)
+		put_number(h, column->limits[i]);
+}
+
 /* Adds the bounds of a column, as they are enforced. */
 static void
 put_bounds(Hasher *h, const DpPricedColumn *column)
@@ -339,14 +348,12 @@ put_bounds(Hasher *h, const DpPricedColumn *column)
 		put_number(h, part->width);
 		put_number(h, part->shift);
 	}
-	put_number(h, column->nlimits);
-	for (int i = 0; i < column->nlimits; i++)
-		put_number(h, column->limits[i]);
+	put_norm(h, column);
 }
 
 /* Adds, for bounds of a column that are to be found first, what they follow from. */
 static bool
-put_finding(Hasher *h, const DpReleaseColumn *column, const DpRun *run, DpPricedRelease *priced, EState *estate)
+put_finding(Hasher *h, const DpPricedColumn *column, const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
 	DpQuestion *finder = priced->finder ? dp_questions(run, priced->finder, estate) : NULL;
 	ListCell   *lc;
@@ -357,10 +364,12 @@ put_finding(Hasher *h, const DpReleaseColumn *column, const DpRun *run, DpPriced
 	for (int i = 0; i < priced->finder->ncolumns; i++)
 	{
 		/* which expression each is of is in its question, wherever it stands */
-		if (dp_relies_on(column, i))
+		if (dp_relies_on(column->desc, i))
 			put(h, &finder[i], sizeof(DpQuestion));
 	}
 	put_number(h, priced->unit_rows);
+	/* at any one width of bounds: what follows from those that are found is in proportion */
+	put_norm(h, column);
 	foreach(lc, priced->release->ranges)
 	{
 		const DpKeyTuples *range = priced->ranges ? priced->ranges[foreach_current_index(lc)] : NULL;
@@ -421,7 +430,7 @@ dp_questions(const DpRun *run, DpPricedRelease *priced, EState *estate)
 			put_public(&h, priced, column->desc->public_columns, estate->es_snapshot);
 		put_const(&h, column->desc->values);
 		if (column->found_first && priced->found == NULL)
-			known &= put_finding(&h, column->desc, run, priced, estate);
+			known &= put_finding(&h, column, run, priced, estate);
 		else
 		{
 			known &= !column->later;
