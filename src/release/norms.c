@@ -256,7 +256,7 @@ dp_limit_price(const DpPricedColumn *column, const DpPricedRelease *priced)
 
 	if (!column->finds_limit)
 		return 0;
-	return Max((int64) (dp_norms_share(rho / DP_RHO_ONE, priced->groups_guess, dp_is_weighted(column->desc)) * rho), 1);
+	return Max((int64) rint(dp_norms_share(rho / DP_RHO_ONE, priced->groups_guess, dp_is_weighted(column->desc)) * rho), 1);
 }
 
 /* ------------------------------------------------------------------------

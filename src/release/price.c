@@ -117,7 +117,7 @@ most_rows(const DpPricedColumn *column, const DpPricedRelease *priced)
 	return column->nlimits == 0 ? priced->max_rows : rows > 0 ? rows : PG_UINT32_MAX;
 }
 
-/* Returns the squared sensitivity of a part that a norm limits, or max_groups and max_rows if that is less. */
+/* Returns the squared sensitivity of a part that a norm limits, or limits of groups and of each of them if that is less. */
 static dp_u128
 limited_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, const DpPricedRelease *priced, DpNeighbors neighbors)
 {
@@ -127,8 +127,7 @@ limited_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, cons
 	dp_u128		of_limits;
 	int64		most = Max(part->grid.upper, -part->grid.lower);
 
-	if (dp_most_rows(priced->dataset) == 0 || (priced->state_groups > 1 && dp_most_groups(priced->dataset) == 0) ||
-		most > DP_MOST_NORM >> part->shift)
+	if ((dp_most_rows(priced->dataset) == 0 && part->desc.kind != DP_VALUE_UNITS) || most > DP_MOST_NORM >> part->shift)
 		return of_norm;
 	of_limits = squared_sensitivity(&part->grid, priced->state_groups, grouped, neighbors);
 	return Min(of_norm, of_limits << 2 * part->shift);

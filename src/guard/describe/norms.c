@@ -26,14 +26,15 @@ counts_rows(const DpReleaseColumn *column)
 	return column->answer == DP_ANSWER_MOMENTS || (column->answer == DP_ANSWER_SUM && column->kind == DP_VALUE_COUNT);
 }
 
+/* Tells whether a unit may add more to a column than 1; in one group it counts once. */
 static bool
-has_norm(const DpReleaseColumn *column)
+has_norm(const DpReleaseColumn *column, bool grouped)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 
 	(void) dp_column_parts(column, parts);
 	return counts_rows(column) || parts[0].kind == DP_VALUE_CODES ||
-		(column->answer == DP_ANSWER_SUM && (column->kind == DP_VALUE_SUM || column->kind == DP_VALUE_UNITS));
+		(column->answer == DP_ANSWER_SUM && (column->kind == DP_VALUE_SUM || (grouped && column->kind == DP_VALUE_UNITS)));
 }
 
 /* Returns the norm of an earlier column that counts the same; -1: none does. */
@@ -111,10 +112,11 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 {
 	DpRelease  *release = level->release;
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	bool		grouped = release->keys != NIL && !release->one_group;
 	int			part = 0;
 	ListCell   *lc;
 
-	if (!may_have_norms(level, is_distributed) || !dp_limits_norms(level->dataset, release->keys != NIL && !release->one_group))
+	if (!may_have_norms(level, is_distributed) || !dp_limits_norms(level->dataset, grouped))
 		return;
 	foreach(lc, release->columns)
 	{
@@ -122,7 +124,7 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 		int			first = part;
 
 		part += dp_column_parts(column, parts);
-		if (!has_norm(column) || foreach_current_index(lc) == release->selection)
+		if (!has_norm(column, grouped) || foreach_current_index(lc) == release->selection)
 			continue;
 		column->norm = norm_of_same(level, foreach_current_index(lc));
 		if (column->norm < 0)
