@@ -352,7 +352,7 @@ margin_formula(const DpPricedRelease *priced, List *columns, List *slopes)
 		if (strcmp(slope, "0") == 0)
 			continue;
 		appendStringInfoString(&text, n++ ? " + (" : "(");
-		if (dp_error_varies(column->desc))
+		if (dp_noise_before(priced, column).kind != DP_NOISE_KNOWN)
 			appendStringInfo(&text, "dp_noise_stddev(%s)", column->desc->label);
 		else
 			appendStringInfo(&text, "%.6g", column->sigma);
@@ -381,7 +381,7 @@ expression_lines(List *lines, const DpPricedRelease *priced)
 			const DpPricedColumn *column = &priced->columns[list_nth_int(columns, i)];
 			double		factor = DatumGetFloat8(list_nth_node(Const, coefficients, i)->constvalue);
 
-			known = !dp_error_varies(column->desc) && column->nparts == 1 && column->parts[0].width == 1;
+			known = dp_noise_before(priced, column).kind == DP_NOISE_KNOWN && column->nparts == 1 && column->parts[0].width == 1;
 			variance += factor * factor * column->sigma * column->sigma;
 		}
 		line->dataset = pstrdup(priced->release->dataset);
