@@ -248,3 +248,4 @@ EXECUTE two_rows;
 RESET SESSION AUTHORIZATION;
 SELECT executes(way.way, statement) FROM unnest('{found,three}'::text[]) statement, way;
 SELECT executes('two rows', 'two_rows');
+SELECT * FROM finish();

@@ -13,6 +13,9 @@ This file computes the same in Python's integers, by the definition at the head 
 Among the units are zero vectors, norms exactly at a limit and one step above, values up to 2^62, counts that
 saturate, units of one group and of 10,000.
 
+Specs travel to servers of a cluster as text, which anybody may write: what is read back is the same spec, and
+whatever else is read and not refused holds vectors to its limits, too.
+
 Nothing is random from run to run.  `make test` has 9 specs of 1,200 units, `make test-all` 60 of 6,000: a unit has
 1 to 4 vectors, each held to up to 85 candidates.
 """
@@ -309,6 +312,91 @@ def specs(tap):
     tap.ok(limits.reached > 0, "some come to a limit exactly", "%d" % limits.reached)
 
 
+def mutated(rng, words):
+    """a text in which a few numbers are others, missing or there twice"""
+    words = list(words)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        i = rng.randrange(len(words))
+        kind = rng.random()
+        if kind < 0.1:
+            del words[i]
+        elif kind < 0.15:
+            words.insert(i, words[i])
+        elif kind < 0.4:
+            words[i] = rng.choice(words)
+        elif kind < 0.6:
+            words[i] = str(int(words[i]) + rng.choice([-1, 1]))
+        else:
+            words[i] = str(rng.choice([0, -1, 1, 2, 7, 32, 33, U, -U, U + 1, 3 * U, MOST_NORM, 1 << 50, 1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63)]))
+        if len(words) < 2:
+            break
+    return words
+
+
+def read_text(words):
+    """the norm of each value, and the limits of each norm"""
+    numbers = [int(w) for w in words]
+    count, at = numbers[4], 5
+    norm_of = [numbers[at + 10 * i + 8] for i in range(count)]
+    at += 10 * count
+    norms = []
+    for _ in range(numbers[at]):
+        nlimits = numbers[at + 2]
+        norms.append(numbers[at + 3:at + 3 + nlimits])
+        at += 2 + nlimits
+    return norm_of, norms
+
+
+def breaks(rows, norm_of, norms):
+    """which unit's vector is above a limit"""
+    units = {}
+    for row in rows:
+        units.setdefault(row[0], []).append([int(x) for x in row[3:]])
+    for unit, groups in units.items():
+        for i, norm in enumerate(norm_of):
+            if norm < 0 or not norms[norm]:
+                continue
+            at = len(norms) + 2 * i
+            bin_ = groups[0][norm]
+            values, shares = [g[at] for g in groups], [g[at + 1] for g in groups]
+            if any(g[norm] != bin_ for g in groups) or sum(x * x for x in shares) > (U * U if bin_ > 0 else 0) or \
+                    sum(x * x for x in values) > (norms[norm][max(bin_, 0)] ** 2 if bin_ < len(norms[norm]) else 0):
+                return unit, i, bin_
+    return None
+
+
+def written(tap):
+    """Specs as text; there is one where there is Citus, or a catalogue of its name."""
+    rng = random.Random(45)
+    psql("SET allow_system_table_mods = on; CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass)")
+    units = [random_unit(rng) for _ in range(size(100, 400))]
+    load(units)
+    same, refused, read, wrong = True, 0, 0, []
+    for _ in range(size(4, 20)):
+        values, norms = random_values(rng)
+        made = spec(values, norms, 100)
+        text = psql("SELECT s, s::text::dp_cdp.bound_spec::text = s::text FROM (SELECT %s AS s) s" % made)[0]
+        same = same and text[1] == "t" and answers(values, norms, made) == answers(values, norms, "'%s'" % text[0])
+        for _ in range(size(15, 100)):
+            words = mutated(rng, text[0].split(" "))
+            try:
+                rows = psql("PREPARE apart(dp_cdp.bound_spec) AS %s; EXECUTE apart('%s')" % (query(values, norms) % "unit, ", " ".join(words)))
+            except RuntimeError as error:
+                refused += 1
+                message = str(error).split("ERROR:")[-1]
+                if not any(known in message for known in ("bound_spec", "bound_unit", "have no text form")):
+                    wrong.append(message)
+                continue
+            read += 1
+            above = breaks(rows, *read_text(words))
+            if above:
+                wrong.append((above, " ".join(words)))
+    psql("SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition")
+    tap.ok(same, "what is read of a spec's text is that spec")
+    tap.ok(not wrong, "%d texts that are none are refused, and %d others hold vectors to their limits" % (refused, read), wrong[:3] if wrong else "")
+    tap.ok(refused > 0 and read > 0, "there are both")
+
+
 def saturated(tap):
     """Counts beyond what a value may be: 2^18 rows of 2^32 steps are 2^50."""
     rows = psql("""
@@ -345,6 +433,7 @@ def large_sums(tap):
 def main():
     tap = Tap("norms.py", 1)
     specs(tap)
+    written(tap)
     saturated(tap)
     large_sums(tap)
     tap.done()
