@@ -7,7 +7,7 @@
 #	make demo				a clinic, an administrator and an analyst on a throw-away server
 #	make demo-stop			stop that server
 #	make bench				figures for speed, see test/bench/README.md
-#	make utility			how far private answers are from true ones
+#	make utility			how far private answers are from true ones; DP_CDP_DATA=dir, see test/utility/README.md
 #	make fuzz				see test/fuzz
 #	make fuzz-sql			random SQL as an analyst; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make fuzz-neighbours	the same SQL on two databases that differ in one person; STATEMENTS=1000000 SEED=1

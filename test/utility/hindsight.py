@@ -27,6 +27,11 @@ DEVIATES = [statistics.NormalDist().inv_cdf((i + 0.5) / 89) for i in range(89)]
 PAIRS = [(DEVIATES[i], DEVIATES[34 * i % 89]) for i in range(89)]
 
 
+def inverse(n, sigma):
+    """1 / n, of a noisy n."""
+    return 1 / max(n + sigma * sigma / n, 1 / n) if n > 0 else 0
+
+
 class Question:
     """cells: (unit, group, rows or amount, value) of all rows of a unit in a group; value is None but for averages."""
 
@@ -67,7 +72,7 @@ class Question:
         return sums
 
     def mean_error2(self, limited, noise):
-        """Squared error of the quotient in one group, where n and value have this noise; it stays within -1 and 1."""
+        """Squared error of the quotient as dp_avg takes it (src/math/moments.c), where n and value have this noise."""
         total = 0
         for group, (n, value) in self.truth.items():
             n1, value1 = limited[group]
@@ -75,7 +80,7 @@ class Question:
             if noise < n1 / 10:
                 total += (mean - true) ** 2 + (noise / n1) ** 2 * (1 + mean * mean)
             else:
-                total += math.fsum((max(-1, min(1, (value1 + noise * a) / max(n1 + noise * b, 1))) - true) ** 2
+                total += math.fsum((max(-1, min(1, (value1 + noise * a) * inverse(n1 + noise * b, noise))) - true) ** 2
                                    for a, b in PAIRS) / len(PAIRS)
         return total / self.groups
 
