@@ -3,13 +3,11 @@
 
 true: plain SQL over all rows.  released: one of the answers.  predicted: what
 dp_noise_stddev says beside each answer (root mean square over the answers).
-observed: the root mean square of released less true, over UTILITY_TIMES
+observed: the root mean square of released less true, over all
 answers.  It holds what bounding leaves out, too; the prediction is of noise
 alone.
 
-Census and restaurant are the data of DP_CDP_DATA.  Where a file is not there
-its tables are missing, and where none is, the demo's generated clinic takes
-their place.  The quantiles' data are generated always.
+Census and restaurant are public data, see README.md.  The quantiles' data are generated.
 """
 import math
 import os
@@ -17,11 +15,10 @@ import sys
 
 from dpstat import execute, make_role, parse, psql
 
-TIMES = int(os.environ.get("UTILITY_TIMES", "200"))
+TIMES = int(os.environ["UTILITY_TIMES"])
 RHOS = (0.01, 0.1)
-HERE = sys.argv[1] if len(sys.argv) > 1 else "."
+HERE = sys.argv[1]
 ANALYST = "researcher"
-missing = []
 
 
 def number(x):
@@ -38,14 +35,9 @@ def rms(values):
 
 
 def load(name, columns):
-    path = os.path.join(HERE, "data", name + ".csv")
-    if not os.path.exists(path):
-        missing.append(name)
-        return False
-    with open(path, encoding="utf-8") as file:
+    with open(os.path.join(HERE, "data", name + ".csv"), encoding="utf-8") as file:
         text = file.read().rstrip("\n")
     psql(f"CREATE TABLE {name} ({columns});\nCOPY {name} FROM STDIN WITH (FORMAT csv, HEADER);\n{text}\n\\.\n")
-    return True
 
 
 def rows_of(table, answers):
@@ -92,11 +84,10 @@ def quantile(column, q):
 
 
 def adult():
-    if not load("adult", """
+    load("adult", """
             id int, age int, workclass text, fnlwgt int, education text, education_num int,
             marital_status text, occupation text, relationship text, race text, sex text,
-            capital_gain int, capital_loss int, hours_per_week int, native_country text, income text"""):
-        return
+            capital_gain int, capital_loss int, hours_per_week int, native_country text, income text""")
     psql(f"""
         SELECT dp_cdp.create_dataset('census');
         SELECT dp_cdp.protect_table('adult', 'census');
@@ -155,8 +146,7 @@ def cube():
 
 
 def restaurant():
-    if not load("restaurant_week", "visitor int, entered text, minutes int, euros int, day int"):
-        return
+    load("restaurant_week", "visitor int, entered text, minutes int, euros int, day int")
     psql(f"""
         SELECT dp_cdp.create_dataset('restaurant', max_rows => 6);
         SELECT dp_cdp.protect_table('restaurant_week', 'restaurant', unit => 'visitor');
@@ -172,29 +162,6 @@ def restaurant():
         simple("dp_count(DISTINCT euros)", "count(DISTINCT euros)"),
         bin_of("dp_histogram(euros, 0, 120, 12)", 3, "count(*) FILTER (WHERE euros >= 20 AND euros < 30)"),
     ])
-
-
-def clinic():
-    """Only where there are no real data."""
-    with open(os.path.join(HERE, "clinic.sql"), encoding="utf-8") as file:
-        psql("\\set visits 100000\n\\set patients 20000\n" + file.read())
-    os.environ["PGDATABASE"] = "clinic"
-    psql(f"""
-        SELECT dp_cdp.create_dataset('clinic', max_rows => 20);
-        SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
-        SELECT dp_cdp.set_budget('clinic', '{ANALYST}', rho => 1000000);""")
-    table_of("The demo's clinic (generated): 100,005 visits of 20,000 patients, the patient is the unit, max_rows = 20;"
-             "\npatients have up to hundreds of visits, so that bounding leaves rows out", "visits", [
-                 simple("dp_count(*)", "count(*)"),
-                 simple("dp_sum(cost, 0, 500, 0, 2000)", "sum(cost)"),
-                 simple("dp_avg(cost, 0, 500)", "avg(cost)"),
-                 simple("dp_variance(cost, 0, 500)", "variance(cost)"),
-                 simple("dp_stddev(cost, 0, 500)", "stddev(cost)"),
-                 simple("dp_median(cost, 0, 500)", quantile("cost", 0.5)),
-                 simple("dp_quantile(cost, 0.9, 0, 500)", quantile("cost", 0.9)),
-                 simple("dp_count(DISTINCT visited_on)", "count(DISTINCT visited_on)"),
-                 bin_of("dp_histogram(cost, 0, 500, 10)", 2, "count(*) FILTER (WHERE cost >= 50 AND cost < 100)"),
-             ])
 
 
 def shapes():
@@ -226,12 +193,6 @@ def main():
     adult()
     restaurant()
     shapes()
-    if missing:
-        print(f"\nNot found: {', '.join(name + '.csv' for name in missing)}. Set DP_CDP_DATA to the directory that has "
-              "them:\nadult.csv is the UCI repository's \"Adult\" with a header and an id, restaurant_week.csv is"
-              "\nweek_data.csv of Google's differential-privacy examples.")
-    if len(missing) == 2:
-        clinic()
 
 
 if __name__ == "__main__":
