@@ -13,7 +13,7 @@ import math
 import os
 import sys
 
-from dpstat import execute, make_role, parse, psql
+from dpstat import execute, make_role, psql
 
 TIMES = int(os.environ["UTILITY_TIMES"])
 RHOS = (0.01, 0.1)

@@ -25,8 +25,9 @@ MANY_UNITS = 1000
 class Line:
     """One question at one rho."""
 
-    def __init__(self, question, rho, units, groups, errors2, held, best):
-        self.question, self.rho, self.units, self.groups = question, rho, units, groups
+    def __init__(self, question, rho, units, exact, errors2, held, best):
+        self.question, self.rho, self.units, self.groups = question, rho, units, len(exact)
+        self.mean = math.fsum(exact.values()) / len(exact)
         self.error = math.sqrt(math.fsum(errors2) / len(errors2))
         self.cells, self.held = len(held), sum(held)
         self.best = best
@@ -111,7 +112,7 @@ def measure(question):
                 if group in answers:
                     held.append(abs(answer - true) <= margin)
         best = {way: error * scale for way, error in hindsight.best(charged).items()}
-        lines.append(Line(question, rho, hindsight.units, len(exact), errors2, held, best))
+        lines.append(Line(question, rho, hindsight.units, exact, errors2, held, best))
     return lines
 
 
@@ -124,7 +125,7 @@ def text_of(question):
 
 
 def show(line):
-    print(f"| {line.question.table} | `{text_of(line.question)}` | {line.units:,} | {line.groups:,} | {line.rho} | {number(line.error)} | "
+    print(f"| {line.question.table} | `{text_of(line.question)}` | {line.units:,} | {line.groups:,} | {number(line.mean)} | {line.rho} | {number(line.error)} | "
           + " | ".join(f"{line.ratio[way]:.2f}" for way in ("truncated", "L1", "L2"))
           + f" | {100 * line.held / max(line.cells, 1):.0f} % |", flush=True)
 
@@ -134,8 +135,8 @@ def table(title, questions):
     if not questions:
         return lines
     print(f"\n{title}\n")
-    print("| table | question | units | groups | rho | error | beside (groups, rows) | L1 | L2 | in the margin |")
-    print("|---|---|" + "---:|" * 8)
+    print("| table | question | units | groups | true | rho | error | beside (groups, rows) | L1 | L2 | in the margin |")
+    print("|---|---|" + "---:|" * 9)
     for question in questions:
         begin = time.time()
         measured = measure(question)
