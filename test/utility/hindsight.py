@@ -19,8 +19,8 @@ import statistics
 
 GROUPS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50)
 ROWS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 45, 60, 80, 100)
-NORMS = tuple(2 ** (i / 4) for i in range(-32, 33))
-COUNT_NORMS = tuple(sorted({n for n in NORMS if n >= 1} | {math.sqrt(n) for n in range(1, 17)} | set(map(float, range(1, 11)))))
+NORMS = tuple(2 ** (i / 8) for i in range(-64, 65))
+COUNT_NORMS = tuple(sorted({n for n in NORMS if n >= 1} | {math.sqrt(n) for n in range(1, 17)} | set(map(float, range(1, 21)))))
 
 # deviates at equal steps of probability, in an order that pairs each with all others
 DEVIATES = [statistics.NormalDist().inv_cdf((i + 0.5) / 89) for i in range(89)]
