@@ -14,20 +14,27 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "base/amounts.h"
 #include "math/norm_limit.h"
 #include "release/kept_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
 
-/* Chooses a limit by noisy counts of norms; column is one that it limits, and settled for the least. */
+/*
+ * Chooses a limit by noisy counts of norms, which were bought for rho; column is one that it limits, and settled for the
+ * least.  Answers of several prices that are kept are of one limit, as one is derived from another: so it does not depend on
+ * which of these prices is asked, but on that which the counts were bought for.
+ */
 static int
-choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const double *counts, double sigma, dp_norms *norms)
+choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const double *counts, double sigma, int64 rho, dp_norms *norms)
 {
 	const DpPricedPart *part = &column->parts[0];
 	double		limits[DP_MAX_NORM_LIMITS];
-
 	double		groups = Max(priced->groups_guess, 1);
-	double		noise = part->sigma / part->step / (double) column->limits[0];
+	double		price = (double) Max(dp_part_share(column, 0, dp_price_by_limit(column, priced, rho)), 1) / DP_RHO_ONE;
+	double		noise = sqrt((double) part->sens2 / (2 * price)) / (double) column->limits[0];
 	int			bins;
 	int			first = dp_first_norm(column, &bins);
 
@@ -75,7 +82,7 @@ dp_find_limits(DpRun *run, const dp_i128 *counts)
 
 		for (int i = 0; i < DP_NORM_BINS; i++)
 			noisy[i] = (double) drawn[i];
-		limits[l] = choose_limit(priced, column, noisy, finder->sigma, &norms);
+		limits[l] = choose_limit(priced, column, noisy, finder->sigma, kept ? kept->columns[l].id.rho : finder->rho, &norms);
 		note_cut(priced, l, share_cut(&norms, (double) column->limits[limits[l]] / column->norm_unit));
 	}
 	if (kept != NULL)

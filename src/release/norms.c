@@ -259,6 +259,18 @@ dp_limit_price(const DpPricedColumn *column, const DpPricedRelease *priced)
 	return Max((int64) rint(dp_norms_share(rho / DP_RHO_ONE, priced->groups_guess, dp_is_weighted(column->desc)) * rho), 1);
 }
 
+int64
+dp_price_by_limit(const DpPricedColumn *column, const DpPricedRelease *priced, int64 rho)
+{
+	bool		is_weighted = dp_is_weighted(column->desc);
+	double		price = (double) rho;
+
+	/* the share falls slowly as the price rises, so that each step leaves a fifth of the error */
+	for (int i = 0; i < 20; i++)
+		price = (double) rho / Max(dp_norms_share(price / DP_RHO_ONE, priced->groups_guess, is_weighted), 0.001);
+	return (int64) Min(Max(price - (double) rho, (double) rho), (double) DP_RHO_MAX);
+}
+
 /* ------------------------------------------------------------------------
  * Bins
  * ------------------------------------------------------------------------

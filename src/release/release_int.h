@@ -335,6 +335,7 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * held, and its steps, when its arguments are settled.  dp_norm_sensitivity
  * returns the squared sensitivity of a part under the limit that is chosen.
  * dp_limit_price returns what of an aggregate's price finding the limit costs;
+ * dp_price_by_limit about what is left of a price of which rho finds the limit, and depends on nothing else;
  * dp_is_weighted tells whether an answer is one of weights, of which heavy units may have less;
  * dp_norm_bins how many bins a histogram of norms has at most, dp_first_norm where those of a column begin, as a power of
  * two of norm_unit, and how many they are; dp_norm_bin in which of them a bin of the norm's limits is.  dp_column_with_norm returns a column that a norm limits, dp_finds_limits tells
@@ -350,6 +351,7 @@ dp_waits_for_limit(const DpPricedColumn *column)
 extern void dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced);
 extern dp_u128 dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNeighbors neighbors, bool grouped);
 extern int64 dp_limit_price(const DpPricedColumn *column, const DpPricedRelease *priced);
+extern int64 dp_price_by_limit(const DpPricedColumn *column, const DpPricedRelease *priced, int64 rho);
 extern bool dp_is_weighted(const DpReleaseColumn *column);
 extern int	dp_norm_bins(void);
 extern int	dp_norm_bin(const DpPricedColumn *column, int64 bin);
