@@ -164,6 +164,8 @@ EOC
 	is($node->safe_psql('test', "SELECT string_agg(grantee::regrole || ' ' || is_grantable, ', ' ORDER BY grantee::regrole::text) FROM pg_proc, aclexplode(proacl) WHERE oid = 'dp_cdp.set_budget'::regproc"),
 		'bob false, dba true, postgres false', "$version: who may call a function that has another result now");
 	is($node->safe_psql('test', 'SELECT DISTINCT key_delta_share FROM dp_cdp.datasets'), '0.1', 'datasets have the default of a new setting');
+	is($node->safe_psql('test', 'SELECT dataset, max_groups, max_rows, max_contribution FROM dp_cdp.datasets ORDER BY dataset'), "clinic|5|5|\nother|||auto",
+		'those that there were keep their limits, others find them');
 	is($node->safe_psql('test', "SET SESSION AUTHORIZATION dba; SELECT rho || ' ' || aggregates FROM dp_cdp.set_budget('clinic', 'ana', rho => 2, period => '1 year')"),
 		'2 4', 'and budgets tell what they allow');
 	$node->safe_psql('test', 'REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM dba, bob CASCADE; GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO PUBLIC');
