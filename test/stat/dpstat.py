@@ -177,6 +177,7 @@ def execute(query, columns, times, user, settings="", batch=1, parsed=True, afte
     rows = psql("""
         %s;
         CREATE TEMP TABLE draws (execution int, %s);
+        CREATE INDEX ON draws (execution);
         DO $$ BEGIN FOR execution_number IN 0..%d LOOP INSERT INTO draws %s; %s END LOOP; END $$;
         COPY draws TO STDOUT;""" % (settings, columns, rounds - 1, copies, after.format(first="execution_number * %d" % batch)), user)
     result = [[] for _ in range(rounds * batch)]
