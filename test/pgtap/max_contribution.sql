@@ -103,6 +103,12 @@ SELECT near(c::text, format('SELECT k, dp_avg(%s) FROM visits WHERE k IN (''a'',
 	FROM unnest('{1,3,60}'::float8[]) c, unnest('{v,w,z}'::text[]) x;
 SELECT near('3', 'SELECT k, dp_var_pop(v) FROM visits WHERE k IN (''a'', ''b'', ''c'') GROUP BY k', 'SELECT key, q.answer / n.answer - (t.answer / n.answer) ^ 2 AS answer FROM held(''visits'', ''k'', ''1'', ''v'', 3) t JOIN held(''visits'', ''k'', ''1'', ''v * v'', 3) q USING (key)
 	JOIN held(''visits'', ''k'', ''1'', ''1'', 3) n USING (key)', 2, 'a variance');
+-- rows of a histogram are scaled as rows of a count, but for those beyond 64 of a unit in a group
+SELECT near(c::text, format('SELECT k, h[%s] FROM (SELECT %s AS k, dp_histogram(v, 2) AS h FROM %s%s) s', bin, by, source, clause),
+		format('SELECT * FROM held(%L, %L, ''1'', ''((v >= 5)::int = %s - 1)::int'', %s)', source, by, bin, c), 0.07 * c + 0.6, format('bin %s of a histogram by %s, up to %s', bin, by, c))
+	FROM unnest('{0.5,3,60}'::float8[]) c, (VALUES ('k', 'visits', ' GROUP BY k'), ('NULL::text', 'visits WHERE k <> ''c''', '')) q (by, source, clause), generate_series(1, 2) bin;
+SELECT is(priced('3', format('SELECT %s dp_histogram(v, 2) FROM %s', by, q)), format('dp_histogram(v, 2) %s; rho 0.005', sigma), format('noise of a histogram of %s %s', by, q))
+	FROM (VALUES ('k,', 'visits GROUP BY k', '30.0000'), ('', 'visits', '30.0000'), ('k,', 'replaced GROUP BY k', '42.4264'), ('', 'replaced', '42.4264')) q (by, q, sigma);
 SELECT is(priced('3', 'SELECT k, dp_count(*), dp_sum(v), dp_sum(w), dp_count(DISTINCT customer) FROM visits GROUP BY k'),
 	'dp_count(*) 30.0000; dp_sum(v) 300.0000; dp_sum(w) 150.0000; dp_count(DISTINCT customer) 30.0000; rho 0.020', 'noise of groups');
 SELECT is(priced('3', 'SELECT dp_count(*), dp_sum(v), dp_sum(w) FROM visits'), 'dp_count(*) 30.0000; dp_sum(v) 300.0000; dp_sum(w) 150.0000; rho 0.015', 'which is that of one');

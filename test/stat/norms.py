@@ -2,7 +2,7 @@
 """What a unit adds to all groups, held to a norm: against exact arithmetic, and never above the limit.
 
 Random units are read as the inner query of a release reads them, by specs of several kinds:
-counts, units, sums of both signs with limits of a row and of a total, and moments.  One norm or several limit them.
+counts, units, sums of both signs with limits of a row and of a total, moments, and codes.  One norm or several limit them.
 This file computes the same in Python's integers, by the definition at the head of agg/bounding/norms.c:
 
 - values, shares, bins and first groups are equal to the last bit, unit for unit, and so are their sums over units;
@@ -34,6 +34,7 @@ MOST_VALUE = 1 << 50
 MOST_NORM = 1 << 48
 ONE = 1 << 24
 MOST_ROWS = (1 << 32) - 1
+CODES = 5                       # DP_VALUE_CODES
 WIDE = 1 << 32                  # steps to which the grid of a whole number may go
 
 
@@ -50,6 +51,8 @@ class Value:
         return "dp_cdp.make_grid(%d, %d, 'bigint')" % (self.lower, self.upper)
 
     def argument(self):
+        if self.kind == "codes":
+            return "x%d & 7" % self.column
         return "x%d" % self.column if self.kind in ("sum", "scaled") else "x%d > 0" % self.column
 
 
@@ -76,12 +79,16 @@ def random_values(rng):
         norms.append((value, shift, others, limits))
 
     for _ in range(rng.choice([1, 1, 2, 3])):
-        kind = rng.choice(["count", "sum", "sum", "units", "moments"])
+        kind = rng.choice(["count", "sum", "sum", "units", "moments", "codes"])
         at = len(values)
         if kind == "moments":
             most = rng.choice([MOST_ROWS, MOST_ROWS, 3])
             values += [Value("rows", 0, 0, most)] + [Value("scaled", c, -most * ONE, most * ONE, rows=at) for c in (1, 2)]
             add_norm(at, [at + 1, at + 2], 24, 1)
+        elif kind == "codes":
+            values.append(Value("codes", 1, 0, rng.choice([1, 3, 64, 256])))
+            if rng.random() < 0.8:
+                add_norm(at, [], rng.choice([20, 28, 28, 32]), 1)
         elif kind == "sum":
             bound = rng.choice([1, 100, 5000, WIDE])
             row = rng.choice([(-(1 << 62), 1 << 62), (-bound, bound), (0, bound), (-bound, 0), (-3, 2 * bound)])
@@ -150,6 +157,8 @@ def clamped(values, i, rows):
     if v.kind in ("count", "rows", "units"):
         n = min(sum(1 for x in column if x is not None and x > 0), MOST_ROWS)
         return min(n, 1) if v.kind == "units" else min(n, v.upper)
+    if v.kind == "codes":
+        return min(len(column), v.upper)
     column = [x for x in column if x is not None]
     if not column:
         return 0
@@ -162,7 +171,7 @@ def clamped(values, i, rows):
 
 
 def expected(values, norms, unit):
-    """bins, and (values, shares) of each group"""
+    """bins; of each group values and shares, and what both add; of codes, how many there are, and what each adds"""
     plain = {k: [clamped(values, i, rows) for i in range(len(values))] for k, rows in unit.items()}
     held = {k: [within(x, MOST_VALUE >> v.shift) << v.shift if v.norm is not None else x for x, v in zip(xs, values)] for k, xs in plain.items()}
     bins, lengths = [], []
@@ -177,15 +186,21 @@ def expected(values, norms, unit):
                 xs[i] = within(xs[i], abs(xs[value]))
     groups = {}
     for k, xs in held.items():
-        kept, shares = [], []
+        told, kept, shares = [], [], []
         for i, (x, v) in enumerate(zip(xs, values)):
             if v.norm is None:
                 kept.append(plain[k][i])
                 shares.append(0)
-            else:
-                kept.append(0 if bins[v.norm] == len(norms[v.norm][3]) else x)
-                shares.append(toward_zero(x * U, lengths[v.norm]) if bins[v.norm] > 0 else 0)
-        groups[k] = (kept, shares)
+                told += [plain[k][i], 0]
+                continue
+            kept.append(0 if bins[v.norm] == len(norms[v.norm][3]) else x)
+            if v.kind == "codes":
+                told += [plain[k][i], (U << v.shift) // lengths[v.norm] if bins[v.norm] > 0 else 0]
+                shares.append(told[-1] * plain[k][i])
+                continue
+            shares.append(toward_zero(x * U, lengths[v.norm]) if bins[v.norm] > 0 else 0)
+            told += [kept[-1], shares[-1]]
+        groups[k] = (kept, shares, told)
     return bins, groups
 
 
@@ -205,19 +220,35 @@ def load(units):
 def query(values, norms):
     columns = ["dp_cdp.bound_key(0, state, NULL::int) AS k", "dp_cdp.bound_first(0, state) AS f"] + \
         ["dp_cdp.bound_bin(%d, state, $1) AS b%d" % (i, i) for i in range(len(norms))] + \
-        ["dp_cdp.bound_%s(%d, state, $1) AS %s%d" % (what, i, what[0], i) for i in range(len(values)) for what in ("value", "share")]
+        ["dp_cdp.bound_%s(%d, state, $1) AS %s%d" % (what if what == "share" or v.kind != "codes" else "codes", i, what[0], i)
+         for i, v in enumerate(values) for what in ("value", "share")]
     arguments = ", ".join(v.argument() if v.kind != "scaled" else "x%d" % v.column for v in values)
     return "SELECT %%s%s FROM (SELECT unit, dp_cdp.bound_unit($1, unit, k, %s) AS state FROM held GROUP BY unit) s" % (", ".join(columns), arguments)
+
+
+def each(values, norms):
+    """of codes, how many there are"""
+    return "SELECT unit, k, f, %s FROM (%s) s" % (", ".join(
+        ["b%d" % i for i in range(len(norms))] + ["%s, s%d" % ("cardinality(v%d)" % i if v.kind == "codes" else "v%d" % i, i) for i, v in enumerate(values)]),
+        query(values, norms) % "unit, ")
+
+
+def total(column):
+    return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1, 'int'))" % column
 
 
 def answers(values, norms, sql):
     """unit by unit, and their sums by groups and bins"""
     names = ["b%d" % i for i in range(len(norms))]
-    sums = ["f"] + ["%s%d" % (what, i) for i in range(len(values)) for what in "vs"]
-    apart = psql("SET plan_cache_mode = force_generic_plan; PREPARE apart(dp_cdp.bound_spec) AS %s; EXECUTE apart(%s)" % (
-        query(values, norms) % "unit, ", sql))
+    sums = [total("f")]
+    for i, v in enumerate(values):
+        # each code counts once, or its share
+        sums += ["(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, 8))) n)" % i,
+                 "(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_shares(v%d, 8, s%d))) n)" % (i, i)] if v.kind == "codes" else \
+            [total("v%d" % i), total("s%d" % i)]
+    apart = psql("SET plan_cache_mode = force_generic_plan; PREPARE apart(dp_cdp.bound_spec) AS %s; EXECUTE apart(%s)" % (each(values, norms), sql))
     together = psql("SET plan_cache_mode = force_generic_plan; PREPARE together(dp_cdp.bound_spec) AS SELECT %s, %s FROM (%s) s GROUP BY %s; EXECUTE together(%s)" % (
-        ", ".join(["k"] + names), ", ".join("dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1, 'int'))" % c for c in sums),
+        ", ".join(["k"] + names), ", ".join(sums),
         query(values, norms) % "", ", ".join(["k"] + names), sql))
     return apart, together
 
@@ -273,16 +304,17 @@ def one_spec(rng, n, units, limits):
     for number, unit in enumerate(units):
         bins, groups = expected(values, norms, unit)
         first = 0
-        for k, (kept, shares) in groups.items():
+        for k, (_, shares, told) in groups.items():
             row = got.pop((number, k), None)
-            told = bins + [x for pair in zip(kept, shares) for x in pair]
+            told = bins + told
             if row is None or row[1:] != told:
                 wrong.append((number, k, row, told))
                 continue
             first += row[0]
-            total = sums.setdefault((k, *bins), [0] * (len(row) - len(norms)))
+            added = sums.setdefault((k, *bins), [0] * (len(row) - len(norms)))
             for i, x in enumerate([row[0]] + row[1 + len(norms):]):
-                total[i] += x
+                # of codes, each has the share
+                added[i] += x if i == 0 or i % 2 == 1 else shares[i // 2 - 1]
         firsts += first == 1
         for l, norm in enumerate(norms):
             for i in [norm[0]] + norm[2]:
@@ -334,10 +366,10 @@ def mutated(rng, words):
 
 
 def read_text(words):
-    """the norm of each value, and the limits of each norm"""
+    """norm, shift and whether it is codes, of each value, and the limits of each norm"""
     numbers = [int(w) for w in words]
     count, at = numbers[4], 5
-    norm_of = [numbers[at + 10 * i + 8] for i in range(count)]
+    norm_of = [(numbers[at + 10 * i + 8], numbers[at + 10 * i + 9], numbers[at + 10 * i] == CODES) for i in range(count)]
     at += 10 * count
     norms = []
     for _ in range(numbers[at]):
@@ -353,12 +385,15 @@ def breaks(rows, norm_of, norms):
     for row in rows:
         units.setdefault(row[0], []).append([int(x) for x in row[3:]])
     for unit, groups in units.items():
-        for i, norm in enumerate(norm_of):
+        for i, (norm, shift, is_codes) in enumerate(norm_of):
             if norm < 0 or not norms[norm]:
                 continue
             at = len(norms) + 2 * i
             bin_ = groups[0][norm]
             values, shares = [g[at] for g in groups], [g[at + 1] for g in groups]
+            if is_codes:
+                shares = [n * s for n, s in zip(values, shares)]
+                values = [n << shift if bin_ < len(norms[norm]) else 0 for n in values]
             if any(g[norm] != bin_ for g in groups) or sum(x * x for x in shares) > (U * U if bin_ > 0 else 0) or \
                     sum(x * x for x in values) > (norms[norm][max(bin_, 0)] ** 2 if bin_ < len(norms[norm]) else 0):
                 return unit, i, bin_
@@ -380,7 +415,7 @@ def written(tap):
         for _ in range(size(15, 100)):
             words = mutated(rng, text[0].split(" "))
             try:
-                rows = psql("PREPARE apart(dp_cdp.bound_spec) AS %s; EXECUTE apart('%s')" % (query(values, norms) % "unit, ", " ".join(words)))
+                rows = psql("PREPARE apart(dp_cdp.bound_spec) AS %s; EXECUTE apart('%s')" % (each(values, norms), " ".join(words)))
             except RuntimeError as error:
                 refused += 1
                 message = str(error).split("ERROR:")[-1]

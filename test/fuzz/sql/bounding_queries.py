@@ -118,6 +118,11 @@ class Entries:
     def steps(self, column):
         return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, 'int'))" % column
 
+    def total_share(self, q, column):
+        if column != 'f' and q.values[int(column[1:])].kind == 'codes':
+            return 'dp_cdp.vector_counts(dp_cdp.codes_shares(v%s, %d, %s))' % (column[1:], BINS, column)
+        return self.steps(column)
+
     def total(self, q, i):
         kind = q.values[i].kind
         if kind in ('codes', 'cut'):
@@ -135,7 +140,7 @@ def statement(q, place, units, entries, spec=None):
     groups = [k if q.direct and q.keys[i].exact else k + '::text COLLATE "C"' for i, k in enumerate(keys)]
     if q.form == 'together':
         groups += entries.bins(q)
-        columns = groups + [entries.steps(c) for c in entries.shares(q)] + [entries.total(q, i) for i in range(len(q.values))]
+        columns = groups + [entries.total_share(q, c) for c in entries.shares(q)] + [entries.total(q, i) for i in range(len(q.values))]
         return 'SELECT %s FROM (%s) units%s' % (', '.join(columns), entries.level(q, spec, place), ' GROUP BY ' + ', '.join(groups) if groups else '')
     columns = [u.replace('{u}', 'unit%d' % i) for i, u in enumerate(units)] + \
         [k + '::text COLLATE "C"' for k in keys] + entries.bins(q) + entries.shares(q) + [entries.value(q, i) for i in range(len(q.values))]
@@ -266,13 +271,14 @@ def random_where(rng, table, keys):
 
 
 def random_norms(rng, values):
-    """one to three norms of values that are no codes; what else they limit is as large as it may be"""
-    free = [i for i, v in enumerate(values) if v.kind not in ('codes', 'distinct', 'cut')]
+    """one to three norms; of codes they limit these alone"""
+    free = [i for i, v in enumerate(values) if v.kind not in ('distinct', 'cut')]
     rng.shuffle(free)
     norms = []
     while free and len(norms) < 3 and rng.random() < 0.8:
         value = free.pop()
-        others = [free.pop() for _ in range(min(len(free), rng.choice([0, 0, 1, 2])))]
+        others = [i for i in free if values[i].kind != 'codes'][:rng.choice([0, 0, 1, 2]) if values[value].kind != 'codes' else 0]
+        free = [i for i in free if i not in others]
         # rows of counts are small, steps of sums are not
         shift = rng.choice([0, 18, 20, 24, 24, 32]) if values[value].kind != 'sum' else rng.choice([0, 0, 4, 10, 20])
         first, apart = 2 ** rng.choice([20, 20, 22, 24, 28]), rng.choice([1.19, 1.5, 2, 8])
