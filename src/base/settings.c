@@ -185,10 +185,29 @@ check_contribution_setting(char **newval, void **extra, GucSource source)
 	return keep_extra(&rows, sizeof(rows), extra);
 }
 
+/* Whether norms are limited is planned: cached plans are of the old values. */
 static void
 assign_contribution_setting(const char *newval, void *extra)
 {
-	dp_guc_max_contribution = *(double *) extra;
+	double		rows = *(double *) extra;
+
+	if ((rows == 0) != (dp_guc_max_contribution == 0))
+		ResetPlanCache();
+	dp_guc_max_contribution = rows;
+}
+
+static void
+assign_max_groups_setting(int newval, void *extra)
+{
+	if ((newval == 0) != (dp_guc_max_groups == 0))
+		ResetPlanCache();
+}
+
+static void
+assign_max_rows_setting(int newval, void *extra)
+{
+	if ((newval == 0) != (dp_guc_max_rows == 0))
+		ResetPlanCache();
 }
 
 bool
@@ -259,7 +278,7 @@ dp_guc_init(void)
 							&dp_guc_max_groups,
 							0, 0, DP_MAX_CONTRIBUTION,
 							PGC_USERSET, 0,
-							NULL, NULL, NULL);
+							NULL, assign_max_groups_setting, NULL);
 
 	DefineCustomIntVariable("dp_cdp.max_rows",
 							"Number of rows that one privacy unit may contribute to a count within a group.",
@@ -267,7 +286,7 @@ dp_guc_init(void)
 							&dp_guc_max_rows,
 							0, 0, DP_MAX_CONTRIBUTION,
 							PGC_USERSET, 0,
-							NULL, NULL, NULL);
+							NULL, assign_max_rows_setting, NULL);
 
 	DefineCustomStringVariable("dp_cdp.max_contribution",
 							   "Euclidean norm to which the rows that one privacy unit has in all groups are scaled.",

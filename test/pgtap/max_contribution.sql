@@ -252,6 +252,19 @@ SET dp_cdp.max_rows = 2;
 PREPARE two_rows AS SELECT dp_count(*) FROM replaced;
 EXECUTE two_rows;
 RESET SESSION AUTHORIZATION;
-SELECT executes(way.way, statement) FROM unnest('{found,three}'::text[]) statement, way;
-SELECT executes('two rows', 'two_rows');
+SELECT executes(way.way, statement) FROM unnest('{found,three,two_rows}'::text[]) statement, way;
+-- also where max_contribution stays as it is
+SELECT executes(way, 'two_rows') FROM unnest('{two rows,found,two rows}'::text[]) way;
+-- and where the dataset changes
+RESET dp_cdp.max_contribution;
+RESET dp_cdp.max_rows;
+INSERT INTO way SELECT 'neither', '', wanted FROM way WHERE way = 'two rows';
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('persons', max_groups => 5, max_rows => 2);
+RESET SESSION AUTHORIZATION;
+SELECT executes('neither', statement) FROM unnest('{found,three,two_rows}'::text[]) statement;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('persons', max_contribution => 'auto');
+RESET SESSION AUTHORIZATION;
+SELECT executes('found', statement) FROM unnest('{found,three,two_rows}'::text[]) statement;
 SELECT * FROM finish();
