@@ -89,8 +89,9 @@ SELECT near(c::text, format('SELECT k, dp_count(*) FROM visits WHERE %s GROUP BY
 	FROM unnest('{1,7.5}'::float8[]) c, unnest('{even,v > 3}'::text[]) w;
 SELECT near(c::text, 'SELECT k, dp_count(*) FILTER (WHERE v > 3) FROM visits GROUP BY k', format('SELECT * FROM held(''visits WHERE v > 3'', ''k'', ''1'', ''1'', %s)', c), 0.07 * c + 0.6, format('rows with a filter, up to %s', c))
 	FROM unnest('{1,7.5}'::float8[]) c;
-SELECT near(c::text, format('SELECT %s, dp_count(DISTINCT customer) FROM visits%s', by, clause), format('SELECT * FROM held(''(SELECT DISTINCT customer, %1$s AS g FROM visits) s'', ''g'', ''1'', ''1'', %2$s)', by, c), 0.07 * c + 0.6, format('units by %s, up to %s', by, c))
-	FROM unnest('{0.5,1,1.5,3}'::float8[]) c, (VALUES ('k', ' GROUP BY k'), ('NULL::text', '')) q (by, clause);
+-- without groups a unit counts once, and nothing is to be scaled
+SELECT near(c::text, format('SELECT %s, dp_count(DISTINCT customer) FROM visits%s', by, clause), format('SELECT * FROM held(''(SELECT DISTINCT customer, %1$s AS g FROM visits) s'', ''g'', ''1'', ''1'', %2$s)', by, greatest(c, least)), 0.07 * c + 0.6, format('units by %s, up to %s', by, c))
+	FROM unnest('{0.5,1,1.5,3}'::float8[]) c, (VALUES ('k', ' GROUP BY k', 0), ('NULL::text', '', 1)) q (by, clause, least);
 SELECT near(c::text, format('SELECT %s, dp_sum(%s) FROM visits%s', by, x, clause), format('SELECT * FROM held(''visits'', %L, %L, %L, %s)', by, x, x, c * bound), 0.07 * c * bound + 0.6, format('sum of %s by %s, up to %s', x, by, c))
 	FROM unnest('{0.5,3,60}'::float8[]) c, (VALUES ('k', ' GROUP BY k'), ('NULL::text', '')) q (by, clause), (VALUES ('v', 10), ('w', 5), ('z', 4)) x (x, bound);
 -- rows beyond the bounds count as these, before anything is added up; totals have limits of their own
@@ -110,7 +111,7 @@ SELECT near(c::text, format('SELECT k, h[%s] FROM (SELECT %s AS k, dp_histogram(
 SELECT is(priced('3', format('SELECT %s dp_histogram(v, 2) FROM %s', by, q)), format('dp_histogram(v, 2) %s; rho 0.005', sigma), format('noise of a histogram of %s %s', by, q))
 	FROM (VALUES ('k,', 'visits GROUP BY k', '30.0000'), ('', 'visits', '30.0000'), ('k,', 'replaced GROUP BY k', '42.4264'), ('', 'replaced', '42.4264')) q (by, q, sigma);
 SELECT is(priced('3', 'SELECT k, dp_count(*), dp_sum(v), dp_sum(w), dp_count(DISTINCT customer) FROM visits GROUP BY k'),
-	'dp_count(*) 30.0000; dp_sum(v) 300.0000; dp_sum(w) 150.0000; dp_count(DISTINCT customer) 30.0000; rho 0.020', 'noise of groups');
+	'dp_count(*) 30.0000; dp_sum(v) 300.0000; dp_sum(w) 150.0000; dp_count(DISTINCT customer) 20.0000; rho 0.020', 'noise of groups; a unit counts once in each of 4');
 SELECT is(priced('3', 'SELECT dp_count(*), dp_sum(v), dp_sum(w) FROM visits'), 'dp_count(*) 30.0000; dp_sum(v) 300.0000; dp_sum(w) 150.0000; rho 0.015', 'which is that of one');
 SELECT is(priced('3', 'SELECT k, dp_count(*), dp_sum(v), dp_sum(w) FROM replaced GROUP BY k'),
 	'dp_count(*) 42.4264; dp_sum(v) 424.2641; dp_sum(w) 300.0000; rho 0.015', 'a unit that is replaced: the root of 2 for one sign, 2 for both');
