@@ -44,8 +44,8 @@
  * how many releases one debit may hold (of a statement: one for each aggregating query or grouping set, one more
  * where it finds bounds), and room for all their strings
  */
-#define DP_MAX_ITEMS	64
-#define DP_STRINGS_SIZE (6144 + DP_MAX_QUERY_BYTES)
+#define DP_MAX_ITEMS	128
+#define DP_STRINGS_SIZE (12288 + DP_MAX_QUERY_BYTES)
 
 /*
  * when a worker is sent away for that of another database: so long after its last debit, or where debits leave it

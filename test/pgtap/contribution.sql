@@ -289,5 +289,8 @@ DO $$ BEGIN
 END $$;
 DEALLOCATE d;
 SELECT is(blocks(), '2026-01-01 2026-02-01 10, 2026-02-01 2026-03-01 20, 2026-03-01 2026-04-01 20', 'of a parameter');
+-- as many releases as grouping sets may be, with a limit each
+SELECT is(cardinality(string_to_array(ask(string_agg('SELECT count(*) FROM visits', ' UNION ALL ')), ' ')), 64, 'as many counts as a cube may have sets')
+	FROM generate_series(1, 64);
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'), 0::bigint, 'and the audit adds up');
 SELECT * FROM finish();

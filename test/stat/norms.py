@@ -419,7 +419,7 @@ def written(tap):
             except RuntimeError as error:
                 refused += 1
                 message = str(error).split("ERROR:")[-1]
-                if not any(known in message for known in ("bound_spec", "bound_unit", "have no text form")):
+                if not any(known in message for known in ("bound_spec", "bound_state", "bound_unit", "have no text form")):
                     wrong.append(message)
                 continue
             read += 1

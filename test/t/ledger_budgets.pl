@@ -200,12 +200,12 @@ is(value($node, 'test', q{SELECT string_agg(dataset || ' ' || granted, ', ' ORDE
 	join(', ', ('left true, right true') x 2, 'left false, right false'), 'the log has a row for each release');
 
 # more releases than fit one request
-my $many = 'SELECT ' . join(', ', ('(SELECT dp_count(*) FROM left_table)') x 65) . ';';
+my $many = 'SELECT ' . join(', ', ('(SELECT dp_count(*) FROM left_table)') x 129) . ';';
 $node->safe_psql('test', q{SELECT dp_cdp.set_budget('left', 'ana', rho => 1000)});
-try_debit('too many releases', 'left', 'ana', $many, qr/ZC002: the statement makes 65 releases at once, at most 64 are possible; split it.*DETAIL:  Each query and subquery that aggregates protected rows is a release/s);
+try_debit('too many releases', 'left', 'ana', $many, qr/ZC002: the statement makes 129 releases at once, at most 128 are possible; split it.*DETAIL:  Each query and subquery that aggregates protected rows is a release/s);
 $many =~ s/, \(SELECT dp_count\(\*\) FROM left_table\);/;/;
 try_debit('just enough', 'left', 'ana', $many);
-balances('left', 'ana 16.5', 'all are paid for');
+balances('left', 'ana 32.5', 'all are paid for');
 
 # strings that are too long for the audit are cut, not the debit
 my $long = 'SELECT ' . join(', ', map { "dp_sum(x, 0, $_)" } 1 .. 60) . ' FROM left_table;';
