@@ -286,6 +286,15 @@ SET dp_cdp.rho = 1e6;
 SELECT dp_count(*), dp_sum(n) FROM answers;
 RESET dp_cdp.rho;
 
+-- who is in more groups than count is told so, once
+SET client_min_messages = notice;
+SET dp_cdp.max_groups = 2;
+SELECT count(*) FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept UNION ALL SELECT dept, dp_count(*) FROM visits WHERE code = 1 GROUP BY dept) q;
+SET dp_cdp.max_groups = 3;
+SELECT count(*) FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) q;
+SET client_min_messages = warning;
+RESET dp_cdp.max_groups;
+
 -- budgets
 SET SESSION AUTHORIZATION regress_dp_stranger;
 SELECT dp_count(*) FROM answers;

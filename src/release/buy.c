@@ -459,22 +459,32 @@ refuse_tracked_reads(void)
 			 errhint("Where all transactions of the session are such: SET default_transaction_isolation = 'repeatable read'.")));
 }
 
-/* Says of which aggregates people lose groups, where that is public. */
-static void
-notice_cut_groups(const DpPricedRelease *priced)
+/*
+ * Says of which aggregates people lose groups, where that is public.  Releases
+ * of one statement that would say the same say it once: "told" has the messages.
+ */
+static List *
+notice_cut_groups(const DpPricedRelease *priced, List *told)
 {
 	StringInfoData labels;
+	char	   *message;
+	ListCell   *lc;
 
 	initStringInfo(&labels);
 	for (int i = 0; i < priced->ncolumns; i++)
 		if (dp_cuts_groups(priced, &priced->columns[i]))
 			appendStringInfo(&labels, "%s%s", labels.len > 0 ? ", " : "", priced->columns[i].desc->label);
 	if (labels.len == 0)
-		return;
+		return told;
+	message = psprintf("a person counts in at most %d of these " INT64_FORMAT " groups in %s", priced->max_groups,
+					   priced->declared, labels.data);
+	foreach(lc, told)
+		if (strcmp(lfirst(lc), message) == 0)
+			return told;
 	ereport(NOTICE,
-			(errmsg("a person counts in at most %d of these " INT64_FORMAT " groups in %s", priced->max_groups, priced->declared,
-					labels.data),
+			(errmsg_internal("%s", message),
 			 errhint("Which groups is drawn at random. SET dp_cdp.max_groups to more of them; counts, sums and averages lose none with SET dp_cdp.max_contribution = auto.")));
+	return lappend(told, message);
 }
 
 /*
@@ -487,6 +497,7 @@ void
 dp_buy(List *runs, EState *root)
 {
 	List	   *releases;		/* DpPricedRelease */
+	List	   *told = NIL;
 	DpCharge	charged = {0};
 	ListCell   *run,
 			   *priced;
@@ -498,7 +509,7 @@ dp_buy(List *runs, EState *root)
 	refuse_tracked_reads();
 	releases = price_statement(runs, root, &charged);
 	foreach(priced, releases)
-		notice_cut_groups(lfirst(priced));
+		told = notice_cut_groups(lfirst(priced), told);
 	start_releases(runs, releases, root, &charged);
 	debit_releases(runs, releases, root, &charged);
 	forboth(run, runs, priced, releases)
