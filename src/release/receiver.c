@@ -263,6 +263,8 @@ take_waiting(DpReceiver *receiver)
 	DpPricedRelease *priced = receiver->run->priced;
 	dp_i128    *nobody = palloc0(list_length(priced->release->norms) * dp_norm_bins() * sizeof(dp_i128));
 	TupleTableSlot *slot;
+	/* what is drawn to be kept, and what is reported, outlives the inner plan and its context */
+	MemoryContext former = MemoryContextSwitchTo(GetMemoryChunkContext(priced));
 
 	priced->limits = dp_find_limits(receiver->run, receiver->waiting ? dp_norm_rows_counts(receiver->waiting) : nobody);
 	dp_settle_limits(priced);
@@ -273,6 +275,7 @@ take_waiting(DpReceiver *receiver)
 		dp_kept_begin(receiver->run->kept, receiver->run->desc);
 		dp_kept_derive(receiver->run->kept);
 	}
+	MemoryContextSwitchTo(former);
 	if (receiver->waiting == NULL)
 		return;
 	while ((slot = dp_norm_rows_next(receiver->waiting)) != NULL)

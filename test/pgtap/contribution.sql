@@ -292,5 +292,8 @@ SELECT is(blocks(), '2026-01-01 2026-02-01 10, 2026-02-01 2026-03-01 20, 2026-03
 -- as many releases as grouping sets may be, with a limit each
 SELECT is(cardinality(string_to_array(ask(string_agg('SELECT count(*) FROM visits', ' UNION ALL ')), ' ')), 64, 'as many counts as a cube may have sets')
 	FROM generate_series(1, 64);
+-- large histograms are kept when the inner plan has ended, and so is what it had in memory
+SELECT is(ask('SELECT (SELECT dp_median(cost, 0, 10) FROM kept), (SELECT dp_quantile(id, 0.9, 0, 70000) FROM kept)'),
+	ask('SELECT (SELECT dp_median(cost, 0, 10) FROM kept), (SELECT dp_quantile(id, 0.9, 0, 70000) FROM kept)'), 'a median and a quantile, kept');
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'), 0::bigint, 'and the audit adds up');
 SELECT * FROM finish();
