@@ -56,6 +56,15 @@ CREATE TABLE letters (patient int, kind text);	-- of the dataset, and of another
 RESET SESSION AUTHORIZATION;
 SELECT dp_cdp.protect_table('letters', 'joins', unit => 'patient');
 
+-- an index proves that there is one row once it is older than each snapshot, those of autovacuum, too
+DO $$ BEGIN
+	FOR i IN 1..600 LOOP
+		PERFORM pg_stat_clear_snapshot();
+		EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()
+			AND greatest(age(backend_xmin), age(backend_xid)) >= (SELECT min(age(xmin)) FROM pg_index));
+		PERFORM pg_sleep(0.05);
+	END LOOP;
+END $$;
 SET SESSION AUTHORIZATION regress_dp_analyst;
 CREATE TABLE notes (ward text, note text);	-- the analyst's own
 INSERT INTO notes VALUES ('w1', 'a'), ('w2', 'a'), ('w4', 'b');
