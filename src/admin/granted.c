@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * granted.c
- *	  What a budget or cap allows: the row that set_budget, create_dataset and
- *	  alter_dataset return, and the warning where it is next to nothing.
+ *	  The row that set_budget, create_dataset and alter_dataset return: it tells
+ *	  what a budget or cap allows.  A warning where that is next to nothing.
  *
  * Everything that is seen of a dataset, once a limit is spent, is (epsilon,
  * delta)-DP: rho by the bound of Canonne, Kamath and Steinke at report_delta,

@@ -23,10 +23,10 @@
 #define DP_NORM_BINS 25
 
 /*
- * What is taken for the units' norms: so many of them, count[j], have one
- * above 2^(exponent + j - 1) and at most 2^(exponent + j), the last bin's more than
- * that of its lower end, the first's any that is smaller; within a bin their
- * density on a logarithmic scale falls as exp(-tilt[j]).
+ * An estimate of the units' norms: count[j] of them are above 2^(exponent + j - 1)
+ * and at most 2^(exponent + j).  The first bin has all smaller ones, too, and the last
+ * all larger ones.  Within a bin their density on a logarithmic scale falls as
+ * exp(-tilt[j]).
  */
 typedef struct dp_norms
 {

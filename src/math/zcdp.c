@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * zcdp.c
- *	  What a budget hangs on: rho from (epsilon, delta), rounded down, epsilon
- *	  from rho, rounded up, and how often a guess is right.
+ *	  Conversions of budgets: rho from (epsilon, delta), rounded down; epsilon
+ *	  from rho, rounded up; and how often a guess is right.
  *
  * CKS Proposition 12: rho-zCDP implies (epsilon, delta)-DP if, for some
  * t > 0 (their alpha is 1 + t),

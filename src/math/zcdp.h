@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * zcdp.h
- *	  What a budget hangs on: rho from (epsilon, delta), rounded down, epsilon
- *	  from rho, rounded up, and how often a guess is right.
+ *	  Conversions of budgets: rho from (epsilon, delta), rounded down; epsilon
+ *	  from rho, rounded up; and how often a guess is right.
  *
  * The bounds of epsilon and rho are those of Canonne, Kamath, Steinke 2020 (CKS), Proposition 12
  * and Corollary 13.  Conversions that round to the nearest number, and other

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * noise_before.c
- *	  What is known of an answer's noise before it is released.
+ *	  The noise of an answer, as far as it is known before it is released.
  *
  * A column is made of noisy sums or counts, whose noise is known.  It is that
  * of the answer only where the answer is one of them, or a list of them.  The

@@ -32,8 +32,8 @@
  * <= U^2, as N^2 is no less than the sum of v^2; times (C_k / U)^2 that is at most C_k^2.
  * All of this is integers, so that no rounding adds to it.  []
  *
- * Of codes v is how many there are in a group, and each code counts 1 or, where b > k, its own share
- * times C_k / U.  Corollary.  The vector of all groups' histograms has a norm of at most C_k, and so
+ * Where a value is codes, v is how many there are in a group.  Each code counts 1 or, where b > k,
+ * its own share times C_k / U.  Corollary.  The vector of all groups' histograms has a norm of at most C_k, and so
  * has any vector that is made of it by adding up bins of one group.  Proof.  In one group the
  * Euclidean norm of bins, or of their sums, is at most the sum of all bins, which is at most v, or v C_k / N.  []
  *
