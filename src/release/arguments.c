@@ -280,7 +280,7 @@ narrow(DpReleaseColumn *desc, Numeric low, Numeric high, Numeric *lower, Numeric
 static bool
 has_norm(const DpPricedColumn *column, const DpPricedRelease *priced)
 {
-	return column->desc->norm >= 0 && dp_limits_norms(priced->dataset, priced->nkeys > 0 && !priced->release->one_group);
+	return column->desc->norm >= 0 && dp_limits_norms(priced->dataset, priced->release);
 }
 
 /*

@@ -82,19 +82,19 @@ dp_most_rows(const DpDataset *dataset)
 
 /* Returns to how many rows the norm is limited; DP_FOUND_CONTRIBUTION: that is found; 0: it is not, as max_groups and max_rows are. */
 static double
-contribution_of(const DpDataset *dataset, bool grouped)
+contribution_of(const DpDataset *dataset, const DpRelease *release)
 {
 	if (dp_guc_max_contribution != 0)
 		return dp_guc_max_contribution;
 	if (dataset->max_contribution != 0)
 		return dataset->max_contribution;
-	return dp_most_rows(dataset) == 0 || (grouped && dp_most_groups(dataset) == 0) ? DP_FOUND_CONTRIBUTION : 0;
+	return dp_most_rows(dataset) == 0 || (dp_has_groups(release) && dp_most_groups(dataset) == 0) ? DP_FOUND_CONTRIBUTION : 0;
 }
 
 bool
-dp_limits_norms(const DpDataset *dataset, bool grouped)
+dp_limits_norms(const DpDataset *dataset, const DpRelease *release)
 {
-	return contribution_of(dataset, grouped) != 0;
+	return contribution_of(dataset, release) != 0;
 }
 
 static bool
@@ -178,16 +178,10 @@ shift_of(const DpPricedColumn *column, const DpPricedPart *part)
 	return shift;
 }
 
-static bool
-is_grouped(const DpPricedRelease *priced)
-{
-	return priced->nkeys > 0 && !priced->release->one_group;
-}
-
 void
 dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 {
-	double		rows = contribution_of(priced->dataset, is_grouped(priced));
+	double		rows = contribution_of(priced->dataset, priced->release);
 	double		unit;
 
 	column->nlimits = 0;
@@ -304,9 +298,9 @@ dp_norm_bin(const DpPricedColumn *column, int64 bin)
 }
 
 bool
-dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, bool grouped)
+dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, const DpRelease *release)
 {
-	return column->norm >= 0 && !column->hidden && contribution_of(dataset, grouped) == DP_FOUND_CONTRIBUTION;
+	return column->norm >= 0 && !column->hidden && contribution_of(dataset, release) == DP_FOUND_CONTRIBUTION;
 }
 
 DpPricedColumn *

@@ -77,10 +77,10 @@ has_target(const DpReleaseColumn *column)
 }
 
 static bool
-column_needs_pilot(const DpReleaseColumn *column, const DpDataset *dataset, bool grouped)
+column_needs_pilot(const DpReleaseColumn *column, const DpDataset *dataset, const DpRelease *release)
 {
 	return has_target(column) &&
-		(dp_guc_target_is_relative || dp_error_varies(column) || dp_finds_bounds(column) || dp_finds_limits(column, dataset, grouped));
+		(dp_guc_target_is_relative || dp_error_varies(column) || dp_finds_bounds(column) || dp_finds_limits(column, dataset, release));
 }
 
 bool
@@ -94,7 +94,7 @@ dp_target_needs_pilot(const DpRelease *release)
 	dataset = dp_policy_dataset(release->dataset);
 	foreach(lc, release->columns)
 	{
-		if (column_needs_pilot(lfirst(lc), dataset, release->keys != NIL && !release->one_group))
+		if (column_needs_pilot(lfirst(lc), dataset, release))
 			return true;
 	}
 	return false;
@@ -128,7 +128,7 @@ dp_target_price(const DpPricedRelease *priced, const DpReleaseColumn *column, dp
 	double		sigma;
 	int64		price;
 
-	if (dp_guc_target <= 0 || !has_target(column) || column_needs_pilot(column, priced->dataset, priced->nkeys > 0 && !priced->release->one_group))
+	if (dp_guc_target <= 0 || !has_target(column) || column_needs_pilot(column, priced->dataset, priced->release))
 		return 0;
 	sigma = dp_guc_target / margin_factor() / step;
 	price = price_amount((double) sens2 / (2 * sigma * sigma) * DP_RHO_ONE, most);
@@ -190,7 +190,7 @@ dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual)
 		 */
 		pilot->prices[i] = Max(usual->column_rho / DP_PILOT_SHARE, usual->dataset->min_rho);
 		pilot->floors[i] = pilot->prices[i];
-		pilot->needs[i].wanted = column_needs_pilot(column, usual->dataset, usual->nkeys > 0 && !release->one_group);
+		pilot->needs[i].wanted = column_needs_pilot(column, usual->dataset, release);
 		if (i == release->selection)
 
 			/*

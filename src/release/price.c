@@ -312,7 +312,7 @@ check_key_bytes(DpPricedRelease *priced)
 	Size		most = dp_most_key_bytes(priced->state_groups);
 	Size		longest;
 
-	if (!priced->release->has_unit || priced->nkeys == 0 || priced->release->one_group)
+	if (!priced->release->has_unit || !dp_has_groups(priced->release))
 		return;
 	longest = dp_longest_keys(priced->release, priced->tuples);
 	if (longest > most)
@@ -336,11 +336,11 @@ settle_contribution(DpPricedRelease *priced)
 	if (release->has_unit && !release->is_finder)
 	{
 		priced->max_rows = priced->unit_rows;
-		if (priced->nkeys > 0 && !release->one_group)
+		if (dp_has_groups(release))
 			priced->max_groups = dp_most_groups(priced->dataset) > 0 ? dp_most_groups(priced->dataset) : USUAL_LIMIT;
 	}
 	priced->state_groups = priced->max_groups;
-	if (priced->nkeys > 0 && !release->one_group && dp_limits_norms(priced->dataset, true) && release->norms != NIL)
+	if (dp_has_groups(release) && dp_limits_norms(priced->dataset, release) && release->norms != NIL)
 		priced->state_groups = dp_most_groups(priced->dataset) > 0 ? priced->max_groups : Max(priced->max_groups, DP_MOST_UNIT_GROUPS);
 	priced->key_groups = Min(priced->state_groups, MOST_KEY_GROUPS);
 	priced->groups_guess = priced->nkeys > 0 ? USUAL_GROUPS : 1;
@@ -572,7 +572,7 @@ dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState
 bool
 dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	return priced->release->has_unit && !priced->release->one_group && !column->desc->hidden && column->nlimits == 0 &&
+	return priced->release->has_unit && dp_has_groups(priced->release) && !column->desc->hidden && column->nlimits == 0 &&
 		priced->max_groups < priced->declared;
 }
 

@@ -438,10 +438,16 @@ extern void dp_record_plan(DpRelease *release);
 extern double dp_bounds_share(const DpDataset *dataset);
 
 /*
- * norms.c: tells whether what a unit adds to counts, sums and statistics is limited by its norm, for who asks;
- * grouped: it may be in several groups
+ * norms.c: tells whether what a unit adds to counts, sums and statistics is limited by its norm, for who asks
  */
-extern bool dp_limits_norms(const DpDataset *dataset, bool grouped);
+extern bool dp_limits_norms(const DpDataset *dataset, const DpRelease *release);
+
+/* Tells whether a unit may be in several groups. */
+static inline bool
+dp_has_groups(const DpRelease *release)
+{
+	return release->keys != NIL && !release->one_group;
+}
 
 /* agree.c: tells whether who asks wants counts and sums of grouping sets to add up */
 extern bool dp_wants_consistent(const DpDataset *dataset);

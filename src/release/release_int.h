@@ -356,7 +356,7 @@ extern bool dp_is_weighted(const DpReleaseColumn *column);
 extern int	dp_norm_bins(void);
 extern int	dp_norm_bin(const DpPricedColumn *column, int64 bin);
 extern int	dp_first_norm(const DpPricedColumn *column, int *bins);
-extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, bool grouped);
+extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, const DpRelease *release);
 extern int	dp_most_groups(const DpDataset *dataset);
 extern int	dp_most_rows(const DpDataset *dataset);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);

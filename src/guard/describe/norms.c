@@ -112,11 +112,10 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 {
 	DpRelease  *release = level->release;
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	bool		grouped = release->keys != NIL && !release->one_group;
 	int			part = 0;
 	ListCell   *lc;
 
-	if (!may_have_norms(level, is_distributed) || !dp_limits_norms(level->dataset, grouped))
+	if (!may_have_norms(level, is_distributed) || !dp_limits_norms(level->dataset, release))
 		return;
 	foreach(lc, release->columns)
 	{
@@ -124,7 +123,7 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 		int			first = part;
 
 		part += dp_column_parts(column, parts);
-		if (!has_norm(column, grouped) || foreach_current_index(lc) == release->selection)
+		if (!has_norm(column, dp_has_groups(release)) || foreach_current_index(lc) == release->selection)
 			continue;
 		column->norm = norm_of_same(level, foreach_current_index(lc));
 		if (column->norm < 0)
