@@ -4,9 +4,9 @@
  *	  Columns to which a unit's contributions are limited by their norm.
  *
  * Counts, sums, statistics and histograms of a level with units: each has a norm, that of
- * what it counts or adds up; two that count the same have one.  The limits are
- * found by another release, but for that of a selection of keys (release/norms.c), which reads the rows of the level's and has a
- * column for each norm (release/norms.c).
+ * what it counts or adds up; two that count the same have one.  Another release
+ * finds the limits (release/norms.c): it reads the rows of the level's and has a
+ * column for each norm.  The selection of keys has a norm, too, but a fixed limit.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
