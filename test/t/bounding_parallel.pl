@@ -155,7 +155,10 @@ is(files(), 0, 'no files are left');
 $node->safe_psql('test', <<'EOC');
 CREATE FUNCTION dawdle(x int, leader int, leaders boolean) RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
-	IF (pg_backend_pid() = leader) = leaders THEN PERFORM pg_sleep(0.05); END IF;
+	IF (pg_backend_pid() = leader) = leaders THEN PERFORM pg_sleep(0.05);
+	-- or it reads all rows before there are workers
+	ELSIF NOT leaders THEN PERFORM pg_sleep(0.001);
+	END IF;
 	RETURN x;
 END $$;
 EOC
