@@ -309,9 +309,9 @@ settle_limited_sum(DpPricedColumn *column, const DpPricedRelease *priced, const 
 		totals.upper = Min(totals.upper, written.upper);
 		column->totals = limits_of(lower, upper);
 	}
-	/* steps of a row are at most 2^32 */
-	part->grid.lower = rows > 0 ? Max(totals.lower, part->row.lower * rows) : totals.lower;
-	part->grid.upper = rows > 0 ? Min(totals.upper, part->row.upper * rows) : totals.upper;
+	/* a unit may have fewer rows; steps of a row are at most 2^32 */
+	part->grid.lower = rows > 0 ? Max(totals.lower, Min(part->row.lower, 0) * rows) : totals.lower;
+	part->grid.upper = rows > 0 ? Min(totals.upper, Max(part->row.upper, 0) * rows) : totals.upper;
 }
 
 /* Settles the grid of a unit's total, and the limits of a row on it. */

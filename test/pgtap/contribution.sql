@@ -162,6 +162,10 @@ SELECT sharp('SELECT dept, count(*), sum(cost) FROM visits GROUP BY dept ORDER B
 SELECT is(ask('SELECT dp_count(*) FROM visits', 'SET dp_cdp.rho = 5e4; SET dp_cdp.max_contribution = 1'), '(3000)', 'everybody is scaled to a row');
 SELECT sharp('SELECT dp_count(*) FROM visits', 'SET dp_cdp.max_contribution = 3', format('(%s)', (SELECT sum(least(1 + p % 4, 3)) FROM generate_series(1, 3000) p)), '... to three rows');
 SELECT sharp('SELECT dp_count(*) FROM visits', 'SET dp_cdp.max_contribution = auto; SET dp_cdp.max_rows = 3', format('(%s)', (SELECT sum(least(1 + p % 4, 3)) FROM generate_series(1, 3000) p)), 'max_rows hold where a norm is found');
+-- whoever has fewer rows adds less than max_rows times the lesser bound
+SELECT is(ask('SELECT dp_sum(cost, 5, 7), dp_sum(-cost, -7, -5) FROM visits', 'SET dp_cdp.rho = 1e5; SET dp_cdp.max_rows = 4; SET dp_cdp.max_contribution = ' || c, 'analyst2'),
+	format('(%s,%s)', n, -n), 'a norm of ' || c || ' and max_rows, values on one side of 0')
+	FROM (SELECT sum(least(greatest(cost, 5), 7)) AS n FROM visits) v, unnest('{100,auto}'::text[]) c;
 SELECT sharp('SELECT d, count(*) FROM seen GROUP BY d ORDER BY d', '', (SELECT string_agg(q::text, ' ') FROM (SELECT d, count(*) FROM seen GROUP BY d ORDER BY d) q), 'of a view');
 SELECT matches(reported(), '^limit of count\(\*\) \d+, count\(\*\) \d+ norm [2-4]', 'whose limit is found, too');
 SELECT sharp('SELECT dept, grouping(dept), count(*) FROM visits GROUP BY ROLLUP (dept) ORDER BY dept', '',

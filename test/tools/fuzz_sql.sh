@@ -58,7 +58,7 @@ if [[ -n $sanitize || -n $assert ]]
 then
 	top=$work/src
 	mkdir -p "$top"
-	cp -R "$DP_TOP"/{Makefile,dp_cdp.control,src,sql} "$top/" && find "$top" -name '*.[od]' -delete -o -name '*.bc' -delete
+	cp -R "$DP_TOP"/{Makefile,dp_cdp.control,src,sql,docs} "$top/" && find "$top" -name '*.[od]' -delete -o -name '*.bc' -delete
 	flags=()
 	if [[ -n $sanitize ]]
 	then
