@@ -5894,6 +5894,12 @@ COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", text, text, text, text
 
 CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_rows(*) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_rows(*) IS
+	'noisy share of privacy units, in each group, that have more rows than max_rows, which cuts the rest';
 		OUT rho numeric, OUT delta numeric, OUT formula text,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
 		OUT kept_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record

@@ -442,6 +442,10 @@ extern double dp_bounds_share(const DpDataset *dataset);
  */
 extern bool dp_limits_norms(const DpDataset *dataset, const DpRelease *release);
 
+/* norms.c: return what max_groups and max_rows are, for who asks; 0: none */
+extern int	dp_most_groups(const DpDataset *dataset);
+extern int	dp_most_rows(const DpDataset *dataset);
+
 /* Tells whether a unit may be in several groups. */
 static inline bool
 dp_has_groups(const DpRelease *release)

@@ -339,8 +339,7 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * dp_is_weighted tells whether an answer is one of weights, of which heavy units may have less;
  * dp_norm_bins how many bins a histogram of norms has at most, dp_first_norm where those of a column begin, as a power of
  * two of norm_unit, and how many they are; dp_norm_bin in which of them a bin of the norm's limits is.  dp_column_with_norm returns a column that a norm limits, dp_finds_limits tells
- * whether a column's norm has a limit that is to be found, for who asks; dp_most_groups and dp_most_rows return what
- * max_groups and max_rows are for him, 0: none.
+ * whether a column's norm has a limit that is to be found, for who asks.
  */
 static inline bool
 dp_waits_for_limit(const DpPricedColumn *column)
@@ -357,8 +356,6 @@ extern int	dp_norm_bins(void);
 extern int	dp_norm_bin(const DpPricedColumn *column, int64 bin);
 extern int	dp_first_norm(const DpPricedColumn *column, int *bins);
 extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, const DpRelease *release);
-extern int	dp_most_groups(const DpDataset *dataset);
-extern int	dp_most_rows(const DpDataset *dataset);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
 
 /* price.c: tells whether a unit counts in fewer groups of a column than there are, as far as that is public */
