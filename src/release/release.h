@@ -456,6 +456,22 @@ dp_has_groups(const DpRelease *release)
 /* agree.c: tells whether who asks wants counts and sums of grouping sets to add up */
 extern bool dp_wants_consistent(const DpDataset *dataset);
 
+/*
+ * suggest.c: finds which max_contribution serves best a count of the rows of a protected table, and of these by each of
+ * its columns that have declared keys: List of DpSuggestion.  rho is an amount, which the cap of the
+ * dataset pays.  Who may is the caller's business; ZC002 where the table is of another dataset by now.
+ */
+typedef struct DpSuggestion
+{
+	char	   *question;
+	double		contribution;	/* rows */
+	double		cut;			/* the share of contributions above it */
+	double		stddev;			/* of the count's noise, at the dataset's
+								 * default_rho */
+} DpSuggestion;
+
+extern List *dp_suggest(Oid relid, const char *name, int64 rho);
+
 /* workload.c: releases that are described now are to say which rows they read, in rows_text */
 extern bool dp_wants_rows_text;
 

@@ -117,6 +117,8 @@ typedef struct DpPricedRelease
 										 * found */
 	const int  *limits;			/* by its columns: which; NULL: not known yet */
 	const struct DpPricedRelease *limits_of;	/* of a limiter */
+	bool		limits_alone;	/* its limits are bought, and nothing else is
+								 * drawn (suggest.c) */
 	double		groups_guess;	/* how many groups there are */
 	int64		declared;		/* the same, where it is public; 0: it is not */
 	int			state_groups;	/* that a unit's state holds, >= max_groups */
@@ -210,12 +212,21 @@ typedef struct DpRun
 /* nodes.c */
 extern void dp_release_register_nodes(void);
 
+/* payer.c: the dataset whose cap pays for what is planned now; NULL: none */
+extern const char *dp_paying_cap;
+
 /*
  * buy.c: prices runs of a statement that have not been paid for, debits them
  * together, and runs those whose answers are kept, or that find bounds for
  * others.  In the context of the statement.
  */
 extern void dp_buy(List *runs, EState *root);
+
+/*
+ * buy.c: buys what finds the limits of runs, and finds them; for rho[i] each, which the cap of their dataset pays
+ * alone.  No other answer is drawn, and none is kept.  False, and nothing is debited, where nothing is to be found.
+ */
+extern bool dp_buy_limits(List *runs, EState *root, const int64 *rho);
 
 /*
  * live_runs.c: dp_enter_run returns the execution of a release in a statement, which is new for its first node;
@@ -285,6 +296,12 @@ extern DpPricedRelease *dp_price_release(DpRelease *release, EState *estate, con
 										 struct DpKeyTuples **tuples);
 
 extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *priced);
+
+/*
+ * price.c: prices a release of which the limit alone is bought, for rho; its columns have the dataset's default_rho,
+ * at which the limit is to serve.  NULL where no limit is to be found.
+ */
+extern DpPricedRelease *dp_price_limits(DpRelease *release, EState *estate, int64 rho, struct DpKeyTuples **tuples);
 
 /*
  * price.c: settles anew what follows from priced->found; no price, and nothing
@@ -692,6 +709,9 @@ extern void dp_report_limits(const DpPricedRelease *priced);
  * first part over all groups, in the unit of its sigma.
  */
 extern double dp_column_sensitivity(const DpPricedColumn *column);
+
+/* report.c: plans a query that a function of dp_cdp was given, as the caller; ZC004, in its name, unless it is one SELECT */
+extern PlannedStmt *dp_plan_text(char *text, const char *function);
 
 /*
  * report.c: returns the DpPricedReleases of a query that is planned as the caller and not run, as if no answer was
