@@ -149,7 +149,8 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 		return "  a unit in n groups weighs 1 / sqrt(n) in each";
 	if (column->nlimits > 0)
 		return psprintf("  a unit counts up to a norm of %.4g %s", norm_of(column),
-						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound" : "rows");
+						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound"
+						: column->parts[0].desc.kind == DP_VALUE_DISTINCT ? "values" : "rows");
 	if (column->totals.known && priced->release->has_unit)
 		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s%s",
 						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper, by_rows, groups);
