@@ -127,7 +127,8 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 static void
 run_kept(List *runs, EState *root)
 {
-	ListCell   *lc;
+	ListCell   *lc,
+			   *told;
 
 	foreach(lc, runs)
 	{
@@ -145,8 +146,8 @@ run_kept(List *runs, EState *root)
 	dp_keep_drawn(runs);
 	foreach(lc, runs)
 	{
-		if (dp_agrees_with_kept(lfirst(lc)))
-			dp_agree_end(lfirst(lc));
+		foreach(told, dp_agrees_with_kept(lfirst(lc)) ? dp_agree_end(lfirst(lc)) : NIL)
+			dp_report_limits(lfirst(told));
 	}
 }
 
