@@ -376,6 +376,9 @@ extern bool dp_repeats_due(void);
 /* tells whether something is to be written that nobody waits for; how long that may wait, in ms */
 extern bool dp_audit_due(void);
 extern long dp_audit_timeout(void);
+
+/* a batch has ended in an error: the rest is tried again a second later */
+extern void dp_audit_failed(void);
 extern void dp_repeats_forget(void);
 
 /* --- notes.c --- */
