@@ -53,6 +53,9 @@ static const DpPrimaryMethods *methods = NULL;
 /* what the connection was made with; NULL: there is none */
 static char *connected_to = NULL;
 
+/* has the debit been made for which the primary is called? */
+static bool is_debited = false;
+
 bool
 dp_primary_pays(void)
 {
@@ -77,6 +80,10 @@ while_waiting(bool sent)
 {
 	if (!dp_take_cancel())
 		return;
+	if (is_debited)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("canceling private query; no rows were read, and what it was charged stays charged")));
 	ereport(ERROR,
 			(errcode(ERRCODE_QUERY_CANCELED),
 			 sent
@@ -122,6 +129,15 @@ while_connecting(bool sent)
 }
 
 static void raise_not_reached(const char *cause) __attribute__((noreturn));
+static void raise_lost_after_debit(void) __attribute__((noreturn));
+
+static void
+raise_lost_after_debit(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 errmsg("the primary was lost after the debit and before rows were read; what this query was charged stays charged: retry")));
+}
 
 /* Raises one error for whatever hinders a connection; the cause may name hosts and users. */
 static void
@@ -129,6 +145,8 @@ raise_not_reached(const char *cause)
 {
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("dp_cdp could not connect to the primary: %s", cause)));
+	if (is_debited)
+		raise_lost_after_debit();
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 			 errmsg("the primary, which pays for what this standby answers, could not be reached; nothing was debited: retry, or send the query to the primary; the standby's log has the cause")));
@@ -150,6 +168,8 @@ refuse_pooler(void)
 	methods->close();
 	if (call.outcome != DP_CALL_DONE)
 		raise_not_reached(call.outcome == DP_CALL_REFUSED ? call.message : call.cause ? call.cause : "no connection");
+	if (is_debited)
+		raise_lost_after_debit();
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 			 errmsg("this standby comes to its primary through a pooler, which would mix up whose releases have ended; nothing was debited: the administrator must let dp_cdp.primary_conninfo name the primary itself")));
@@ -353,7 +373,16 @@ dp_primary_reads(const DpDebitItem *item, Oid role)
 	const char *values[] = {write_origin(), write_remote_asker(role, NULL), write_remote_items(list_make1((void *) item))};
 	DpCall		call;
 
-	call_primary("SELECT dp_cdp.standby_reads($1, $2, $3)", lengthof(values), values, &call);
+	is_debited = true;
+	PG_TRY();
+	{
+		call_primary("SELECT dp_cdp.standby_reads($1, $2, $3)", lengthof(values), values, &call);
+	}
+	PG_FINALLY();
+	{
+		is_debited = false;
+	}
+	PG_END_TRY();
 	if (call.outcome == DP_CALL_DONE)
 		return;
 	if (call.outcome == DP_CALL_REFUSED && strncmp(call.sqlstate, "ZC", 2) == 0)
@@ -361,9 +390,7 @@ dp_primary_reads(const DpDebitItem *item, Oid role)
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("dp_cdp lost the primary: %s", call.outcome == DP_CALL_REFUSED ? call.message :
 					call.cause ? call.cause : "no connection")));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the primary was lost after the debit and before rows were read; what this query was charged stays charged: retry")));
+	raise_lost_after_debit();
 }
 
 /* Tells the primary how reading has ended; NULL: it could not be told. */

@@ -225,6 +225,25 @@ append_to_file($go, '');
 is(finish($session), '', 'a connection that was lost meanwhile is made anew');
 is(spent('ana'), $before + 2, 'each is debited once');
 
+# its connection goes when it has been debited, before the primary knows that it reads, and no other is made
+$before = spent('ana');
+my $row = hold_row($primary, 'test', q{SELECT 1 FROM dp_cdp.budget WHERE role_name = 'ana' FOR UPDATE});
+$session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;");
+wait_waiting($primary, 'test', 1);
+my $asker = value($standby, 'postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND query ~ '^SELECT dp_count'});
+kill 'STOP', $asker or die $!;
+release_row($primary, $row);
+$primary->poll_query_until('test', "SELECT rho_spent > $before AND EXISTS (SELECT $payer AND state = 'idle') FROM dp_cdp.budget WHERE role_name = 'ana' AND dataset = 'clinic'")
+  or die 'no debit';
+$primary->safe_psql('postgres', 'ALTER ROLE payer NOLOGIN');
+$primary->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $payer");
+$primary->poll_query_until('postgres', "SELECT count(*) = 0 $payer") or die 'payer stays';
+kill 'CONT', $asker or die $!;
+like(finish($session), qr/ZC003: the primary was lost after the debit and before rows were read; what this query was charged stays charged: retry/,
+	'what was debited is not told to be free');
+is(spent('ana'), $before + 1, 'it was debited');
+$primary->safe_psql('postgres', 'ALTER ROLE payer LOGIN');
+
 # the debit waits for a lock; its connection goes
 my $holder = hold_row($primary, 'test', q{SELECT 1 FROM dp_cdp.budget WHERE role_name = 'ana' FOR UPDATE});
 $session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;");
