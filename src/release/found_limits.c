@@ -33,7 +33,8 @@ choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const 
 	const DpPricedPart *part = &column->parts[0];
 	double		limits[DP_MAX_NORM_LIMITS];
 	double		groups = Max(priced->groups_guess, 1);
-	double		price = (double) Max(dp_part_share(column, 0, dp_price_by_limit(column, priced, rho)), 1) / DP_RHO_ONE;
+	int64		left = dp_price_by_limit(column, priced, rho);
+	double		price = (double) Max(column->desc->answer == DP_ANSWER_MOMENTS ? left / 2 : dp_part_share(column, 0, left), 1) / DP_RHO_ONE;
 	double		noise = sqrt((double) part->sens2 / (2 * price)) / (double) column->limits[0];
 	int			bins;
 	int			first = dp_first_norm(column, &bins);
