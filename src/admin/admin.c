@@ -1,0 +1,159 @@
+/*-------------------------------------------------------------------------
+ *
+ * admin.c
+ *	  What the administration functions share: whom they run as, their
+ *	  statements, and datasets by name.
+ *
+ * Invariants of admin/:
+ *	- anyone may execute these functions; each asks for itself whether the
+ *	  caller owns the dataset (and, to protect a table, the table).
+ *	- arguments are checked before anything is written, and an error leaves
+ *	  nothing behind.
+ *	- spent amounts are never touched here.
+ *	- row locks are those that the statement needs and no more: the ledger's
+ *	  worker waits for them.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+
+#include "admin/admin.h"
+#include "base/errors.h"
+#include "base/extension.h"
+#include "base/settings.h"
+#include "ledger/ledger.h"
+
+void
+dp_admin_not_loaded(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("dp_cdp must be loaded when the server starts: add it to shared_preload_libraries and restart")));
+}
+
+void
+dp_admin_require_primary(void)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("policies and budgets cannot be changed on a standby; call the function on the primary")));
+}
+
+void
+dp_admin_begin(DpAdminContext *context)
+{
+	Oid			owner;
+
+	if (!dp_preloaded)
+		dp_admin_not_loaded();
+	owner = dp_extension_owner();
+	if (!OidIsValid(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("extension dp_cdp is not installed in this database: run CREATE EXTENSION dp_cdp")));
+	GetUserIdAndSecContext(&context->userid, &context->security);
+	SetUserIdAndSecContext(owner, context->security | SECURITY_LOCAL_USERID_CHANGE);
+	SPI_connect();
+}
+
+void
+dp_admin_end(DpAdminContext *context)
+{
+	SPI_finish();
+	SetUserIdAndSecContext(context->userid, context->security);
+}
+
+uint64
+dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
+				 const char *nulls, bool writes)
+{
+	int			rc;
+
+	if (writes)
+		dp_ledger_write_begin();
+	rc = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
+	if (writes)
+		dp_ledger_write_end();
+	if (rc < 0)
+		elog(ERROR, "dp_cdp: %s: %s", SPI_result_code_string(rc), sql);
+	return SPI_processed;
+}
+
+/* Kept answers may be many, so they are read once for all balances that a statement makes. */
+void
+dp_admin_number_balances(void)
+{
+	static TimestampTz seen_by = 0;
+	bool		is_seen = seen_by != 0 && seen_by == GetCurrentStatementStartTimestamp();
+
+	dp_admin_execute(psprintf("SELECT pg_catalog.setval('dp_cdp.ledger_id_seq', m.id)"
+							  " FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp.dataset),"
+							  "   (SELECT max(ledger_id) FROM dp_cdp.budget), (SELECT max(ledger_id) FROM dp_cdp.block_spent)%s) AS id) m,"
+							  "  dp_cdp.ledger_id_seq s WHERE m.id >= s.last_value + s.is_called::int",
+							  is_seen ? "" : ", (SELECT max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id))"),
+					 0, NULL, NULL, NULL, false);
+	seen_by = GetCurrentStatementStartTimestamp();
+}
+
+void
+dp_admin_forget_blocks(void)
+{
+	dp_admin_execute("DELETE FROM dp_cdp.block_spent k"
+					 " WHERE NOT EXISTS (SELECT FROM dp_cdp.budget b WHERE b.ledger_id = k.ledger_id)"
+					 " AND NOT EXISTS (SELECT FROM dp_cdp.dataset d WHERE d.ledger_id = k.ledger_id)",
+					 0, NULL, NULL, NULL, true);
+}
+
+char *
+dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
+{
+	char	   *name;
+
+	dp_check_version();
+	name = PG_ARGISNULL(argno) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(argno));
+	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the name of a dataset must have between 1 and %d bytes", NAMEDATALEN - 1)));
+	return name;
+}
+
+DpDatasetRow *
+dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
+{
+	static const char *const sql[] = {
+		[DP_LOCK_REFERENCE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR KEY SHARE",
+		[DP_LOCK_CHANGE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE"
+	};
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name)};
+	DpDatasetRow *row;
+
+	dp_admin_require_primary();
+	if (dp_admin_execute(sql[lock], 1, types, values, NULL, false) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+
+	if (!has_privs_of_role(user, dp_read_dataset_owner(SPI_tuptable->vals[0], SPI_tuptable->tupdesc)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of dataset \"%s\"", name)));
+	row = palloc0(sizeof(DpDatasetRow));
+	dp_read_dataset_settings(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, row);
+	dp_read_dataset_limits(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, row);
+	return row;
+}
