@@ -87,7 +87,7 @@ add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 	int			last = -1;
 	ListCell   *lc;
 
-	if (release->selection >= 0 || set->finder != NULL ||
+	if (release->selection >= 0 || set->before[DP_FINDS_BOUNDS] != NULL ||
 		list_length(release->axes) != set->nkeys || list_length(release->key_sets) != set->nkeys)
 		return false;
 	foreach(lc, release->axes)

@@ -94,10 +94,9 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 		DpPricedRelease *release = lfirst(priced);
 		DpDebitItem *item;
 
-		if (release->finder != NULL)
-			items = add_item(items, release->finder, kept ? kept->finder : NULL);
-		if (release->limiter != NULL)
-			items = add_item(items, release->limiter, kept ? kept->limiter : NULL);
+		for (DpBefore b = 0; b < DP_BEFORES; b++)
+			if (release->before[b] != NULL)
+				items = add_item(items, release->before[b], kept ? kept->before[b] : NULL);
 		items = add_item(items, release, kept);
 		if (((DpRun *) lfirst(run))->pilot && items != NIL)
 		{
@@ -112,10 +111,9 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 		DpKept	   *kept = ((DpRun *) lfirst(run))->kept;
 		DpPricedRelease *release = lfirst(priced);
 
-		if (release->finder != NULL)
-			add_price(charged, release->finder, kept ? kept->finder : NULL);
-		if (release->limiter != NULL)
-			add_price(charged, release->limiter, kept ? kept->limiter : NULL);
+		for (DpBefore b = 0; b < DP_BEFORES; b++)
+			if (release->before[b] != NULL)
+				add_price(charged, release->before[b], kept ? kept->before[b] : NULL);
 		add_price(charged, release, kept);
 	}
 }
@@ -136,10 +134,8 @@ run_kept(List *runs, EState *root)
 		if (run->kept == NULL && !dp_agrees_with_kept(run))
 			continue;
 		(void) dp_agree_begin(run);
-		if (run->kept != NULL && run->kept->limiter == NULL)
-			dp_kept_derive(run->kept);
-		else if (run->kept != NULL)
-			dp_kept_derive(run->kept->limiter);
+		if (run->kept != NULL)
+			dp_kept_derive(run->kept->before[DP_FINDS_LIMITS] ? run->kept->before[DP_FINDS_LIMITS] : run->kept);
 		dp_run_inner(run, root);
 	}
 	dp_keep_drawn(runs);
@@ -159,8 +155,9 @@ reads_to_keep(List *runs)
 	foreach(lc, runs)
 	{
 		const DpKept *kept = ((DpRun *) lfirst(lc))->kept;
+		const DpKept *bounds = kept ? kept->before[DP_FINDS_BOUNDS] : NULL;
 
-		if (kept != NULL && (dp_kept_needs_rows(kept) || (kept->finder != NULL && dp_kept_needs_rows(kept->finder))))
+		if (kept != NULL && (dp_kept_needs_rows(kept) || (bounds != NULL && dp_kept_needs_rows(bounds))))
 			return lfirst(lc);
 	}
 	return NULL;
@@ -211,12 +208,12 @@ start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
 	DpRun	   *finder = palloc(sizeof(DpRun));
 
 	*finder = *run;
-	finder->release = priced->finder->release;
-	finder->priced = priced->finder;
+	finder->priced = priced->before[DP_FINDS_BOUNDS];
+	finder->release = finder->priced->release;
 	finder->tuples = NULL;
 	finder->is_hidden = true;
 	finder->pilot = NULL;
-	finder->kept = run->kept ? run->kept->finder : NULL;
+	finder->kept = run->kept ? run->kept->before[DP_FINDS_BOUNDS] : NULL;
 	finder->asked = NULL;
 	finder->desc = dp_finder_desc(finder->release);
 	dp_start_inner(finder, finder->priced, root);
@@ -238,7 +235,7 @@ find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 	dp_rows_end(finder->rows);
 	finder->rows = NULL;
 	dp_settle_found(priced, root);
-	if (run->kept != NULL && run->kept->limiter == NULL)
+	if (run->kept != NULL && run->kept->before[DP_FINDS_LIMITS] == NULL)
 		dp_kept_begin(run->kept, run->desc);
 }
 
@@ -255,8 +252,9 @@ read_kept_bounds(List *runs, List *releases, EState *root)
 	forboth(lc, runs, priced, releases)
 	{
 		DpRun	   *run = lfirst(lc);
+		DpKept	   *bounds = run->kept ? run->kept->before[DP_FINDS_BOUNDS] : NULL;
 
-		if (run->kept == NULL || run->kept->finder == NULL || !dp_kept_is_free(run->kept->finder))
+		if (bounds == NULL || !dp_kept_is_free(bounds))
 			continue;
 		start_finder(run, lfirst(priced), root);
 		find_bounds(run, lfirst(priced), root);
@@ -293,7 +291,7 @@ start_releases(List *runs, List *releases, EState *root, const DpCharge *charged
 	{
 		((DpRun *) lfirst(run))->charged = *charged;
 		dp_start_inner(lfirst(run), lfirst(priced), root);
-		if (((DpPricedRelease *) lfirst(priced))->finder == NULL || ((DpPricedRelease *) lfirst(priced))->found != NULL)
+		if (((DpPricedRelease *) lfirst(priced))->before[DP_FINDS_BOUNDS] == NULL || ((DpPricedRelease *) lfirst(priced))->found != NULL)
 			continue;
 		/* it can be started, and will be when it has bounds */
 		dp_end_inner(lfirst(run));

@@ -234,14 +234,14 @@ kept_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 					dp_format_amount(column->charged, DP_RHO_ONE));
 }
 
-/* Returns what a release with its finder charges who asks. */
+/* Returns what a release with those before it charges who asks. */
 static int64
 charged_rho(const DpPricedRelease *priced)
 {
-	int64		rho = priced->finder ? charged_rho(priced->finder) : 0;
+	int64		rho = 0;
 
-	if (priced->limiter != NULL)
-		rho += charged_rho(priced->limiter);
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		rho += priced->before[b] ? charged_rho(priced->before[b]) : 0;
 	for (int i = 0; i < priced->ncolumns; i++)
 		rho += priced->columns[i].charged;
 	return rho;
@@ -296,10 +296,9 @@ explain_column(const DpPricedRelease *priced, int i, ExplainState *es)
 static void
 explain_columns(const DpPricedRelease *priced, ExplainState *es)
 {
-	if (priced->finder != NULL)
-		explain_columns(priced->finder, es);
-	if (priced->limiter != NULL)
-		explain_columns(priced->limiter, es);
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		if (priced->before[b] != NULL)
+			explain_columns(priced->before[b], es);
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		if (es->format == EXPLAIN_FORMAT_TEXT)
@@ -444,12 +443,12 @@ price_bought(const DpRun *run, EState *estate)
 {
 	DpPricedRelease *priced = dp_price_release(run->release, estate, NULL, run->tuples);
 
-	if (priced->finder != NULL)
+	if (priced->before[DP_FINDS_BOUNDS] != NULL)
 	{
 		priced->found = run->priced->found;
 		dp_settle_found(priced, estate);
 	}
-	if (priced->limiter != NULL && run->priced->limits != NULL)
+	if (priced->before[DP_FINDS_LIMITS] != NULL && run->priced->limits != NULL)
 	{
 		priced->limits = run->priced->limits;
 		dp_settle_limits(priced);

@@ -69,8 +69,8 @@ const int *
 dp_find_limits(DpRun *run, const dp_i128 *counts)
 {
 	DpPricedRelease *priced = run->priced;
-	DpPricedRelease *limiter = priced->limiter;
-	DpKept	   *kept = run->kept ? run->kept->limiter : NULL;
+	DpPricedRelease *limiter = priced->before[DP_FINDS_LIMITS];
+	DpKept	   *kept = run->kept ? run->kept->before[DP_FINDS_LIMITS] : NULL;
 	int		   *limits = palloc(limiter->ncolumns * sizeof(int));
 
 	for (int l = 0; l < limiter->ncolumns; l++)

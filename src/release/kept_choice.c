@@ -25,7 +25,7 @@
  * and cannot be refined.  Each is bought by itself, given to who has paid for it
  * and to who asks at its price, and the questions of other columns are of its keys.
  *
- * Where bounds are found first, the finder's answers are kept by themselves, and the
+ * Where bounds are found first, the answers that find them are kept by themselves, and the
  * questions of columns whose bounds follow from them are of these answers: of
  * the draw, not of what it told.  Otherwise who has not paid for it could try bounds until he meets
  * an answer that is kept.
@@ -76,22 +76,29 @@ dp_keeps_answers(const DpPricedRelease *priced)
 	return dp_guc_reuse && !RecoveryInProgress() && priced->dataset->reuse > 0 && priced->ncolumns > 0 && keys_can_be_found(priced->release);
 }
 
-/* Returns what keeps a release's answers, whose questions are these, and its finder's; NULL if they are not known. */
+/*
+ * Returns what keeps the answers of a release, or of one that is bought before it, and of what is bought before that; NULL if
+ * their questions are not known.  run: NULL where nothing is executed.
+ */
 static DpKept *
-make_kept(DpPricedRelease *priced, const DpQuestion *questions, const DpQuestion *finder, const DpQuestion *limiter)
+make_kept(const DpRun *run, const DpPricedRelease *of, DpPricedRelease *priced, EState *estate)
 {
+	const DpQuestion *questions = run ? dp_questions(run, priced, estate) : dp_questions_early(of, priced, estate);
 	DpKept	   *kept;
 
-	if (questions == NULL || (priced->finder != NULL && finder == NULL) || (priced->limiter != NULL && limiter == NULL))
+	if (questions == NULL)
 		return NULL;
 	kept = palloc0(sizeof(DpKept));
 	kept->priced = priced;
-	if (priced->finder != NULL)
-		kept->finder = make_kept(priced->finder, finder, NULL, NULL);
-	if (priced->limiter != NULL)
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
 	{
-		kept->limiter = make_kept(priced->limiter, limiter, NULL, NULL);
-		kept->limiter->owner = kept;
+		if (priced->before[b] == NULL)
+			continue;
+		kept->before[b] = make_kept(run, of, priced->before[b], estate);
+		if (kept->before[b] == NULL)
+			return NULL;
+		if (b == DP_FINDS_LIMITS)
+			kept->before[b]->owner = kept;
 	}
 	kept->ncolumns = priced->ncolumns;
 	kept->selection = priced->release->selection;
@@ -107,17 +114,22 @@ make_kept(DpPricedRelease *priced, const DpQuestion *questions, const DpQuestion
 DpKept *
 dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
-	return make_kept(priced, dp_questions(run, priced, estate),
-					 priced->finder ? dp_questions(run, priced->finder, estate) : NULL,
-					 priced->limiter ? dp_questions(run, priced->limiter, estate) : NULL);
+	return make_kept(run, priced, priced, estate);
 }
 
 DpKept *
 dp_kept_create_early(DpPricedRelease *priced, EState *estate)
 {
-	return make_kept(priced, dp_questions_early(priced, priced, estate),
-					 priced->finder ? dp_questions_early(priced, priced->finder, estate) : NULL,
-					 priced->limiter ? dp_questions_early(priced, priced->limiter, estate) : NULL);
+	return make_kept(NULL, priced, priced, estate);
+}
+
+bool
+dp_kept_has_before(const DpKept *kept)
+{
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		if (kept->before[b] != NULL)
+			return true;
+	return false;
 }
 
 /* ------------------------------------------------------------------------
@@ -527,7 +539,8 @@ static bool
 ask_of_answers(const DpKept *kept, int i, uint8 *question)
 {
 	const DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
-	const DpKept *finder = kept->owner ? kept->owner->finder : kept->finder;
+	const DpKept *bounds = (kept->owner ? kept->owner : kept)->before[DP_FINDS_BOUNDS];
+	const DpKept *limits = kept->before[DP_FINDS_LIMITS];
 	const DpReleaseColumn *desc = kept->owner ? dp_column_with_norm(kept->owner->priced, i)->desc : kept->priced->columns[i].desc;
 	bool		are_there = true;
 
@@ -537,37 +550,36 @@ ask_of_answers(const DpKept *kept, int i, uint8 *question)
 		ask_of_answer(question, &selection->id);
 		are_there = selection->ladder != NIL;
 	}
-	for (int j = 0; finder != NULL && j < finder->ncolumns; j++)
+	for (int j = 0; bounds != NULL && j < bounds->ncolumns; j++)
 	{
 		if (!dp_relies_on(desc, j))
 			continue;
-		ask_of_answer(question, &finder->columns[j].id);
-		are_there = are_there && finder->columns[j].ladder != NIL;
+		ask_of_answer(question, &bounds->columns[j].id);
+		are_there = are_there && bounds->columns[j].ladder != NIL;
 	}
-	if (kept->limiter != NULL && desc->norm >= 0)
+	if (limits != NULL && desc->norm >= 0)
 	{
-		ask_of_answer(question, &kept->limiter->columns[desc->norm].id);
-		are_there = are_there && kept->limiter->columns[desc->norm].ladder != NIL;
+		ask_of_answer(question, &limits->columns[desc->norm].id);
+		are_there = are_there && limits->columns[desc->norm].ladder != NIL;
 	}
 	return are_there;
 }
 
-/* Returns what finds bounds, or limits, for releases (DpKept). */
+/* Returns what is bought before releases (DpKept), for one purpose. */
 static List *
-finders_of(List *releases, bool of_limits)
+all_before(List *releases, DpBefore which)
 {
-	List	   *finders = NIL;
+	List	   *all = NIL;
 	ListCell   *lc;
 
 	foreach(lc, releases)
 	{
-		DpKept	   *kept = lfirst(lc);
-		DpKept	   *finder = of_limits ? kept->limiter : kept->finder;
+		DpKept	   *kept = ((DpKept *) lfirst(lc))->before[which];
 
-		if (finder != NULL)
-			finders = lappend(finders, finder);
+		if (kept != NULL)
+			all = lappend(all, kept);
 	}
-	return finders;
+	return all;
 }
 
 void
@@ -576,10 +588,9 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 	const DpDataset *dataset = kept->priced->dataset;
 	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
 
-	if (kept->finder != NULL)
-		dp_kept_look(kept->finder, finders_of(before, false), moment);
-	if (kept->limiter != NULL)
-		dp_kept_look(kept->limiter, finders_of(before, true), moment);
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		if (kept->before[b] != NULL)
+			dp_kept_look(kept->before[b], all_before(before, b), moment);
 	if (moment->now == 0)
 		moment->now = dp_now();
 	kept->since = Max(moment->now - dataset->reuse, dataset->refreshed_at);

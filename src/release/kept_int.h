@@ -85,11 +85,9 @@ typedef struct DpKept
 	int			selection;		/* column that selects keys, -1: none */
 	DpKeyTuples *keys;			/* that a kept selection has shown; NULL */
 	TupleDesc	keys_desc;
-	struct DpKept *finder;		/* of what finds its bounds first; NULL:
-								 * nothing does */
-	struct DpKept *limiter;		/* of what finds its limits on norms; NULL:
-								 * nothing does */
-	const struct DpKept *owner; /* of a limiter: whose limits it finds */
+	struct DpKept *before[DP_BEFORES];	/* of what finds its bounds and limits
+										 * first; NULL: nothing does */
+	const struct DpKept *owner; /* of what finds limits: whose */
 	bool		is_locked;		/* its questions are, by this process */
 	bool		is_wider;		/* its answers are given to who asks for some
 								 * of its groups: all are there, and it is not
@@ -111,6 +109,9 @@ extern bool dp_keeps_answers(const DpPricedRelease *priced);
  */
 extern DpKept *dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate);
 extern void dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment);
+
+/* Tells whether something is bought before the release. */
+extern bool dp_kept_has_before(const DpKept *kept);
 
 /* Returns the price of the dearest answer of a ladder that a balance has paid for; 0: none. */
 extern int64 dp_paid_for(const List *ladder, int64 balance);

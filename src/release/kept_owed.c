@@ -29,10 +29,9 @@ has_paid(const DpKeptColumn *column, int64 balance)
 void
 dp_kept_settle(DpKept *kept)
 {
-	if (kept->finder != NULL)
-		dp_kept_settle(kept->finder);
-	if (kept->limiter != NULL)
-		dp_kept_settle(kept->limiter);
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		if (kept->before[b] != NULL)
+			dp_kept_settle(kept->before[b]);
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		DpPricedColumn *column = &kept->priced->columns[i];
@@ -73,9 +72,11 @@ dp_kept_column_is_free(const DpKept *kept, int i)
 bool
 dp_kept_is_free(const DpKept *kept)
 {
-	if (kept->nbudgets == 0 || (kept->finder != NULL && !dp_kept_is_free(kept->finder)) ||
-		(kept->limiter != NULL && !dp_kept_is_free(kept->limiter)))
+	if (kept->nbudgets == 0)
 		return false;
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		if (kept->before[b] != NULL && !dp_kept_is_free(kept->before[b]))
+			return false;
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		if (!dp_kept_column_is_free(kept, i))
@@ -98,11 +99,11 @@ dp_kept_needs_rows(const DpKept *kept)
 List *
 dp_kept_locks(const DpKept *kept)
 {
-	List	   *questions = kept->finder != NULL ? dp_kept_locks(kept->finder) : NIL;
+	List	   *questions = NIL;
 
-	if (kept->limiter != NULL)
-		questions = list_concat(questions, dp_kept_locks(kept->limiter));
-
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		if (kept->before[b] != NULL)
+			questions = list_concat(questions, dp_kept_locks(kept->before[b]));
 	/* the questions of the other columns follow from which selection is shown */
 	if (kept->selection >= 0)
 		return lappend(questions, kept->columns[kept->selection].question);
@@ -162,11 +163,11 @@ dp_kept_owed(const DpKept *kept)
 void
 dp_kept_note_use(const DpKept *kept)
 {
-	if (kept != NULL && kept->finder != NULL)
-		dp_kept_note_use(kept->finder);
-	if (kept != NULL && kept->limiter != NULL)
-		dp_kept_note_use(kept->limiter);
-	for (int i = 0; kept != NULL && i < kept->ncolumns; i++)
+	if (kept == NULL)
+		return;
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		dp_kept_note_use(kept->before[b]);
+	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		if (kept->columns[i].how == DP_KEPT_GIVEN)
 			dp_kept_used(&kept->columns[i].id);

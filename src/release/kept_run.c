@@ -159,38 +159,29 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 			continue;
 		kept->is_locked = !is_free && !kept->is_wider;
 		dp_kept_settle(kept);
-		/* bounds that are yet to be found decide on noise */
-		if (kept->finder != NULL)
-			dp_kept_begin(kept->finder, dp_finder_desc(kept->finder->priced->release));
-		/* nor are limits */
-		if (kept->limiter != NULL)
-			dp_kept_begin(kept->limiter, dp_finder_desc(kept->limiter->priced->release));
-		if (kept->finder == NULL && kept->limiter == NULL)
+		for (DpBefore b = 0; b < DP_BEFORES; b++)
+			if (kept->before[b] != NULL)
+				dp_kept_begin(kept->before[b], dp_finder_desc(kept->before[b]->priced->release));
+		/* bounds and limits that are yet to be found decide on noise */
+		if (!dp_kept_has_before(kept))
 			dp_kept_begin(kept, ((DpRun *) lfirst(run))->desc);
 		else
 			dp_kept_read_keys(kept, ((DpRun *) lfirst(run))->desc);
 	}
 }
 
-/* which answers of a run are kept */
-typedef enum Kept
-{
-	KEPT_OWN,
-	KEPT_BOUNDS,
-	KEPT_LIMITS
-} Kept;
-
+/* Returns what keeps the answers of a run, or, of a run's, of what was bought before it. */
 static DpKept *
-kept_of(const DpRun *run, Kept which)
+kept_of(const DpRun *run, DpBefore which)
 {
 	if (run->kept == NULL)
 		return NULL;
-	return which == KEPT_BOUNDS ? run->kept->finder : which == KEPT_LIMITS ? run->kept->limiter : run->kept;
+	return which < DP_BEFORES ? run->kept->before[which] : run->kept;
 }
 
-/* Hands what was drawn over to be kept and waits until it is; one call for each dataset. */
+/* Hands what was drawn over to be kept and waits until it is; one call for each dataset.  DP_BEFORES: the runs' own. */
 static void
-keep_all(List *runs, Kept which)
+keep_all(List *runs, DpBefore which)
 {
 	List	   *names = NIL;
 	ListCell   *name,
@@ -223,7 +214,7 @@ keep_all(List *runs, Kept which)
 void
 dp_keep_found(List *runs)
 {
-	keep_all(runs, KEPT_BOUNDS);
+	keep_all(runs, DP_FINDS_BOUNDS);
 }
 
 void
@@ -233,8 +224,8 @@ dp_keep_drawn(List *runs)
 	ListCell   *lc;
 
 	/* no answer is there without the limit that it follows from */
-	keep_all(runs, KEPT_LIMITS);
-	keep_all(runs, KEPT_OWN);
+	keep_all(runs, DP_FINDS_LIMITS);
+	keep_all(runs, DP_BEFORES);
 	foreach(lc, runs)
 	{
 		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;

@@ -363,11 +363,10 @@ static DpPricedRelease *
 settle_foreseen(DpKept *kept)
 {
 	dp_kept_settle(kept);
-	if (kept->finder != NULL)
-		dp_kept_set_noise(kept->finder);
-	if (kept->limiter != NULL)
-		dp_kept_set_noise(kept->limiter);
-	if (kept->finder == NULL && kept->limiter == NULL)
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		if (kept->before[b] != NULL)
+			dp_kept_set_noise(kept->before[b]);
+	if (!dp_kept_has_before(kept))
 		dp_kept_set_noise(kept);
 	return kept->priced;
 }

@@ -496,7 +496,7 @@ price_finder(DpPricedRelease *priced, EState *estate)
 						wanted)));
 	for (int i = 0; i < n; i++)
 		prices[i] = Max((int64) rint(Min(share, 1) * (double) priced->column_rho), priced->dataset->min_rho);
-	priced->finder = dp_price_release(finder, estate, prices, NULL);
+	priced->before[DP_FINDS_BOUNDS] = dp_price_release(finder, estate, prices, NULL);
 	check_found(priced, estate);
 }
 
@@ -518,8 +518,8 @@ price_limiter(DpPricedRelease *priced, EState *estate)
 	}
 	if (!finds)
 		return;
-	priced->limiter = dp_price_release(priced->release->limiter, estate, prices, NULL);
-	priced->limiter->limits_of = priced;
+	priced->before[DP_FINDS_LIMITS] = dp_price_release(priced->release->limiter, estate, prices, NULL);
+	priced->before[DP_FINDS_LIMITS]->limits_of = priced;
 }
 
 DpPricedRelease *
@@ -557,13 +557,13 @@ dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState
 	if (pilot->found != NULL)
 	{
 		priced->found = pilot->found;
-		priced->finder = NULL;
+		priced->before[DP_FINDS_BOUNDS] = NULL;
 		dp_settle_found(priced, estate);
 	}
 	if (pilot->limits != NULL)
 	{
 		priced->limits = pilot->limits;
-		priced->limiter = NULL;
+		priced->before[DP_FINDS_LIMITS] = NULL;
 		dp_settle_limits(priced);
 	}
 	audit_texts(priced);
@@ -610,8 +610,12 @@ dp_price_piece(DpPricedColumn *piece, const DpPricedColumn *column, int64 rho)
 int64
 dp_total_rho(const DpPricedRelease *priced)
 {
+	int64		rho = priced->rho;
+
 	/* the price of a release is at most DP_RHO_MAX: no overflow */
-	return priced->rho + (priced->finder ? priced->finder->rho : 0) + (priced->limiter ? priced->limiter->rho : 0);
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		rho += priced->before[b] ? priced->before[b]->rho : 0;
+	return rho;
 }
 
 /* Names the protected tables of a release, for the audit. */

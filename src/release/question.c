@@ -355,17 +355,18 @@ put_bounds(Hasher *h, const DpPricedColumn *column)
 static bool
 put_finding(Hasher *h, const DpPricedColumn *column, const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
-	DpQuestion *finder = priced->finder ? dp_questions(run, priced->finder, estate) : NULL;
+	DpPricedRelease *bounds = priced->before[DP_FINDS_BOUNDS];
+	DpQuestion *questions = bounds ? dp_questions(run, bounds, estate) : NULL;
 	ListCell   *lc;
 
-	if (finder == NULL)
+	if (questions == NULL)
 		return false;
 	put_string(h, "found");
-	for (int i = 0; i < priced->finder->ncolumns; i++)
+	for (int i = 0; i < bounds->ncolumns; i++)
 	{
 		/* which expression each is of is in its question, wherever it stands */
 		if (dp_relies_on(column->desc, i))
-			put(h, &finder[i], sizeof(DpQuestion));
+			put(h, &questions[i], sizeof(DpQuestion));
 	}
 	put_number(h, priced->unit_rows);
 	/* at any one width of bounds: what follows from those that are found is in proportion */

@@ -391,7 +391,7 @@ dp_receiver_begin(DpReceiver *receiver, DpRun *run, bool has_plan)
 	receiver->run = run;
 	receiver->rows = run->rows;
 	receiver->has_plan = has_plan;
-	receiver->waits = run->priced->limiter != NULL && run->priced->limits == NULL;
+	receiver->waits = run->priced->before[DP_FINDS_LIMITS] != NULL && run->priced->limits == NULL;
 	/* not before: of several releases one at a time needs that much */
 	if (receiver->keys != NULL && has_plan)
 		receiver->states =

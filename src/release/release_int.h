@@ -97,6 +97,14 @@ typedef struct DpPricedColumn
 								 * grid */
 } DpPricedColumn;
 
+/* what a release's price is paid for before it: each is a release of its own */
+typedef enum DpBefore
+{
+	DP_FINDS_BOUNDS,			/* found_bounds.c */
+	DP_FINDS_LIMITS,			/* found_limits.c: on norms */
+	DP_BEFORES
+} DpBefore;
+
 /* price, bounds and noise of one release, fixed before its debit */
 typedef struct DpPricedRelease
 {
@@ -111,12 +119,13 @@ typedef struct DpPricedRelease
 									 * none */
 	struct DpKeyTuples **ranges;	/* in their order; NULL: not known yet, or
 									 * none */
-	struct DpPricedRelease *finder; /* NULL: no bounds are to be found */
-	const DpInterval *found;	/* by its columns; NULL: not known yet */
-	struct DpPricedRelease *limiter;	/* NULL: no limits on norms are to be
-										 * found */
-	const int  *limits;			/* by its columns: which; NULL: not known yet */
-	const struct DpPricedRelease *limits_of;	/* of a limiter */
+	struct DpPricedRelease *before[DP_BEFORES]; /* NULL: nothing is to be
+												 * found */
+	const DpInterval *found;	/* by columns of what finds bounds; NULL: not
+								 * known yet */
+	const int  *limits;			/* by those of what finds limits: which; NULL:
+								 * not known yet */
+	const struct DpPricedRelease *limits_of;	/* of what finds limits */
 	double		groups_guess;	/* how many groups there are */
 	int64		declared;		/* the same, where it is public; 0: it is not */
 	int			state_groups;	/* that a unit's state holds, >= max_groups */

@@ -124,10 +124,9 @@ column_line(const DpPricedRelease *priced, int i)
 static List *
 release_lines(List *lines, const DpPricedRelease *priced)
 {
-	if (priced->finder != NULL)
-		lines = release_lines(lines, priced->finder);
-	if (priced->limiter != NULL)
-		lines = release_lines(lines, priced->limiter);
+	for (DpBefore b = 0; b < DP_BEFORES; b++)
+		if (priced->before[b] != NULL)
+			lines = release_lines(lines, priced->before[b]);
 	for (int i = 0; i < priced->ncolumns; i++)
 		lines = lappend(lines, column_line(priced, i));
 	return lines;
@@ -407,7 +406,7 @@ typedef struct QuestionLine
 static void
 add_questions(List **lines, DpPricedRelease *priced, EState *estate)
 {
-	DpPricedRelease *parts[] = {priced->finder, priced->limiter, priced};
+	DpPricedRelease *parts[] = {priced->before[DP_FINDS_BOUNDS], priced->before[DP_FINDS_LIMITS], priced};
 
 	for (int part = 0; part < lengthof(parts); part++)
 	{

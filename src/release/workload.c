@@ -118,7 +118,7 @@ check_query(const DpPricedRelease *query, int number)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("query %d asks for %d aggregates, and a workload is planned for one; give a count or a sum alone", number, query->ncolumns)));
-	if (query->finder != NULL || column->later)
+	if (query->before[DP_FINDS_BOUNDS] != NULL || column->later)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("query %d has bounds that are found when it runs; write them into the query", number)));
