@@ -29,9 +29,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* points within a bin */
-#define POINTS 16
-
 /* no noisy count is further from 0: they are integers of 128 bits */
 #define MOST_COUNT 0x1p127
 
@@ -118,6 +115,44 @@ anchor_of(const double *noisy, int bins, int exponent, double sigma)
 	return last;
 }
 
+/* Returns point i of a bin that begins at low; 0: it has no more. */
+static double
+point(const dp_norms *norms, double low, int i)
+{
+	double		next = low * low + i + 1;
+
+	if (norms->whole && norms->one_group && low <= 8)
+		return floor(low) + i + 1 <= 2 * low ? floor(low) + i + 1 : 0;
+	if (norms->whole && !norms->one_group && low <= 2)
+		return floor(next) <= 4 * low * low ? sqrt(floor(next)) : 0;
+	return low * exp2((i + 0.5) / DP_NORM_POINTS);
+}
+
+/* Spreads the units of each bin over its points. */
+static void
+spread_units(dp_norms *norms)
+{
+	norms->npoints = 0;
+	for (int j = 0; j < norms->bins; j++)
+	{
+		double		low = exp2(norms->exponent + j - 1);
+		int			first = norms->npoints;
+		double		weights = 0,
+					x;
+
+		if (norms->count[j] <= 0)
+			continue;
+		for (int i = 0; i < DP_NORM_POINTS && (x = point(norms, low, i)) > 0; i++)
+		{
+			norms->point[norms->npoints] = x;
+			norms->weight[norms->npoints] = exp(-norms->tilt[j] * log2(x / low));
+			weights += norms->weight[norms->npoints++];
+		}
+		for (int i = first; i < norms->npoints; i++)
+			norms->weight[i] *= norms->count[j] / weights;
+	}
+}
+
 bool
 dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, bool whole, double groups, dp_norms *norms)
 {
@@ -157,39 +192,8 @@ dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, bo
 	}
 	for (int j = 0; j < bins; j++)
 		norms->tilt[j] = tilt_of(j > 0 ? count[j - 1] : 0, count[j], half);
+	spread_units(norms);
 	return first >= 0;
-}
-
-/* Returns point i of a bin that begins at low; 0: it has no more. */
-static double
-point(const dp_norms *norms, double low, int i)
-{
-	double		next = low * low + i + 1;
-
-	if (norms->whole && norms->one_group && low <= 8)
-		return floor(low) + i + 1 <= 2 * low ? floor(low) + i + 1 : 0;
-	if (norms->whole && !norms->one_group && low <= 2)
-		return floor(next) <= 4 * low * low ? sqrt(floor(next)) : 0;
-	return i < POINTS ? low * exp2((i + 0.5) / POINTS) : 0;
-}
-
-/* Returns the mean of what norms in bin j have above a limit. */
-static double
-mean_above(const dp_norms *norms, int j, double limit)
-{
-	double		low = exp2(norms->exponent + j - 1);
-	double		sum = 0,
-				weights = 0,
-				x;
-
-	for (int i = 0; (x = point(norms, low, i)) > 0; i++)
-	{
-		double		weight = exp(-norms->tilt[j] * log2(x / low));
-
-		weights += weight;
-		sum += weight * at_least(x - limit, 0);
-	}
-	return sum / weights;
 }
 
 double
@@ -197,9 +201,8 @@ dp_norms_cut(const dp_norms *norms, double limit)
 {
 	double		cut = 0;
 
-	for (int j = 0; j < norms->bins; j++)
-		if (norms->count[j] > 0)
-			cut += norms->count[j] * mean_above(norms, j, limit);
+	for (int i = norms->npoints - 1; i >= 0 && norms->point[i] > limit; i--)
+		cut += norms->weight[i] * (norms->point[i] - limit);
 	return cut;
 }
 
@@ -220,15 +223,6 @@ next_to(const double *limits, int n, double number)
 	return i;
 }
 
-static bool
-is_unseen(const dp_norms *norms)
-{
-	for (int j = 0; j < norms->bins; j++)
-		if (norms->count[j] > 0)
-			return false;
-	return true;
-}
-
 int
 dp_norms_choose(const dp_norms *norms, const double *limits, int n, double groups, double noise)
 {
@@ -236,7 +230,7 @@ dp_norms_choose(const dp_norms *norms, const double *limits, int n, double group
 	double		least = INFINITY;
 	int			best = 0;
 
-	if (is_unseen(norms))
+	if (norms->npoints == 0)
 		return next_to(limits, n, DP_UNSEEN_LIMIT);
 	for (int i = 0; i < n; i++)
 	{
@@ -259,7 +253,7 @@ dp_norms_choose_mean(const dp_norms *norms, const double *limits, int n, double 
 	double		total;
 	int			best = 0;
 
-	if (is_unseen(norms))
+	if (norms->npoints == 0)
 		return next_to(limits, n, 1);
 	total = at_least(dp_norms_total(norms), 1);
 	for (int i = 0; i < n; i++)

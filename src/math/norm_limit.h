@@ -19,14 +19,15 @@
 
 #include <stdbool.h>
 
-/* the most bins of a histogram of norms */
+/* the most bins of a histogram of norms, and points that stand for the norms in a bin */
 #define DP_NORM_BINS 25
+#define DP_NORM_POINTS 16
 
 /*
  * An estimate of the units' norms: count[j] of them are above 2^(exponent + j - 1)
  * and at most 2^(exponent + j).  The first bin has all smaller ones, too, and the last
  * all larger ones.  Within a bin their density on a logarithmic scale falls as
- * exp(-tilt[j]).
+ * exp(-tilt[j]).  Points stand for them, with units as weights, in ascending order.
  */
 typedef struct dp_norms
 {
@@ -36,6 +37,9 @@ typedef struct dp_norms
 	bool		one_group;		/* ... or whole numbers */
 	double		count[DP_NORM_BINS];
 	double		tilt[DP_NORM_BINS];
+	int			npoints;
+	double		point[DP_NORM_BINS * DP_NORM_POINTS];
+	double		weight[DP_NORM_BINS * DP_NORM_POINTS];
 } dp_norms;
 
 /*
