@@ -163,8 +163,9 @@ most_of_row(const DpPricedColumn *column)
 	return Max(Max(part->row.upper, -part->row.lower), 1);
 }
 
+/* rows: to how many the norm is limited, which fit into the largest norm, with coarser steps if need be; 0: not known */
 static int
-shift_of(const DpPricedColumn *column, const DpPricedPart *part)
+shift_of(const DpPricedColumn *column, const DpPricedPart *part, double rows)
 {
 	int			shift = 0;
 
@@ -173,7 +174,8 @@ shift_of(const DpPricedColumn *column, const DpPricedPart *part)
 	if (part->desc.kind != DP_VALUE_SUM)
 		return COUNT_SHIFT;
 	/* so that the larger bound is 2^31 steps at least */
-	while (shift < 31 && most_of_row(column) << shift < INT64CONST(1) << 31)
+	while (shift < 31 && most_of_row(column) << shift < INT64CONST(1) << 31 &&
+		   rows * ldexp((double) most_of_row(column), shift + 1) <= (double) DP_MOST_NORM)
 		shift++;
 	return shift;
 }
@@ -189,7 +191,7 @@ dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 	if (column->desc->norm < 0 || rows == 0)
 		return;
 	for (int i = 0; i < column->nparts; i++)
-		column->parts[i].shift = shift_of(column, &column->parts[i]);
+		column->parts[i].shift = shift_of(column, &column->parts[i], Max(rows, 0));
 	unit = ldexp((double) most_of_row(column), column->parts[0].shift);
 	column->norm_unit = unit;
 	/* whoever is in n groups counts 1 / sqrt(n) in each */

@@ -207,6 +207,11 @@ RESET SESSION AUTHORIZATION;
 SELECT costs(format('SET LOCAL dp_cdp.max_contribution = %L; SELECT dp_count(*) FROM visits', v), 'ZC004 dp_cdp.max_contribution must be auto, or a number of rows from 0.0625 to 1.04858e+06; RESET it for the dataset''s default 0', 'nothing is spent: ' || v)
 	FROM unnest('{0,-1,nan,infinity,x}'::text[]) v;
 SELECT costs(format('SET LOCAL dp_cdp.max_contribution = %L; SELECT dp_count(*) FROM visits', v), '10000', 'a setting: ' || v) FROM unnest('{0.0625,1048576,AUTO,3.5,1e2}'::text[]) v;
+SET dp_cdp.max_contribution = 1048576;
+SET SESSION AUTHORIZATION analyst1;
+SELECT is(norm, 1048576::float8, 'the largest limits a sum, too: ' || name) FROM dp_cdp.preview('SELECT dp_sum(w), dp_sum(w * 1e6, -1e7, 3e8) FROM visits') WHERE item = 'aggregate';
+RESET SESSION AUTHORIZATION;
+RESET dp_cdp.max_contribution;
 SET SESSION AUTHORIZATION owner1;
 SELECT throws_ok(format('SELECT dp_cdp.%s(%L, max_contribution => %L)', f, d, v), 'ZC004', 'max_contribution must be "auto", or a number of rows from 0.0625 to 1.04858e+06, such as 20', format('no option of %s: %s', f, v))
 	FROM (VALUES ('create_dataset', 'other'), ('alter_dataset', 'shop')) f (f, d), unnest('{0,-1,nan,infinity,x,""}'::text[]) v;
