@@ -110,12 +110,27 @@ CREATE FUNCTION kept(f form, unit text, source text) RETURNS text LANGUAGE sql A
 -- as the inner query of a release has it, with what is in the exact states
 CREATE FUNCTION keys(f form) RETURNS text LANGUAGE sql AS $$
 	SELECT nullif(concat_ws(', ', (SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)), array_to_string(bins(f), ', ')), '') $$;
-CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
+CREATE FUNCTION norms(f form) RETURNS int[] LANGUAGE sql AS $$
+	SELECT array_agg((SELECT n - 1 FROM regexp_matches(f.spec, '\m(\d+), \d+, ''\{([\d,]*)\}'', ''\{[\d,]*\}''\)', 'g') WITH ORDINALITY m (m, n)
+		WHERE (i - 1)::text = ANY (m[1] || string_to_array(m[2], ','))) ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) $$;
+CREATE FUNCTION added(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', keys(f),
-		(SELECT string_agg(format(CASE WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
-			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1), ', ' ORDER BY i)
+		(SELECT string_agg(format(CASE WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%1$s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%1$s)'
+			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%1$s), dp_cdp.make_grid(0, 1000, ''int'')) AS v%1$s' END, i - 1), ', ' ORDER BY i)
 			FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
-		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ') FROM unnest(shares(f) || ARRAY['f']) s)), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
+		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%1$s), dp_cdp.make_grid(0, 1000, ''int'')) AS %1$s', s), ', ') FROM unnest(shares(f) || ARRAY['f']) s)), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
+-- sums of what a norm limits, and of its shares; NULL: of what none does
+CREATE FUNCTION sums(f form, norm int) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(format('sum(%s)', c), ', ') FROM unnest((SELECT array_agg('v' || i - 1) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)) || shares(f) || ARRAY['f']) c
+	WHERE CASE c WHEN 'f' THEN norm IS NOT NULL ELSE (norms(f))[substr(c, 2)::int + 1] IS NOT DISTINCT FROM norm END $$;
+-- several norms one by one, as a row may leave with the bin of one of them
+CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN cardinality(bins(f)) > 1 AND NOT kinds(f) && '{codes,distinct,cut}' THEN
+		(SELECT string_agg(format('SELECT %s FROM (%s) added%s%s', concat_ws(', ', k, coalesce(b, '-1') || ' AS b', format('ROW(%s)::text', sums(f, norm))), added(f, unit, source),
+			' WHERE ' || b || ' >= 0', ' GROUP BY ' || nullif(concat_ws(', ', k, b), '')), ' UNION ALL ')
+		 FROM (SELECT NULL::int, NULL::text UNION ALL SELECT substr(b, 2)::int, b FROM unnest(bins(f)) b) n (norm, b),
+			(SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)) k (k))
+		ELSE added(f, unit, source) END $$;
 
 CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; result text := '';

@@ -13,7 +13,9 @@
  *	  second level comes to the same sums whatever was added up before;
  *	- keys are one if their bits or bytes are: keys that GROUP BY takes for equal,
  *	  and that are written differently, leave as they are; codes are not added up;
- *	- units in other bins of a norm (norms.c) are in other groups;
+ *	- units in other bins of a norm (norms.c) are in other groups.  Several norms have
+ *	  groups of their own, where all other norms' bins are -1 and their values 0: the
+ *	  bins of all norms together would be as many as units;
  *	- no sum exceeds 2^62: of MOST_UNITS * MOST_VALUE, or of most_units * DP_MOST_NORM;
  *	- memory is limited: what has no room leaves, and where that does not make
  *	  less of it (more groups than fit), adding up ends.
@@ -59,10 +61,12 @@ struct DpGroupSums
 	Size		limit;			/* for bytes, below */
 	DpShape    *shape;			/* NULL: no state was met */
 	DpNorms		norms;			/* of the unit at hand */
+	int			nslots;			/* groups that an entry is added to */
+	int			slot[DP_MAX_VALUES];	/* to which of these, by value */
 	int			nsums;			/* of a group */
 	int			most_units;
 	int			nunits;
-	int64		nadded;			/* entries that were added */
+	int64		nadded;			/* entries that were added, once for each slot */
 	int			ngroups;		/* groups that they are in */
 	Size		bytes;
 	int			left;			/* buckets whose groups have left */
@@ -99,6 +103,12 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	sums = MemoryContextAllocZero(context, sizeof(DpGroupSums));
 	sums->spec = spec;
 	sums->nsums = (spec->nnorms > 0 ? 2 : 1) * spec->nvalues + 1;
+	sums->nslots = 1;
+	for (int i = 0; i < spec->nvalues; i++)
+		if (is_limited(spec, i))
+			sums->nslots = spec->nnorms;
+	for (int i = 0; i < spec->nvalues; i++)
+		sums->slot[i] = sums->nslots > 1 ? Max(spec->value[i].norm, 0) : 0;
 	sums->most_units = spec->nnorms > 0 ? MOST_LIMITED_UNITS : MOST_UNITS;
 	sums->context = context;
 	sums->groups = AllocSetContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
@@ -154,6 +164,23 @@ group_size(const DpGroupSums *sums)
 	return offsetof(AddedGroup, value) + sizeof(int64) * (sums->nsums + sums->shape->layout.nkeys + sums->spec->nnorms);
 }
 
+/* Returns the bin of norm l in a group of a slot. */
+static inline int
+bin_of(const DpGroupSums *sums, int slot, int l)
+{
+	return sums->nslots == 1 || l == slot ? sums->norms.bin[l] : -1;
+}
+
+static inline uint64
+hash_bins(const DpGroupSums *sums, int slot, uint64 hash)
+{
+	if (sums->nslots > 1)
+		return dp_rank_word(hash, ((uint64) slot << 32) | (uint32) sums->norms.bin[slot]);
+	for (int l = 0; l < sums->spec->nnorms; l++)
+		hash = dp_rank_word(hash, sums->norms.bin[l]);
+	return hash;
+}
+
 static inline uint64
 hash_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from)
 {
@@ -169,20 +196,18 @@ hash_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from)
 									   DP_KEYREF_LEN(word), sums->spec->seed[1]);
 		hash = dp_rank_word(hash, word);
 	}
-	for (int l = 0; l < sums->spec->nnorms; l++)
-		hash = dp_rank_word(hash, sums->norms.bin[l]);
 	return hash;
 }
 
 static inline bool
-same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, const AddedGroup *group)
+same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, int slot, const AddedGroup *group)
 {
 	const DpLayout *layout = &sums->shape->layout;
 
 	if (group->nulls != (dp_rank(from) & DP_RANK_NULLS))
 		return false;
 	for (int l = 0; l < sums->spec->nnorms; l++)
-		if (group_bins(sums, group)[l] != (uint64) sums->norms.bin[l])
+		if (group_bins(sums, group)[l] != (uint64) bin_of(sums, slot, l))
 			return false;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
@@ -204,7 +229,7 @@ same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, 
 
 /* Returns a new group, without values, of the keys of the entry. */
 static AddedGroup *
-new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64 hash)
+new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, int slot, uint64 hash)
 {
 	const DpLayout *layout = &sums->shape->layout;
 	Size		size = group_size(sums);
@@ -219,7 +244,7 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 	group->nulls = dp_rank(from) & DP_RANK_NULLS;
 	memset(group->value, 0, sizeof(int64) * sums->nsums);
 	for (int l = 0; l < sums->spec->nnorms; l++)
-		group_bins(sums, group)[l] = sums->norms.bin[l];
+		group_bins(sums, group)[l] = (uint64) bin_of(sums, slot, l);
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
@@ -238,9 +263,9 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 	return group;
 }
 
-/* Adds the values of entry n of the unit at hand. */
+/* Adds the values that a slot has of entry n of the unit at hand. */
 static inline void
-add_entry(const DpGroupSums *sums, AddedGroup *group, const char *from, int n)
+add_values(const DpGroupSums *sums, AddedGroup *group, const char *from, int n, int slot)
 {
 	const DpLayout *layout = &sums->shape->layout;
 	const DpBoundSpec *spec = sums->spec;
@@ -255,12 +280,38 @@ add_entry(const DpGroupSums *sums, AddedGroup *group, const char *from, int n)
 	}
 	for (int i = 0; i < layout->nvalues; i++)
 	{
-		if (!dp_counts_in(spec, i, n))
+		if (sums->slot[i] != slot || !dp_counts_in(spec, i, n))
 			continue;
 		group->value[i] += dp_limited_value(layout, from, spec, &sums->norms, i);
 		group->value[layout->nvalues + i] += dp_limited_share(layout, from, spec, &sums->norms, i);
 	}
 	group->value[sums->nsums - 1] += n == 0;
+}
+
+/* Adds entry n of the unit at hand to its groups. */
+static inline void
+add_entry(DpGroupSums *sums, const DpBoundState *state, const char *from, int n)
+{
+	uint64		of_keys = hash_keys(sums, state, from);
+
+	for (int slot = 0; slot < sums->nslots; slot++)
+	{
+		uint64		hash;
+		AddedGroup **bucket;
+
+		/* it adds nothing to what is limited; the first slot has what no norm limits, too */
+		if (slot > 0 && sums->norms.bin[slot] < 0 && dp_spec_norms(sums->spec)[slot].nlimits > 0)
+			continue;
+		hash = hash_bins(sums, slot, of_keys);
+		bucket = &sums->buckets[hash & (BUCKETS - 1)];
+		while (*bucket != NULL && ((*bucket)->hash != hash || !same_keys(sums, state, from, slot, *bucket)))
+			if (++bucket == sums->buckets + BUCKETS)
+				bucket = sums->buckets;
+		if (*bucket == NULL)
+			*bucket = new_group(sums, state, from, slot, hash);
+		add_values(sums, *bucket, from, n, slot);
+		sums->nadded++;
+	}
 }
 
 /* Returns a column of a group that is no key. */
@@ -300,8 +351,8 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 		sums->shape = dp_shape_of(state, sums->context);
 	layout = &sums->shape->layout;
 	if (sums->useless || sums->nunits >= sums->most_units ||
-		sums->ngroups + state->nentries > BUCKETS / 2 ||
-		sums->bytes + state->nentries * group_size(sums) + VARSIZE(state) > sums->limit)
+		sums->ngroups + state->nentries * sums->nslots > BUCKETS / 2 ||
+		sums->bytes + sums->nslots * (state->nentries * group_size(sums) + VARSIZE(state)) > sums->limit)
 		return false;
 
 	if (!dp_layout_fits(layout, state))
@@ -309,19 +360,8 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 	dp_unit_norms(state, layout, sums->spec, &sums->norms);
 
 	for (int n = 0; n < state->nentries; n++, from += entry_size)
-	{
-		uint64		hash = hash_keys(sums, state, from);
-		AddedGroup **bucket = &sums->buckets[hash & (BUCKETS - 1)];
-
-		while (*bucket != NULL && ((*bucket)->hash != hash || !same_keys(sums, state, from, *bucket)))
-			if (++bucket == sums->buckets + BUCKETS)
-				bucket = sums->buckets;
-		if (*bucket == NULL)
-			*bucket = new_group(sums, state, from, hash);
-		add_entry(sums, *bucket, from, n);
-	}
+		add_entry(sums, state, from, n);
 	sums->nunits++;
-	sums->nadded += state->nentries;
 	return true;
 }
 

@@ -132,6 +132,15 @@ class Entries:
         return self.steps('v%d' % i)
 
 
+def of_norm(q, entries, added, keys, n):
+    """Sums of what one norm limits and of its shares, as a row may leave with the bin of one norm; -1: of what none limits."""
+    limited = [q.norms[n].value] + q.norms[n].others if n >= 0 else [i for i in range(len(q.values)) if i not in q.limited()]
+    sums = ['sum(v%d)' % i for i in limited] + ['sum(%s)' % c for c in entries.shares(q) if n >= 0 and (c == 'f' or int(c[1:]) in limited)]
+    bins = entries.bins(q)[n:n + 1] if n >= 0 else []
+    return 'SELECT %s FROM (%s) added%s%s' % (', '.join(keys + (bins or ['-1']) + ['ROW(%s)::text' % ', '.join(sums)]), added,
+                                              ' WHERE %s >= 0' % bins[0] if bins else '', ' GROUP BY ' + ', '.join(keys + bins) if keys + bins else '')
+
+
 def statement(q, place, units, entries, spec=None):
     """SQL of a query whose rows are its answer, in any order; units: how a unit is written, by column."""
     spec = spec or q.spec()
@@ -139,9 +148,14 @@ def statement(q, place, units, entries, spec=None):
     # equal keys may be written differently by different units: these stay apart, so that the answer is one
     groups = [k if q.direct and q.keys[i].exact else k + '::text COLLATE "C"' for i, k in enumerate(keys)]
     if q.form == 'together':
-        groups += entries.bins(q)
-        columns = groups + [entries.total_share(q, c) for c in entries.shares(q)] + [entries.total(q, i) for i in range(len(q.values))]
-        return 'SELECT %s FROM (%s) units%s' % (', '.join(columns), entries.level(q, spec, place), ' GROUP BY ' + ', '.join(groups) if groups else '')
+        keys = ['k%d' % i for i in range(len(q.keys))]
+        grouped = groups + entries.bins(q)
+        columns = ['%s AS %s' % c for c in zip(groups, keys)] + entries.bins(q) + \
+            ['%s AS %s' % (entries.total_share(q, c), c) for c in entries.shares(q)] + ['%s AS v%d' % (entries.total(q, i), i) for i in range(len(q.values))]
+        added = 'SELECT %s FROM (%s) units%s' % (', '.join(columns), entries.level(q, spec, place), ' GROUP BY ' + ', '.join(grouped) if grouped else '')
+        if len(q.norms) < 2 or any(v.kind in ('codes', 'distinct', 'cut') for v in q.values):
+            return added
+        return ' UNION ALL '.join(of_norm(q, entries, added, keys, n) for n in range(-1, len(q.norms)))
     columns = [u.replace('{u}', 'unit%d' % i) for i, u in enumerate(units)] + \
         [k + '::text COLLATE "C"' for k in keys] + entries.bins(q) + entries.shares(q) + [entries.value(q, i) for i in range(len(q.values))]
     if q.form == 'apart':
