@@ -15,8 +15,6 @@
 
 #include <math.h>
 
-#include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
