@@ -298,6 +298,29 @@ typedef struct DpExactVector
 												 * follow, -1 for free ones */
 } DpExactVector;
 
+/*
+ * SQL type dp_cdp.limited_sum: a varlena, double alignment, storage plain.  What units add to a group, by the bin of their
+ * norm (bounding/norms.c): those bins that have units, ascending.  A NULL of this type stands for none.
+ */
+typedef struct DpLimitedBin
+{
+	DpExactSum	value;
+	int64		share;
+	int64		first:48;		/* how many of the units have this group first */
+	int64		bin:16;
+} DpLimitedBin;
+
+typedef struct DpLimitedSum
+{
+	int32		vl_len_;
+	int32		nbins;
+	DpLimitedBin bin[FLEXIBLE_ARRAY_MEMBER];	/* as many as VARSIZE has room
+												 * for */
+} DpLimitedSum;
+
+/* exact/limited.c: returns the sum of values of bins up to limit, and of factor times the shares of those above */
+extern dp_i128 dp_limited_sum_get(const DpLimitedSum *sum, int limit, dp_i128 factor);
+
 /* exact/vector.c: adds factor times what the bins have to state[bins] */
 extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i128 *state);
 
@@ -327,6 +350,7 @@ extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i12
  *			unit's first group, 0 in the others (bounding/norms.c)
  *			In one target list over the same bound_unit they are the columns of its rows.
  *	 steps_sum(bigint) -> exact_sum               aggregate: sum of clamped values.  No input: 0.
+ *	 limited_sum(bin, value, share, first) -> limited_sum     aggregate, of bigint: values and shares by bins.  No input: NULL.
  *	 codes_histogram(integer[], bins int) -> exact_vector   aggregate: how many
  *			of the codes are 0 .. bins - 1; codes beyond count for the last
  *			bin, negative ones for the first.  No input: NULL.

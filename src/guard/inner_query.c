@@ -125,6 +125,12 @@ make_true(void)
 	return (Expr *) makeBoolConst(true, false);
 }
 
+static Expr *
+make_zero(void)
+{
+	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+}
+
 /* the parts of all columns, in the order of the inner query's columns */
 typedef struct PartCursor
 {
@@ -497,6 +503,23 @@ kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	return query;
 }
 
+/* Returns what is added up of a part that a norm limits, whose bins are not apart; first: a column, for one part of each norm. */
+static Expr *
+limited_aggregate(Expr *bin, Expr *value, Expr *share, Expr *first)
+{
+	Oid			args[] = {INT8OID, INT8OID, INT8OID, INT8OID};
+
+	return (Expr *) make_aggregate(dp_own_routine("limited_sum", 4, args), dp_own_type("limited_sum"),
+								   list_make4(bin, value, share, first), NULL);
+}
+
+/* Returns column n, from 1, of the groups that units keep. */
+static Expr *
+kept_var(const Query *kept, int n)
+{
+	return (Expr *) makeVarFromTargetEntry(1, list_nth(kept->targetList, n - 1));
+}
+
 static Query *
 unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 {
@@ -504,33 +527,33 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	Query	   *query = dp_select_from(dp_subquery_entry(kept, "kept"));
 	PartCursor	c = START_PARTS(parts);
 	int			nkeys = list_length(release->keys);
-	Expr	   *value = NULL;	/* of a part whose share follows */
-	ListCell   *lc;
+	int			nnorms = list_length(release->norms);
+	int			column = nkeys + nnorms;
 
 	query->hasAggs = true;
-	foreach(lc, kept->targetList)
+	for (int i = 1; i <= nkeys + (release->bins_apart ? nnorms : 0); i++)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-		Expr	   *column = (Expr *) makeVarFromTargetEntry(1, tle);
-
-		if (tle->resno <= nkeys + list_length(release->norms))
-		{
-			add_target(query, column);
-			group_by(query, llast(query->targetList), sort && tle->resno <= nkeys);
-		}
-		else if (value != NULL)
-		{
-			add_target(query, share_aggregate(release, &c, value, column));
-			value = NULL;
-		}
-		else if (!next_part(&c, release))
-			add_target(query, sum_of_steps(column));
-		else
-		{
-			add_target(query, column_aggregate(release, &c, column));
-			value = has_share(release, &c) ? column : NULL;
-		}
+		add_target(query, kept_var(kept, i));
+		group_by(query, llast(query->targetList), sort && i <= nkeys);
 	}
+	for (int part = 0; next_part(&c, release); part++)
+	{
+		int			norm = ((DpReleaseColumn *) list_nth(release->columns, c.column))->norm;
+		Expr	   *value = kept_var(kept, ++column);
+
+		if (norm < 0)
+			add_target(query, column_aggregate(release, &c, value));
+		else if (release->bins_apart)
+		{
+			add_target(query, column_aggregate(release, &c, value));
+			add_target(query, share_aggregate(release, &c, value, kept_var(kept, ++column)));
+		}
+		else
+			add_target(query, limited_aggregate(kept_var(kept, nkeys + norm + 1), value, kept_var(kept, ++column),
+												list_nth_int(release->norms, norm) == part ? kept_var(kept, list_length(kept->targetList)) : make_zero()));
+	}
+	if (release->bins_apart)
+		add_target(query, sum_of_steps(kept_var(kept, column + 1)));
 	return query;
 }
 

@@ -87,6 +87,7 @@ static const struct
 	{"bound_bin", DP_PLACE_KEPT},
 	{"bound_first", DP_PLACE_KEPT},
 	{"steps_sum", DP_PLACE_ENTRIES},
+	{"limited_sum", DP_PLACE_ENTRIES},
 	{"codes_histogram", DP_PLACE_ENTRIES},
 	{"codes_shares", DP_PLACE_ENTRIES},
 	{"codes_distinct", DP_PLACE_ENTRIES},

@@ -71,6 +71,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->finder = copyObject(o->finder);
 	n->is_finder = o->is_finder;
 	n->norms = list_copy(o->norms);
+	n->bins_apart = o->bins_apart;
 	n->limiter = copyObject(o->limiter);
 	n->wider = copyObject(o->wider);
 	n->wider_tests = copyObject(o->wider_tests);

@@ -4,9 +4,10 @@
  *	  Rows of the inner plan of a release with norms: what they add to the
  *	  states of their groups under the limits that are chosen.
  *
- * A row has the keys of its group, the bin of each norm, a sum of values and
- * one of shares for each part that a norm limits, a state for each other one, and how
- * many units have this group first.  It is of all units of the group that are
+ * A row has the keys of its group, and a state for each part.  That of a part that a norm limits
+ * has sums of values and of shares by bin (limited_sum), and for one part of each norm how many units have this group
+ * first.  Where bins are apart, a group has several rows: after the keys come the bin of each norm,
+ * sums of values and of shares, and how many units have this group first.  Such a row is of all units of the group that are
  * in these bins (agg/bounding/norms.c).
  *
  * Invariants:
@@ -55,9 +56,9 @@ bin_at(const DpPricedRelease *priced, TupleTableSlot *slot, int norm)
 	return DatumGetInt64(slot->tts_values[priced->nkeys + norm]);
 }
 
-/* Adds what the row has of a part that a norm limits. */
+/* Adds what the row has of a part that a norm limits, where bins are apart. */
 static void
-add_limited(const DpPricedRelease *priced, const DpPricedColumn *column, const DpPricedPart *part, TupleTableSlot *slot, int att,
+add_bins(const DpPricedRelease *priced, const DpPricedColumn *column, const DpPricedPart *part, TupleTableSlot *slot, int att,
 			dp_i128 *state)
 {
 	/* without limits the value is what max_groups and max_rows leave of it */
@@ -80,10 +81,23 @@ add_limited(const DpPricedRelease *priced, const DpPricedColumn *column, const D
 	}
 }
 
+/* Adds what the group has of a part that a norm limits. */
+static void
+add_limited(const DpPricedColumn *column, const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *state)
+{
+	/* without limits each value is what max_groups and max_rows leave of it */
+	int			limit = column->nlimits > 0 ? column->limit : DP_MAX_NORM_LIMITS;
+	int64		factor = column->nlimits > 0 ? column->limits[limit] / DP_NORM_UNIT : 0;
+
+	if (!slot->tts_isnull[att])
+		state[part->offset] += dp_limited_sum_get((const DpLimitedSum *) DatumGetPointer(slot->tts_values[att]), limit, factor);
+}
+
 void
 dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *state)
 {
-	int			att = priced->nkeys + list_length(priced->release->norms);
+	bool		apart = priced->release->bins_apart;
+	int			att = priced->nkeys + (apart ? list_length(priced->release->norms) : 0);
 
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
@@ -91,13 +105,15 @@ dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *st
 
 		for (int j = 0; j < column->nparts; j++)
 		{
-			if (column->desc->norm >= 0)
+			if (column->desc->norm < 0)
+				dp_add_state(&column->parts[j], slot, att++, state);
+			else if (!apart)
+				add_limited(column, &column->parts[j], slot, att++, state);
+			else
 			{
-				add_limited(priced, column, &column->parts[j], slot, att, state);
+				add_bins(priced, column, &column->parts[j], slot, att, state);
 				att += 2;
 			}
-			else
-				dp_add_state(&column->parts[j], slot, att++, state);
 		}
 	}
 }
@@ -117,18 +133,34 @@ dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc)
 	return rows;
 }
 
+/* Counts units in a bin of a norm; who contributes nothing needs no limit. */
+static void
+count_units(DpNormRows *rows, int norm, int64 bin, dp_i128 units)
+{
+	if (bin >= 0)
+		rows->counts[norm * dp_norm_bins() + dp_norm_bin(rows->columns[norm], bin)] += units;
+}
+
 void
 dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 {
-	dp_i128		first = sum_at(slot, slot->tts_tupleDescriptor->natts - 1);
+	const DpRelease *release = rows->priced->release;
+	ListCell   *lc;
 
-	for (int l = 0; l < list_length(rows->priced->release->norms); l++)
+	foreach(lc, release->norms)
 	{
-		int64		bin = bin_at(rows->priced, slot, l);
+		int			l = foreach_current_index(lc);
+		int			att = rows->priced->nkeys + lfirst_int(lc);
 
-		/* who contributes nothing needs no limit */
-		if (bin >= 0)
-			rows->counts[l * dp_norm_bins() + dp_norm_bin(rows->columns[l], bin)] += first;
+		if (release->bins_apart)
+			count_units(rows, l, bin_at(rows->priced, slot, l), sum_at(slot, slot->tts_tupleDescriptor->natts - 1));
+		else if (!slot->tts_isnull[att])
+		{
+			const DpLimitedSum *sum = (const DpLimitedSum *) DatumGetPointer(slot->tts_values[att]);
+
+			for (int i = 0; i < sum->nbins; i++)
+				count_units(rows, l, sum->bin[i].bin, sum->bin[i].first);
+		}
 	}
 	tuplestore_puttupleslot(rows->waiting, slot);
 }

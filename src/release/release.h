@@ -300,6 +300,10 @@ struct DpRelease
 	 * with a column for each.  It has no inner query.
 	 */
 	List	   *norms;			/* ints */
+	bool		bins_apart;		/* units in other bins of a norm are in other
+								 * rows of a group: where they have codes, or
+								 * servers of a cluster add up; else in
+								 * limited_sum */
 	DpRelease  *limiter;
 
 	/*

@@ -107,30 +107,20 @@ CREATE FUNCTION apart(f form, unit text, source text) RETURNS text LANGUAGE sql 
 	SELECT format('SELECT %s, %s FROM (SELECT %s, %s) units', string_agg(name, ', ' ORDER BY i), row_columns(f), string_agg(u || ' AS ' || name, ', ' ORDER BY i), states(f, unit, source))
 	FROM regexp_split_to_table(unit, ', ') WITH ORDINALITY s (u, i), concat('unit', nullif(i, 1)) name $$;
 CREATE FUNCTION kept(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT format('SELECT %s FROM (SELECT %s) units', row_columns(f), states(f, unit, source)) $$;
--- as the inner query of a release has it, with what is in the exact states
-CREATE FUNCTION keys(f form) RETURNS text LANGUAGE sql AS $$
-	SELECT nullif(concat_ws(', ', (SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)), array_to_string(bins(f), ', ')), '') $$;
+-- as the inner query of a release has it, with what is in the exact states: with norms by bins of these, or with their bins in limited_sum
 CREATE FUNCTION norms(f form) RETURNS int[] LANGUAGE sql AS $$
 	SELECT array_agg((SELECT n - 1 FROM regexp_matches(f.spec, '\m(\d+), \d+, ''\{([\d,]*)\}'', ''\{[\d,]*\}''\)', 'g') WITH ORDINALITY m (m, n)
 		WHERE (i - 1)::text = ANY (m[1] || string_to_array(m[2], ','))) ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) $$;
-CREATE FUNCTION added(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
-	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', keys(f),
-		(SELECT string_agg(format(CASE WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%1$s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%1$s)'
-			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%1$s), dp_cdp.make_grid(0, 1000, ''int'')) AS v%1$s' END, i - 1), ', ' ORDER BY i)
-			FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
-		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%1$s), dp_cdp.make_grid(0, 1000, ''int'')) AS %1$s', s), ', ') FROM unnest(shares(f) || ARRAY['f']) s)), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
--- sums of what a norm limits, and of its shares; NULL: of what none does
-CREATE FUNCTION sums(f form, norm int) RETURNS text LANGUAGE sql AS $$
-	SELECT string_agg(format('sum(%s)', c), ', ') FROM unnest((SELECT array_agg('v' || i - 1) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)) || shares(f) || ARRAY['f']) c
-	WHERE CASE c WHEN 'f' THEN norm IS NOT NULL ELSE (norms(f))[substr(c, 2)::int + 1] IS NOT DISTINCT FROM norm END $$;
--- several norms one by one, as a row may leave with the bin of one of them
-CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
-	SELECT CASE WHEN cardinality(bins(f)) > 1 AND NOT kinds(f) && '{codes,distinct,cut}' THEN
-		(SELECT string_agg(format('SELECT %s FROM (%s) added%s%s', concat_ws(', ', k, coalesce(b, '-1') || ' AS b', format('ROW(%s)::text', sums(f, norm))), added(f, unit, source),
-			' WHERE ' || b || ' >= 0', ' GROUP BY ' || nullif(concat_ws(', ', k, b), '')), ' UNION ALL ')
-		 FROM (SELECT NULL::int, NULL::text UNION ALL SELECT substr(b, 2)::int, b FROM unnest(bins(f)) b) n (norm, b),
-			(SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)) k (k))
-		ELSE added(f, unit, source) END $$;
+CREATE FUNCTION added(f form, unit text, source text, by_bins boolean) RETURNS text LANGUAGE sql AS $$
+	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', grouped,
+		(SELECT string_agg(format(CASE WHEN norm IS NOT NULL AND NOT by_bins THEN 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%2$s, v%1$s, s%1$s, f))'
+			WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
+			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1, norm), ', ' ORDER BY i)
+			FROM unnest(kinds(f), norms(f)) WITH ORDINALITY u (kind, norm, i)),
+		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ')
+			FROM unnest(shares(f) || ARRAY['f']) s WHERE by_bins)), kept(f, unit, source)) || coalesce(' GROUP BY ' || grouped, '')
+	FROM (SELECT nullif(concat_ws(', ', (SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)), CASE WHEN by_bins THEN array_to_string(bins(f), ', ') END), '')) g (grouped) $$;
+CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT added(f, unit, source, bins(f) IS NULL) $$;
 
 CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; result text := '';
@@ -149,7 +139,7 @@ END $$;
 -- the node's answer for each amount of memory beside nodeAgg's, which sorts
 CREATE FUNCTION same(f form, unit text, source text, ways int[] DEFAULT '{1,2}', memory text[] DEFAULT :'memory') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	statements text[] := ARRAY[together(f, unit, source), apart(f, unit, source)];
+	statements text[] := ARRAY[together(f, unit, source), apart(f, unit, source), added(f, unit, source, true)];
 	expected text;
 	m text;
 	i int;
@@ -167,7 +157,7 @@ BEGIN
 				RETURN NEXT fail(format('%s by %s of %s, work_mem %s: the node is taken: %s', f.name, unit, source, m, plan_of(statements[i])));
 			END IF;
 			RETURN NEXT is(digest(statements[i]), expected,
-						   format('%s by %s of %s, work_mem %s, %s', f.name, unit, source, m, (ARRAY['together', 'apart'])[i]));
+						   format('%s by %s of %s, work_mem %s, %s', f.name, unit, source, m, (ARRAY['together', 'apart', 'by bins'])[i]));
 		END LOOP;
 	END LOOP;
 END $$;
@@ -175,6 +165,8 @@ END $$;
 SELECT * FROM no_plan();
 
 SELECT same(f, 'i4', 'visit', CASE WHEN :long OR name <> 'most values' THEN '{1,2}' ELSE '{1}' END::int[]) FROM form f;
+-- of several norms each has rows of its own
+SELECT same(f, 'i4', 'visit', '{3}') FROM form f WHERE cardinality(bins(f)) = 1;
 SELECT same(f, unit, 'visit') FROM form f, unnest('{i2,i8,d,ts,b}'::text[]) unit WHERE f.name = 'count' OR f.name = 'sums' AND unit <> 'b';
 SELECT same(f, 'i4', source, memory => :'little') FROM form f, unnest(ARRAY['visit_dropped', 'empty', '(SELECT * FROM visit ORDER BY noise OFFSET 0) v',
 	'visit WHERE x < 500', 'visit WHERE x < 500 AND i4 IS NOT NULL']) source WHERE f.name IN ('count', 'computed', 'long keys');

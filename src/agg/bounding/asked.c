@@ -219,6 +219,24 @@ is_column(const Node *node, const List *kinds, bool of_group)
 	}
 }
 
+/* Tells whether an aggregate adds up columns that are, by groups and bins, or constants. */
+static bool
+adds_up(const Aggref *aggref, const List *kinds)
+{
+	if (is_transition(aggref->aggfnoid, dp_steps_sum))
+		return is_column(dp_asked_argument(aggref, 0), kinds, false);
+	if (!is_transition(aggref->aggfnoid, dp_limited_sum) || !is_column(dp_asked_argument(aggref, 0), kinds, true))
+		return false;
+	for (int i = 1; i < list_length(aggref->args); i++)
+	{
+		const Node *argument = dp_asked_argument(aggref, i);
+
+		if (!IsA(argument, Const) && !is_column(argument, kinds, false))
+			return false;
+	}
+	return true;
+}
+
 /* Tells whether an expression over the rows can tell equal keys' rows from their sum: context has the kinds of columns. */
 static bool
 tells_rows(Node *node, void *context)
@@ -229,8 +247,7 @@ tells_rows(Node *node, void *context)
 	{
 		Aggref	   *aggref = (Aggref *) node;
 
-		return !is_transition(aggref->aggfnoid, dp_steps_sum) || aggref->aggfilter != NULL || aggref->aggdistinct != NIL ||
-			!is_column(dp_asked_argument(aggref, 0), context, false);
+		return aggref->aggfilter != NULL || aggref->aggdistinct != NIL || !adds_up(aggref, context);
 	}
 	if (IsA(node, Var))
 		return !is_column(node, context, true);

@@ -399,6 +399,7 @@ extern Datum dp_bound_share(PG_FUNCTION_ARGS);
 extern Datum dp_bound_bin(PG_FUNCTION_ARGS);
 extern Datum dp_bound_first(PG_FUNCTION_ARGS);
 extern Datum dp_steps_sum(PG_FUNCTION_ARGS);
+extern Datum dp_limited_sum(PG_FUNCTION_ARGS);
 
 /* what plan.c hands to node.c in custom_private, in this order */
 typedef enum DpBoundingPrivate

@@ -34,6 +34,7 @@ PG_FUNCTION_INFO_V1(dp_exact_sum_value);
 PG_FUNCTION_INFO_V1(dp_make_range);
 PG_FUNCTION_INFO_V1(dp_make_scaled_grid);
 PG_FUNCTION_INFO_V1(dp_vector_counts);
+PG_FUNCTION_INFO_V1(dp_limited_sum_parts);
 
 /* make_grid(lower numeric, upper numeric, input regtype) returns the grid for these bounds. */
 Datum
@@ -267,4 +268,25 @@ dp_vector_counts(PG_FUNCTION_ARGS)
 		counts[i] = Int64GetDatum((int64) sums[i]);
 	PG_RETURN_ARRAYTYPE_P(construct_array(counts, vector->bins, INT8OID, 8, FLOAT8PASSBYVAL,
 										  TYPALIGN_DOUBLE));
+}
+
+/* limited_sum_parts(limited_sum) returns, of each bin, its number, the sums of values and of shares, and how many units are first. */
+Datum
+dp_limited_sum_parts(PG_FUNCTION_ARGS)
+{
+	const DpLimitedSum *sum = (const DpLimitedSum *) PG_GETARG_POINTER(0);
+	Datum	   *parts = palloc(sizeof(Datum) * 4 * Max(sum->nbins, 1));
+	DpGrid		steps;
+
+	dp_grid_for_scaled(1, &steps);
+	for (int i = 0; i < sum->nbins; i++)
+	{
+		const DpLimitedBin *bin = &sum->bin[i];
+
+		parts[4 * i] = NumericGetDatum(int64_to_numeric(bin->bin));
+		parts[4 * i + 1] = dp_grid_value(dp_exact_sum_get(&bin->value), &steps, NUMERICOID);
+		parts[4 * i + 2] = NumericGetDatum(int64_to_numeric(bin->share));
+		parts[4 * i + 3] = NumericGetDatum(int64_to_numeric(bin->first));
+	}
+	PG_RETURN_ARRAYTYPE_P(construct_array(parts, 4 * sum->nbins, NUMERICOID, -1, false, TYPALIGN_INT));
 }

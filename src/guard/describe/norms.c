@@ -107,6 +107,21 @@ limit_selection(DpRelease *release)
 	release->norms = lappend_int(release->norms, part);
 }
 
+static bool
+limits_codes(const DpRelease *release)
+{
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	ListCell   *lc;
+
+	foreach(lc, release->columns)
+	{
+		(void) dp_column_parts(lfirst(lc), parts);
+		if (((DpReleaseColumn *) lfirst(lc))->norm >= 0 && parts[0].kind == DP_VALUE_CODES)
+			return true;
+	}
+	return false;
+}
+
 void
 dp_limit_norms(DpLevel *level, bool is_distributed)
 {
@@ -143,4 +158,5 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 		}
 	}
 	limit_selection(release);
+	release->bins_apart = release->norms != NIL && (is_distributed || limits_codes(release));
 }

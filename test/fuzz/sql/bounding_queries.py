@@ -56,6 +56,7 @@ class Query:
     direct: bool                # grouped by keys rather than by their text, where that is the same
     norms: list = dataclasses.field(default_factory=list)
     firsts: bool = False        # are units counted by their first groups
+    by_bins: bool = False       # are bins of norms apart
     counts_in: list = None      # in how many groups of a unit each value counts, where these differ
 
     def spec(self):
@@ -123,6 +124,12 @@ class Entries:
             return 'dp_cdp.vector_counts(dp_cdp.codes_shares(v%s, %d, %s))' % (column[1:], BINS, column)
         return self.steps(column)
 
+    def norm(self, q, i):
+        return next((n for n, norm in enumerate(q.norms) if i in [norm.value] + norm.others), None)
+
+    def limited(self, q, i):
+        return 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%d, v%d, s%d, %s))' % (self.norm(q, i), i, i, 'f' if q.firsts else '0')
+
     def total(self, q, i):
         kind = q.values[i].kind
         if kind in ('codes', 'cut'):
@@ -132,15 +139,6 @@ class Entries:
         return self.steps('v%d' % i)
 
 
-def of_norm(q, entries, added, keys, n):
-    """Sums of what one norm limits and of its shares, as a row may leave with the bin of one norm; -1: of what none limits."""
-    limited = [q.norms[n].value] + q.norms[n].others if n >= 0 else [i for i in range(len(q.values)) if i not in q.limited()]
-    sums = ['sum(v%d)' % i for i in limited] + ['sum(%s)' % c for c in entries.shares(q) if n >= 0 and (c == 'f' or int(c[1:]) in limited)]
-    bins = entries.bins(q)[n:n + 1] if n >= 0 else []
-    return 'SELECT %s FROM (%s) added%s%s' % (', '.join(keys + (bins or ['-1']) + ['ROW(%s)::text' % ', '.join(sums)]), added,
-                                              ' WHERE %s >= 0' % bins[0] if bins else '', ' GROUP BY ' + ', '.join(keys + bins) if keys + bins else '')
-
-
 def statement(q, place, units, entries, spec=None):
     """SQL of a query whose rows are its answer, in any order; units: how a unit is written, by column."""
     spec = spec or q.spec()
@@ -148,14 +146,12 @@ def statement(q, place, units, entries, spec=None):
     # equal keys may be written differently by different units: these stay apart, so that the answer is one
     groups = [k if q.direct and q.keys[i].exact else k + '::text COLLATE "C"' for i, k in enumerate(keys)]
     if q.form == 'together':
-        keys = ['k%d' % i for i in range(len(q.keys))]
-        grouped = groups + entries.bins(q)
-        columns = ['%s AS %s' % c for c in zip(groups, keys)] + entries.bins(q) + \
-            ['%s AS %s' % (entries.total_share(q, c), c) for c in entries.shares(q)] + ['%s AS v%d' % (entries.total(q, i), i) for i in range(len(q.values))]
-        added = 'SELECT %s FROM (%s) units%s' % (', '.join(columns), entries.level(q, spec, place), ' GROUP BY ' + ', '.join(grouped) if grouped else '')
-        if len(q.norms) < 2 or any(v.kind in ('codes', 'distinct', 'cut') for v in q.values):
-            return added
-        return ' UNION ALL '.join(of_norm(q, entries, added, keys, n) for n in range(-1, len(q.norms)))
+        # several norms have rows of their own where rows are added up before
+        by_bins = q.by_bins and len(q.norms) < 2 or any(q.values[n.value].kind == 'codes' for n in q.norms)
+        groups += entries.bins(q) * by_bins
+        columns = groups + [entries.total_share(q, c) for c in entries.shares(q) if by_bins or not q.norms] + \
+            [entries.total(q, i) if by_bins or entries.norm(q, i) is None else entries.limited(q, i) for i in range(len(q.values))]
+        return 'SELECT %s FROM (%s) units%s' % (', '.join(columns), entries.level(q, spec, place), ' GROUP BY ' + ', '.join(groups) if groups else '')
     columns = [u.replace('{u}', 'unit%d' % i) for i, u in enumerate(units)] + \
         [k + '::text COLLATE "C"' for k in keys] + entries.bins(q) + entries.shares(q) + [entries.value(q, i) for i in range(len(q.values))]
     if q.form == 'apart':
@@ -333,6 +329,7 @@ def random_query(rng, table):
     q.firsts = bool(q.norms) or own.random() < 0.1
     if own.random() < 0.15:
         q.counts_in = random_counts_in(own, q)
+    q.by_bins = own.random() < 0.3
     return q
 
 

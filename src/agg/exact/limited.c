@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * limited.c
+ *	  Type limited_sum: what units add to a group, by the bin of their norm.
+ *
+ * The limit of a norm is chosen after rows have been read (bounding/norms.c).
+ * Until then a group needs, for each bin of norms, the sum of its units' values
+ * and that of their shares.  Most groups have units in a few bins only, so a
+ * state has these alone, in their order.
+ *
+ * Invariants: a state depends on the multiset of input alone.  A value is at
+ * most 2^62 in magnitude, as rows may be added up before (group_sums.c), and no
+ * sum of 128 bits overflows.  A unit's share is at most DP_NORM_UNIT, so
+ * that 2^43 units would have to come before a sum of shares overflows.
+ *
+ * There is no initial state, as nobody can write one: it is NULL until a row
+ * comes.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "agg/bounding/state.h"
+
+PG_FUNCTION_INFO_V1(dp_limited_sum);
+PG_FUNCTION_INFO_V1(dp_limited_sum_combine);
+
+/* bytes of a state that has one bin; larger ones are as the allocator rounds them */
+#define LEAST_BYTES 64
+
+static inline int
+room_of(const DpLimitedSum *sum)
+{
+	return (VARSIZE(sum) - offsetof(DpLimitedSum, bin)) / sizeof(DpLimitedBin);
+}
+
+/* Returns an empty state of so many bytes, in the current context. */
+static DpLimitedSum *
+new_sum(Size bytes)
+{
+	DpLimitedSum *sum = palloc(bytes);
+
+	SET_VARSIZE(sum, bytes);
+	sum->nbins = 0;
+	return sum;
+}
+
+/* Returns a place for a bin, without content.  Where there is no room *psum becomes another state; the executor frees the former. */
+static pg_noinline DpLimitedBin *
+insert_bin(DpLimitedSum **psum, int place, int bin)
+{
+	DpLimitedSum *sum = *psum;
+
+	if (sum->nbins == room_of(sum))
+	{
+		DpLimitedSum *larger = new_sum(2 * VARSIZE(sum));
+
+		memcpy(larger->bin, sum->bin, sum->nbins * sizeof(DpLimitedBin));
+		larger->nbins = sum->nbins;
+		*psum = sum = larger;
+	}
+	memmove(&sum->bin[place + 1], &sum->bin[place], (sum->nbins - place) * sizeof(DpLimitedBin));
+	memset(&sum->bin[place], 0, sizeof(DpLimitedBin));
+	sum->bin[place].bin = bin;
+	sum->nbins++;
+	return &sum->bin[place];
+}
+
+static inline DpLimitedBin *
+find_bin(DpLimitedSum **psum, int bin)
+{
+	DpLimitedSum *sum = *psum;
+	int			place = sum->nbins;
+
+	while (place > 0 && sum->bin[place - 1].bin > bin)
+		place--;
+	if (place > 0 && sum->bin[place - 1].bin == bin)
+		return &sum->bin[place - 1];
+	return insert_bin(psum, place, bin);
+}
+
+/* The transition of limited_sum: (limited_sum, bin, value, share, how many units have the group first). */
+Datum
+dp_limited_sum(PG_FUNCTION_ARGS)
+{
+	DpLimitedSum *sum = dp_state_in_place(fcinfo);
+	DpLimitedBin *at;
+	int64		bin;
+
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		return dp_state_unchanged(fcinfo);
+	bin = PG_GETARG_INT64(1);
+	if (bin < -1 || bin > DP_MAX_NORM_LIMITS)
+		elog(ERROR, "a norm has no bin " INT64_FORMAT, bin);
+	/* nothing is added: another norm's row, or who contributes nothing */
+	if (bin < 0 && PG_GETARG_INT64(2) == 0 && PG_GETARG_INT64(3) == 0)
+		return dp_state_unchanged(fcinfo);
+	if (PG_ARGISNULL(0))
+		sum = new_sum(LEAST_BYTES);
+	at = find_bin(&sum, (int) bin);
+	dp_exact_sum_set(&at->value, dp_exact_sum_get(&at->value) + PG_GETARG_INT64(2));
+	at->share += PG_GETARG_INT64(3);
+	at->first += PG_GETARG_INT64(4);
+	PG_RETURN_POINTER(sum);
+}
+
+/* The combine function, strict. */
+Datum
+dp_limited_sum_combine(PG_FUNCTION_ARGS)
+{
+	DpLimitedSum *sum = dp_state_in_place(fcinfo);
+	const DpLimitedSum *other = (const DpLimitedSum *) PG_GETARG_POINTER(1);
+
+	for (int i = 0; i < other->nbins; i++)
+	{
+		const DpLimitedBin *from = &other->bin[i];
+		DpLimitedBin *at = find_bin(&sum, from->bin);
+
+		dp_exact_sum_set(&at->value, dp_exact_sum_get(&at->value) + dp_exact_sum_get(&from->value));
+		at->share += from->share;
+		at->first += from->first;
+	}
+	PG_RETURN_POINTER(sum);
+}
+
+dp_i128
+dp_limited_sum_get(const DpLimitedSum *sum, int limit, dp_i128 factor)
+{
+	dp_i128		total = 0;
+
+	for (int i = 0; i < sum->nbins; i++)
+		total += sum->bin[i].bin <= limit ? dp_exact_sum_get(&sum->bin[i].value) : sum->bin[i].share * factor;
+	return total;
+}
