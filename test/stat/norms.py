@@ -253,6 +253,21 @@ def answers(values, norms, sql):
     return apart, together
 
 
+def by_norm(values, norms, sums):
+    """what each norm limits, by group and bin, and what none does, by group: a row that is added up may have the bin of one norm alone"""
+    out = {}
+    for (k, *bins), row in sums.items():
+        for l in [None] + list(range(len(norms))):
+            at = out.setdefault((k, -1 if l is None else l, -1 if l is None else bins[l]), {})
+            if l is not None and bins[l] >= 0:
+                at["f"] = at.get("f", 0) + row[0]
+            for i, v in enumerate(values):
+                if v.norm == l:
+                    for name, x in (("v%d" % i, row[1 + 2 * i]), ("s%d" % i, row[2 + 2 * i])):
+                        at[name] = at.get(name, 0) + x
+    return {key: at for key, at in out.items() if any(at.values())}
+
+
 # ---------------------------------------------------------------------------
 # Tests
 # ---------------------------------------------------------------------------
@@ -324,7 +339,8 @@ def one_spec(rng, n, units, limits):
                 limits.pair(norm, before[l], this)
             before[l] = this
     wrong += list(got)
-    added = {tuple(int(x) for x in row[:1 + len(norms)]): [int(x) for x in row[1 + len(norms):]] for row in together}
+    sums = by_norm(values, norms, sums)
+    added = by_norm(values, norms, {tuple(int(x) for x in row[:1 + len(norms)]): [int(x) for x in row[1 + len(norms):]] for row in together})
     return "; ".join("%s%s" % (v.kind, "" if v.norm is None else " of norm %d" % v.norm) for v in values), wrong, firsts, [
         (key, added.get(key), sums.get(key)) for key in sorted(set(added) | set(sums)) if added.get(key) != sums.get(key)]
 
