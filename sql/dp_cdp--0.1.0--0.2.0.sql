@@ -331,6 +331,28 @@ CREATE AGGREGATE dp_cdp.codes_shares(codes integer[], bins integer, share bigint
 	SFUNC = dp_cdp.codes_shares_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
 	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
 );
+CREATE TYPE dp_cdp.limited_sum;
+CREATE FUNCTION dp_cdp.limited_sum_in(cstring) RETURNS dp_cdp.limited_sum
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.limited_sum_out(dp_cdp.limited_sum) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE TYPE dp_cdp.limited_sum (
+	INPUT = dp_cdp.limited_sum_in, OUTPUT = dp_cdp.limited_sum_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+REVOKE USAGE ON TYPE dp_cdp.limited_sum FROM PUBLIC;
+CREATE FUNCTION dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint)
+	RETURNS dp_cdp.limited_sum
+	AS 'MODULE_PATHNAME', 'dp_limited_sum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum)
+	RETURNS dp_cdp.limited_sum
+	AS 'MODULE_PATHNAME', 'dp_limited_sum_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.limited_sum(bin bigint, value bigint, share bigint, first bigint) (
+	SFUNC = dp_cdp.limited_sum_add, STYPE = dp_cdp.limited_sum, SSPACE = 128,
+	COMBINEFUNC = dp_cdp.limited_sum_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.limited_sum_parts(dp_cdp.limited_sum) RETURNS numeric[]
+	AS 'MODULE_PATHNAME', 'dp_limited_sum_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
 	RETURNS dp_cdp.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_codes_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -342,6 +364,10 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint),
 	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
 	dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint),
+	dp_cdp.limited_sum_in(cstring), dp_cdp.limited_sum_out(dp_cdp.limited_sum),
+	dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint),
+	dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum),
+	dp_cdp.limited_sum_parts(dp_cdp.limited_sum),
 	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
 	FROM PUBLIC;
 

@@ -243,6 +243,7 @@ CREATE TYPE dp_cdp.bound_state;
 CREATE TYPE dp_cdp.range;
 CREATE TYPE dp_cdp.exact_moments;
 CREATE TYPE dp_cdp.exact_vector;
+CREATE TYPE dp_cdp.limited_sum;
 CREATE TYPE dp_cdp.exact_distinct;
 CREATE TYPE dp_cdp.exact_float;
 CREATE TYPE dp_cdp.key_set;
@@ -274,6 +275,10 @@ CREATE FUNCTION dp_cdp.exact_moments_out(dp_cdp.exact_moments) RETURNS cstring
 CREATE FUNCTION dp_cdp.exact_vector_in(cstring) RETURNS dp_cdp.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_vector_out(dp_cdp.exact_vector) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.limited_sum_in(cstring) RETURNS dp_cdp.limited_sum
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.limited_sum_out(dp_cdp.limited_sum) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_distinct_in(cstring) RETURNS dp_cdp.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -318,6 +323,10 @@ CREATE TYPE dp_cdp.exact_vector (
 	INPUT = dp_cdp.exact_vector_in, OUTPUT = dp_cdp.exact_vector_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
+CREATE TYPE dp_cdp.limited_sum (
+	INPUT = dp_cdp.limited_sum_in, OUTPUT = dp_cdp.limited_sum_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
 CREATE TYPE dp_cdp.exact_distinct (
 	INPUT = dp_cdp.exact_distinct_in, OUTPUT = dp_cdp.exact_distinct_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
@@ -332,7 +341,7 @@ CREATE TYPE dp_cdp.key_set (
 );
 REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
 	dp_cdp.bound_state, dp_cdp.range, dp_cdp.exact_moments,
-	dp_cdp.exact_vector, dp_cdp.exact_distinct, dp_cdp.exact_float, dp_cdp.key_set FROM PUBLIC;
+	dp_cdp.exact_vector, dp_cdp.limited_sum, dp_cdp.exact_distinct, dp_cdp.exact_float, dp_cdp.key_set FROM PUBLIC;
 
 -- Long lists of declared keys
 
@@ -557,6 +566,16 @@ CREATE AGGREGATE dp_cdp.codes_shares(codes integer[], bins integer, share bigint
 	SFUNC = dp_cdp.codes_shares_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
 	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
 );
+CREATE FUNCTION dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint)
+	RETURNS dp_cdp.limited_sum
+	AS 'MODULE_PATHNAME', 'dp_limited_sum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum)
+	RETURNS dp_cdp.limited_sum
+	AS 'MODULE_PATHNAME', 'dp_limited_sum_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.limited_sum(bin bigint, value bigint, share bigint, first bigint) (
+	SFUNC = dp_cdp.limited_sum_add, STYPE = dp_cdp.limited_sum, SSPACE = 128,
+	COMBINEFUNC = dp_cdp.limited_sum_combine, PARALLEL = SAFE
+);
 CREATE FUNCTION dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
 	RETURNS dp_cdp.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_codes_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -719,13 +738,15 @@ CREATE FUNCTION dp_cdp.make_scaled_grid(most bigint) RETURNS dp_cdp.grid
 	AS 'MODULE_PATHNAME', 'dp_make_scaled_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.limited_sum_parts(dp_cdp.limited_sum) RETURNS numeric[]
+	AS 'MODULE_PATHNAME', 'dp_limited_sum_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Not revoked: is_declared, key_place, exact_sum, clamped_steps, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
--- bound_distinct_codes, bound_cut, bound_share, bound_bin, bound_first, steps_sum, codes_histogram, codes_distinct, distinct_count,
+-- bound_distinct_codes, bound_cut, bound_share, bound_bin, bound_first, steps_sum, limited_sum, codes_histogram, codes_distinct, distinct_count,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or
 -- bound_spec to call them with is nobody's to make.  chebyshev, product,
--- code, unit_*, steps_sum and codes_* are functions of plain values, and what moment_*, steps_sum and the
+-- code, unit_*, steps_sum, limited_sum and codes_* are functions of plain values, and what moment_*, steps_sum, limited_sum and the
 -- histograms return prints as a constant.
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.grid_in(cstring), dp_cdp.grid_out(dp_cdp.grid),
@@ -735,6 +756,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.range_in(cstring), dp_cdp.range_out(dp_cdp.range),
 	dp_cdp.exact_moments_in(cstring), dp_cdp.exact_moments_out(dp_cdp.exact_moments),
 	dp_cdp.exact_vector_in(cstring), dp_cdp.exact_vector_out(dp_cdp.exact_vector),
+	dp_cdp.limited_sum_in(cstring), dp_cdp.limited_sum_out(dp_cdp.limited_sum),
 	dp_cdp.exact_distinct_in(cstring), dp_cdp.exact_distinct_out(dp_cdp.exact_distinct),
 	dp_cdp.key_set_in(cstring), dp_cdp.key_set_out(dp_cdp.key_set), dp_cdp.is_declared_support(internal),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid),
@@ -757,6 +779,8 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
 	dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint),
 	dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector),
+	dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint),
+	dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum),
 	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[]),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, real),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, double precision),
@@ -778,6 +802,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.make_range(double precision, double precision, integer, integer),
 	dp_cdp.make_scaled_grid(bigint),
 	dp_cdp.vector_counts(dp_cdp.exact_vector),
+	dp_cdp.limited_sum_parts(dp_cdp.limited_sum),
 	dp_cdp.grid_parts(dp_cdp.grid),
 	dp_cdp.grid_value(numeric, dp_cdp.grid, anyelement),
 	dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid)
