@@ -17,7 +17,7 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_database dataset budget debit
-  debit_error background finish wait_waiting value balance pgbench_run crash_under_load
+  debit_error background finish wait_waiting wait_decided value balance pgbench_run crash_under_load
   hold_row release_row blocks worker_of wait_for_worker add_stays reader_of clinic_database set_clock start_with_clock);
 
 # The harness dies where psql cannot connect and is gone before it is given the query: who waits for a server that
@@ -203,6 +203,17 @@ sub wait_waiting
 		    "SELECT count(*) >= $n FROM pg_stat_activity WHERE datname = '$db'"
 		  . " AND backend_type = 'client backend' AND wait_event_type = 'Extension'")
 	  or die 'nobody waits for the ledger';
+	return;
+}
+
+# until the worker has written a debit that it has not committed yet: it may also wait for something that it wrote before
+sub wait_decided
+{
+	my ($node, $db) = @_;
+
+	$node->poll_query_until($db,
+		q{SELECT count(*) > 0 FROM dp_cdp.budget WHERE xmax::text <> '0' AND pg_xact_status(xmax::text::xid8) = 'in progress'})
+	  or die 'no debit is decided';
 	return;
 }
 

@@ -121,7 +121,8 @@ unlink $node->backup_dir . '/hot/' . $_ for 'backup_manifest', 'standby.signal',
 like_rsync($node->backup_dir . '/hot', $data, $by_content, 1);
 $node->start;
 # which may hold a stamp, but not yet the file that it names
-like(debit_error($node, 'test', 'ana', $ask), qr/$refused|ZC003.*file in the directory dp_cdp of the data directory is missing/s, 'a base backup of the running server is noticed, too');
+my $waits = qr/$refused|ZC003.*file in the directory dp_cdp of the data directory is missing/s;
+like(debit_error($node, 'test', 'ana', $ask), $waits, 'a base backup of the running server is noticed, too');
 
 # ---------------------------------------------------------------------------
 # One dataset that was adopted by itself
@@ -131,7 +132,7 @@ $node->safe_psql('test', q{SELECT dp_cdp.adopt_ledger(dataset => 'd', surcharge_
 is(debit_error($node, 'test', 'ana', $ask), '', 'one dataset is adopted by itself');
 $node->restart;
 is(debit_error($node, 'test', 'ana', $ask), '', 'for good');
-like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit('e', 1)}), $refused, 'the other one waits');
+like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit('e', 1)}), $waits, 'the other one waits');
 $node->stop;
 run('rm', '-rf', $kept);
 run('cp', '-a', $data, $kept);
@@ -140,7 +141,7 @@ is(debit_error($node, 'test', 'ana', "$ask;" x 20), '', 'twenty debits');
 $node->stop;
 run('cp', '-a', "$kept/.", $data);
 $node->start;
-like(debit_error($node, 'test', 'ana', $ask), $refused, 'are not forgotten unseen');
+like(debit_error($node, 'test', 'ana', $ask), $waits, 'are not forgotten unseen');
 $node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger(surcharge_rho => 20)');
 
 # ---------------------------------------------------------------------------

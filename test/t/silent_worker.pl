@@ -49,6 +49,7 @@ is(balance($node, 'test', 'd', 'ana'), 3, 'those that had given up were not debi
 $node->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = 'nobody'; SELECT pg_reload_conf()});
 $node->poll_query_until('postgres', q{SELECT current_setting('synchronous_standby_names') = 'nobody'}) or die;
 my $taken = background($node, 'test', $as_ana);
+wait_decided($node, 'test');
 $node->poll_query_until('postgres', qq{SELECT wait_event = 'SyncRep' FROM pg_stat_activity WHERE pid = $worker}) or die 'no commit waits';
 wait_waiting($node, 'test', 1);
 my $pending = background($node, 'test', $as_ana);
