@@ -333,6 +333,8 @@ sub spent
 
 $node->append_conf('postgresql.conf', "wal_level = replica\nmax_wal_senders = 2\n");
 $node->restart;
+# a worker that begins writes something itself
+debit($node, 'test', 'ana', 'SET dp_cdp.rho = 1e-6; SELECT count(*) FROM v WHERE g = 1000');
 my @spent = split / /, spent();
 my $commit = wanted_standby('nobody');
 my $first = background($node, 'test', "SET SESSION AUTHORIZATION ana; $asked");
