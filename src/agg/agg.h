@@ -306,17 +306,25 @@ typedef struct DpLimitedBin
 {
 	DpExactSum	value;
 	int64		share;
-	int64		first:48;		/* how many of the units have this group first */
-	int64		bin:16;
+	int64		first;			/* how many of the units have this group first */
 } DpLimitedBin;
 
 typedef struct DpLimitedSum
 {
 	int32		vl_len_;
-	int32		nbins;
-	DpLimitedBin bin[FLEXIBLE_ARRAY_MEMBER];	/* as many as VARSIZE has room
-												 * for */
+	int16		nbins;
+	int16		room;			/* for so many */
+	int8		bin[FLEXIBLE_ARRAY_MEMBER]; /* their numbers; then their sums
+											 * follow, aligned */
 } DpLimitedSum;
+
+StaticAssertDecl(DP_MAX_NORM_LIMITS <= PG_INT8_MAX, "a bin of a norm has a number that does not fit");
+
+static inline DpLimitedBin *
+dp_limited_bins(const DpLimitedSum *sum)
+{
+	return (DpLimitedBin *) &sum->bin[MAXALIGN(sum->room)];
+}
 
 /* exact/limited.c: returns the sum of values of bins up to limit, and of factor times the shares of those above */
 extern dp_i128 dp_limited_sum_get(const DpLimitedSum *sum, int limit, dp_i128 factor);

@@ -159,7 +159,7 @@ dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 			const DpLimitedSum *sum = (const DpLimitedSum *) DatumGetPointer(slot->tts_values[att]);
 
 			for (int i = 0; i < sum->nbins; i++)
-				count_units(rows, l, sum->bin[i].bin, sum->bin[i].first);
+				count_units(rows, l, sum->bin[i], dp_limited_bins(sum)[i].first);
 		}
 	}
 	tuplestore_puttupleslot(rows->waiting, slot);

@@ -281,9 +281,9 @@ dp_limited_sum_parts(PG_FUNCTION_ARGS)
 	dp_grid_for_scaled(1, &steps);
 	for (int i = 0; i < sum->nbins; i++)
 	{
-		const DpLimitedBin *bin = &sum->bin[i];
+		const DpLimitedBin *bin = dp_limited_bins(sum) + i;
 
-		parts[4 * i] = NumericGetDatum(int64_to_numeric(bin->bin));
+		parts[4 * i] = NumericGetDatum(int64_to_numeric(sum->bin[i]));
 		parts[4 * i + 1] = dp_grid_value(dp_exact_sum_get(&bin->value), &steps, NUMERICOID);
 		parts[4 * i + 2] = NumericGetDatum(int64_to_numeric(bin->share));
 		parts[4 * i + 3] = NumericGetDatum(int64_to_numeric(bin->first));

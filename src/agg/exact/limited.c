@@ -30,57 +30,58 @@
 PG_FUNCTION_INFO_V1(dp_limited_sum);
 PG_FUNCTION_INFO_V1(dp_limited_sum_combine);
 
-/* bytes of a state that has one bin; larger ones are as the allocator rounds them */
-#define LEAST_BYTES 64
+/* bins of a new state; of 7, 15 and 30, too, little is lost where memory comes in powers of two */
+#define FIRST_ROOM 3
+#define MORE_ROOM(room) ((room) < 15 ? 2 * (room) + 1 : 2 * (room))
 
-static inline int
-room_of(const DpLimitedSum *sum)
-{
-	return (VARSIZE(sum) - offsetof(DpLimitedSum, bin)) / sizeof(DpLimitedBin);
-}
-
-/* Returns an empty state of so many bytes, in the current context. */
+/* Returns an empty state with room for so many bins, in CurrentMemoryContext: the executor copies it, and frees the former. */
 static DpLimitedSum *
-new_sum(Size bytes)
+new_sum(int room)
 {
-	DpLimitedSum *sum = palloc(bytes);
+	Size		size = offsetof(DpLimitedSum, bin) + MAXALIGN(room) + room * sizeof(DpLimitedBin);
+	DpLimitedSum *sum = palloc(size);
 
-	SET_VARSIZE(sum, bytes);
+	SET_VARSIZE(sum, size);
 	sum->nbins = 0;
+	sum->room = room;
 	return sum;
 }
 
-/* Returns a place for a bin, without content.  Where there is no room *psum becomes another state; the executor frees the former. */
+/* Returns the sums of a bin that the state does not have yet, all 0; *psum becomes another state where there is no room. */
 static pg_noinline DpLimitedBin *
 insert_bin(DpLimitedSum **psum, int place, int bin)
 {
 	DpLimitedSum *sum = *psum;
+	int			after = sum->nbins - place;
+	DpLimitedBin *at;
 
-	if (sum->nbins == room_of(sum))
+	if (sum->nbins == sum->room)
 	{
-		DpLimitedSum *larger = new_sum(2 * VARSIZE(sum));
-
-		memcpy(larger->bin, sum->bin, sum->nbins * sizeof(DpLimitedBin));
-		larger->nbins = sum->nbins;
-		*psum = sum = larger;
+		*psum = new_sum(MORE_ROOM(sum->room));
+		memcpy((*psum)->bin, sum->bin, sum->nbins);
+		memcpy(dp_limited_bins(*psum), dp_limited_bins(sum), sum->nbins * sizeof(DpLimitedBin));
+		(*psum)->nbins = sum->nbins;
+		sum = *psum;
 	}
-	memmove(&sum->bin[place + 1], &sum->bin[place], (sum->nbins - place) * sizeof(DpLimitedBin));
-	memset(&sum->bin[place], 0, sizeof(DpLimitedBin));
-	sum->bin[place].bin = bin;
+	at = dp_limited_bins(sum) + place;
+	memmove(&sum->bin[place + 1], &sum->bin[place], after);
+	memmove(at + 1, at, after * sizeof(DpLimitedBin));
+	memset(at, 0, sizeof(DpLimitedBin));
+	sum->bin[place] = bin;
 	sum->nbins++;
-	return &sum->bin[place];
+	return at;
 }
 
 static inline DpLimitedBin *
 find_bin(DpLimitedSum **psum, int bin)
 {
 	DpLimitedSum *sum = *psum;
-	int			place = sum->nbins;
+	int			place = 0;
 
-	while (place > 0 && sum->bin[place - 1].bin > bin)
-		place--;
-	if (place > 0 && sum->bin[place - 1].bin == bin)
-		return &sum->bin[place - 1];
+	while (place < sum->nbins && sum->bin[place] < bin)
+		place++;
+	if (place < sum->nbins && sum->bin[place] == bin)
+		return dp_limited_bins(sum) + place;
 	return insert_bin(psum, place, bin);
 }
 
@@ -101,7 +102,7 @@ dp_limited_sum(PG_FUNCTION_ARGS)
 	if (bin < 0 && PG_GETARG_INT64(2) == 0 && PG_GETARG_INT64(3) == 0)
 		return dp_state_unchanged(fcinfo);
 	if (PG_ARGISNULL(0))
-		sum = new_sum(LEAST_BYTES);
+		sum = new_sum(FIRST_ROOM);
 	at = find_bin(&sum, (int) bin);
 	dp_exact_sum_set(&at->value, dp_exact_sum_get(&at->value) + PG_GETARG_INT64(2));
 	at->share += PG_GETARG_INT64(3);
@@ -118,8 +119,8 @@ dp_limited_sum_combine(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < other->nbins; i++)
 	{
-		const DpLimitedBin *from = &other->bin[i];
-		DpLimitedBin *at = find_bin(&sum, from->bin);
+		const DpLimitedBin *from = dp_limited_bins(other) + i;
+		DpLimitedBin *at = find_bin(&sum, other->bin[i]);
 
 		dp_exact_sum_set(&at->value, dp_exact_sum_get(&at->value) + dp_exact_sum_get(&from->value));
 		at->share += from->share;
@@ -134,6 +135,10 @@ dp_limited_sum_get(const DpLimitedSum *sum, int limit, dp_i128 factor)
 	dp_i128		total = 0;
 
 	for (int i = 0; i < sum->nbins; i++)
-		total += sum->bin[i].bin <= limit ? dp_exact_sum_get(&sum->bin[i].value) : sum->bin[i].share * factor;
+	{
+		const DpLimitedBin *bin = dp_limited_bins(sum) + i;
+
+		total += sum->bin[i] <= limit ? dp_exact_sum_get(&bin->value) : bin->share * factor;
+	}
 	return total;
 }
