@@ -835,8 +835,8 @@ test_noise_before(void)
 				t = {-3, 9},
 				u = {0, 50};
 	static const dp_statistic linear[] = {DP_STAT_AVG, DP_STAT_VAR_POP, DP_STAT_COVAR_POP};
-	static const double low[] = {1 / 1.13, 0.43, 0.65},
-				high[] = {1.27, 2.1, 1.9};
+	static const double low[] = {0.81, 0.43, 0.65},
+				high[] = {1.42, 2.1, 1.9};
 	Law			law = {1, -0.5, -0.5, 0.25, 0.25, 0};
 	double		sigma[MAX_PARTS],
 				sums[MAX_PARTS],
