@@ -76,13 +76,13 @@ class Result:
 
     def __init__(self, line, rows, beside, turns):
         self.line, self.rows, self.beside, self.turns = line, rows, beside, len(turns)
-        self.target = line.target(beside) if beside != THEN else MOST_OF_THEN
+        self.target = {THEN: MOST_OF_THEN, figures.HARD: figures.MOST_OF_HARD}[beside] if beside in (THEN, figures.HARD) else line.target(beside)
         pairs = [(turn[beside], turn["private"]) for turn in turns]
         self.plain, self.private = (statistics.median(pair[i][0] for pair in pairs) * 1000 for i in (0, 1))
         self.ratios = sorted(b[0] / a[0] for a, b in pairs)
         self.median = statistics.median(self.ratios)
         self.cpu = statistics.median(b[1] / max(a[1], 1e-6) for a, b in pairs)
-        self.judged = self.cpu if (line.by_cpu or beside == THEN) and not line.workers else self.median
+        self.judged = self.cpu if (line.by_cpu or beside in (THEN, figures.HARD)) and not line.workers else self.median
         self.written = [max(pair[i][2] for pair in pairs) for i in (0, 1)]
         self.peak = [max(pair[i][3] for pair in pairs) for i in (0, 1)]
 
@@ -161,6 +161,9 @@ def measure(line, rows):
     owner, analyst = Measured("postgres", settings), Measured("analyst", settings + line.settings)
     queries = [(beside, owner, sql) for beside, (sql, _) in line.plain.items()]
     queries += [(beside, Measured("analyst", settings + line.settings + other), line.private) for beside, (other, _) in line.itself.items()]
+    if line.unit:
+        hard = ("dp_cdp.max_groups = %d" % figures.K, "dp_cdp.max_rows = %d" % figures.M)
+        queries.append((figures.HARD, Measured("analyst", settings + line.settings + hard), line.private))
     if THEN and line.unit:
         queries.append((THEN, Measured("analyst", settings + line.settings, data.SERVERS[-1]), line.private))
     queries.append(("private", analyst, line.private))
@@ -182,7 +185,7 @@ def measure(line, rows):
     finally:
         for session in dict.fromkeys(session for _, session, _ in [("", owner, "")] + queries):
             session.close()
-    return [Result(line, rows, beside, [turn for turn in turns[1:] if beside in turn]) for beside in line.beside() + [THEN] if beside in turns[0]]
+    return [Result(line, rows, beside, [turn for turn in turns[1:] if beside in turn]) for beside in line.beside() + [figures.HARD, THEN] if beside in turns[0]]
 
 
 def selected():

@@ -97,8 +97,7 @@ def create_database():
         owner_sql(sql, "postgres")
     owner_sql("CREATE EXTENSION dp_cdp")
     owner_sql("""
-        SELECT dp_cdp.create_dataset('bench', delta => 0.9, default_rho => 0.01,
-                                     max_groups => 5, max_rows => 5);
+        SELECT dp_cdp.create_dataset('bench', delta => 0.9, default_rho => 0.01);
         SELECT dp_cdp.set_budget('bench', 'analyst', rho => 1000000, delta => 0.9)""")
 
 

@@ -3,8 +3,10 @@ import dataclasses
 
 from data import Table, short
 
-# what a unit may contribute: max_groups and max_rows of the dataset
+# what a unit may contribute where no norm limits it: beside itself a line has these as max_groups and max_rows
 K = M = 5
+HARD = "hard limits"
+MOST_OF_HARD = 1.10
 TWO_LEVELS = "two levels"
 WINDOW = "row_number()"
 
