@@ -92,6 +92,7 @@ dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const 
 				const DpNorms *norms, DpRowColumn column, bool *isnull)
 {
 	const char *from = dp_state_entries(state) + n * layout->entry_size;
+	DpLimitedValue limited = {0};
 	uint64		word;
 
 	*isnull = false;
@@ -106,9 +107,10 @@ dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const 
 				return PointerGetDatum((const char *) state + DP_KEYREF_OFFSET(word));
 			return (Datum) word;
 		case DP_COLUMN_VALUE:
-			return Int64GetDatum(dp_counts_in(spec, column.i, n) ? dp_limited_value(layout, from, spec, norms, column.i) : 0);
 		case DP_COLUMN_SHARE:
-			return Int64GetDatum(dp_counts_in(spec, column.i, n) ? dp_limited_share(layout, from, spec, norms, column.i) : 0);
+			if (dp_counts_in(spec, column.i, n))
+				dp_limit_value(layout, from, spec, norms, column.i, &limited);
+			return Int64GetDatum(column.kind == DP_COLUMN_VALUE ? limited.value : limited.share);
 		case DP_COLUMN_BIN:
 			return Int64GetDatum(norms->bin[column.i]);
 		case DP_COLUMN_FIRST:

@@ -280,10 +280,13 @@ add_values(const DpGroupSums *sums, AddedGroup *group, const char *from, int n, 
 	}
 	for (int i = 0; i < layout->nvalues; i++)
 	{
+		DpLimitedValue limited;
+
 		if (sums->slot[i] != slot || !dp_counts_in(spec, i, n))
 			continue;
-		group->value[i] += dp_limited_value(layout, from, spec, &sums->norms, i);
-		group->value[layout->nvalues + i] += dp_limited_share(layout, from, spec, &sums->norms, i);
+		dp_limit_value(layout, from, spec, &sums->norms, i, &limited);
+		group->value[i] += limited.value;
+		group->value[layout->nvalues + i] += limited.share;
 	}
 	group->value[sums->nsums - 1] += n == 0;
 }

@@ -276,8 +276,14 @@ typedef struct DpNorms
 } DpNorms;
 
 extern void dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSpec *spec, DpNorms *norms);
-extern int64 dp_limited_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i);
-extern int64 dp_limited_share(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i);
+typedef struct DpLimitedValue
+{
+	int64		value;
+	int64		share;
+} DpLimitedValue;
+
+extern void dp_limit_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, const DpNorms *norms, int i,
+						   DpLimitedValue *limited);
 
 /* Tells whether value i counts in the unit's group n: ranks ascend, so that these are groups of smallest rank, too. */
 static inline bool
