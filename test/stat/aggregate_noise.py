@@ -40,7 +40,7 @@ LEAF = 20                       # rows for each of 4096 leaves
 CHECKS = 300
 
 # math/moments.h: sums and their weights
-AVG = {"n": 1, "t": 1}
+AVG = {"n": 1, "t": 2}
 VARIANCE = {"n": 3, "t": 4, "t2": 2}
 COVARIANCE = {"n": 1, "t": 1, "u": 1, "tu": 2}
 CORRELATION = {"n": 2, "t": 2, "t2": 1, "u": 2, "u2": 1, "tu": 4}
