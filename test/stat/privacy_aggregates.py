@@ -32,13 +32,14 @@ def two(a, b, source):
 def average_sums(unit, relation, signs):
     """From avg(x, -10, 10) and its standard deviation back to the noisy number of rows and sum, weighed by signs."""
     m = MAX_ROWS if unit else 1
-    s_n, s_t = (math.sqrt(sensitivity2(lower, m, 1, False, relation) / RHO) for lower in (0, -m))
+    # a third of the price is for the number, two thirds are for the sum
+    s_n, s_t = (math.sqrt(sensitivity2(lower, m, 1, False, relation) / (2 * RHO * share)) for lower, share in ((0, 1 / 3), (-m, 2 / 3)))
 
     def statistic(v):
         t = v[0] / 10
         n = 10 / v[1] * math.sqrt(s_t ** 2 + t * t * s_n ** 2)
-        # the sums, each in units of its noise
-        return signs[0] * n / s_n + signs[1] * n * t / s_t
+        # the sums, each in units of its noise, and as telling as the unit changes them
+        return (signs[0] * n / s_n ** 2 + signs[1] * n * t / s_t ** 2) * min(s_n, s_t)
     return statistic
 
 
