@@ -97,9 +97,9 @@ extern AttrNumber dp_admin_column(FunctionCallInfo fcinfo, int argno, const char
 
 /*
  * Errors unless the table itself is protected and the caller owns the
- * dataset, which is kept from being dropped.
+ * dataset, which is kept from being dropped, and returned.
  */
-extern void dp_admin_require_policy_owner(Oid relid);
+extern const char *dp_admin_require_policy_owner(Oid relid);
 
 /* label of a column, or an empty one */
 extern DpLabel *dp_admin_column_label(Oid relid, AttrNumber attnum);

@@ -143,7 +143,7 @@ dp_admin_table_label(Oid relid)
 	return NULL;				/* keep compiler quiet */
 }
 
-void
+const char *
 dp_admin_require_policy_owner(Oid relid)
 {
 	DpLabel    *label = dp_admin_table_label(relid);
@@ -153,6 +153,7 @@ dp_admin_require_policy_owner(Oid relid)
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(label->dataset, user, DP_LOCK_REFERENCE);
 	dp_admin_end(&context);
+	return label->dataset;
 }
 
 DpLabel *

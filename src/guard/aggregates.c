@@ -122,7 +122,8 @@ static const DpAggregate dp_aggregates[] = {
 	VECTOR("dp_bounds", DP_ANSWER_BOUNDS),
 	VECTOR("dp_mode", DP_ANSWER_MODE),
 	VECTOR("dp_clipped", DP_ANSWER_CLIPPED),
-	{DP_ANSWER_CLIPPED_TOTALS, DP_VALUE_CUT, 0, 1, false, "dp_clipped_totals"}
+	{DP_ANSWER_CLIPPED_TOTALS, DP_VALUE_CUT, 0, 1, false, "dp_clipped_totals"},
+	{DP_ANSWER_CLIPPED_TOTALS, DP_VALUE_CUT, 0, 0, false, "dp_clipped_rows"}
 };
 
 static const DpAggregate *

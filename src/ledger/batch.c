@@ -13,7 +13,8 @@
  *
  * Invariants:
  *	- a request is granted only if every budget row that applies to its payer
- *	  and its datasets' caps hold all of it, and then debits all of them;
+ *	  and its datasets' caps hold all of it, and then debits all of them; one
+ *	  that caps alone pay for has no payer, and does not want for a budget;
  *	- it is refused while one of these budgets has as many failures of today
  *	  as the dataset allows; those that came in with the batch are counted
  *	  before it is decided on, and while one is not, nothing is debited from
@@ -70,6 +71,9 @@ later(DpRequest *req, DpReason reason, const char *dataset)
 	return DP_OUTCOME_LATER;
 }
 
+/* who pays where caps alone do */
+static DpLedgerPayer nobody = {.nbudgets = 0};
+
 /* Finds the datasets of a request, with who pays; returns the number of shares. */
 static int
 make_shares(DpWork *work, DpRequest *req, DpShare *shares)
@@ -92,7 +96,7 @@ make_shares(DpWork *work, DpRequest *req, DpShare *shares)
 			shares[s].dataset = dp_directory_dataset(&work->table[DP_T_DATASET],
 													 &work->table[DP_T_BUDGET],
 													 work->snapshot, name);
-			shares[s].payer = dp_directory_payer(shares[s].dataset, req->role, req->other_payer);
+			shares[s].payer = req->of_caps ? &nobody : dp_directory_payer(shares[s].dataset, req->role, req->other_payer);
 			shares[s].debits = NULL;
 			shares[s].ndebits = 0;
 			n++;
@@ -157,7 +161,7 @@ first_short(DpWork *work, DpShare *share, DpReply *reply)
 	DpBalance  *cap = dp_get_balance(work, share->dataset, &share->dataset->cap);
 
 	reply->asked = share->rho[share->payer->nbudgets];
-	if (share->payer->nbudgets == 0)
+	if (share->payer->nbudgets == 0 && share->payer != &nobody)
 		return DP_REASON_NO_BUDGET;
 	for (int i = 0; i <= share->payer->nbudgets; i++)
 	{

@@ -428,11 +428,11 @@ wait_for_answer(int slot)
  * ---------------------------------------------------------------------
  */
 
-/* Tells whether a standby may have it done by the primary: a debit of the session's own. */
+/* Tells whether a standby may have it done by the primary: a debit of the session's own budgets. */
 static bool
 is_remote(const DpOrder *order)
 {
-	return order->kind == DP_REQUEST_DEBIT && !order->is_for && order->asker == NULL;
+	return order->kind == DP_REQUEST_DEBIT && !order->is_for && !order->of_caps && order->asker == NULL;
 }
 
 static void
@@ -556,6 +556,14 @@ void
 dp_ledger_debit_for(List *items, Oid role)
 {
 	DpOrder		order = {.kind = DP_REQUEST_DEBIT, .is_for = true, .role = role};
+
+	submit_order(items, &order);
+}
+
+void
+dp_ledger_debit_caps(List *items)
+{
+	DpOrder		order = {.kind = DP_REQUEST_DEBIT, .of_caps = true};
 
 	submit_order(items, &order);
 }

@@ -44,7 +44,8 @@ count_failure(DpWork *work, DpFailure *failure)
 			return false;
 	}
 	failure->failures = 0;
-	failure->most = dp_get_balance(work, dataset, &dataset->cap)->max_failures;
+	/* a dataset's cap has no failures */
+	failure->most = share.payer->nbudgets == 0 ? 0 : dp_get_balance(work, dataset, &dataset->cap)->max_failures;
 	for (int i = 0; i < share.payer->nbudgets; i++)
 	{
 		DpBalance  *balance = dp_get_balance(work, dataset, share.payer->budgets[i]);

@@ -80,6 +80,9 @@ extern void dp_ledger_set_query(const char *text, int location, int length);
 /* as dp_ledger_debit, from the budgets that apply to role, whoever calls */
 extern void dp_ledger_debit_for(List *items, Oid role);
 
+/* as dp_ledger_debit, from the caps of the datasets alone, whatever budgets there are.  Privileges are the caller's business. */
+extern void dp_ledger_debit_caps(List *items);
+
 /*
  * Changes what a role's budget, and the dataset's cap, have spent by rho, an
  * amount that may be negative, whatever the limits are; without a role the cap

@@ -149,6 +149,7 @@ typedef struct DpRequest
 	Oid			role;			/* current_user, or on whose behalf; of a
 								 * correction: whose budget */
 	Oid			other_payer;	/* besides role: session_user, or the same */
+	bool		of_caps;		/* no budget pays but the datasets' caps */
 	int64		asked_at;		/* dp_uptime() */
 	int			nitems;
 	uint16		query;			/* offsets into strings */
@@ -445,6 +446,7 @@ typedef struct DpOrder
 	const struct DpAsker *asker;	/* of another server; NULL: the caller */
 	bool		is_for;			/* on behalf of role, not of the caller */
 	Oid			role;
+	bool		of_caps;		/* no budget pays but the datasets' caps */
 	const char *reason;			/* of a correction */
 	List	   *values;			/* to be kept, DpKeptValues */
 	const char *query;			/* the statement, not terminated; NULL: none */

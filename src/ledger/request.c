@@ -145,6 +145,7 @@ write_asker(DpRequest *req, const DpOrder *order)
 	req->session_role = asker ? asker->session_role : GetSessionUserId();
 	req->role = asker ? asker->role : order->is_for ? order->role : GetUserId();
 	req->other_payer = order->is_for ? order->role : req->session_role;
+	req->of_caps = order->of_caps;
 	req->asked_at = dp_uptime();
 	strlcpy(req->application, asker ? asker->application : application_name ? application_name : "", NAMEDATALEN);
 	if (asker)

@@ -10,6 +10,8 @@
  *	 their own).
  * - Nothing of the asker's runs between the check of what inner plans are made
  *	 of and the debit.
+ * - Limits that an owner asks for (suggest.c) are bought by the same rules, of the
+ *	 dataset's cap.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -524,4 +526,64 @@ dp_buy(List *runs, EState *root)
 	foreach(priced, releases)
 		dp_report_release(lfirst(priced), priced == list_head(releases));
 	watch_until_kept(runs, root, run_kept);
+}
+
+/* Prices the limits of releases, and returns the items of their debit; NIL where nothing is to be found. */
+static List *
+price_limits(List *runs, List *releases, EState *root, const int64 *rho)
+{
+	List	   *items = NIL;
+	ListCell   *lc,
+			   *priced;
+
+	forboth(lc, runs, priced, releases)
+	{
+		DpRun	   *run = lfirst(lc);
+		DpPricedRelease *release = dp_price_limits(run->release, root, rho[foreach_current_index(lc)], run->tuples);
+		DpDebitItem *item;
+
+		if (release == NULL)
+			return NIL;
+		item = dp_priced_debit(release->before[DP_FINDS_LIMITS]);
+		item->groups = release->groups;
+		items = lappend(items, item);
+		lfirst(priced) = release;
+		run->is_hidden = true;
+	}
+	return items;
+}
+
+bool
+dp_buy_limits(List *runs, EState *root, const int64 *rho)
+{
+	List	   *releases = NIL;
+	List	   *items;
+	DpCharge	charged = {0};
+	ListCell   *run,
+			   *priced;
+
+	dp_stack_check(64 * 1024);
+	dp_refuse_on_worker();
+	refuse_tracked_reads();
+	foreach(run, runs)
+		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL, dp_tuples_later));
+	read_public_inputs(runs, releases, root);
+	hold_releases(runs, releases, root);
+	items = price_limits(runs, releases, root, rho);
+	if (items == NIL)
+		return false;
+	start_releases(runs, releases, root, &charged);
+	dp_ledger_set_query(root->es_sourceText, 0, 0);
+	dp_ledger_debit_caps(items);
+	foreach(priced, releases)
+		add_charge(&charged, ((DpPricedRelease *) lfirst(priced))->before[DP_FINDS_LIMITS]->rho, 0);
+	forboth(run, runs, priced, releases)
+	{
+		((DpRun *) lfirst(run))->charged = charged;
+		((DpRun *) lfirst(run))->priced = lfirst(priced);
+		((DpRun *) lfirst(run))->payer = GetUserId();
+	}
+	foreach(run, runs)
+		dp_run_inner(lfirst(run), root);
+	return true;
 }

@@ -25,7 +25,8 @@
 /*
  * Chooses a limit by noisy counts of norms, which were bought for rho; column is one that it limits, and settled for the
  * least.  Answers of several prices that are kept are of one limit, as one is derived from another: so it does not depend on
- * which of these prices is asked, but on that which the counts were bought for.
+ * which of these prices is asked, but on that which the counts were bought for.  Where limits alone are bought the column
+ * has the price at which it will be asked for.
  */
 static int
 choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const double *counts, double sigma, int64 rho, dp_norms *norms)
@@ -33,8 +34,8 @@ choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const 
 	const DpPricedPart *part = &column->parts[0];
 	double		limits[DP_MAX_NORM_LIMITS];
 	double		groups = Max(priced->groups_guess, 1);
-	int64		left = dp_price_by_limit(column, priced, rho);
-	double		price = (double) Max(column->desc->answer == DP_ANSWER_MOMENTS ? left / 2 : dp_part_share(column, 0, left), 1) / DP_RHO_ONE;
+	int64		whole = priced->limits_alone ? column->rho : dp_price_by_limit(column, priced, rho);
+	double		price = (double) Max(column->desc->answer == DP_ANSWER_MOMENTS ? whole / 2 : dp_part_share(column, 0, whole), 1) / DP_RHO_ONE;
 	double		noise = sqrt((double) part->sens2 / (2 * price)) / (double) column->limits[0];
 	int			bins;
 	int			first = dp_first_norm(column, &bins);

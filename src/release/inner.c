@@ -296,7 +296,7 @@ run_without_rows(DpReceiver *receiver)
 void
 dp_prepare_watch(const DpRun *run, DpLedgerWatch *watch)
 {
-	DpDebitItem *item = dp_priced_debit(run->priced);
+	DpDebitItem *item = dp_priced_debit(run->priced->limits_alone ? run->priced->before[DP_FINDS_LIMITS] : run->priced);
 
 	if (run->pilot)
 		item->aggregates = dp_pilot_label(item->aggregates);

@@ -551,6 +551,25 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 	return priced;
 }
 
+DpPricedRelease *
+dp_price_limits(DpRelease *release, EState *estate, int64 rho, DpKeyTuples **tuples)
+{
+	int			n = list_length(release->columns);
+	int64	   *prices = palloc(n * sizeof(int64));
+	DpPricedRelease *priced;
+
+	for (int i = 0; i < n; i++)
+		prices[i] = dp_policy_dataset(release->dataset)->default_rho;
+	priced = dp_price_release(release, estate, prices, tuples);
+	if (priced->before[DP_FINDS_LIMITS] == NULL)
+		return NULL;
+	Assert(priced->before[DP_FINDS_LIMITS]->ncolumns == 1);
+	priced->before[DP_FINDS_LIMITS] = dp_price_release(release->limiter, estate, &rho, NULL);
+	priced->before[DP_FINDS_LIMITS]->limits_of = priced;
+	priced->limits_alone = true;
+	return priced;
+}
+
 void
 dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState *estate)
 {

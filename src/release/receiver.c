@@ -278,7 +278,7 @@ take_waiting(DpReceiver *receiver)
 	MemoryContextSwitchTo(former);
 	if (receiver->waiting == NULL)
 		return;
-	while ((slot = dp_norm_rows_next(receiver->waiting)) != NULL)
+	while (!priced->limits_alone && (slot = dp_norm_rows_next(receiver->waiting)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		take_row(receiver, slot);
@@ -406,6 +406,9 @@ dp_receiver_end(DpReceiver *receiver)
 {
 	if (receiver->waits)
 		take_waiting(receiver);
+	/* what else there is was not paid for */
+	if (receiver->run->priced->limits_alone)
+		return;
 	if (receiver->states || !receiver->has_plan)
 		release_declared(receiver);
 	else if (receiver->cells)

@@ -446,6 +446,10 @@ extern double dp_bounds_share(const DpDataset *dataset);
  */
 extern bool dp_limits_norms(const DpDataset *dataset, const DpRelease *release);
 
+/* norms.c: return what max_groups and max_rows are, for who asks; 0: none */
+extern int	dp_most_groups(const DpDataset *dataset);
+extern int	dp_most_rows(const DpDataset *dataset);
+
 /* Tells whether a unit may be in several groups. */
 static inline bool
 dp_has_groups(const DpRelease *release)
@@ -455,6 +459,22 @@ dp_has_groups(const DpRelease *release)
 
 /* agree.c: tells whether who asks wants counts and sums of grouping sets to add up */
 extern bool dp_wants_consistent(const DpDataset *dataset);
+
+/*
+ * suggest.c: finds which max_contribution serves best a count of the rows of a protected table, and of these by each of
+ * its columns that have declared keys: List of DpSuggestion.  rho is an amount, which the cap of the
+ * dataset pays.  Who may is the caller's business; ZC002 where the table is of another dataset by now.
+ */
+typedef struct DpSuggestion
+{
+	char	   *question;
+	double		contribution;	/* rows */
+	double		cut;			/* the share of contributions above it */
+	double		stddev;			/* of the count's noise, at the dataset's
+								 * default_rho */
+} DpSuggestion;
+
+extern List *dp_suggest(Oid relid, const char *name, int64 rho);
 
 /* workload.c: releases that are described now are to say which rows they read, in rows_text */
 extern bool dp_wants_rows_text;

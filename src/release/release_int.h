@@ -126,6 +126,8 @@ typedef struct DpPricedRelease
 	const int  *limits;			/* by those of what finds limits: which; NULL:
 								 * not known yet */
 	const struct DpPricedRelease *limits_of;	/* of what finds limits */
+	bool		limits_alone;	/* its limits are bought, and nothing else is
+								 * drawn (suggest.c) */
 	double		groups_guess;	/* how many groups there are */
 	int64		declared;		/* the same, where it is public; 0: it is not */
 	int			state_groups;	/* that a unit's state holds, >= max_groups */
@@ -219,12 +221,21 @@ typedef struct DpRun
 /* nodes.c */
 extern void dp_release_register_nodes(void);
 
+/* payer.c: the dataset whose cap pays for what is planned now; NULL: none */
+extern const char *dp_paying_cap;
+
 /*
  * buy.c: prices runs of a statement that have not been paid for, debits them
  * together, and runs those whose answers are kept, or that find bounds for
  * others.  In the context of the statement.
  */
 extern void dp_buy(List *runs, EState *root);
+
+/*
+ * buy.c: buys what finds the limits of runs, and finds them; for rho[i] each, which the cap of their dataset pays
+ * alone.  No other answer is drawn, and none is kept.  False, and nothing is debited, where nothing is to be found.
+ */
+extern bool dp_buy_limits(List *runs, EState *root, const int64 *rho);
 
 /*
  * live_runs.c: dp_enter_run returns the execution of a release in a statement, which is new for its first node;
@@ -296,6 +307,12 @@ extern DpPricedRelease *dp_price_release(DpRelease *release, EState *estate, con
 extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *priced);
 
 /*
+ * price.c: prices a release of which the limit alone is bought, for rho; its columns have the dataset's default_rho,
+ * at which the limit is to serve.  NULL where no limit is to be found.
+ */
+extern DpPricedRelease *dp_price_limits(DpRelease *release, EState *estate, int64 rho, struct DpKeyTuples **tuples);
+
+/*
  * price.c: settles anew what follows from priced->found; no price, and nothing
  * of the asker's is evaluated.
  */
@@ -348,8 +365,7 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * dp_is_weighted tells whether an answer is one of weights, of which heavy units may have less;
  * dp_norm_bins how many bins a histogram of norms has at most, dp_first_norm where those of a column begin, as a power of
  * two of norm_unit, and how many they are; dp_norm_bin in which of them a bin of the norm's limits is.  dp_column_with_norm returns a column that a norm limits, dp_finds_limits tells
- * whether a column's norm has a limit that is to be found, for who asks; dp_most_groups and dp_most_rows return what
- * max_groups and max_rows are for him, 0: none.
+ * whether a column's norm has a limit that is to be found, for who asks.
  */
 static inline bool
 dp_waits_for_limit(const DpPricedColumn *column)
@@ -366,8 +382,6 @@ extern int	dp_norm_bins(void);
 extern int	dp_norm_bin(const DpPricedColumn *column, int64 bin);
 extern int	dp_first_norm(const DpPricedColumn *column, int *bins);
 extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, const DpRelease *release);
-extern int	dp_most_groups(const DpDataset *dataset);
-extern int	dp_most_rows(const DpDataset *dataset);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
 
 /* price.c: tells whether a unit counts in fewer groups of a column than there are, as far as that is public */
@@ -704,6 +718,9 @@ extern void dp_report_limits(const DpPricedRelease *priced);
  * first part over all groups, in the unit of its sigma.
  */
 extern double dp_column_sensitivity(const DpPricedColumn *column);
+
+/* report.c: plans a query that a function of dp_cdp was given, as the caller; ZC004, in its name, unless it is one SELECT */
+extern PlannedStmt *dp_plan_text(char *text, const char *function);
 
 /*
  * report.c: returns the DpPricedReleases of a query that is planned as the caller and not run, as if no answer was

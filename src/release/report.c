@@ -499,9 +499,8 @@ show_text(void *text)
 	internalerrquery(text);
 }
 
-/* Plans the query that a function of this name was given. */
-static PlannedStmt *
-plan_text(char *text, const char *function)
+PlannedStmt *
+dp_plan_text(char *text, const char *function)
 {
 	ErrorContextCallback callback = {error_context_stack, show_text, text};
 	PlannedStmt *plan;
@@ -531,7 +530,7 @@ dp_price_text(char *query, const char *function)
 	List	   *before = NIL;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(plan_text(query, function), query, NULL, NULL, NULL, true, &before);
+	priced = price_plan(dp_plan_text(query, function), query, NULL, NULL, NULL, true, &before);
 	PopActiveSnapshot();
 	return priced;
 }
@@ -549,7 +548,7 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL, false, &before);
+	priced = price_plan(dp_plan_text(query, "preview"), query, NULL, NULL, NULL, false, &before);
 	PopActiveSnapshot();
 	foreach(lc, priced)
 	{
@@ -577,7 +576,7 @@ dp_question(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	(void) price_plan(plan_text(query, "question"), query, NULL, NULL, &lines, false, &before);
+	(void) price_plan(dp_plan_text(query, "question"), query, NULL, NULL, &lines, false, &before);
 	PopActiveSnapshot();
 	store = begin_rows(fcinfo, 3, &desc);
 	foreach(lc, lines)

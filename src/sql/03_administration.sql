@@ -98,6 +98,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.refresh(dataset text) RETURNS void
 COMMENT ON FUNCTION dp_cdp.refresh(text) IS
 	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
 
+CREATE OR REPLACE FUNCTION dp_cdp.suggest_limits("table" regclass, rho float8, OUT question text, OUT max_contribution float8,
+		OUT cut float8, OUT stddev float8) RETURNS SETOF record
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_suggest_limits';
+COMMENT ON FUNCTION dp_cdp.suggest_limits(regclass, float8) IS
+	'which max_contribution serves best a count of all rows of a table, and by each of its columns with declared keys; which share of contributions it cuts, by estimate, and the standard deviation of the count''s noise at default_rho; found privately, for rho of the dataset''s cap over all roles; for the dataset''s owner';
+
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
 		block name DEFAULT NULL, every interval DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -303,4 +303,10 @@ CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", text, text, tex
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", text, text, text, text) IS
 	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_rows(*) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_rows(*) IS
+	'noisy share of privacy units, in each group, that have more rows than max_rows, which cuts the rest';
 

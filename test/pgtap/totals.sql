@@ -122,6 +122,14 @@ SELECT near('SELECT dp_clipped_totals(cost, 0, 500, 0, 300) FILTER (WHERE cost >
 SELECT near('SELECT max(c) FROM (SELECT dept, dp_clipped_totals(cost, 0, 500, 0, 300) AS c FROM visits WHERE dept <> ''radiology'' GROUP BY dept) q',
 			(SELECT max(c) FROM (SELECT dept, avg((s > 300)::int) AS c FROM (SELECT dept, sum(cost) AS s FROM visits GROUP BY dept, patient_id) q GROUP BY 1) q2),
 			0.02, 'in each group');
+-- units of which max_rows cuts rows
+SELECT near('SELECT dp_clipped_rows(*) FROM visits', 0, 0.001, 'nobody has more than 10 rows');
+SELECT near('SELECT dp_clipped_rows(*) FROM daily WHERE patient_id > 4990', 1 / 10.0, 0.05, 'one of ten has');
+SELECT near('SELECT dp_clipped_rows(*) FILTER (WHERE cost < 300) FROM daily WHERE patient_id > 4990', 0, 0.05, 'of rows that count');
+SELECT near('SELECT max(c) FROM (SELECT dept, dp_clipped_rows(*) AS c FROM daily WHERE patient_id > 4990 AND dept = ''surgery'' GROUP BY dept) q', 1.0 / (SELECT count(DISTINCT patient_id) FROM daily WHERE patient_id > 4990 AND dept = 'surgery'), 0.05, 'in a group');
+SELECT set_config('dp_cdp.max_rows', '2', false);
+SELECT near('SELECT dp_clipped_rows(*) FROM visits WHERE cost < 300', (SELECT avg((n > 2)::int) FROM (SELECT count(*) AS n FROM visits WHERE cost < 300 GROUP BY patient_id) q), 0.01, 'by the max_rows of the session');
+RESET dp_cdp.max_rows;
 
 -- where each row is a unit, it is its total
 SELECT near('SELECT sum(cost) FROM person', (SELECT sum(cost) FROM person), 100, 'rows that are units');
@@ -174,6 +182,7 @@ SELECT refused('SELECT dp_sum(cost, 0, 500, 0) FROM visits', '^42883 ', 'three o
 SELECT refused('SELECT dp_avg(cost, 0, 500, 0, 700) FROM visits', '^42883 ', 'totals for an average');
 SELECT refused('SELECT dp_sum(dept, 0, 500, 0, 700) FROM visits', '^42883 ', 'totals of no number');
 SELECT refused('SELECT dp_clipped_totals(dept, 0, 500, 0, 700) FROM visits', '^ZC002 .*give it numbers', 'nor what is cut');
+SELECT refused('SELECT dp_clipped_rows(*) FROM person', '^ZC002 dp_clipped_rows\(\*\) tells which units have more rows than max_rows, and here no unit has two rows', 'rows that are units');
 SELECT refused('SELECT dp_clipped_totals(DISTINCT cost) FROM visits', '^ZC002 .*DISTINCT', 'nor of distinct values');
 SELECT refused('SELECT dp_clipped_totals(length(dept)) FROM visits', '^ZC002 .*needs bounds, .*write dp_clipped_totals\(length\(dept\), lower, upper\)', 'which needs bounds as sums do');
 -- what it recommends

@@ -161,6 +161,16 @@ $node->stop('fast');
 like(finish($run), qr/terminating connection|server closed/, 'a shutdown does not wait either');
 $node->start;
 
+# limits for the dataset's owner wait, too; a crash meanwhile gives the cap nothing back
+$spent = value($node, 'test', q{SELECT rho_spent FROM dp_cdp.dataset});
+my $charged = "SELECT trim_scale(rho_spent - $spent) FROM dp_cdp.dataset";
+$run = background($node, 'test', q{SELECT * FROM dp_cdp.suggest_limits('visits', 0.25)});
+$node->poll_query_until('test', "SELECT ($charged) > 0") or die 'the cap is not charged';
+$node->stop('immediate');
+like(finish($run), qr/terminating connection|server closed/, 'a crash while limits wait');
+$node->start;
+is(value($node, 'test', $charged), '0.25', '... after which they are paid for');
+
 $node->safe_psql('test', q{SELECT dp_cdp.alter_dataset('d', answer_step => '0')});
 is(debit_error($node, 'test', 'ana', 'SELECT dp_count(*) FROM visits;'), '', 'no step');
 

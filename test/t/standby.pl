@@ -125,6 +125,7 @@ like(asked('postgres', "SELECT finding FROM dp_cdp.check_setup() WHERE object = 
 is(asked('ana', "SELECT dp_cdp.debit('clinic', 0.5)"), '', 'a debit by hand');
 is(spent('ana'), '6.5', 'is the primary\'s, too');
 like(asked('postgres', "SELECT dp_cdp.correct('clinic', 'ana', 1, 'x')"), qr/ZC003/, 'administration is the primary\'s alone');
+like(asked('postgres', "SELECT * FROM dp_cdp.suggest_limits('visits', 1)"), qr/ZC003/, 'and limits that its owner asks for');
 
 # ---------------------------------------------------------------------------
 # The standby's role by hand

@@ -41,7 +41,7 @@ LAYERS = {
     "primary": "ledger",                # a module of its own: libpq for ledger/primary.c
     "release": "ledger agg policy base math",
     "guard": "safe policy release agg base math",
-    "admin": "policy ledger calc base math",
+    "admin": "release policy ledger calc base math",
 }
 
 # Layers that need no server: the C library alone.

@@ -454,10 +454,34 @@ count_or_sum_values(AggregateCall *c)
 	return list_make1(code_of(c, arg));
 }
 
+/*
+ * Returns ones, whose total is how many rows a unit has in a group: above max_rows where that cuts some of them.  A
+ * unit is in one of three bins of each of its groups, so the sensitivity is that of totals (release/price.c).
+ */
+static List *
+row_values(AggregateCall *c)
+{
+	DpSplitContext *cxt = c->cxt;
+
+	if (!c->level->release->has_unit)
+		dp_refuse_at(c->agg->location,
+					 errmsg("%s tells which units have more rows than max_rows, and here no unit has two rows; leave it out", c->column->label));
+	if (dp_most_rows(c->level->dataset) == 0)
+		dp_refuse_at(c->agg->location,
+					 errmsg("%s tells what max_rows cuts, and neither the dataset nor the session sets max_rows; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_rows to a number of rows",
+							c->column->label));
+	c->column->input_type = INT4OID;
+	c->column->lower = numeric_constant(int64_to_numeric(0));
+	c->column->upper = numeric_constant(int64_to_numeric(1));
+	return list_make1(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
+}
+
 /* Where a unit has one row, its total is that. */
 static List *
 total_values(AggregateCall *c)
 {
+	if (c->kind->nvalues == 0)
+		return row_values(c);
 	check_types(c, false);
 	c->column->input_type = getBaseType(exprType(linitial(c->read)));
 	set_bounds(c);

@@ -1,0 +1,89 @@
+/*-------------------------------------------------------------------------
+ *
+ * limits.c
+ *	  suggest_limits: which max_contribution serves best, found privately.
+ *
+ * It is for the dataset's owner, whose people pay: the rho comes from the cap over all
+ * roles, and he needs no budget.  What he sees is as private as what he could buy by a budget that he
+ * gives himself.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "admin/admin.h"
+#include "base/amounts.h"
+#include "base/errors.h"
+#include "release/release.h"
+
+PG_FUNCTION_INFO_V1(dp_suggest_limits);
+
+#define SUGGESTION_COLUMNS 4
+
+/* Begins to return a set of rows, which go to the store that is returned. */
+static Tuplestorestate *
+begin_rows(FunctionCallInfo fcinfo, TupleDesc *desc)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old;
+
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE || (*desc)->natts != SUGGESTION_COLUMNS)
+		elog(ERROR, "return type must be a row type");
+	rsinfo->returnMode = SFRM_Materialize;
+	rsinfo->setResult = tuplestore_begin_heap(true, false, work_mem);
+	rsinfo->setDesc = *desc;
+	MemoryContextSwitchTo(old);
+	return rsinfo->setResult;
+}
+
+/*
+ * suggest_limits("table", rho)
+ *
+ * Rows of a question, and of which max_contribution serves it best.
+ */
+Datum
+dp_suggest_limits(PG_FUNCTION_ARGS)
+{
+	Oid			relid = dp_admin_table(fcinfo);
+	TupleDesc	desc;
+	Tuplestorestate *store;
+	const char *dataset;
+	int64		rho;
+	ListCell   *lc;
+
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("rho must be given: what of the dataset's cap all suggestions together may cost")));
+	rho = dp_rho_amount(PG_GETARG_FLOAT8(1), "rho");
+	dataset = dp_admin_require_policy_owner(relid);
+	/* what cannot be returned costs nothing */
+	store = begin_rows(fcinfo, &desc);
+	foreach(lc, dp_suggest(relid, dataset, rho))
+	{
+		const DpSuggestion *found = lfirst(lc);
+		Datum		values[SUGGESTION_COLUMNS];
+		bool		nulls[SUGGESTION_COLUMNS] = {false};
+
+		values[0] = CStringGetTextDatum(found->question);
+		values[1] = Float8GetDatum(found->contribution);
+		values[2] = Float8GetDatum(found->cut);
+		values[3] = Float8GetDatum(found->stddev);
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
+}
