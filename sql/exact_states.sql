@@ -10,7 +10,7 @@ SET search_path = exact_states, public;
 CREATE FUNCTION columns(bound text, spec text, keys text[], kinds text[] DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ',
 		(SELECT string_agg(format('dp_cdp.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, bound, t, i - 1), ', ' ORDER BY i) FROM unnest(keys) WITH ORDINALITY u (t, i)),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s, %2$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s)'
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s, %2$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s, %2$s)'
 			ELSE 'dp_cdp.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', bound, spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds) WITH ORDINALITY u (kind, i))) $$;
 
 -- ---------------------------------------------------------------------

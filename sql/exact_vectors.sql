@@ -9,7 +9,7 @@ SET search_path = exact_vectors, public;
 CREATE FUNCTION columns(bound text, spec text, keys text[], kinds text[] DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ',
 		(SELECT string_agg(format('dp_cdp.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, bound, t, i - 1), ', ' ORDER BY i) FROM unnest(keys) WITH ORDINALITY u (t, i)),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s, %2$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s)'
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s, %2$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s, %2$s)'
 			ELSE 'dp_cdp.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', bound, spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds) WITH ORDINALITY u (kind, i))) $$;
 
 -- ---------------------------------------------------------------------
@@ -360,7 +360,7 @@ BEGIN
 		  FROM (SELECT ' || columns('dp_cdp.bound_unit($1, unit, k, value)', '$1', '{text}', '{distinct}') || ' FROM ' || source || ' GROUP BY unit) s GROUP BY 1
 		UNION ALL
 		SELECT NULL, dp_cdp.codes_distinct(v0)
-		  FROM (SELECT dp_cdp.bound_distinct_codes(0, dp_cdp.bound_unit($2, unit, value)) AS v0 FROM ' || source || ' GROUP BY unit) s)
+		  FROM (SELECT dp_cdp.bound_distinct_codes(0, dp_cdp.bound_unit($2, unit, value), $2) AS v0 FROM ' || source || ' GROUP BY unit) s)
 		SELECT count(*) FROM ((TABLE found EXCEPT TABLE many_truth) UNION ALL (TABLE many_truth EXCEPT TABLE found)) w'
 		INTO result USING dp_cdp.make_bound_spec(1, 5, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]),
 			dp_cdp.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]);
@@ -373,7 +373,7 @@ SELECT many_wrong('many', 'work_mem', '64MB', 'hash_mem_multiplier', '1') AS mem
 	   many_wrong('(SELECT * FROM many ORDER BY md5(value::text), unit DESC OFFSET 0) m', 'work_mem', '64kB') AS any_order;
 -- for each group by itself, rewound
 SELECT (SELECT dp_cdp.codes_distinct(v0)
-		  FROM (SELECT dp_cdp.bound_distinct_codes(0, dp_cdp.bound_unit(s, unit, value + j)) AS v0 FROM many WHERE unit % 2 < j GROUP BY unit) b) = n AS same
+		  FROM (SELECT dp_cdp.bound_distinct_codes(0, dp_cdp.bound_unit(s, unit, value + j), s) AS v0 FROM many WHERE unit % 2 < j GROUP BY unit) b) = n AS same
   FROM (SELECT j, dp_cdp.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]) AS s,
 			   (SELECT count(DISTINCT value) FROM many WHERE unit % 2 < j) AS n
 		  FROM generate_series(1, 2) j) t;
@@ -485,7 +485,7 @@ EXECUTE wrong(two('distinct', one_grid(5), 'count', one_grid(5)), two('distinct'
 CREATE TABLE one AS SELECT 1 AS unit, 1 AS code, 1::bigint AS value;
 PREPARE misread(dp_cdp.bound_spec, int, int, int) AS
 	SELECT dp_cdp.steps_sum(v), dp_cdp.codes_histogram(c, 5), dp_cdp.codes_distinct(d)
-	  FROM (SELECT dp_cdp.bound_value($2, b, $1) AS v, dp_cdp.bound_codes($3, b, $1) AS c, dp_cdp.bound_distinct_codes($4, b) AS d
+	  FROM (SELECT dp_cdp.bound_value($2, b, $1) AS v, dp_cdp.bound_codes($3, b, $1) AS c, dp_cdp.bound_distinct_codes($4, b, $1) AS d
 			  FROM (SELECT dp_cdp.bound_unit($1, unit, code, value, true) AS b FROM one GROUP BY unit) s) s;
 CREATE FUNCTION three() RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
 	SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct,count}', ARRAY[one_grid(5), one_grid(5), one_grid(5)]) $$;

@@ -317,6 +317,23 @@ SELECT dp_sum(id) FROM answers;					-- ZC004
 EXPLAIN ANALYZE SELECT dp_count(*) FROM answers;	-- ZC002
 \set VERBOSITY default
 
+-- what of a person counts where no limit is found and nobody has set one
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION regress_dp_owner;
+SELECT dp_cdp.alter_dataset('release', max_contribution => 'auto');
+SET SESSION AUTHORIZATION regress_dp_analyst;
+SET client_min_messages = notice;
+SELECT count(x) > 0 AS answered, count(n) FROM (SELECT dept, dp_clipped_totals(cost, 0, 10) AS x, dp_count(*) AS n FROM visits GROUP BY dept) q;
+SELECT dp_clipped_totals(cost, 0, 10) IS NOT NULL AS answered FROM visits;
+SELECT count(n) >= 0 AS answered FROM (SELECT code, dp_count(DISTINCT patient) AS n FROM visits GROUP BY code) q;
+EXPLAIN (COSTS OFF) SELECT dept, dp_clipped_totals(cost, 0, 10) FROM visits GROUP BY dept;
+EXPLAIN (COSTS OFF) SELECT code, dp_count(DISTINCT patient) FROM visits GROUP BY code;
+SET dp_cdp.max_groups = 3;
+SET dp_cdp.max_rows = 5;
+SELECT count(x) > 0 AS answered FROM (SELECT dept, dp_clipped_totals(cost, 0, 10) AS x FROM visits GROUP BY dept) q;
+RESET dp_cdp.max_groups;
+RESET dp_cdp.max_rows;
+
 RESET SESSION AUTHORIZATION;
 SET client_min_messages = error;
 DROP SCHEMA release CASCADE;

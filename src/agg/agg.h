@@ -329,7 +329,8 @@ dp_limited_bins(const DpLimitedSum *sum)
 /* exact/limited.c: returns the sum of values of bins up to limit, and of factor times the shares of those above */
 extern dp_i128 dp_limited_sum_get(const DpLimitedSum *sum, int limit, dp_i128 factor);
 
-/* exact/vector.c: adds factor times what the bins have to state[bins] */
+/* exact/vector.c: returns an array of zeros, palloc'd; adds factor times what the bins have to state[bins] */
+extern DpExactVector *dp_vector_make(int bins);
 extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i128 *state);
 
 /*
@@ -347,7 +348,7 @@ extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i12
  *	 bound_key(i int, bound_state, anyelement) -> SETOF anyelement    functions of a unit's
  *	 bound_value(i int, bound_state, bound_spec) -> SETOF bigint      state, with one result
  *	 bound_codes(i int, bound_state, bound_spec) -> SETOF integer[]   for each kept group, in
- *	 bound_distinct_codes(i int, bound_state) -> SETOF bigint[]       the same order: key i (from
+ *	 bound_distinct_codes(i int, bound_state, bound_spec) -> SETOF bigint[]    the same order: key i (from
  *	 bound_cut(i int, bound_state, bound_spec) -> SETOF integer[]
  *			0; the 3rd argument is a NULL of its type), the clamped value i in steps, codes i, and
  *			where the total i is: {0} below its bounds, {1} within, {2} above, {} without a value.
@@ -355,7 +356,8 @@ extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i12
  *	 bound_bin(i int, bound_state, bound_spec) -> SETOF bigint
  *	 bound_first(i int, bound_state) -> SETOF bigint
  *			which share of the norm that limits it value i is, by DP_NORM_UNIT; the bin of norm i; 1 in a
- *			unit's first group, 0 in the others (bounding/norms.c)
+ *			unit's first group, 0 in the others (bounding/norms.c).  Where a norm limits a set, each group has
+ *			two results (bounding/entry.c).
  *			In one target list over the same bound_unit they are the columns of its rows.
  *	 steps_sum(bigint) -> exact_sum               aggregate: sum of clamped values.  No input: 0.
  *	 limited_sum(bin, value, share, first) -> limited_sum     aggregate, of bigint: values and shares by bins.  No input: NULL.
@@ -364,6 +366,8 @@ extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i12
  *			bin, negative ones for the first.  No input: NULL.
  *	 codes_shares(integer[], bins int, share bigint) -> exact_vector   aggregate: the same, each code counting its share
  *	 codes_distinct(bigint[]) -> bigint           aggregate: how many different codes.  No input: NULL.
+ *	 codes_distinct_shares(bigint[], share bigint, bound_spec, i int) -> exact_vector   aggregate: the same of the set i, by
+ *			limits of its norm, each code counting the sum of its shares, at most 1 in all
  *	 moment_n(x, range) -> exact_sum        aggregates: how many rows have a value (not NaN); the
  *	 moment_t(x, range), moment_t2(...)     sums of t = centered(x, range) and of chebyshev(t)
  *	 moment_n(t int, u int) ... moment_tu   sums over rows that have both centered values,

@@ -33,8 +33,6 @@ typedef struct DpSplitContext
 	int64		key_memory;		/* what they take, in bytes */
 	struct DpScope *scope;		/* the level under work and those around it */
 	Node	   *below_exists;	/* the subquery of the last EXISTS */
-	bool		sets_agree;		/* grouping sets are described whose answers
-								 * are to add up */
 } DpSplitContext;
 
 /* ------------------------------------------------------------------------

@@ -20,7 +20,8 @@
  *
  * Where norms limit columns (agg/bounding/norms.c) "kept" has bin0 .. too, by
  * which this groups as by keys, a share beside each such value, and a column that
- * is 1 in a unit's first group; all are summed up in the same way.
+ * is 1 in a unit's first group; all are summed up in the same way.  Of a set one aggregate takes codes and
+ * shares: of all units, whose sets "kept" has in rows of their own (agg/bounding/entry.c).
  *
  * bound_key and so on are functions of sets: of a unit's state "kept" has one row for each
  * group that the unit keeps.  They are on a level of their own so that bound_unit is there
@@ -341,7 +342,7 @@ part_column(DpRelease *release, PartCursor *c, int i)
 		case DP_VALUE_CODES:
 			return kept_column("bound_codes", i, spec_param(release), INT4ARRAYOID, InvalidOid);
 		case DP_VALUE_DISTINCT:
-			return kept_column("bound_distinct_codes", i, NULL, INT8ARRAYOID, InvalidOid);
+			return kept_column("bound_distinct_codes", i, spec_param(release), INT8ARRAYOID, InvalidOid);
 		case DP_VALUE_CUT:
 			return kept_column("bound_cut", i, spec_param(release), INT4ARRAYOID, InvalidOid);
 		default:
@@ -363,6 +364,17 @@ sum_of_steps(Expr *column)
 	Oid			args[] = {INT8OID};
 
 	return (Expr *) make_aggregate(dp_own_routine("steps_sum", 1, args), dp_own_type("exact_sum"), list_make1(column), NULL);
+}
+
+/* Returns the aggregate of a set i of which a norm limits codes. */
+static Expr *
+set_aggregate(DpRelease *release, Expr *codes, Expr *share, int i)
+{
+	Oid			args[] = {INT8ARRAYOID, INT8OID, dp_own_type("bound_spec"), INT4OID};
+
+	return (Expr *) make_aggregate(dp_own_routine("codes_distinct_shares", 4, args), dp_own_type("exact_vector"),
+								   list_make4(codes, share, spec_param(release),
+											  makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true)), NULL);
 }
 
 /* Returns the aggregate of a part's shares; of codes each has one, and value is their column. */
@@ -543,6 +555,8 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 
 		if (norm < 0)
 			add_target(query, column_aggregate(release, &c, value));
+		else if (part_kind(&c) == DP_VALUE_DISTINCT)
+			add_target(query, set_aggregate(release, value, kept_var(kept, ++column), part));
 		else if (release->bins_apart)
 		{
 			add_target(query, column_aggregate(release, &c, value));

@@ -273,9 +273,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
 	dp_describe_expressions(cxt, level, collected->take_standard);
 	dp_add_key_selection(level);
-	/* of sets that are to agree each would be cut by itself */
-	if (!cxt->sets_agree)
-		dp_limit_norms(level, dp_reads_distributed(level->from.query));
+	dp_limit_norms(level, dp_reads_distributed(level->from.query));
 	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->keys) + dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates and keys, and at most %d keys; split it",
 								DP_MAX_VALUES, DP_MAX_KEYS));
@@ -375,13 +373,12 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 	List	   *releases;
 	ListCell   *lc;
 
-	cxt->sets_agree = dp_policy_table(table) != NULL && dp_wants_consistent(dp_policy_dataset(dp_policy_table(table)->dataset));
 	if (first >= 0)
 	{
 		finest = release_level(cxt, dp_with_grouping_set(query, list_nth(sets, first)), where, collected, read, even_if_readable, NULL);
 		agree_with = begin_together(finest) ? finest : NULL;
 	}
-	else if (cxt->sets_agree)
+	else if (dp_policy_table(table) != NULL && dp_wants_consistent(dp_policy_dataset(dp_policy_table(table)->dataset)))
 		agree_with = describe_finest(cxt, query, where, collected, read, even_if_readable, sets);
 	foreach(lc, sets)
 	{
@@ -397,7 +394,6 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, read, even_if_readable, agree_with);
 		levels = lappend(levels, level);
 	}
-	cxt->sets_agree = false;
 	/* in the order of the sets */
 	releases = list_copy_head(cxt->releases, before);
 	foreach(lc, levels)

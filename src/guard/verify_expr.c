@@ -91,7 +91,9 @@ static const struct
 	{"codes_histogram", DP_PLACE_ENTRIES},
 	{"codes_shares", DP_PLACE_ENTRIES},
 	{"codes_distinct", DP_PLACE_ENTRIES},
-	{"distinct_count", DP_PLACE_ENTRIES}
+	{"codes_distinct_shares", DP_PLACE_ENTRIES},
+	{"distinct_count", DP_PLACE_ENTRIES},
+	{"distinct_shares", DP_PLACE_ENTRIES}
 };
 
 /* ------------------------------------------------------------------------

@@ -9,10 +9,17 @@
  * of them (math/marginals.h): each margin is the sum of the finer cells then, exactly, and
  * no answer is noisier than it was.  Where none has all keys, what agrees are the sums by keys that sets share.
  *
+ * Units.  Each set holds a unit to a limit of its own, so that a heavy one weighs more in some sets than in others, and what was
+ * bounded does not add up.  Least squares weighs by noise and spreads that over the sets: an agreed answer is a mean of what they
+ * say.  Limits that are found cut as little as noise allows.  One weight of a unit for all sets would have
+ * to follow from what is the same in each of them, which is how many rows it has in all.  That costs a
+ * set of G groups up to sqrt(G) times the noise.  One norm over the groups of all S sets together costs sqrt(S) times it, and
+ * needs the rows of the finest set in each.
+ *
  * Invariants:
- * - What is computed here depends on noisy answers, and on prices, sizes and keys, which are public: it
+ * - What is computed here depends on noisy answers, and on prices, sizes, keys, and limits that were found, which are public: it
  *	 is post-processing and costs nothing.
- * - Whether answers are made to agree is known before any is drawn.
+ * - Which answers may agree is known before any is drawn; by how much noise, and whether that is worth it, where their limits are.
  * - What is kept of an answer is what was drawn: the same kept answers agree in the same way each time.
  *
  * Copyright (c) 2026, the dp_cdp developers
@@ -28,35 +35,11 @@
 #include "catalog/pg_type.h"
 #include "math/marginals.h"
 #include "policy/policy.h"
-#include "release/release.h"
-#include "release/release_int.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
+#include "release/agree_int.h"
 #include "utils/memutils.h"
 
 /* bits behind the point of a numeric sum: its decimals are 10^15 at most, and 2^77 steps of it fit in 128 bits */
 #define MOST_DIGITS 48
-
-/* one aggregate in all sets */
-typedef struct AgreedColumn
-{
-	int			columns[DP_MAX_MARGINALS];	/* of each release */
-	dp_marginals marginals;
-	int			exponent;		/* of the grid that its answers are drawn on */
-	int			decimals;		/* that answers are shown with, which make
-								 * them agree; 0: they agree in steps */
-} AgreedColumn;
-
-/* the sets of one query that agree */
-typedef struct DpAgreement
-{
-	int			n;
-	DpPricedRelease *sets[DP_MAX_MARGINALS];
-	DpRun	   *runs[DP_MAX_MARGINALS]; /* NULL: nothing is run */
-	List	   *columns;		/* AgreedColumn */
-	bool		has_begun;
-	bool		has_ended;
-} DpAgreement;
 
 bool
 dp_wants_consistent(const DpDataset *dataset)
@@ -116,14 +99,14 @@ add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 
 /*
  * Tells whether groups of the column add up: rows are counted or summed up, not units, and
- * not what has been found since.  A norm limits each set by itself, so that finer sets lose more.
+ * not within bounds that have been found since.
  */
 static bool
 adds_up(const DpPricedRelease *set, const DpPricedColumn *column)
 {
 	const DpReleaseColumn *desc = column->desc;
 
-	return desc->answer == DP_ANSWER_SUM && !desc->hidden && !column->later && column->nlimits == 0 && column->nparts == 1 &&
+	return desc->answer == DP_ANSWER_SUM && !desc->hidden && !column->later && column->nparts == 1 &&
 		(desc->kind == DP_VALUE_COUNT || desc->kind == DP_VALUE_SUM ||
 		 (desc->kind == DP_VALUE_UNITS && !set->release->has_unit));
 }
@@ -167,7 +150,7 @@ find_column(const DpPricedRelease *set, const DpPricedColumn *column)
  * step (dp_grid_value).  False where the numbers would be too long.
  */
 static bool
-set_decimals(AgreedColumn *agreed, const DpPricedColumn *column)
+set_decimals(DpAgreedColumn *agreed, const DpPricedColumn *column)
 {
 	agreed->exponent = column->parts[0].grid.exponent;
 	agreed->decimals = 0;
@@ -191,26 +174,39 @@ is_worth_it(const dp_marginals *m, double step)
 	return true;
 }
 
+/* Weighs the answers of the sets by their noise; returns whether they are to agree. */
+static bool
+weigh(const DpAgreement *a, DpAgreedColumn *agreed)
+{
+	double		step = column_step(&a->sets[0]->columns[agreed->columns[0]]);
+
+	for (int i = 0; i < a->n; i++)
+	{
+		const DpPricedColumn *column = &a->sets[i]->columns[agreed->columns[i]];
+
+		if (!(column->sigma > 0))
+			return false;
+		/* finer steps are rounded first */
+		agreed->marginals.information[i] = 1 / (column->sigma * column->sigma + (column->parts[0].shift > 0 ? step * step / 12 : 0));
+	}
+	return is_worth_it(&agreed->marginals, step);
+}
+
 /* Adds a column of the first set to an agreement, if all sets have it. */
 static void
 agree_on(DpAgreement *a, const dp_marginals *shape, const DpPricedColumn *column)
 {
-	AgreedColumn *agreed = palloc(sizeof(AgreedColumn));
+	DpAgreedColumn *agreed = palloc0(sizeof(DpAgreedColumn));
 
 	agreed->marginals = *shape;
 	for (int i = 0; i < a->n; i++)
 	{
-		double		sigma;
-
 		agreed->columns[i] = find_column(a->sets[i], column);
 		if (agreed->columns[i] < 0)
 			return;
-		sigma = a->sets[i]->columns[agreed->columns[i]].sigma;
-		if (!(sigma > 0))
-			return;
-		agreed->marginals.information[i] = 1 / (sigma * sigma);
+		agreed->waits |= dp_waits_for_limit(&a->sets[i]->columns[agreed->columns[i]]);
 	}
-	if (set_decimals(agreed, column) && is_worth_it(&agreed->marginals, column_step(column)))
+	if (set_decimals(agreed, column) && (agreed->waits || weigh(a, agreed)))
 		a->columns = lappend(a->columns, agreed);
 }
 
@@ -317,7 +313,35 @@ settle_agreement(const char *together, List *releases)
 	return a;
 }
 
-/* Sets the noise of what agrees. */
+/* Sets the noise of a column whose answers agree. */
+static void
+set_sigmas(DpAgreement *a, const DpAgreedColumn *agreed)
+{
+	const dp_marginals *m = &agreed->marginals;
+
+	for (int i = 0; i < a->n; i++)
+	{
+		DpPricedColumn *column = &a->sets[i]->columns[agreed->columns[i]];
+		double		step = column_step(column);
+
+		column->sigma = sqrt(dp_marginal_variance(m, m->axes[i]) + dp_marginal_rounding(m, m->axes[i]) * step * step);
+	}
+}
+
+/* Settles of a column whether its answers agree. */
+static void
+mark_agreed(DpAgreement *a, const DpAgreedColumn *agreed, bool is_agreed)
+{
+	for (int i = 0; i < a->n; i++)
+	{
+		DpPricedColumn *column = &a->sets[i]->columns[agreed->columns[i]];
+
+		column->is_agreed = is_agreed;
+		column->decimals = agreed->decimals;
+	}
+}
+
+/* Sets what agrees, and its noise where that is known. */
 static void
 apply_agreement(DpAgreement *a)
 {
@@ -325,19 +349,38 @@ apply_agreement(DpAgreement *a)
 
 	foreach(lc, a->columns)
 	{
-		const AgreedColumn *agreed = lfirst(lc);
-		const dp_marginals *m = &agreed->marginals;
+		DpAgreedColumn *agreed = lfirst(lc);
 
-		for (int i = 0; i < a->n; i++)
-		{
-			DpPricedColumn *column = &a->sets[i]->columns[agreed->columns[i]];
-			double		step = column_step(column);
-
-			column->is_agreed = true;
-			column->decimals = agreed->decimals;
-			column->sigma = sqrt(dp_marginal_variance(m, m->axes[i]) + dp_marginal_rounding(m, m->axes[i]) * step * step);
-		}
+		mark_agreed(a, agreed, true);
+		if (!agreed->waits)
+			set_sigmas(a, agreed);
 	}
+}
+
+/* Settles what agrees with limits that have been found, and its noise; returns the sets of which that is to be told. */
+static List *
+settle_waiting(DpAgreement *a)
+{
+	bool		waited = false;
+	List	   *told = NIL;
+	ListCell   *lc;
+
+	foreach(lc, a->columns)
+	{
+		DpAgreedColumn *agreed = lfirst(lc);
+
+		if (!agreed->waits)
+			continue;
+		waited = true;
+		if (weigh(a, agreed))
+			set_sigmas(a, agreed);
+		else
+			mark_agreed(a, agreed, false);
+	}
+	for (int i = 0; waited && i < a->n; i++)
+		if (!a->runs[i]->is_hidden)
+			told = lappend(told, a->sets[i]);
+	return told;
 }
 
 List *
@@ -374,7 +417,7 @@ dp_agree(List *releases)
 }
 
 /* ------------------------------------------------------------------------
- * What they become
+ * While they are drawn
  * ------------------------------------------------------------------------
  */
 
@@ -404,7 +447,7 @@ expect_draws(DpAgreement *a, MemoryContext context)
 
 	foreach(lc, a->columns)
 	{
-		const AgreedColumn *agreed = lfirst(lc);
+		const DpAgreedColumn *agreed = lfirst(lc);
 
 		for (int i = 0; i < a->n; i++)
 		{
@@ -416,149 +459,6 @@ expect_draws(DpAgreement *a, MemoryContext context)
 			column->expected = cells;
 		}
 	}
-}
-
-static dp_i128
-power_of_ten(int decimals)
-{
-	dp_i128		power = 1;
-
-	while (decimals-- > 0)
-		power *= 10;
-	return power;
-}
-
-/* Turns steps into decimals, rounded, within what fits. */
-static void
-steps_to_decimals(const AgreedColumn *agreed, dp_i128 *values, int64 n)
-{
-	dp_i128		power = power_of_ten(agreed->decimals);
-	dp_i128		most = ((dp_i128) 1 << 125) / power;
-	dp_i128		half = (dp_i128) 1 << (-agreed->exponent - 1);
-
-	for (int64 i = 0; i < n; i++)
-		values[i] = (Max(Min(values[i], most), -most) * power + half) >> -agreed->exponent;
-}
-
-/* Returns a number of units of 10^-decimals as a numeric. */
-static Datum
-decimals_to_numeric(dp_i128 n, int decimals)
-{
-	dp_i128		power = power_of_ten(decimals);
-	dp_i128		size = n < 0 ? -n : n;
-	dp_i128		whole = size / power;
-	dp_i128		high = whole / power_of_ten(18);
-	char	   *text;
-
-	/* at most 2^125, which has 38 digits */
-	if (high > 0)
-		text = psprintf("%s%lld%018lld.%0*lld", n < 0 ? "-" : "", (long long) high, (long long) (whole % power_of_ten(18)),
-						decimals, (long long) (size % power));
-
-	else
-		text = psprintf("%s%lld.%0*lld", n < 0 ? "-" : "", (long long) whole, decimals, (long long) (size % power));
-
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
-/* Replaces what was drawn of one aggregate. */
-static void
-settle_column(const DpAgreement *a, const AgreedColumn *agreed)
-{
-	const dp_marginals *m = &agreed->marginals;
-	dp_i128    *values[DP_MAX_MARGINALS];
-	Size		cells = 0;
-	double	   *work;
-	dp_i128    *agreed_values;
-
-	for (int i = 0; i < a->n; i++)
-	{
-		const DpPricedColumn *column = &a->sets[i]->columns[agreed->columns[i]];
-
-		values[i] = column->drawn;
-		if (agreed->decimals > 0)
-			steps_to_decimals(agreed, column->drawn, column->ndrawn);
-		if (column->ndrawn != column->expected)
-			elog(ERROR, "a grouping set has fewer groups than are declared");
-	}
-	for (int i = 0; i < a->n; i++)
-		cells += (Size) dp_marginal_cells(m, m->axes[i]);
-	work = MemoryContextAllocExtended(CurrentMemoryContext, cells * sizeof(double), MCXT_ALLOC_HUGE);
-	agreed_values = MemoryContextAllocExtended(CurrentMemoryContext, cells * sizeof(dp_i128), MCXT_ALLOC_HUGE);
-	dp_marginals_agree(m, values, agreed_values, work);
-	pfree(agreed_values);
-	pfree(work);
-}
-
-/* Puts the answers of one group into its released row. */
-static void
-rewrite_row(DpPricedRelease *set, int64 row, Datum *values, bool *nulls)
-{
-	int			out = set->nkeys;
-	int			errors = out;
-
-	for (int i = 0; i < set->ncolumns; i++)
-		errors += set->columns[i].desc->hidden ? 0 : 1;
-	for (int i = 0; i < set->ncolumns; i++)
-	{
-		DpPricedColumn *column = &set->columns[i];
-
-		if (column->desc->hidden)
-			continue;
-		if (column->is_agreed)
-		{
-			DpAnswerError error = {0};
-
-			values[out] = column->decimals > 0 ? decimals_to_numeric(column->drawn[row], column->decimals)
-				: dp_answer_of_draws(column, &column->drawn[row], &error);
-			nulls[out] = error.isnull;
-		}
-		out++;
-		for (int kind = 0; kind < DP_COMPANIONS; kind++)
-		{
-			if ((column->desc->companions & (1 << kind)) == 0)
-				continue;
-			if (column->is_agreed && kind != DP_COMPANION_CUT)
-				values[errors] = Float8GetDatum(column->sigma);
-			errors++;
-		}
-	}
-}
-
-/* Writes the released rows of a set anew. */
-static void
-rewrite_rows(DpRun *run, MemoryContext context)
-{
-	DpPricedRelease *set = run->priced;
-	MemoryContext old = MemoryContextSwitchTo(context);
-	DpRows	   *rows = dp_rows_begin(run->desc);
-	MemoryContext row_context = AllocSetContextCreate(context, "dp_cdp agreed row", ALLOCSET_DEFAULT_SIZES);
-	DpRowsReader reader = {.stored = MakeSingleTupleTableSlot(run->desc, &TTSOpsMinimalTuple)};
-	Datum	   *read_values;
-	bool	   *read_nulls;
-	Datum	   *values = palloc(sizeof(Datum) * Max(run->desc->natts, 1));
-	bool	   *nulls = palloc(sizeof(bool) * Max(run->desc->natts, 1));
-
-	/*
-	 * a row that comes from disk is the slot's until the next one is there,
-	 * so that it must not go with row_context
-	 */
-	for (int64 row = 0; dp_rows_read(run->rows, &reader, true, &read_values, &read_nulls); row++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		memcpy(values, read_values, run->desc->natts * sizeof(Datum));
-		memcpy(nulls, read_nulls, run->desc->natts * sizeof(bool));
-		MemoryContextSwitchTo(row_context);
-		rewrite_row(set, row, values, nulls);
-		dp_rows_put(rows, values, nulls);
-		MemoryContextSwitchTo(context);
-		MemoryContextReset(row_context);
-	}
-	MemoryContextSwitchTo(old);
-	ExecDropSingleTupleTableSlot(reader.stored);
-	MemoryContextDelete(row_context);
-	dp_rows_end(run->rows);
-	run->rows = rows;
 }
 
 bool
@@ -590,22 +490,22 @@ dp_agree_begin(DpRun *run)
 	return runs;
 }
 
-void
+List *
 dp_agree_end(DpRun *run)
 {
 	DpAgreement *a = run->priced->agreement;
+	List	   *told;
 	ListCell   *lc;
 
 	if (a == NULL || a->has_ended)
-		return;
+		return NIL;
 	a->has_ended = true;
-	foreach(lc, a->columns)
-		settle_column(a, lfirst(lc));
-	for (int i = 0; i < a->n; i++)
-		rewrite_rows(a->runs[i], run->root->es_query_cxt);
+	told = settle_waiting(a);
+	dp_agree_rows(a, run->root->es_query_cxt);
 	foreach(lc, a->columns)
 	{
 		for (int i = 0; i < a->n; i++)
-			pfree(a->sets[i]->columns[((AgreedColumn *) lfirst(lc))->columns[i]].drawn);
+			pfree(a->sets[i]->columns[((DpAgreedColumn *) lfirst(lc))->columns[i]].drawn);
 	}
+	return told;
 }

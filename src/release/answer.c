@@ -350,6 +350,22 @@ dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *
 	elog(ERROR, "unexpected answer %d", (int) column->desc->answer);
 }
 
+/*
+ * What is cut of a count or sum is taken for the same share in each group; where
+ * an average is cut, its weights are others, and its noise is all that is known of its error.
+ */
+double
+dp_companion_value(const DpPricedColumn *column, DpCompanion kind, const DpAnswerError *error)
+{
+	double		left = Max(1 - column->cut, 0.01);
+
+	if (kind == DP_COMPANION_CUT)
+		return column->cut;
+	if (kind == DP_COMPANION_NOISE || column->desc->answer != DP_ANSWER_SUM)
+		return error->stddev;
+	return hypot(error->stddev, error->value * column->cut / left);
+}
+
 /* ------------------------------------------------------------------------
  * Margins
  * ------------------------------------------------------------------------

@@ -127,7 +127,8 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 static void
 run_kept(List *runs, EState *root)
 {
-	ListCell   *lc;
+	ListCell   *lc,
+			   *told;
 
 	foreach(lc, runs)
 	{
@@ -143,8 +144,8 @@ run_kept(List *runs, EState *root)
 	dp_keep_drawn(runs);
 	foreach(lc, runs)
 	{
-		if (dp_agrees_with_kept(lfirst(lc)))
-			dp_agree_end(lfirst(lc));
+		foreach(told, dp_agrees_with_kept(lfirst(lc)) ? dp_agree_end(lfirst(lc)) : NIL)
+			dp_report_limits(lfirst(told));
 	}
 }
 
@@ -459,12 +460,10 @@ refuse_tracked_reads(void)
 			 errhint("Where all transactions of the session are such: SET default_transaction_isolation = 'repeatable read'.")));
 }
 
-/*
- * Says of which aggregates people lose groups, where that is public.  Releases
- * of one statement that would say the same say it once: "told" has the messages.
- */
+/* Says of the columns of a release that a test finds how much of a person counts in them; releases of one statement say the same once. */
 static List *
-notice_cut_groups(const DpPricedRelease *priced, List *told)
+notice_limits(const DpPricedRelease *priced, bool (*test) (const DpPricedRelease *, const DpPricedColumn *), const char *counts,
+			  const char *hint, List *told)
 {
 	StringInfoData labels;
 	char	   *message;
@@ -472,19 +471,38 @@ notice_cut_groups(const DpPricedRelease *priced, List *told)
 
 	initStringInfo(&labels);
 	for (int i = 0; i < priced->ncolumns; i++)
-		if (dp_cuts_groups(priced, &priced->columns[i]))
+		if (test(priced, &priced->columns[i]))
 			appendStringInfo(&labels, "%s%s", labels.len > 0 ? ", " : "", priced->columns[i].desc->label);
 	if (labels.len == 0)
 		return told;
-	message = psprintf("a person counts in at most %d of these " INT64_FORMAT " groups in %s", priced->max_groups,
-					   priced->declared, labels.data);
+	message = psprintf("a person counts %s in %s", counts, labels.data);
 	foreach(lc, told)
 		if (strcmp(lfirst(lc), message) == 0)
 			return told;
 	ereport(NOTICE,
 			(errmsg_internal("%s", message),
-			 errhint("Which groups is drawn at random. SET dp_cdp.max_groups to more of them; counts, sums and averages lose none with SET dp_cdp.max_contribution = auto.")));
+			 errhint("%s", hint)));
 	return lappend(told, message);
+}
+
+/*
+ * Says of which aggregates people lose groups, where that is public or nobody has set how many count; and of which rows, as
+ * nobody has set how many do.  "told" has the messages of the statement.
+ */
+static List *
+notice_hard_limits(const DpPricedRelease *priced, List *told)
+{
+	char	   *groups = priced->declared > 0
+	? psprintf("in at most %d of these " INT64_FORMAT " groups", priced->max_groups, priced->declared)
+	: psprintf("in at most %d groups", priced->max_groups);
+	const char *hint = dp_most_groups(priced->dataset) == 0
+	? "Here limits are not found from the data, and nobody has set any. SET dp_cdp.max_groups to the groups that should count."
+	: "Which groups is drawn at random. SET dp_cdp.max_groups to more of them; counts, sums and averages lose none with SET dp_cdp.max_contribution = auto.";
+	char	   *rows = psprintf("with at most %d rows%s", priced->max_rows, dp_has_groups(priced->release) ? " of each group" : "");
+
+	told = notice_limits(priced, dp_cuts_groups, groups, hint, told);
+	return notice_limits(priced, dp_has_usual_rows, rows,
+						 "Here limits are not found from the data, and nobody has set any. SET dp_cdp.max_rows to the rows that should count.", told);
 }
 
 /*
@@ -509,7 +527,7 @@ dp_buy(List *runs, EState *root)
 	refuse_tracked_reads();
 	releases = price_statement(runs, root, &charged);
 	foreach(priced, releases)
-		told = notice_cut_groups(lfirst(priced), told);
+		told = notice_hard_limits(lfirst(priced), told);
 	start_releases(runs, releases, root, &charged);
 	debit_releases(runs, releases, root, &charged);
 	forboth(run, runs, priced, releases)

@@ -108,7 +108,8 @@ run_release(DpRun *run)
 
 	foreach(lc, dp_agree_begin(run))
 		dp_run_inner(lfirst(lc), run->root);
-	dp_agree_end(run);
+	foreach(lc, dp_agree_end(run))
+		dp_report_limits(lfirst(lc));
 }
 
 static TupleTableSlot *

@@ -134,14 +134,26 @@ limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
 	return NULL;
 }
 
+/* Returns what a line says of the groups, and of the rows, of a unit that count; "" where it need not be told. */
+static char *
+counted_text(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	char	   *groups = !dp_cuts_groups(priced, column) ? ""
+	: priced->declared > 0 ? psprintf(" in %d of " INT64_FORMAT " groups", priced->max_groups, priced->declared)
+	: psprintf(" in %d groups", priced->max_groups);
+	char	   *rows = dp_has_usual_rows(priced, column) && !limits_by_rows(priced, column)
+	? psprintf(" with %d rows%s", priced->max_rows, dp_has_groups(priced->release) ? " of each group" : "") : "";
+
+	return *groups || *rows ? psprintf("  a unit counts%s%s", groups, rows) : "";
+}
+
 /* Returns what a line says of the limits of a sum's rows and totals, and of bounds that nobody has written; "" of others. */
 static char *
 limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	const char *later = limits_later(priced, column);
 	char	   *by_rows = limits_by_rows(priced, column) ? psprintf(" (max_rows %d)", priced->unit_rows) : "";
-	char	   *groups = dp_cuts_groups(priced, column)
-	? psprintf("  a unit counts in %d of " INT64_FORMAT " groups", priced->max_groups, priced->declared) : "";
+	char	   *groups = counted_text(priced, column);
 
 	if (later != NULL)
 		return psprintf("  %s", later);
@@ -149,7 +161,8 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 		return "  a unit in n groups weighs 1 / sqrt(n) in each";
 	if (column->nlimits > 0)
 		return psprintf("  a unit counts up to a norm of %.4g %s", norm_of(column),
-						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound" : "rows");
+						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound"
+						: column->parts[0].desc.kind == DP_VALUE_DISTINCT ? "values" : "rows");
 	if (column->totals.known && priced->release->has_unit)
 		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s%s",
 						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper, by_rows, groups);
@@ -183,7 +196,7 @@ explain_limits(const DpPricedRelease *priced, const DpPricedColumn *column, Expl
 		dp_explain_number("Total Lower", column->totals.lower, LIMIT_DIGITS, es);
 		dp_explain_number("Total Upper", column->totals.upper, LIMIT_DIGITS, es);
 	}
-	if (limits_by_rows(priced, column))
+	if (limits_by_rows(priced, column) || dp_has_usual_rows(priced, column))
 		ExplainPropertyInteger("Max Rows", NULL, priced->unit_rows, es);
 }
 

@@ -8,7 +8,8 @@
  * has sums of values and of shares by bin (limited_sum), and for one part of each norm how many units have this group
  * first.  Where bins are apart, a group has several rows: after the keys come the bin of each norm,
  * sums of values and of shares, and how many units have this group first.  Such a row is of all units of the group that are
- * in these bins (agg/bounding/norms.c).
+ * in these bins (agg/bounding/norms.c).  A set of values that a norm limits has the counts under each of its
+ * limits, in one row of the group, which is of all units.
  *
  * Invariants:
  * - While limits are not known, rows wait in a tuplestore, which spills to disk
@@ -54,6 +55,19 @@ static int64
 bin_at(const DpPricedRelease *priced, TupleTableSlot *slot, int norm)
 {
 	return DatumGetInt64(slot->tts_values[priced->nkeys + norm]);
+}
+
+/* Adds the count of a set that a norm limits, where the row has it. */
+static void
+add_limited_set(const DpPricedColumn *column, const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *state)
+{
+	const DpExactVector *counts = (const DpExactVector *) DatumGetPointer(slot->tts_values[att]);
+
+	if (slot->tts_isnull[att])
+		return;
+	if (counts->bins != Max(column->nlimits, 1) || counts->room != 0)
+		elog(ERROR, "a set has %d counts instead of %d", counts->bins, Max(column->nlimits, 1));
+	state[part->offset] += counts->count[Max(column->limit, 0)];
 }
 
 /* Adds what the row has of a part that a norm limits, where bins are apart. */
@@ -107,6 +121,8 @@ dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *st
 		{
 			if (column->desc->norm < 0)
 				dp_add_state(&column->parts[j], slot, att++, state);
+			else if (column->parts[j].desc.kind == DP_VALUE_DISTINCT)
+				add_limited_set(column, &column->parts[j], slot, att++, state);
 			else if (!apart)
 				add_limited(column, &column->parts[j], slot, att++, state);
 			else

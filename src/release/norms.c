@@ -19,7 +19,8 @@
  * Squared L2 sensitivity of a column that is limited to a norm of C: C^2 if a
  * unit is added or removed.  If one is replaced it is the square of the difference of two vectors
  * of norm C: (2 C)^2, where all contributions have one sign 2 C^2, and of
- * one group C^2.  Theorem of agg/bounding/norms.c.  Where max_groups and max_rows are set, too,
+ * one group C^2.  A number of distinct values is no sum of what units add, but who comes or goes changes it by such a vector.
+ * Theorems of agg/bounding/norms.c.  Where max_groups and max_rows are set, too,
  * the smaller one holds (price.c).
  *
  * A count of units that selects keys is limited to a norm of 1: who is in n groups has a weight of

@@ -55,7 +55,7 @@
 /* groups of a unit that have a part in selecting keys: of more so many are drawn, at random */
 #define MOST_KEY_GROUPS 100
 
-/* rows of a unit in a group of a histogram whose norm is limited: more than these are drawn from, at random */
+/* rows of a unit in a group of a histogram whose norm is limited, or values of a set: more than these are drawn from, at random */
 #define MOST_LIMITED_CODES 64
 
 /* how many groups undeclared keys make, for a guess that no privacy rests on */
@@ -588,11 +588,27 @@ dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState
 	audit_texts(priced);
 }
 
+/* Tells whether max_groups and max_rows are all that limits what a unit adds to a column. */
+static bool
+has_hard_limits(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	return priced->release->has_unit && !priced->release->is_finder && !column->desc->hidden && column->nlimits == 0;
+}
+
 bool
 dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	return priced->release->has_unit && dp_has_groups(priced->release) && !column->desc->hidden && column->nlimits == 0 &&
-		priced->max_groups < priced->declared;
+	if (!has_hard_limits(priced, column) || !dp_has_groups(priced->release))
+		return false;
+	/* where there may be any number of groups, who has set a limit knows it */
+	return priced->declared > 0 ? priced->max_groups < priced->declared : dp_most_groups(priced->dataset) == 0;
+}
+
+bool
+dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	return has_hard_limits(priced, column) && dp_most_rows(priced->dataset) == 0 && column->parts[0].desc.kind != DP_VALUE_UNITS &&
+		!(column->totals.known && !column->totals_by_rows);
 }
 
 void

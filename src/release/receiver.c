@@ -59,22 +59,6 @@ struct DpReceiver
 	DpKeyTable *asked;
 };
 
-/*
- * Returns a companion of an answer.  What is cut of a count or sum is taken for the same share in each group; where
- * an average is cut, its weights are others, and its noise is all that is known of its error.
- */
-static double
-companion(const DpPricedColumn *column, DpCompanion kind, const DpAnswerError *error)
-{
-	double		left = Max(1 - column->cut, 0.01);
-
-	if (kind == DP_COMPANION_CUT)
-		return column->cut;
-	if (kind == DP_COMPANION_NOISE || column->desc->answer != DP_ANSWER_SUM)
-		return error->stddev;
-	return hypot(error->stddev, error->value * column->cut / left);
-}
-
 /* Puts the answer of a column in one group where the released row has it, and its error, and moves on in both. */
 static void
 put_answer(DpReceiver *receiver, int i, const dp_i128 *drawn, int *out, int *errors)
@@ -94,7 +78,7 @@ put_answer(DpReceiver *receiver, int i, const dp_i128 *drawn, int *out, int *err
 		if ((column->desc->companions & (1 << kind)) == 0)
 			continue;
 		receiver->nulls[*errors] = error.isnull || (kind == DP_COMPANION_CUT && !column->finds_limit);
-		receiver->values[(*errors)++] = Float8GetDatum(companion(column, kind, &error));
+		receiver->values[(*errors)++] = Float8GetDatum(dp_companion_value(column, kind, &error));
 	}
 	(*out)++;
 }

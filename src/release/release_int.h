@@ -384,8 +384,12 @@ extern int	dp_first_norm(const DpPricedColumn *column, int *bins);
 extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, const DpRelease *release);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
 
-/* price.c: tells whether a unit counts in fewer groups of a column than there are, as far as that is public */
+/*
+ * price.c: dp_cuts_groups tells whether a unit counts in fewer groups of a column than there are, as far as that is public, or than there
+ * may be, as nobody has set max_groups; dp_has_usual_rows whether no more than some of its rows count, as nobody has set max_rows.
+ */
 extern bool dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column);
+extern bool dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column);
 
 /* the most groups of a unit that count where its norm is limited, and nobody has set max_groups */
 #define DP_MOST_UNIT_GROUPS 10000
@@ -516,14 +520,17 @@ extern dp_i128 *dp_draw(const DpPricedColumn *column, const dp_i128 *state);
 extern const DpPricedPart *dp_part_of_draw(const DpPricedColumn *column, int draw);
 extern Datum dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *error);
 
+/* answer.c: returns a companion of an answer */
+extern double dp_companion_value(const DpPricedColumn *column, DpCompanion kind, const DpAnswerError *error);
+
 /*
  * agree.c: dp_agree settles which counts and sums of a statement's releases are
  * made to agree, and their sigma; dp_foresee_agreement settles which releases do, and no more, for
  * EXPLAIN, which shows the noise that is drawn, and returns their agreements.  dp_agree_run says what runs a release.
  * dp_agree_begin returns the DpRuns that agree with a run, which are all to be
  * run then; dp_agree_drawn takes what was drawn for a group, in the order of
- * keys; dp_agree_end replaces the released rows.  Both do nothing a second time,
- * or for a run that is by itself.  dp_agrees_with_kept tells whether answers of any
+ * keys; dp_agree_end replaces the released rows, and returns the DpPricedReleases whose noise is known only then, for
+ * dp_report_limits.  Both do nothing a second time, or for a run that is by itself.  dp_agrees_with_kept tells whether answers of any
  * of them are kept.
  */
 extern void dp_agree(List *releases);
@@ -532,7 +539,7 @@ extern void dp_agree_run(DpPricedRelease *priced, DpRun *run);
 extern void dp_agree_drawn(DpPricedColumn *column, dp_i128 noisy);
 extern bool dp_agrees_with_kept(const DpRun *run);
 extern List *dp_agree_begin(DpRun *run);
-extern void dp_agree_end(DpRun *run);
+extern List *dp_agree_end(DpRun *run);
 
 /*
  * late.c: dp_check_distribution refuses, ZC002, a release that was planned when its rows were elsewhere;
@@ -710,7 +717,7 @@ extern void dp_report_group(const DpPricedRelease *priced, int column, const Dat
 
 extern void dp_report_failure(const DpPricedRelease *priced);
 
-/* report.c: tells what follows from limits that have been found since */
+/* report.c: tells what follows from limits that have been found since, or from answers that agree then */
 extern void dp_report_limits(const DpPricedRelease *priced);
 
 /*

@@ -77,6 +77,10 @@ INSERT INTO form VALUES
 		ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500, 'int')]), 1, 10, '{}', '{}')$$),
 	('norm and codes', 'k, word', '{int,text}', 'x, x, flag', $$dp_cdp.with_norm(dp_cdp.make_bound_spec(2, 3, '{43,44}', '{codes,sum,units}',
 		ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(-1000, 90000, 'int'), dp_cdp.make_grid(0, 1, 'int')]), 1, 14, '{}', '{1048576,16777216,33554432}')$$),
+	('norm of a set', 'k', '{int}', 'x::bigint % 40, flag', $$dp_cdp.with_norm(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 100, '{47,48}', '{distinct,count}',
+		ARRAY[dp_cdp.make_grid(0, 20, 'int'), dp_cdp.make_grid(0, 40, 'int')]), 0, 20, '{}', '{1048576,2097152,3145728}'), 1, 20, '{}', '{1048576,4194304}')$$),
+	('norms of sets', NULL, '{}', 'x::bigint, flag, x % 7, x::bigint % 50', $$dp_cdp.with_norm(dp_cdp.with_norm(dp_cdp.make_bound_spec(0, 1, '{49,50}', '{distinct,count,codes,distinct}',
+		ARRAY[dp_cdp.make_grid(0, 20, 'int'), dp_cdp.make_grid(0, 40, 'int'), dp_cdp.make_grid(0, 20, 'int'), dp_cdp.make_grid(0, 5, 'int')]), 0, 24, '{}', '{16777216,50331648}'), 3, 0, '{}', '{}')$$),
 	('fewer groups', 'k', '{int}', 'flag, x', $$dp_cdp.with_groups(dp_cdp.make_bound_spec(1, 6, '{45,46}', '{count,sum}', ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500, 'int')]), '{2,6}')$$),
 	('codes', 'k', '{int}', 'x, x::bigint', $$dp_cdp.make_bound_spec(1, 3, '{21,22}', '{codes,distinct}',
 		ARRAY[dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 4, 'int')])$$);
@@ -91,10 +95,13 @@ INSERT INTO form
 CREATE FUNCTION kinds(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT regexp_split_to_array((regexp_match(f.spec, '\{([a-z,]+)\}'))[1], ',') $$;
 -- and where it has norms b0 .., s0 .. of what may have a share; f in all
 CREATE FUNCTION bins(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('b' || i - 1 ORDER BY i) FROM (SELECT row_number() OVER () AS i FROM regexp_matches(f.spec, 'with_norm', 'g')) s $$;
-CREATE FUNCTION shares(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('s' || i - 1 ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) WHERE kind NOT IN ('codes', 'distinct', 'cut') AND bins(f) IS NOT NULL $$;
+-- sets that a norm limits, which is the first number after the spec that it is added to
+CREATE FUNCTION limited_sets(f form) RETURNS int[] LANGUAGE sql AS $$
+	SELECT array_agg((m[1])::int) FROM regexp_matches(f.spec, '\), (\d+), \d+, ''\{[0-9,]*\}'', ''\{[0-9,]*\}''', 'g') m WHERE (kinds(f))[(m[1])::int + 1] = 'distinct' $$;
+CREATE FUNCTION shares(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('s' || i - 1 ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) WHERE (kind NOT IN ('codes', 'distinct', 'cut') AND bins(f) IS NOT NULL) OR (kind = 'distinct' AND i - 1 = ANY (limited_sets(f))) $$;
 CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp.bound_key(%s, state, NULL::%s) AS k%s', i - 1, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%2$s, state, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%2$s, state)'
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%2$s, state, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%2$s, state, %1$s)'
 			WHEN 'cut' THEN 'dp_cdp.bound_cut(%2$s, state, %1$s)'
 			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
 		(SELECT string_agg(format('dp_cdp.bound_bin(%s, state, %s) AS %s', substr(b, 2), f.spec, b), ', ' ORDER BY i) FROM unnest(bins(f)) WITH ORDINALITY u (b, i)),
@@ -113,14 +120,15 @@ CREATE FUNCTION norms(f form) RETURNS int[] LANGUAGE sql AS $$
 		WHERE (i - 1)::text = ANY (m[1] || string_to_array(m[2], ','))) ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) $$;
 CREATE FUNCTION added(f form, unit text, source text, by_bins boolean) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', grouped,
-		(SELECT string_agg(format(CASE WHEN norm IS NOT NULL AND NOT by_bins THEN 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%2$s, v%1$s, s%1$s, f))'
+		(SELECT string_agg(format(CASE WHEN kind = 'distinct' AND i - 1 = ANY (limited_sets(f)) THEN replace('dp_cdp.vector_counts(dp_cdp.codes_distinct_shares(v%1$s, s%1$s, SPEC, %1$s))', 'SPEC', f.spec)
+			WHEN norm IS NOT NULL AND NOT by_bins THEN 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%2$s, v%1$s, s%1$s, f))'
 			WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
 			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1, norm), ', ' ORDER BY i)
 			FROM unnest(kinds(f), norms(f)) WITH ORDINALITY u (kind, norm, i)),
 		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ')
 			FROM unnest(shares(f) || ARRAY['f']) s WHERE by_bins)), kept(f, unit, source)) || coalesce(' GROUP BY ' || grouped, '')
 	FROM (SELECT nullif(concat_ws(', ', (SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)), CASE WHEN by_bins THEN array_to_string(bins(f), ', ') END), '')) g (grouped) $$;
-CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT added(f, unit, source, bins(f) IS NULL) $$;
+CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT added(f, unit, source, bins(f) IS NULL OR limited_sets(f) IS NOT NULL) $$;
 
 CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; result text := '';
@@ -286,7 +294,7 @@ SELECT throws_ok(format('SELECT * FROM (SELECT %s FROM (SELECT %s) units) q', re
 		('dp_cdp.bound_value(0, state, SPEC)', 'bound_state has no value 0'), ('dp_cdp.bound_value(2, state, SPEC)', 'bound_state has no value 2'),
 		('dp_cdp.bound_codes(1, state, SPEC)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, state, SPEC)', 'bound_state has no codes 2'),
 		('dp_cdp.bound_cut(0, state, SPEC)', 'bound_state has no total 0'), ('dp_cdp.bound_cut(1, state, SPEC)', 'bound_state has no total 1'),
-		('dp_cdp.bound_distinct_codes(0, state)', 'bound_state has no distinct codes 0'), 
+		('dp_cdp.bound_distinct_codes(0, state, SPEC)', 'bound_state has no distinct codes 0'), 
 		('dp_cdp.bound_share(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_bin(0, state, SPEC)', 'bound_spec has no norm 0'),
 		('dp_cdp.bound_bin(-1, state, SPEC)', 'bound_state has no norm -1'), ('dp_cdp.bound_bin(1000, state, SPEC)', 'bound_state has no norm 1000')) c (c, message);
 
@@ -300,7 +308,7 @@ BEGIN
 	RETURN array_remove(result, NULL);
 END $$;
 SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '<', 500::bigint, name || ' leave added up') FROM form f WHERE name IN ('count', 'no keys', 'sums', 'text keys', 'long keys', 'many values', 'norm', 'norms', 'norm of an average', 'norm without limits', 'fewer groups');
-SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '>', :units::bigint, name || ' leave as they are') FROM form f WHERE name IN ('codes', 'many groups', 'norm and codes');
+SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '>', :units::bigint, name || ' leave as they are') FROM form f WHERE name IN ('codes', 'many groups', 'norm and codes', 'norm of a set');
 -- and are estimated so
 CREATE FUNCTION estimated_rows(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE line text;

@@ -83,7 +83,7 @@ def contributions(name, grouped, m, groups, seed):
                          dp_cdp.bin(x, $3), dp_cdp.bin(x, $4), dp_cdp.code(x), x, x, x)""".format(k="k," if grouped else "")
     columns = (["dp_cdp.bound_key(0, state, NULL::int) AS k0"] if grouped else []) + \
         ["dp_cdp.bound_value(%d, state, $1) AS v%d" % (i, i) for i in range(5)] + \
-        ["dp_cdp.bound_codes(%d, state, $1) AS v%d" % (i, i) for i in (5, 6)] + ["dp_cdp.bound_distinct_codes(7, state) AS v7"] + \
+        ["dp_cdp.bound_codes(%d, state, $1) AS v%d" % (i, i) for i in (5, 6)] + ["dp_cdp.bound_distinct_codes(7, state, $1) AS v7"] + \
         ["dp_cdp.bound_value(%d, state, $1) AS v%d" % (i, i) for i in (8, 9)] + ["dp_cdp.bound_cut(10, state, $1) AS v10"]
     grid = "dp_cdp.make_grid(-%d, %d, 'float8')" % (m, m)
     total_grid = "dp_cdp.make_grid(%r, %r, 'float8')" % TOTALS

@@ -8,9 +8,13 @@
  * bound_first.  In a target list they run in lockstep, so that the i-th results of all of them belong to the i-th
  * group.  The node of node.c returns such rows by itself.
  *
+ * Rows of units in other bins of a norm are added up apart, and sets of codes cannot be: units of several
+ * bins may have the same code.  So where a norm limits a set, a state has each group
+ * twice.  The second time it has the sets alone, and all units are in one bin, -1.
+ *
  * Invariants: a unit's values leave a state as norms.c limits them, clamped to the bounds of the
  * spec's grids, and in no other way.  At most
- * max_groups rows per state, no two with equal keys.  Codes come out as
+ * max_groups rows per state, no two with equal keys, or twice as many.  Codes come out as
  * they are, at most as many as the spec's grid allows (see codes.c).  Of a total
  * that is asked for its place alone, one code comes out, or none.
  *
@@ -69,6 +73,36 @@ entry_codes(const DpBoundState *state, const DpLayout *layout, const char *from,
 	return PointerGetDatum(codes);
 }
 
+/* Returns what a column has that another one of the two rows of its group has. */
+static Datum
+nothing_of(DpRowColumn column, bool *isnull)
+{
+	switch (column.kind)
+	{
+		case DP_COLUMN_BIN:
+			return Int64GetDatum(-1);
+		case DP_COLUMN_CODES:
+		case DP_COLUMN_CUT:
+			return PointerGetDatum(construct_empty_array(INT4OID));
+		case DP_COLUMN_DISTINCT_CODES:
+			*isnull = true;
+			return (Datum) 0;
+		default:
+			return Int64GetDatum(0);
+	}
+}
+
+/* Tells whether a column of states that lie like this is of the second rows of groups, or one of both. */
+static inline bool
+is_of_row(const DpLayout *layout, DpRowColumn column, bool second)
+{
+	if (column.kind == DP_COLUMN_KEY)
+		return true;
+	if (column.kind == DP_COLUMN_DISTINCT_CODES || column.kind == DP_COLUMN_SHARE)
+		return second == ((layout->codes[column.i] & DP_CODES_APART) != 0);
+	return !second;
+}
+
 /* Returns where the total i of the entry is, before it is clamped: {0} below its bounds, {1} within, {2} above; {}: no value. */
 static Datum
 entry_cut(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
@@ -84,18 +118,24 @@ entry_cut(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int
 }
 
 /*
- * Returns a column of the row that the state's entry n is.  A key by reference
+ * Returns a column of row n of a state, of dp_state_rows.  A key by reference
  * points into the state; codes are in CurrentMemoryContext.  dp_check_row_column has accepted the column.
  */
 Datum
 dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const DpBoundSpec *spec,
 				const DpNorms *norms, DpRowColumn column, bool *isnull)
 {
-	const char *from = dp_state_entries(state) + n * layout->entry_size;
+	bool		second = n >= state->nentries;
+	const char *from;
 	DpLimitedValue limited = {0};
 	uint64		word;
 
 	*isnull = false;
+	if (unlikely(layout->has_apart) && !is_of_row(layout, column, second))
+		return nothing_of(column, isnull);
+	if (second)
+		n -= state->nentries;
+	from = dp_state_entries(state) + n * layout->entry_size;
 	switch (column.kind)
 	{
 		case DP_COLUMN_KEY:
@@ -120,6 +160,8 @@ dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const 
 				return PointerGetDatum(construct_empty_array(INT4OID));
 			return entry_codes(state, layout, from, column.i);
 		case DP_COLUMN_DISTINCT_CODES:
+			if (!dp_counts_in(spec, column.i, n))
+				return PointerGetDatum(construct_empty_array(INT8OID));
 			return entry_codes(state, layout, from, column.i);
 		case DP_COLUMN_CUT:
 			if (!dp_counts_in(spec, column.i, n))
@@ -143,7 +185,7 @@ dp_check_row_column(const DpLayout *layout, DpRowColumn column)
 			return;
 		case DP_COLUMN_VALUE:
 		case DP_COLUMN_SHARE:
-			if (i < 0 || i >= layout->nvalues || (layout->codes[i] & DP_CODES_SET) ||
+			if (i < 0 || i >= layout->nvalues || (layout->codes[i] & (DP_CODES_SET | DP_CODES_APART)) == DP_CODES_SET ||
 				(column.kind == DP_COLUMN_VALUE && layout->codes[i] != 0))
 				elog(ERROR, "bound_state has no value %d", i);
 			return;
@@ -292,7 +334,7 @@ next_of_set(FunctionCallInfo fcinfo, const DpBoundState *state, const DpBoundSpe
 			cursor->key_type = state->key[column.i].type;
 		}
 	}
-	if (state == NULL || cursor->next >= state->nentries)
+	if (state == NULL || cursor->next >= dp_state_rows(state, &cursor->layout))
 	{
 		cursor->next = 0;
 		rsinfo->isDone = ExprEndResult;
@@ -335,13 +377,14 @@ dp_bound_codes(PG_FUNCTION_ARGS)
 					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
 }
 
-/* bound_distinct_codes(i, bound_state) -> SETOF bigint[] returns the codes of the set i of each group.  Strict. */
+/* bound_distinct_codes(i, bound_state, bound_spec) -> SETOF bigint[] returns the codes of the set i of each group.  Strict. */
 Datum
 dp_bound_distinct_codes(PG_FUNCTION_ARGS)
 {
 	DpRowColumn column = {DP_COLUMN_DISTINCT_CODES, PG_GETARG_INT32(0)};
 
-	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1), NULL, column);
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1),
+					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
 }
 
 /* bound_cut(i, bound_state, bound_spec) -> SETOF integer[] returns where the totals i are, of each group.  Strict. */

@@ -249,15 +249,14 @@ next_row(DpBoundingState *node, Datum *values, bool *isnull, bool *of_one)
 		}
 		if (output->sums != NULL && output->group == 0 && add_up(output))
 			continue;
-		if (output->group < output->state->nentries)
+		if (output->group == 0)
+			dp_learn_layout(&output->layout, output->state);
+		if (output->group < dp_state_rows(output->state, &output->layout))
 			break;
 		output->state = NULL;
 	}
 	if (output->group == 0)
-	{
-		dp_learn_layout(&output->layout, output->state);
 		dp_unit_norms(output->state, &output->layout, bounding->spec, &output->norms);
-	}
 	old = MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	for (int c = 0; c < node->ncolumns; c++)
 		values[c] = dp_entry_column(output->state, &output->layout, output->group, bounding->spec,

@@ -37,6 +37,16 @@
  * has any vector that is made of it by adding up bins of one group.  Proof.  In one group the
  * Euclidean norm of bins, or of their sums, is at most the sum of all bins, which is at most v, or v C_k / N.  []
  *
+ * Sets.  Where a value is a set of codes, v is how many there are in a group, too, and a unit has a credit in each of its codes:
+ * 1, or C_k / N where b > k.  A code of a group counts the sum of all units' credits in it, but
+ * at most 1: the number of different codes, of which those that heavy units alone have count less.
+ * Theorem.  What a unit adds to the counts of all groups is a vector without negative numbers whose norm is at most C_k.
+ * Proof.  The smaller one of 1 and a sum grows by at most what is added to the sum.  So a group's count grows by at most
+ * v times the credit, that is v, or v C_k / N.  []
+ * In integers a credit is 2^shift steps, or share C_k / U as that of a code above; a sum of credits needs for all k but the least bin of
+ * the units that have the code, and the sum of their shares: from that bin on the count is 1, and below it
+ * every unit has its share (agg/exact/distinct.c).
+ *
  * Invariants:
  *	- values are clamped to the bounds of the spec's grids here, and nowhere else;
  *	- |v| <= DP_MOST_VALUE, before anything else, by shifted_value alone; w is held to
@@ -133,7 +143,7 @@ norm_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, in
 static inline bool
 is_codes(const DpBoundSpec *spec, int i)
 {
-	return spec->value[i].kind == DP_VALUE_CODES;
+	return spec->value[i].kind == DP_VALUE_CODES || spec->value[i].kind == DP_VALUE_DISTINCT;
 }
 
 /* Returns how many codes i an entry has, in steps. */
@@ -231,4 +241,6 @@ dp_limit_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec
 	}
 	if (nlimits > 0 && norms->bin[l] > 0)
 		limited->share = share_of(value, norms->norm[l]);
+	if (spec->value[i].kind == DP_VALUE_DISTINCT && limited->share > 0)
+		limited->share = DP_SET_SHARE(limited->share, norms->bin[l]);
 }

@@ -119,6 +119,7 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 	{
 		layout->codes[i] = codes[i];
 		layout->has_codes |= codes[i] != 0;
+		layout->has_apart |= (codes[i] & DP_CODES_APART) != 0;
 	}
 
 	for (int i = 0; i < nkeys; i++)

@@ -82,12 +82,13 @@ typedef struct DpBoundState
 /*
  * How value i is kept as codes: not, or up to DP_CODES_MOST of them; as a set
  * of 64 bits each, or a multiset of 32 bits each.  A state has nvalues of
- * these, aligned.
+ * these, aligned.  A set that a norm limits leaves apart from all else (entry.c).
  */
 typedef uint16 DpCodeSpec;
 
 #define DP_CODES_SET	0x8000
-#define DP_CODES_MOST(code_spec) ((code_spec) & 0x7FFF)
+#define DP_CODES_APART	0x4000
+#define DP_CODES_MOST(code_spec) ((code_spec) & 0x3FFF)
 
 /* Which values are sums, a bit for each.  States of up to 64 values, nearly all, have one word of them. */
 #define DP_SUMS_WORDS ((DP_MAX_VALUES + 63) / 64)
@@ -123,6 +124,7 @@ typedef struct DpLayout
 	uint16		narrow;
 	uint64		sums[DP_SUMS_WORDS];
 	bool		has_codes;
+	bool		has_apart;		/* some leave apart */
 	uint32		entry_size;
 	uint16		key[DP_MAX_KEYS];
 	uint32		value[DP_MAX_VALUES];
@@ -137,7 +139,8 @@ typedef enum DpColumnKind
 	DP_COLUMN_CODES,			/* integer[] */
 	DP_COLUMN_DISTINCT_CODES,	/* bigint[] */
 	DP_COLUMN_CUT,				/* integer[]: where the total is */
-	DP_COLUMN_SHARE,			/* bigint: the value's share of its norm */
+	DP_COLUMN_SHARE,			/* bigint: the value's share of its norm; of a
+								 * set DP_SET_SHARE */
 	DP_COLUMN_BIN,				/* bigint: the bin of norm i */
 	DP_COLUMN_FIRST				/* bigint: 1 in the first group, else 0 */
 } DpColumnKind;
@@ -292,7 +295,20 @@ dp_counts_in(const DpBoundSpec *spec, int i, int n)
 	return n < spec->value[i].groups;
 }
 
-/* entry.c: the groups of a state as rows */
+/* what each code of a set has of its norm, with the norm's bin, which is below DP_MAX_NORM_LIMITS */
+#define DP_SET_SHARE(share, bin) ((int64) (share) << 8 | (bin))
+#define DP_SHARE_OF_SET(both) ((both) >> 8)
+#define DP_BIN_OF_SET(both) ((int) ((both) & 0xFF))
+
+StaticAssertDecl(DP_MAX_NORM_LIMITS <= 0xFF, "a bin of a norm takes more than a byte");
+
+/* entry.c: the groups of a state as rows, of which there are dp_state_rows */
+static inline int
+dp_state_rows(const DpBoundState *state, const DpLayout *layout)
+{
+	return layout->has_apart ? 2 * state->nentries : state->nentries;
+}
+
 extern Datum dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const DpBoundSpec *spec,
 							 const DpNorms *norms, DpRowColumn column, bool *isnull);
 extern void dp_check_row_column(const DpLayout *layout, DpRowColumn column);

@@ -104,7 +104,9 @@ dp_spec_codes(const DpBoundSpec *spec, int i)
 		return 0;
 	if (most < 1 || most > DP_MAX_CODES)
 		elog(ERROR, "bound_spec wants " INT64_FORMAT " codes", most);
-	return most | (spec->value[i].kind == DP_VALUE_DISTINCT ? DP_CODES_SET : 0);
+	if (spec->value[i].kind != DP_VALUE_DISTINCT)
+		return most;
+	return most | DP_CODES_SET | (spec->value[i].norm >= 0 ? DP_CODES_APART : 0);
 }
 
 /* Tells whether value i can be of this type, or of a domain over it. */
@@ -347,8 +349,8 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 	const DpRowLimits *row = &spec->value[i].row;
 	int			rows = spec->value[i].rows;
 
-	if (spec->value[i].groups < 1 || spec->value[i].norm < -1 || spec->value[i].norm >= spec->nnorms || spec->value[i].shift < 0 || spec->value[i].shift > 32 ||
-		(spec->value[i].norm >= 0 && (dp_spec_codes(spec, i) & DP_CODES_SET) != 0))
+	if (spec->value[i].groups < 1 || spec->value[i].norm < -1 || spec->value[i].norm >= spec->nnorms || spec->value[i].shift < 0 ||
+		spec->value[i].shift > 32)
 		return false;
 	switch ((DpValueKind) spec->value[i].kind)
 	{
@@ -359,11 +361,10 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 			return rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
 				grid->exponent == 0;
 		case DP_VALUE_CODES:
+		case DP_VALUE_DISTINCT:
 			/* a norm that limits codes is their own */
 			if (spec->value[i].norm >= 0 && dp_spec_norms(spec)[spec->value[i].norm].value != i)
 				return false;
-			/* FALLTHROUGH */
-		case DP_VALUE_DISTINCT:
 			return grid->upper >= 1 && grid->upper <= DP_MAX_CODES;
 		case DP_VALUE_COUNT:
 		case DP_VALUE_UNITS:

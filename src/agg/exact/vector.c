@@ -54,6 +54,12 @@ new_vector(int bins, int room)
 	return vector;
 }
 
+DpExactVector *
+dp_vector_make(int bins)
+{
+	return new_vector(bins, 0);
+}
+
 /* Returns how many places a table has, or 0 where an array takes no more. */
 static int
 room_for(int bins, int room)

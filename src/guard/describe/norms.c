@@ -3,7 +3,7 @@
  * norms.c
  *	  Columns to which a unit's contributions are limited by their norm.
  *
- * Counts, sums, statistics and histograms of a level with units: each has a norm, that of
+ * Counts, sums, statistics, histograms and numbers of distinct values of a level with units: each has a norm, that of
  * what it counts or adds up; two that count the same have one.  Another release
  * finds the limits (release/norms.c): it reads the rows of the level's and has a
  * column for each norm.  The selection of keys has a norm, too, but a fixed limit.
@@ -33,7 +33,7 @@ has_norm(const DpReleaseColumn *column, bool grouped)
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 
 	(void) dp_column_parts(column, parts);
-	return counts_rows(column) || parts[0].kind == DP_VALUE_CODES ||
+	return counts_rows(column) || parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_DISTINCT ||
 		(column->answer == DP_ANSWER_SUM && (column->kind == DP_VALUE_SUM || (grouped && column->kind == DP_VALUE_UNITS)));
 }
 
@@ -73,8 +73,8 @@ add_limiter(DpRelease *release)
 }
 
 /*
- * Tells whether what the level asks for can be added up by bins: not sets of values, as units in several bins may have the
- * same; nor cells, of which servers of a cluster make totals.
+ * Tells whether what the level asks for can be added up by bins: not where servers of a cluster send sets of values, or make totals
+ * of cells.
  */
 static bool
 may_have_norms(DpLevel *level, bool is_distributed)
@@ -85,7 +85,7 @@ may_have_norms(DpLevel *level, bool is_distributed)
 	foreach(lc, level->release->columns)
 	{
 		(void) dp_column_parts(lfirst(lc), parts);
-		if (parts[0].kind == DP_VALUE_DISTINCT || (is_distributed && (parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_CUT)))
+		if (is_distributed && (parts[0].kind == DP_VALUE_DISTINCT || parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_CUT))
 			return false;
 	}
 	return level->release->has_unit;
@@ -116,7 +116,7 @@ limits_codes(const DpRelease *release)
 	foreach(lc, release->columns)
 	{
 		(void) dp_column_parts(lfirst(lc), parts);
-		if (((DpReleaseColumn *) lfirst(lc))->norm >= 0 && parts[0].kind == DP_VALUE_CODES)
+		if (((DpReleaseColumn *) lfirst(lc))->norm >= 0 && (parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_DISTINCT))
 			return true;
 	}
 	return false;

@@ -95,8 +95,8 @@ class Entries:
         kept = ['unit%d' % i for i in range(len(unit) * with_unit)]
         kept += ['dp_cdp.bound_key(%d, state, NULL::%s) AS k%d' % (i, k.type, i) for i, k in enumerate(q.keys)]
         for i, v in enumerate(q.values):
-            kept.append({'distinct': 'dp_cdp.bound_distinct_codes(%d, state)'}.get(
-                v.kind, 'dp_cdp.bound_%s(%%d, state, %s)' % (v.kind if v.kind in ('cut', 'codes') else 'value', spec.replace('%', '%%'))) % i + ' AS v%d' % i)
+            kept.append('dp_cdp.bound_%s(%d, state, %s) AS v%d' % (
+                {'cut': 'cut', 'codes': 'codes', 'distinct': 'distinct_codes'}.get(v.kind, 'value'), i, spec, i))
         told = spec.replace('%', '%%')
         kept += ['dp_cdp.bound_bin(%d, state, %s) AS b%d' % (i, told, i) for i in range(len(q.norms))]
         kept += ['dp_cdp.bound_share(%d, state, %s) AS s%d' % (i, told, i) for i in q.limited()]
@@ -119,7 +119,9 @@ class Entries:
     def steps(self, column):
         return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, 'int'))" % column
 
-    def total_share(self, q, column):
+    def total_share(self, q, column, spec):
+        if column != 'f' and q.values[int(column[1:])].kind == 'distinct':
+            return 'dp_cdp.vector_counts(dp_cdp.codes_distinct_shares(v%s, %s, %s, %s))' % (column[1:], column, spec, column[1:])
         if column != 'f' and q.values[int(column[1:])].kind == 'codes':
             return 'dp_cdp.vector_counts(dp_cdp.codes_shares(v%s, %d, %s))' % (column[1:], BINS, column)
         return self.steps(column)
@@ -134,6 +136,8 @@ class Entries:
         kind = q.values[i].kind
         if kind in ('codes', 'cut'):
             return 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, %d))' % (i, BINS)
+        if kind == 'distinct' and i in q.limited():
+            return 'NULL'
         if kind == 'distinct':
             return 'dp_cdp.codes_distinct(v%d)' % i
         return self.steps('v%d' % i)
@@ -147,9 +151,9 @@ def statement(q, place, units, entries, spec=None):
     groups = [k if q.direct and q.keys[i].exact else k + '::text COLLATE "C"' for i, k in enumerate(keys)]
     if q.form == 'together':
         # several norms have rows of their own where rows are added up before
-        by_bins = q.by_bins and len(q.norms) < 2 or any(q.values[n.value].kind == 'codes' for n in q.norms)
+        by_bins = q.by_bins and len(q.norms) < 2 or any(q.values[n.value].kind in ('codes', 'distinct') for n in q.norms)
         groups += entries.bins(q) * by_bins
-        columns = groups + [entries.total_share(q, c) for c in entries.shares(q) if by_bins or not q.norms] + \
+        columns = groups + [entries.total_share(q, c, spec) for c in entries.shares(q) if by_bins or not q.norms] + \
             [entries.total(q, i) if by_bins or entries.norm(q, i) is None else entries.limited(q, i) for i in range(len(q.values))]
         return 'SELECT %s FROM (%s) units%s' % (', '.join(columns), entries.level(q, spec, place), ' GROUP BY ' + ', '.join(groups) if groups else '')
     columns = [u.replace('{u}', 'unit%d' % i) for i, u in enumerate(units)] + \
@@ -282,12 +286,13 @@ def random_where(rng, table, keys):
 
 def random_norms(rng, values):
     """one to three norms; of codes they limit these alone"""
-    free = [i for i, v in enumerate(values) if v.kind not in ('distinct', 'cut')]
+    free = [i for i, v in enumerate(values) if v.kind != 'cut']
     rng.shuffle(free)
     norms = []
     while free and len(norms) < 3 and rng.random() < 0.8:
         value = free.pop()
-        others = [i for i in free if values[i].kind != 'codes'][:rng.choice([0, 0, 1, 2]) if values[value].kind != 'codes' else 0]
+        alone = ('codes', 'distinct')
+        others = [i for i in free if values[i].kind not in alone][:rng.choice([0, 0, 1, 2]) if values[value].kind not in alone else 0]
         free = [i for i in free if i not in others]
         # rows of counts are small, steps of sums are not
         shift = rng.choice([0, 18, 20, 24, 24, 32]) if values[value].kind != 'sum' else rng.choice([0, 0, 4, 10, 20])
