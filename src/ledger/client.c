@@ -120,17 +120,29 @@ nap(int slot, long ms)
 	check_interrupts(slot);
 }
 
+/* Tells whoever asks, by an error, that nothing was done. */
+static void
+raise_refused(const DpReply *reply)
+{
+	if (asked_kind == DP_REQUEST_KEEP)
+		dp_raise_not_kept(reply);
+	dp_raise_refusal(reply);
+}
+
+static void
+raise_no_worker(DpReason reason)
+{
+	DpReply		reply = {.reason = reason};
+
+	raise_refused(&reply);
+}
+
 /* Raises the error that a worker does not answer, when the process has waited for it since long ago. */
 static void
 check_patience(int64 since)
 {
-	DpReply		reply = {.reason = DP_REASON_SILENT};
-
-	if (dp_ms_since(since) < DP_ANSWER_PATIENCE_MS)
-		return;
-	if (asked_kind == DP_REQUEST_KEEP)
-		dp_raise_not_kept(&reply);
-	dp_raise_refusal(&reply);
+	if (dp_ms_since(since) >= DP_ANSWER_PATIENCE_MS)
+		raise_no_worker(DP_REASON_SILENT);
 }
 
 /* ---------------------------------------------------------------------
@@ -196,7 +208,7 @@ start_worker(int slot, int64 since)
 			break;
 		made_room = made_room || (is_first && dp_send_worker_away());
 		if (dp_ms_since(since) > DP_WORKER_PATIENCE_MS)
-			dp_raise_no_worker_slot();
+			raise_no_worker(DP_REASON_NO_SLOT);
 		nap(slot, 10);
 	}
 	leave_queue();
@@ -211,9 +223,7 @@ start_worker(int slot, int64 since)
 		{
 			/* it may have come, and left again for want of work */
 			if (dp_entry_state(MyDatabaseId) == DP_WORKER_STARTING)
-				ereport(ERROR,
-						(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-						 errmsg("the privacy ledger's background worker could not start; nothing was debited: the server log says why")));
+				raise_no_worker(DP_REASON_NO_START);
 			return;
 		}
 		nap(slot, 1000);
@@ -528,9 +538,7 @@ submit_order(List *items, DpOrder *order)
 					 errmsg("the privacy ledger's background worker was lost during the debit, which may be spent; look at dp_cdp.budgets before you retry")));
 		if (reply.reason == DP_REASON_WORKER_GONE && attempt < MAX_ATTEMPTS)
 			continue;
-		if (order->kind == DP_REQUEST_KEEP)
-			dp_raise_not_kept(&reply);
-		dp_raise_refusal(&reply);
+		raise_refused(&reply);
 	}
 }
 

@@ -98,6 +98,8 @@ typedef enum DpReason
 								 * adopt_ledger() */
 	DP_REASON_NOT_INSTALLED,
 	DP_REASON_ERROR,			/* error in the worker, before its commit */
+	DP_REASON_NO_SLOT,			/* the server has no place for a worker */
+	DP_REASON_NO_START,			/* the worker could not start */
 	DP_REASON_SILENT,			/* the worker has not taken the request */
 	DP_REASON_WORKER_GONE		/* the worker left before it took the request */
 } DpReason;
@@ -377,6 +379,9 @@ extern bool dp_repeats_due(void);
 /* tells whether something is to be written that nobody waits for; how long that may wait, in ms */
 extern bool dp_audit_due(void);
 extern long dp_audit_timeout(void);
+
+/* a batch has ended in an error: the rest is tried again a second later */
+extern void dp_audit_failed(void);
 extern void dp_repeats_forget(void);
 
 /* --- notes.c --- */
@@ -479,7 +484,6 @@ extern bool dp_ledger_database_is_wanted(Oid database);
 /* --- refusal.c --- */
 
 extern void dp_raise_refusal(const DpReply *reply);
-extern void dp_raise_no_worker_slot(void);
 /* says that answers could not be kept; reply NULL: whether they were is not known */
 extern void dp_raise_not_kept(const DpReply *reply);
 

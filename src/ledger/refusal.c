@@ -216,6 +216,17 @@ dp_raise_refusal(const DpReply *reply)
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 					 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
 			break;
+		case DP_REASON_NO_SLOT:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy ledger found no free background worker; nothing was debited: retry, or ask the administrator to raise \"max_worker_processes\""),
+					 errdetail("All %d background workers are in use.", max_worker_processes)));
+			break;
+		case DP_REASON_NO_START:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy ledger's background worker could not start; nothing was debited: the server log says why")));
+			break;
 		case DP_REASON_SILENT:
 			raise_silent();
 			break;
@@ -235,19 +246,12 @@ dp_raise_not_kept(const DpReply *reply)
 	const char *cause = reply == NULL ? "the privacy ledger's background worker was lost" :
 	reply->reason == DP_REASON_BUSY ? "the kept answers are being changed by somebody else" :
 	reply->reason == DP_REASON_SILENT ? "the privacy ledger's background worker does not answer" :
+	reply->reason == DP_REASON_NO_SLOT ? "the privacy ledger found no free background worker" :
+	reply->reason == DP_REASON_NO_START ? "the privacy ledger's background worker could not start, the server log says why" :
 	"the privacy ledger failed, the server log has the cause";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more, unless it is of now(): retry",
 					cause)));
-}
-
-void
-dp_raise_no_worker_slot(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the privacy ledger found no free background worker; nothing was debited: retry, or ask the administrator to raise \"max_worker_processes\""),
-			 errdetail("All %d background workers are in use.", max_worker_processes)));
 }

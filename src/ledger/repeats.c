@@ -41,6 +41,8 @@
 #define REPEAT_MS 60000
 /* how long a number may be ahead of its row */
 #define FLUSH_MS 200
+/* how soon what nobody waits for is tried again after an error, which the server's log has */
+#define RETRY_MS 1000
 /* kinds of refusals that a role has rows for within REPEAT_MS */
 #define MAX_KINDS 100
 /* with so many keys, all are forgotten */
@@ -72,6 +74,9 @@ static HTAB *kinds = NULL;
 /* some number is ahead of its row, since then */
 static bool dirty = false;
 static int64 dirty_since = 0;	/* dp_uptime() */
+
+/* when the last batch ended in an error, dp_uptime() */
+static int64 failed_at = 0;
 
 static HTAB *
 make_table(const char *name, Size keysize, Size entrysize)
@@ -176,21 +181,30 @@ dp_repeats_due(void)
 	return dirty && dp_ms_since(dirty_since) > FLUSH_MS;
 }
 
+void
+dp_audit_failed(void)
+{
+	dp_repeats_forget();
+	failed_at = dp_uptime();
+}
+
 bool
 dp_audit_due(void)
 {
-	return dp_repeats_due() || dp_notes_posted();
+	return dp_ms_since(failed_at) >= RETRY_MS && (dp_repeats_due() || dp_notes_posted());
 }
 
 /* Returns how long the worker may sleep before it has to write numbers; a little when it could not. */
 long
 dp_audit_timeout(void)
 {
+	int64		least = Max(RETRY_MS - dp_ms_since(failed_at), DP_BUSY_RETRY_MS);
+
 	if (dp_notes_posted())
-		return DP_BUSY_RETRY_MS;
+		return least;
 	if (!dirty)
 		return LONG_MAX;
-	return Max(FLUSH_MS + 1 - dp_ms_since(dirty_since), DP_BUSY_RETRY_MS);
+	return Max(FLUSH_MS + 1 - dp_ms_since(dirty_since), least);
 }
 
 /* Writes a number into its row; false when that is not there, or not seen yet. */

@@ -441,7 +441,7 @@ debit_batch(void)
 		AbortCurrentTransaction();
 		FlushErrorState();
 		dp_tables_forget();
-		dp_repeats_forget();
+		dp_audit_failed();
 		answer_failed_batch(sqlstate);
 		RESUME_INTERRUPTS();
 	}

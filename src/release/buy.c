@@ -196,8 +196,13 @@ watch_until_kept(List *runs, EState *root, void (*read_and_keep) (List *, EState
 
 		dp_stop_reading();
 		error = dp_sandbox_catch(caller);
-		if (dp_ledger_watch_failed(&watch, &failures, &most))
-			error->message = psprintf("%s; %s", error->message, dp_failure_clause(failures, most));
+		if (!dp_ledger_watch_failed(&watch, &failures, &most))
+			ReThrowError(error);
+		/* others tell sizes of what was drawn and nobody is shown */
+		if (error->sqlerrcode != ERRCODE_DP_LEDGER_UNAVAILABLE && error->sqlerrcode != ERRCODE_QUERY_CANCELED)
+			dp_sandbox_raise(error, psprintf("%s, and %s", dp_charge_clause(&reader->charged),
+											 dp_failure_clause(failures, most)), true);
+		error->message = psprintf("%s; %s", error->message, dp_failure_clause(failures, most));
 		ReThrowError(error);
 	}
 	PG_END_TRY();

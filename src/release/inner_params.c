@@ -145,14 +145,20 @@ compile_param(ParamListInfo params, Param *param, ExprState *state, Datum *value
 static void
 release_executor_start(QueryDesc *desc, int eflags)
 {
+	bool		is_inner = false;
+
 	if (IsParallelWorker() && desc->params != NULL)
-		for (int i = 0; i < desc->params->numParams; i++)
-			if ((desc->params->params[i].pflags & PARAM_FLAG_OWN) != 0)
-				desc->params->paramCompile = compile_param;
+		for (int i = 0; i < desc->params->numParams && !is_inner; i++)
+			is_inner = (desc->params->params[i].pflags & PARAM_FLAG_OWN) != 0;
+	if (is_inner)
+		desc->params->paramCompile = compile_param;
 	if (prev_executor_start)
 		prev_executor_start(desc, eflags);
 	else
 		standard_ExecutorStart(desc, eflags);
+	/* a worker has no locks of the leader's */
+	if (is_inner)
+		dp_hold_long_values(desc->estate);
 }
 
 void

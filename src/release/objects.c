@@ -299,6 +299,16 @@ lock_long_values(Oid relid)
 	table_close(rel, NoLock);
 }
 
+void
+dp_hold_long_values(EState *estate)
+{
+	for (int i = 0; i < estate->es_range_table_size; i++)
+	{
+		if (estate->es_relations[i] != NULL)
+			lock_long_values(RelationGetRelid(estate->es_relations[i]));
+	}
+}
+
 static void
 lock_object(Oid classid, Oid objid)
 {

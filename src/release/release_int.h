@@ -447,6 +447,9 @@ extern void dp_end_prefetches(DpRun *run);
  */
 extern void dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged);
 
+/* objects.c: locks, in a parallel worker before it reads a row, tables of long values of relations that were opened */
+extern void dp_hold_long_values(EState *estate);
+
 /* ZC002 if what makes rows of one key one row is younger than a snapshot. */
 extern void dp_check_unique_keys(DpRelease *release, Snapshot snapshot);
 extern void dp_objects_init(void);

@@ -19,6 +19,7 @@ use Time::HiRes qw(usleep);
 our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_database dataset budget debit
   debit_error background finish wait_waiting wait_decided value balance pgbench_run crash_under_load
   hold_row release_row blocks worker_of wait_for_worker add_stays reader_of clinic_database set_clock start_with_clock);
+our @EXPORT_OK = qw(fill_locks empty_locks session ask add_waits wait_at_gate worker_errors);
 
 # The harness dies where psql cannot connect and is gone before it is given the query: who waits for a server that
 # comes back asks again.
@@ -302,6 +303,78 @@ sub wait_for_worker
 	return $node->poll_query_until('postgres',
 		    q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'}
 		  . qq{ AND datname = '$db' AND pid <> } . ($not || 0));
+}
+
+# A function that may run on rows, also in parallel workers, and waits where x is 77 for who holds the advisory lock (1, 77).
+sub add_waits
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db, <<'EOC');
+CREATE FUNCTION waits(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS
+	$$ BEGIN IF x = 77 THEN PERFORM pg_advisory_lock_shared(1, 77); PERFORM pg_advisory_unlock_shared(1, 77); END IF; RETURN x; END $$;
+SELECT dp_cdp.allow_function('waits(int)');
+EOC
+	return;
+}
+
+# until n processes wait there
+sub wait_at_gate
+{
+	my ($node, $db, $n) = @_;
+
+	$node->poll_query_until($db, "SELECT count(*) = $n FROM pg_locks WHERE locktype = 'advisory' AND classid = 1 AND objid = 77 AND NOT granted")
+	  or die 'nobody reads';
+	return;
+}
+
+# has a session fill the lock table but for so many places
+sub fill_locks
+{
+	my ($hog, $free) = @_;
+
+	$hog->query('SELECT count(pg_advisory_lock(i)) FROM generate_series(1, 100000) i;');
+	$hog->{stderr} = '';
+	$hog->query("SELECT count(pg_advisory_unlock(i)) FROM generate_series(1, $free) i;");
+	return;
+}
+
+sub empty_locks
+{
+	my ($hog) = @_;
+
+	$hog->query('SELECT pg_advisory_unlock_all();');
+	return;
+}
+
+# a session that knows all that it needs before the lock table is full
+sub session
+{
+	my ($node, $db, $role, @before) = @_;
+	my $session = $node->background_psql($db, on_error_stop => 0, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+
+	$session->query("$_;") for "SET SESSION AUTHORIZATION $role", @before;
+	return $session;
+}
+
+# asks in a session; '': answered, else the error
+sub ask
+{
+	my ($session, $sql) = @_;
+
+	$session->{stderr} = '';
+	$session->query("$sql;");
+	my $error = $session->{stderr} =~ /ERROR:  (.*)/ ? $1 : '';
+	$session->{stderr} = '';
+	return $error;
+}
+
+# how many errors the server's own processes have written into its log, from some place of it on
+sub worker_errors
+{
+	my ($node, $from) = @_;
+
+	return scalar(() = PostgreSQL::Test::Utils::slurp_file($node->logfile, $from) =~ /\[\d+\] ERROR:/g);
 }
 
 # gives a database a table that ana may ask for 500 rho

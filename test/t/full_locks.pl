@@ -3,8 +3,7 @@
 use strict;
 use warnings;
 
-use IPC::Run;
-use LedgerTest;
+use LedgerTest qw(:DEFAULT fill_locks empty_locks session ask);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -30,45 +29,7 @@ SELECT dp_cdp.set_budget('d', r::regrole, rho => 1000), dp_cdp.set_budget('k', r
 EOC
 my $query = 'SELECT dp_count(*) IS NULL FROM v WHERE stays(x) >= 0';
 
-# what fills the lock table but for so many places
 my $hog = $node->background_psql('test', on_error_stop => 0);
-sub fill
-{
-	my ($free) = @_;
-
-	$hog->query('SELECT count(pg_advisory_lock(i)) FROM generate_series(1, 100000) i;');
-	$hog->{stderr} = '';
-	$hog->query("SELECT count(pg_advisory_unlock(i)) FROM generate_series(1, $free) i;");
-	return;
-}
-
-sub empty
-{
-	$hog->query('SELECT pg_advisory_unlock_all();');
-	return;
-}
-
-# what is asked in a session of its own that knows all that it needs before the table is full
-sub session
-{
-	my ($role, @before) = @_;
-	my $session = $node->background_psql('test', on_error_stop => 0, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
-
-	$session->query("$_;") for "SET SESSION AUTHORIZATION $role", @before;
-	return $session;
-}
-
-# asks in a session; '': answered, else the error
-sub ask
-{
-	my ($session, $sql) = @_;
-
-	$session->{stderr} = '';
-	$session->query("$sql;");
-	my $error = $session->{stderr} =~ /ERROR:  (.*)/ ? $1 : '';
-	$session->{stderr} = '';
-	return $error;
-}
 
 sub failures
 {
@@ -81,11 +42,11 @@ sub failures
 
 for my $free (0 .. 3)
 {
-	my $bob = session('bob', $query);
-	my $cat = session('cat', $query);
+	my $bob = session($node, 'test', 'bob', $query);
+	my $cat = session($node, 'test', 'cat', $query);
 	my $ana = background($node, 'test', "SET SESSION AUTHORIZATION ana; SET test.stay = 600;\n$query;");
 	my $pid = reader_of($node, 'test');
-	fill($free);
+	fill_locks($hog, $free);
 	kill 'INT', $pid;
 	finish($ana);
 	like($ana->{err}, qr/ERROR:  (?:57014|ZC002): .*charged/, "$free places: a release failed");
@@ -95,7 +56,7 @@ for my $free (0 .. 3)
 	note $error;
 	my $uncounted = $error =~ /could not count/;
 	ok($uncounted || $error ne '' || failures() eq ($free + 1) . ' ' . ($free + 1), "$free places: an answer is given only where the failure is counted");
-	empty();
+	empty_locks($hog);
 	ok($node->poll_query_until('test', q{SELECT failures = } . ($free + 1) . q{ FROM dp_cdp.budget WHERE dataset = 'd' AND role = 'team'::regrole}), "$free places: it is counted as soon as that is possible");
 	is(failures(), ($free + 1) . ' ' . ($free + 1), "$free places: once");
 	is(ask($cat, $query), '', "$free places: others are answered");
@@ -111,14 +72,14 @@ my $spent = q{SELECT round(rho_spent * 1e6) || ' ' || (SELECT count(*) FROM dp_c
 for my $free (0 .. 3)
 {
 	my $n = $free + 1;
-	my $cat = session('cat', $query, "SELECT dp_count(*) IS NULL FROM w WHERE x < $n");
+	my $cat = session($node, 'test', 'cat', $query, "SELECT dp_count(*) IS NULL FROM w WHERE x < $n");
 	my $kept = "SELECT dp_count(*) FROM w WHERE x < 10 * $n";
 	my ($before, $before_kept) = map { value($node, 'test', sprintf($spent, $_)) } qw(d k);
-	fill($free);
+	fill_locks($hog, $free);
 	my $error = ask($cat, $query);
 	my $error_kept = ask($cat, $kept);
 	note $error, ' ', $error_kept;
-	empty();
+	empty_locks($hog);
 	my ($after, $after_kept) = map { value($node, 'test', sprintf($spent, $_)) } qw(d k);
 	is($after, $error eq '' || $error !~ /nothing was debited|nothing was charged|53200/ ? join(' ', map { $_ + 1 } split / /, $before) : $before, "$free places: what an answer costs was debited, and is in the audit, or nothing was");
 	is(ask($cat, $kept), '', "$free places: a kept answer is given afterwards");
@@ -143,11 +104,11 @@ my %said = (answered => 0, refused => 0);
 for my $free (by_run([ 2, 3, 4, 8 ], [ 0 .. 8 ])->@*)
 {
 	# a process has places of its own for sixteen relations
-	my $cat = session('cat', 'SET enable_seqscan = off', 'BEGIN', $letter =~ s{= 7}{= 3}r,
+	my $cat = session($node, 'test', 'cat', 'SET enable_seqscan = off', 'BEGIN', $letter =~ s{= 7}{= 3}r,
 		map { "LOCK TABLE locks.l$_ IN ACCESS SHARE MODE" } 1 .. 40);
-	fill($free);
+	fill_locks($hog, $free);
 	my $error = ask($cat, $letter);
-	empty();
+	empty_locks($hog);
 	$cat->quit;
 	$said{ $error eq '' ? 'answered' : 'refused' }++;
 	like($error, qr/^$|^53200: out of shared memory$|nothing was (?:debited|charged)/, "$free places: a person with a letter is answered, or refused for nothing");
