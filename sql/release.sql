@@ -290,8 +290,13 @@ RESET dp_cdp.rho;
 SET client_min_messages = notice;
 SET dp_cdp.max_groups = 2;
 SELECT count(*) FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept UNION ALL SELECT dept, dp_count(*) FROM visits WHERE code = 1 GROUP BY dept) q;
+SET dp_cdp.rho = 0.02;
+SET dp_cdp.max_contribution = auto;
+SELECT count(n) FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) q;
+RESET dp_cdp.max_contribution;
+RESET dp_cdp.rho;
 SET dp_cdp.max_groups = 3;
-SELECT count(*) FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) q;
+SELECT count(n) FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) q;
 SET client_min_messages = warning;
 RESET dp_cdp.max_groups;
 

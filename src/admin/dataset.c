@@ -132,7 +132,7 @@ set_contribution(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 	if (!dp_contribution_of_text(text_to_cstring(PG_GETARG_TEXT_PP(arg)), &row->max_contribution))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("max_contribution must be \"auto\", or a number of rows from %g to %g, such as 20",
+				 errmsg("max_contribution must be \"auto\", or a number of rows from %.7g to %.7g, such as 20",
 						DP_LEAST_CONTRIBUTION, DP_MOST_CONTRIBUTION)));
 	if (PG_ARGISNULL(5))
 		row->max_groups = 0;

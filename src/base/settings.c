@@ -178,7 +178,7 @@ check_contribution_setting(char **newval, void **extra, GucSource source)
 	if (**newval != '\0' && !dp_contribution_of_text(*newval, &rows))
 	{
 		GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
-		GUC_check_errmsg("dp_cdp.max_contribution must be auto, or a number of rows from %g to %g; RESET it for the dataset's default",
+		GUC_check_errmsg("dp_cdp.max_contribution must be auto, or a number of rows from %.7g to %.7g; RESET it for the dataset's default",
 						 DP_LEAST_CONTRIBUTION, DP_MOST_CONTRIBUTION);
 		return false;
 	}

@@ -501,13 +501,15 @@ notice_hard_limits(const DpPricedRelease *priced, List *told)
 	? psprintf("in at most %d of these " INT64_FORMAT " groups", priced->max_groups, priced->declared)
 	: psprintf("in at most %d groups", priced->max_groups);
 	const char *hint = dp_most_groups(priced->dataset) == 0
-	? "Here limits are not found from the data, and nobody has set any. SET dp_cdp.max_groups to the groups that should count."
-	: "Which groups is drawn at random. SET dp_cdp.max_groups to more of them; counts, sums and averages lose none with SET dp_cdp.max_contribution = auto.";
+	? "Here limits are not found from the data, and nobody has set max_groups. SET dp_cdp.max_groups to how many groups should count."
+	: psprintf("Which groups is drawn at random. SET dp_cdp.max_groups = " INT64_FORMAT " to count more of them%s.",
+			   (int64) Min(priced->declared, DP_MAX_CONTRIBUTION),
+			   dp_limits_norms(priced->dataset, priced->release) ? "" : "; with SET dp_cdp.max_contribution = auto, too, noise does not grow with groups");
 	char	   *rows = psprintf("with at most %d rows%s", priced->max_rows, dp_has_groups(priced->release) ? " of each group" : "");
 
 	told = notice_limits(priced, dp_cuts_groups, groups, hint, told);
 	return notice_limits(priced, dp_has_usual_rows, rows,
-						 "Here limits are not found from the data, and nobody has set any. SET dp_cdp.max_rows to the rows that should count.", told);
+						 "Here limits are not found from the data, and nobody has set max_rows. SET dp_cdp.max_rows to how many rows should count.", told);
 }
 
 /*

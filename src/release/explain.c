@@ -121,6 +121,24 @@ norm_of(const DpPricedColumn *column)
 	return (double) column->limits[column->limit] / column->norm_unit;
 }
 
+/* Returns in which groups of a unit a column counts it; "" where that are all. */
+static char *
+groups_text(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	return !dp_cuts_groups(priced, column) ? ""
+		: priced->declared > 0 ? psprintf(" in %d of " INT64_FORMAT " groups", priced->max_groups, priced->declared)
+		: psprintf(" in %d groups", priced->max_groups);
+}
+
+/* Returns the same for a line that goes on with a norm. */
+static char *
+groups_of_norm(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	char	   *groups = groups_text(priced, column);
+
+	return *groups ? psprintf("%s,", groups) : "";
+}
+
 /* Returns why limits of a column are not shown, which its bounds depend on; NULL where they are known. */
 static const char *
 limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
@@ -130,7 +148,7 @@ limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
 	if (column->later)
 		return column->found_first ? "values within bounds that are found first" : "values within what public columns hold";
 	if (dp_waits_for_limit(column))
-		return "a unit counts up to a norm that is found first";
+		return psprintf("a unit counts%s up to a norm that is found first", groups_of_norm(priced, column));
 	return NULL;
 }
 
@@ -138,9 +156,7 @@ limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
 static char *
 counted_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	char	   *groups = !dp_cuts_groups(priced, column) ? ""
-	: priced->declared > 0 ? psprintf(" in %d of " INT64_FORMAT " groups", priced->max_groups, priced->declared)
-	: psprintf(" in %d groups", priced->max_groups);
+	char	   *groups = groups_text(priced, column);
 	char	   *rows = dp_has_usual_rows(priced, column) && !limits_by_rows(priced, column)
 	? psprintf(" with %d rows%s", priced->max_rows, dp_has_groups(priced->release) ? " of each group" : "") : "";
 
@@ -160,7 +176,7 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 	if (column->nlimits > 0 && column->desc->hidden)
 		return "  a unit in n groups weighs 1 / sqrt(n) in each";
 	if (column->nlimits > 0)
-		return psprintf("  a unit counts up to a norm of %.4g %s", norm_of(column),
+		return psprintf("  a unit counts%s up to a norm of %.4g %s", groups_of_norm(priced, column), norm_of(column),
 						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound"
 						: column->parts[0].desc.kind == DP_VALUE_DISTINCT ? "values" : "rows");
 	if (column->totals.known && priced->release->has_unit)

@@ -588,26 +588,30 @@ dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState
 	audit_texts(priced);
 }
 
-/* Tells whether max_groups and max_rows are all that limits what a unit adds to a column. */
+/* Tells whether a column is an answer to which what a unit adds is limited. */
 static bool
-has_hard_limits(const DpPricedRelease *priced, const DpPricedColumn *column)
+limits_units(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	return priced->release->has_unit && !priced->release->is_finder && !column->desc->hidden && column->nlimits == 0;
+	return priced->release->has_unit && !priced->release->is_finder && !column->desc->hidden;
 }
 
 bool
 dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	if (!has_hard_limits(priced, column) || !dp_has_groups(priced->release))
+	bool		is_set = dp_most_groups(priced->dataset) > 0;
+
+	/* a norm alone leaves out no groups */
+	if (!limits_units(priced, column) || !dp_has_groups(priced->release) || (column->nlimits > 0 && !is_set))
 		return false;
 	/* where there may be any number of groups, who has set a limit knows it */
-	return priced->declared > 0 ? priced->max_groups < priced->declared : dp_most_groups(priced->dataset) == 0;
+	return priced->declared > 0 ? priced->max_groups < priced->declared : !is_set;
 }
 
 bool
 dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	return has_hard_limits(priced, column) && dp_most_rows(priced->dataset) == 0 && column->parts[0].desc.kind != DP_VALUE_UNITS &&
+	return limits_units(priced, column) && column->nlimits == 0 && dp_most_rows(priced->dataset) == 0 &&
+		column->parts[0].desc.kind != DP_VALUE_UNITS &&
 		!(column->totals.known && !column->totals_by_rows);
 }
 

@@ -167,7 +167,7 @@ SELECT near('SELECT NULL::text, count(DISTINCT v) FILTER (WHERE cost > 3) FROM v
 SELECT near('SELECT k, count(DISTINCT v) FROM visits WHERE v < 0 GROUP BY k', '', 'SELECT ''a'' AS key, 0::float8 AS answer', 0.6, 'of no rows');
 -- hard limits alone, and beside a norm
 SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3'), 'count(DISTINCT v)  (sigma=4.24264 rho=0.5)  a unit counts in 2 of 4 groups', 'hard limits are limits of groups and values');
-SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3; SET dp_cdp.max_contribution = 2'), 'count(DISTINCT v)  (sigma=2 rho=0.5)  a unit counts up to a norm of 2 values', 'or the norm, where that is less');
+SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3; SET dp_cdp.max_contribution = 2'), 'count(DISTINCT v)  (sigma=2 rho=0.5)  a unit counts in 2 of 4 groups, up to a norm of 2 values', 'or the norm, where that is less');
 SET dp_cdp.rho = 5000;
 SELECT near(:'at_once', 'SET dp_cdp.max_rows = 60; SET dp_cdp.max_groups = 1', 'SELECT ''none'' AS key, count(DISTINCT v)::float8 AS answer FROM visits', 5, 'all values within hard limits');
 -- what is told before

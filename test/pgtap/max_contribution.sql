@@ -205,11 +205,11 @@ SELECT costs('SELECT dp_count(*), dp_cut(dp_count(*)) FROM visits', '10000', 'wh
 -- --------------------------------------------------------------------------
 
 SET SESSION AUTHORIZATION analyst1;
-SELECT throws_ok(format('SET dp_cdp.max_contribution = %L', v), 'ZC004', 'dp_cdp.max_contribution must be auto, or a number of rows from 0.0625 to 1.04858e+06; RESET it for the dataset''s default', 'no setting: ' || v)
+SELECT throws_ok(format('SET dp_cdp.max_contribution = %L', v), 'ZC004', 'dp_cdp.max_contribution must be auto, or a number of rows from 0.0625 to 1048576; RESET it for the dataset''s default', 'no setting: ' || v)
 	FROM unnest('{0,-1,-0,0.06,1048577,1e300,1e-300,nan,inf,infinity,-inf,x,auto 3,3 rows,"3,5",--,find}'::text[]) v;
 SELECT throws_ok(format('SET LOCAL dp_cdp.max_contribution = %s', v), code, NULL, v) FROM (VALUES ('-1', 'ZC004'), ('NULL', '42601')) v (v, code);
 RESET SESSION AUTHORIZATION;
-SELECT costs(format('SET LOCAL dp_cdp.max_contribution = %L; SELECT dp_count(*) FROM visits', v), 'ZC004 dp_cdp.max_contribution must be auto, or a number of rows from 0.0625 to 1.04858e+06; RESET it for the dataset''s default 0', 'nothing is spent: ' || v)
+SELECT costs(format('SET LOCAL dp_cdp.max_contribution = %L; SELECT dp_count(*) FROM visits', v), 'ZC004 dp_cdp.max_contribution must be auto, or a number of rows from 0.0625 to 1048576; RESET it for the dataset''s default 0', 'nothing is spent: ' || v)
 	FROM unnest('{0,-1,nan,infinity,x}'::text[]) v;
 SELECT costs(format('SET LOCAL dp_cdp.max_contribution = %L; SELECT dp_count(*) FROM visits', v), '10000', 'a setting: ' || v) FROM unnest('{0.0625,1048576,AUTO,3.5,1e2}'::text[]) v;
 SET dp_cdp.max_contribution = 1048576;
@@ -218,7 +218,7 @@ SELECT is(norm, 1048576::float8, 'the largest limits a sum, too: ' || name) FROM
 RESET SESSION AUTHORIZATION;
 RESET dp_cdp.max_contribution;
 SET SESSION AUTHORIZATION owner1;
-SELECT throws_ok(format('SELECT dp_cdp.%s(%L, max_contribution => %L)', f, d, v), 'ZC004', 'max_contribution must be "auto", or a number of rows from 0.0625 to 1.04858e+06, such as 20', format('no option of %s: %s', f, v))
+SELECT throws_ok(format('SELECT dp_cdp.%s(%L, max_contribution => %L)', f, d, v), 'ZC004', 'max_contribution must be "auto", or a number of rows from 0.0625 to 1048576, such as 20', format('no option of %s: %s', f, v))
 	FROM (VALUES ('create_dataset', 'other'), ('alter_dataset', 'shop')) f (f, d), unnest('{0,-1,nan,infinity,x,""}'::text[]) v;
 -- a dataset's, which a session may replace
 SELECT dp_cdp.alter_dataset('shop', max_contribution => '2');

@@ -156,7 +156,7 @@ SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', max_rho => 1000);
 RESET SESSION AUTHORIZATION;
 
--- an average of 10000 rows in 0..1000, in the middle: sigma is 1000 / 10000 / sqrt(4 rho), so 2 needs rho 0.0024
+-- an average of 10000 rows in 0..1000, in the middle: sigma is 0.61 * 1000 / 10000 / sqrt(2 rho), so 2 needs rho 0.0018
 SELECT unnest(ARRAY[
 	is(c.aggregates, '{first look: dp_avg(cost),dp_avg(cost)}', 'an average needs a look for an absolute target'),
 	is(c.rho[1], 0.001, '... at a tenth'),
