@@ -301,7 +301,7 @@ CREATE FUNCTION dp_cdp.bound_value(integer, dp_cdp.bound_state, dp_cdp.bound_spe
 	AS 'MODULE_PATHNAME', 'dp_bound_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
 	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state) RETURNS SETOF bigint[]
+CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint[]
 	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.bound_cut(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
 	AS 'MODULE_PATHNAME', 'dp_bound_cut' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
@@ -360,6 +360,15 @@ CREATE AGGREGATE dp_cdp.codes_distinct(codes bigint[]) (
 	SFUNC = dp_cdp.codes_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
 	FINALFUNC = dp_cdp.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
+CREATE FUNCTION dp_cdp.codes_distinct_shares_add(dp_cdp.exact_distinct, bigint[], bigint, dp_cdp.bound_spec, integer)
+	RETURNS dp_cdp.exact_distinct
+	AS 'MODULE_PATHNAME', 'dp_codes_distinct_shares' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.distinct_shares(dp_cdp.exact_distinct) RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_distinct_shares' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.codes_distinct_shares(codes bigint[], share bigint, dp_cdp.bound_spec, value integer) (
+	SFUNC = dp_cdp.codes_distinct_shares_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp.distinct_shares, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+);
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint),
 	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
@@ -368,7 +377,8 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint),
 	dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum),
 	dp_cdp.limited_sum_parts(dp_cdp.limited_sum),
-	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
+	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[]),
+	dp_cdp.codes_distinct_shares_add(dp_cdp.exact_distinct, bigint[], bigint, dp_cdp.bound_spec, integer)
 	FROM PUBLIC;
 
 -- Bounds are of a row's value everywhere, and a unit's total has limits of its own.

@@ -426,7 +426,7 @@ CREATE FUNCTION dp_cdp.bound_value(integer, dp_cdp.bound_state, dp_cdp.bound_spe
 	AS 'MODULE_PATHNAME', 'dp_bound_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
 	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state) RETURNS SETOF bigint[]
+CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint[]
 	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.bound_cut(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
 	AS 'MODULE_PATHNAME', 'dp_bound_cut' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
@@ -585,6 +585,15 @@ CREATE AGGREGATE dp_cdp.codes_distinct(codes bigint[]) (
 	SFUNC = dp_cdp.codes_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
 	FINALFUNC = dp_cdp.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
+CREATE FUNCTION dp_cdp.codes_distinct_shares_add(dp_cdp.exact_distinct, bigint[], bigint, dp_cdp.bound_spec, integer)
+	RETURNS dp_cdp.exact_distinct
+	AS 'MODULE_PATHNAME', 'dp_codes_distinct_shares' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.distinct_shares(dp_cdp.exact_distinct) RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_distinct_shares' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.codes_distinct_shares(codes bigint[], share bigint, dp_cdp.bound_spec, value integer) (
+	SFUNC = dp_cdp.codes_distinct_shares_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp.distinct_shares, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+);
 
 -- Aggregates of one unit's rows, in place of PostgreSQL's own whose results depend on the
 -- order of rows: floating point is added up without rounding, and min and max tell apart
@@ -742,7 +751,7 @@ CREATE FUNCTION dp_cdp.limited_sum_parts(dp_cdp.limited_sum) RETURNS numeric[]
 	AS 'MODULE_PATHNAME', 'dp_limited_sum_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Not revoked: is_declared, key_place, exact_sum, clamped_steps, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
--- bound_distinct_codes, bound_cut, bound_share, bound_bin, bound_first, steps_sum, limited_sum, codes_histogram, codes_distinct, distinct_count,
+-- bound_distinct_codes, bound_cut, bound_share, bound_bin, bound_first, steps_sum, limited_sum, codes_histogram, codes_distinct, distinct_count, distinct_shares,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or
 -- bound_spec to call them with is nobody's to make.  chebyshev, product,
@@ -782,6 +791,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint),
 	dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum),
 	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[]),
+	dp_cdp.codes_distinct_shares_add(dp_cdp.exact_distinct, bigint[], bigint, dp_cdp.bound_spec, integer),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, real),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, double precision),
 	dp_cdp.exact_float_square(dp_cdp.exact_float, real),
