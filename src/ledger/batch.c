@@ -71,8 +71,7 @@ later(DpRequest *req, DpReason reason, const char *dataset)
 	return DP_OUTCOME_LATER;
 }
 
-/* who pays where caps alone do */
-static DpLedgerPayer nobody = {.nbudgets = 0};
+DpLedgerPayer dp_nobody = {.nbudgets = 0};
 
 /* Finds the datasets of a request, with who pays; returns the number of shares. */
 static int
@@ -96,7 +95,7 @@ make_shares(DpWork *work, DpRequest *req, DpShare *shares)
 			shares[s].dataset = dp_directory_dataset(&work->table[DP_T_DATASET],
 													 &work->table[DP_T_BUDGET],
 													 work->snapshot, name);
-			shares[s].payer = req->of_caps ? &nobody : dp_directory_payer(shares[s].dataset, req->role, req->other_payer);
+			shares[s].payer = req->of_caps ? &dp_nobody : dp_directory_payer(shares[s].dataset, req->role, req->other_payer);
 			shares[s].debits = NULL;
 			shares[s].ndebits = 0;
 			n++;
@@ -161,7 +160,7 @@ first_short(DpWork *work, DpShare *share, DpReply *reply)
 	DpBalance  *cap = dp_get_balance(work, share->dataset, &share->dataset->cap);
 
 	reply->asked = share->rho[share->payer->nbudgets];
-	if (share->payer->nbudgets == 0 && share->payer != &nobody)
+	if (share->payer->nbudgets == 0 && share->payer != &dp_nobody)
 		return DP_REASON_NO_BUDGET;
 	for (int i = 0; i <= share->payer->nbudgets; i++)
 	{

@@ -122,6 +122,9 @@ typedef struct DpLadder
 	int64		pending_delta;
 } DpLadder;
 
+/* batch.c: who pays where caps alone do */
+extern DpLedgerPayer dp_nobody;
+
 /* a balance, locked and read if that is possible: see its state */
 extern DpBalance *dp_get_balance(DpWork *work, DpLedgerDataset *dataset, DpRowRef *ref);
 

@@ -23,6 +23,12 @@
 
 #include "ledger/batch.h"
 
+static DpLedgerPayer *
+payer_of(DpLedgerDataset *dataset, const DpFailure *failure)
+{
+	return failure->of_caps ? &dp_nobody : dp_directory_payer(dataset, failure->role, failure->session_role);
+}
+
 /*
  * Counts a failure at every budget that paid for the release.  False when
  * others hold locks on one of them.
@@ -37,7 +43,7 @@ count_failure(DpWork *work, DpFailure *failure)
 	/* dropped, with its budgets */
 	if (!dataset->exists)
 		return true;
-	share.payer = dp_directory_payer(dataset, failure->role, failure->session_role);
+	share.payer = payer_of(dataset, failure);
 	for (int i = 0; i <= share.payer->nbudgets; i++)
 	{
 		if (dp_get_balance(work, dataset, dp_share_row(&share, i))->state != BALANCE_LOCKED)
@@ -65,7 +71,7 @@ note_uncounted(DpWork *work, const DpFailure *failure, bool is_stuck)
 
 	uncounted->dataset = dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET],
 											  work->snapshot, failure->dataset);
-	uncounted->payer = dp_directory_payer(uncounted->dataset, failure->role, failure->session_role);
+	uncounted->payer = payer_of(uncounted->dataset, failure);
 	uncounted->is_stuck = is_stuck;
 	work->uncounted = lappend(work->uncounted, uncounted);
 }

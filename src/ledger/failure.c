@@ -163,6 +163,7 @@ post(const DpLedgerWatch *watch, bool wait)
 	entry->database = MyDatabaseId;
 	entry->role = watch->role;
 	entry->session_role = watch->session_role;
+	entry->of_caps = watch->of_caps;
 	entry->waiter = wait ? dp_my_proc_number() : -1;
 	copy_text(entry->dataset, watch->item.dataset, sizeof(entry->dataset));
 	copy_text(entry->application, watch->application, sizeof(entry->application));
@@ -219,10 +220,11 @@ post_at_exit(int code, Datum arg)
 }
 
 void
-dp_ledger_watch_prepare(DpLedgerWatch *watch, const DpDebitItem *item, Oid role)
+dp_ledger_watch_prepare(DpLedgerWatch *watch, const DpDebitItem *item, Oid role, bool of_caps)
 {
 	watch->session_role = GetSessionUserId();
 	watch->role = role;
+	watch->of_caps = of_caps;
 	watch->application = application_name;
 	watch->item = *item;
 	watch->is_remote = RecoveryInProgress();

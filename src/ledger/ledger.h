@@ -126,13 +126,14 @@ extern bool dp_role_pays(Oid payer, Oid role);
  * A release that was debited and reads protected rows from here on.  However
  * that ends, one of the two functions below is called; if the process ends
  * instead, the release counts as failed, too.  The watch and what the item
- * points to must last as long.  role: current_user of the debit.  One may be
- * within another: a failure counts once.
+ * points to must last as long.  role: current_user of the debit.  of_caps: it
+ * was dp_ledger_debit_caps.  One may be within another: a failure counts once.
  */
 typedef struct DpLedgerWatch
 {
 	Oid			session_role;	/* who paid */
 	Oid			role;
+	bool		of_caps;		/* caps alone paid: no budget counts it */
 	const char *application;
 	bool		is_remote;		/* the primary counts for this standby */
 	bool		is_counted;		/* by one within it */
@@ -144,7 +145,7 @@ typedef struct DpLedgerWatch
  * Before that, while errors may still be raised: on a standby the primary is
  * told, ZC003 where it cannot be.
  */
-extern void dp_ledger_watch_prepare(DpLedgerWatch *watch, const DpDebitItem *item, Oid role);
+extern void dp_ledger_watch_prepare(DpLedgerWatch *watch, const DpDebitItem *item, Oid role, bool of_caps);
 extern void dp_ledger_watch_begin(DpLedgerWatch *watch);
 extern void dp_ledger_watch_end(DpLedgerWatch *watch);
 

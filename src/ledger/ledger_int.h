@@ -218,6 +218,7 @@ typedef struct DpFailure
 	Oid			database;
 	Oid			session_role;	/* who paid */
 	Oid			role;
+	bool		of_caps;		/* no budget did but the dataset's cap */
 	int			waiter;			/* slot of the process that waits, -1: none */
 	bool		is_stuck;		/* the worker could not count it alone: its
 								 * payers are debited no more until it can */

@@ -300,7 +300,7 @@ dp_prepare_watch(const DpRun *run, DpLedgerWatch *watch)
 
 	if (run->pilot)
 		item->aggregates = dp_pilot_label(item->aggregates);
-	dp_ledger_watch_prepare(watch, item, run->payer);
+	dp_ledger_watch_prepare(watch, item, run->payer, run->priced->limits_alone);
 }
 
 /* Runs the inner plan, whose rows have been paid for, and reports any failure as one. */

@@ -173,6 +173,11 @@ END $$;
 SELECT * FROM no_plan();
 
 SELECT same(f, 'i4', 'visit', CASE WHEN :long OR name <> 'most values' THEN '{1,2}' ELSE '{1}' END::int[]) FROM form f;
+-- who is in no bin adds the same by rows of his own and by one of several units, and is in no histogram
+SELECT is(dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b, v, s, f)), '{-1,1,0,0,2,7,3,1}'::numeric[], 'units without bins, ' || rows)
+	FROM (VALUES ('apart', -1, 1, 0, 1), ('apart', -1, 0, 0, 1), ('apart', 2, 7, 3, 1), ('together', -1, 1, 0, 2), ('together', 2, 7, 3, 1)) r (rows, b, v, s, f) GROUP BY rows;
+SELECT is(dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b, v, 0, f)), NULL::numeric[], 'whose values come to 0, ' || rows)
+	FROM (VALUES ('apart', -1, 1, 1), ('apart', -1, -1, 1), ('together', -1, 0, 2)) r (rows, b, v, f) GROUP BY rows;
 -- of several norms each has rows of its own
 SELECT same(f, 'i4', 'visit', '{3}') FROM form f WHERE cardinality(bins(f)) = 1;
 SELECT same(f, unit, 'visit') FROM form f, unnest('{i2,i8,d,ts,b}'::text[]) unit WHERE f.name = 'count' OR f.name = 'sums' AND unit <> 'b';

@@ -150,7 +150,11 @@ SELECT is(d.rho_spent - s.rho_spent, 1::numeric, 'a rollback') FROM dp_cdp.datas
 -- an error after the debit: the answer waits for its step, and a busy machine has 0.9 s for the debit
 TRUNCATE spent;
 INSERT INTO spent SELECT balances(), rho_spent FROM dp_cdp.dataset WHERE name = 'shop';
+-- who asks could pay from a budget that others have, too, and that one did not pay
+CREATE ROLE everybody;
+GRANT everybody TO owner1, analyst1;
 SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_budget('shop', 'everybody', rho => 1) \g /dev/null
 SELECT dp_cdp.alter_dataset('shop', answer_step => '1 s');
 SET statement_timeout = '900ms';
 \set ON_ERROR_STOP 0
@@ -161,6 +165,10 @@ SELECT dp_cdp.alter_dataset('shop', answer_step => '0');
 RESET SESSION AUTHORIZATION;
 SELECT is(d.rho_spent - s.rho_spent, 1::numeric, 'an error') FROM dp_cdp.dataset d, spent s WHERE name = 'shop';
 SELECT is(aggregates || ' ' || rho, 'limit of public.dp_count(*) 0', 'which is a failure') FROM dp_cdp.release_log WHERE failed ORDER BY id DESC LIMIT 1;
+SELECT is(sum(failures), 0::bigint, 'of the dataset alone: it counts at no budget') FROM dp_cdp.budgets WHERE dataset = 'shop';
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.drop_budget('shop', 'everybody') \g /dev/null
+RESET SESSION AUTHORIZATION;
 
 -- --------------------------------------------------------------------------
 -- Refusals, for nothing

@@ -277,16 +277,22 @@ dp_limited_sum_parts(PG_FUNCTION_ARGS)
 	const DpLimitedSum *sum = (const DpLimitedSum *) PG_GETARG_POINTER(0);
 	Datum	   *parts = palloc(sizeof(Datum) * 4 * Max(sum->nbins, 1));
 	DpGrid		steps;
+	int			n = 0;
 
 	dp_grid_for_scaled(1, &steps);
 	for (int i = 0; i < sum->nbins; i++)
 	{
 		const DpLimitedBin *bin = dp_limited_bins(sum) + i;
 
-		parts[4 * i] = NumericGetDatum(int64_to_numeric(sum->bin[i]));
-		parts[4 * i + 1] = dp_grid_value(dp_exact_sum_get(&bin->value), &steps, NUMERICOID);
-		parts[4 * i + 2] = NumericGetDatum(int64_to_numeric(bin->share));
-		parts[4 * i + 3] = NumericGetDatum(int64_to_numeric(bin->first));
+		/* values of units without bins that come to 0 may have come as one row, which adds nothing */
+		if (sum->bin[i] < 0 && dp_exact_sum_get(&bin->value) == 0)
+			continue;
+		parts[n++] = NumericGetDatum(int64_to_numeric(sum->bin[i]));
+		parts[n++] = dp_grid_value(dp_exact_sum_get(&bin->value), &steps, NUMERICOID);
+		parts[n++] = NumericGetDatum(int64_to_numeric(bin->share));
+		parts[n++] = NumericGetDatum(int64_to_numeric(bin->first));
 	}
-	PG_RETURN_ARRAYTYPE_P(construct_array(parts, 4 * sum->nbins, NUMERICOID, -1, false, TYPALIGN_INT));
+	if (n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_ARRAYTYPE_P(construct_array(parts, n, NUMERICOID, -1, false, TYPALIGN_INT));
 }
