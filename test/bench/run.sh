@@ -32,7 +32,7 @@ then
 fi
 dp_copy_tree "$dir/tree" || exit 1
 mkdir "$dir/in" && cp -R "$bench/." "$dir/in/"
-data=${DP_CDP_DATA:-$DP_TOP/../shared/data}
+data=${DP_CDP_DATA-}
 [[ ! -r $data/adult.csv ]] || { mkdir "$dir/in/data" && cp "$data/adult.csv" "$dir/in/data/"; }
 give "$dir/in"
 

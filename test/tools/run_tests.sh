@@ -108,7 +108,7 @@ then
 		-o "$in/kept_test.so" "$DP_TOP/test/kept/kept_test.c" && export KEPT_TEST=$in/kept_test.so
 fi
 give "$in"
-data=${DP_CDP_DATA:-$DP_TOP/../shared/data}
+data=${DP_CDP_DATA-}
 if [[ -r $data/adult.csv ]]
 then
 	export DP_CDP_DATA=$data
