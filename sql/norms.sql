@@ -160,4 +160,15 @@ EXECUTE column_of(counted(1), dp_cdp.make_bound_spec(1, 10, '{1,2}', '{count}', 
 -- of nothing there is nothing
 SELECT dp_cdp.bound_bin(0, NULL, counted(1)), dp_cdp.bound_share(0, NULL, counted(1)), dp_cdp.bound_first(0, NULL);
 
+-- What a release gathers: values, shares and first units by bin.  Who is in none, and adds nothing, is left out.
+SELECT dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b, v, s, f)) AS parts
+	FROM (VALUES (3, 10, 1, 1), (0, 5, 0, 1), (3, -4, 2, 0), (104, 0, 7, 1), (-1, 0, 0, 1), (2, NULL, 1, 1), (-1, 6, 0, 0)) r (b, v, s, f);
+SELECT dp_cdp.limited_sum_parts(dp_cdp.limited_sum(1, -4611686018427387904, 1048576, 1)) AS parts FROM generate_series(1, 5);
+SELECT dp_cdp.limited_sum_parts(dp_cdp.limited_sum(i * 37 % 105, i, 1, 0)) = (SELECT array_agg(x ORDER BY i * 37 % 105, o) FROM generate_series(0, 104) i, unnest(ARRAY[i * 37 % 105, 3 * i + 630, 3, 0]::numeric[]) WITH ORDINALITY u (x, o)) AS all_bins
+	FROM (SELECT i + 105 * j AS i FROM generate_series(0, 104) i, generate_series(1, 3) j) r;
+SELECT dp_cdp.limited_sum_parts(dp_cdp.limited_sum(-1, 0, 0, 1)) IS NULL AS nothing;
+SELECT dp_cdp.limited_sum(105, 1, 1, 1);
+SELECT dp_cdp.limited_sum(-2, 1, 1, 1);
+SELECT dp_cdp.limited_sum_add(NULL, 1, 1, 1, 1);
+
 DROP SCHEMA norms CASCADE;

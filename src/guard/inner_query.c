@@ -18,9 +18,10 @@
  *				 FROM ... WHERE ... AND unit IS NOT NULL GROUP BY unit) units) kept
  *	 GROUP BY key0
  *
- * Where norms limit columns (agg/bounding/norms.c) "kept" has bin0 .. too, by
- * which this groups as by keys, a share beside each such value, and a column that
- * is 1 in a unit's first group; all are summed up in the same way.  Of a set one aggregate takes codes and
+ * Where norms limit columns (agg/bounding/norms.c) "kept" has bin0 .. too, a
+ * share beside each such value, and a column that is 1 in a unit's first group:
+ * limited_sum adds them up by bin.  Where bins are apart (release.h) this groups by them as by
+ * keys, and sums up all in the same way.  Of a set one aggregate takes codes and
  * shares: of all units, whose sets "kept" has in rows of their own (agg/bounding/entry.c).
  *
  * bound_key and so on are functions of sets: of a unit's state "kept" has one row for each
