@@ -118,7 +118,7 @@ def plainly(text):
     # when an answer was bought
     text = re.sub(NOW, '?', text)
     text = re.sub(r'\b(kept|makes a kept answer better), [\d:]+ old', r'\1, ? old', text)
-    return re.sub(r'\b(type|collation|function|relation|OID|operator|class|pg_temp_|pg_toast_|enum:)( ?)\d{4,}\b', r'\1\2?', text)
+    return re.sub(r'\b(type|collation|function|relation|OID|operator|class|pg_temp_|pg_toast_|enum:)( ?)\d{4,}(?=\b|_index)', r'\1\2?', text)
 
 
 class Pair:
