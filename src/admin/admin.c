@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * admin.c
- *	  What the administration functions share: whom they run as, their
+ *	  Tools of all administration functions: whom they run as, their
  *	  statements, and datasets by name.
  *
  * Invariants of admin/:

@@ -29,27 +29,6 @@ PG_FUNCTION_INFO_V1(dp_suggest_limits);
 
 #define SUGGESTION_COLUMNS 4
 
-/* Begins to return a set of rows, which go to the store that is returned. */
-static Tuplestorestate *
-begin_rows(FunctionCallInfo fcinfo, TupleDesc *desc)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext old;
-
-	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set")));
-	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE || (*desc)->natts != SUGGESTION_COLUMNS)
-		elog(ERROR, "return type must be a row type");
-	rsinfo->returnMode = SFRM_Materialize;
-	rsinfo->setResult = tuplestore_begin_heap(true, false, work_mem);
-	rsinfo->setDesc = *desc;
-	MemoryContextSwitchTo(old);
-	return rsinfo->setResult;
-}
-
 /*
  * suggest_limits("table", rho)
  *
@@ -59,8 +38,7 @@ Datum
 dp_suggest_limits(PG_FUNCTION_ARGS)
 {
 	Oid			relid = dp_admin_table(fcinfo);
-	TupleDesc	desc;
-	Tuplestorestate *store;
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	const char *dataset;
 	int64		rho;
 	ListCell   *lc;
@@ -72,7 +50,9 @@ dp_suggest_limits(PG_FUNCTION_ARGS)
 	rho = dp_rho_amount(PG_GETARG_FLOAT8(1), "rho");
 	dataset = dp_admin_require_policy_owner(relid);
 	/* what cannot be returned costs nothing */
-	store = begin_rows(fcinfo, &desc);
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != SUGGESTION_COLUMNS)
+		elog(ERROR, "return type must be a row type");
 	foreach(lc, dp_suggest(relid, dataset, rho))
 	{
 		const DpSuggestion *found = lfirst(lc);
@@ -83,7 +63,7 @@ dp_suggest_limits(PG_FUNCTION_ARGS)
 		values[1] = Float8GetDatum(found->contribution);
 		values[2] = Float8GetDatum(found->cut);
 		values[3] = Float8GetDatum(found->stddev);
-		tuplestore_putvalues(store, desc, values, nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }

@@ -186,19 +186,11 @@ static Tuplestorestate *
 begin_rows(FunctionCallInfo fcinfo, int columns, TupleDesc *desc)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext old;
 
-	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set")));
-	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE || (*desc)->natts != columns)
+	InitMaterializedSRF(fcinfo, 0);
+	*desc = rsinfo->setDesc;
+	if ((*desc)->natts != columns)
 		elog(ERROR, "return type must be a row type");
-	rsinfo->returnMode = SFRM_Materialize;
-	rsinfo->setResult = tuplestore_begin_heap(true, false, work_mem);
-	rsinfo->setDesc = *desc;
-	MemoryContextSwitchTo(old);
 	return rsinfo->setResult;
 }
 

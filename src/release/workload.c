@@ -483,30 +483,18 @@ dp_plan_workload(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Workload   *w = palloc0(sizeof(Workload));
-	MemoryContext old;
-	TupleDesc	desc;
-	Tuplestorestate *store;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dp_cdp.plan_workload takes 1 to %d queries", DP_MAX_MARGINALS)));
-	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set")));
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != WORKLOAD_COLUMNS)
+		elog(ERROR, "return type must be a row type");
 	read_workload(w, PG_GETARG_ARRAYTYPE_P(0));
 	settle_rho(w, PG_ARGISNULL(1), PG_ARGISNULL(1) ? 0 : PG_GETARG_FLOAT8(1));
 	share(w);
 
-	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != WORKLOAD_COLUMNS)
-		elog(ERROR, "return type must be a row type");
-	store = tuplestore_begin_heap(true, false, work_mem);
-	MemoryContextSwitchTo(old);
-	put_rows(w, store, desc);
-	rsinfo->returnMode = SFRM_Materialize;
-	rsinfo->setResult = store;
-	rsinfo->setDesc = desc;
+	put_rows(w, rsinfo->setResult, rsinfo->setDesc);
 	return (Datum) 0;
 }
