@@ -40,6 +40,11 @@ BUCKETS = {'hour': ["date_trunc('hour', {})", "date_trunc('hour', {}) + interval
 ZONES = ['UTC', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Kiritimati', 'Europe/Berlin']
 
 
+def several(table, other):
+    """whether two rows of the public table may have one value there"""
+    return table == 'pub.offers' or other in ('parent', 'size', 'kind', 'town', 'month')
+
+
 class Col:
     def __init__(self, ref, of, known=False, nullable=True):
         self.ref, (self.type, self.literals) = ref, of
@@ -325,7 +330,7 @@ class Shapes:
             s.loose = True
         public = [Col('%s.%s' % (name, n), c, True) for n, c in columns.items()]
         kind = rng.choice(['JOIN', 'JOIN', 'JOIN', 'LEFT JOIN', 'LEFT JOIN', 'RIGHT', 'FULL'])
-        if table == 'pub.offers' or other in ('parent', 'size', 'kind', 'town', 'month'):
+        if several(table, other):
             s.rows *= 2
         more = ''
         if self.chance(0.35):
@@ -384,6 +389,8 @@ class Shapes:
         s.text = '%s %s %s ON %s = %s.a' % (s.text, kind, text, c.ref, name)
         if kind == 'JOIN':
             c.known = True
+        # that a list has all values there are, so that each row has a match, is not known
+        s.loose_nulls |= kind != 'JOIN' and len(rows) == len(c.literals)
         s.columns = s.columns + [Col(name + '.a', (c.type, c.literals), True), Col(name + '.b', (TEXT, ["'u'", "'v'"]), True)]
         return s
 
@@ -424,7 +431,7 @@ class Shapes:
                 rest += ' ORDER BY %s LIMIT 1' % ', '.join('%s.%s' % (z, n) for n in rng.sample(sorted(PUBLIC[table]), len(PUBLIC[table])))
                 # which of several is the first is not told by the shape
                 s.loose = True
-            elif table == 'pub.offers' or other in ('parent', 'size'):
+            elif several(table, other):
                 s.rows *= 2
             s.loose_nulls = True
         else:
