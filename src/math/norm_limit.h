@@ -73,6 +73,26 @@ extern int	dp_norms_choose(const dp_norms *norms, const double *limits, int n, d
 extern int	dp_norms_choose_mean(const dp_norms *norms, const double *limits, int n, double groups, double noise);
 
 /*
+ * A noisy number of distinct values under a limit: the Euclidean norm of the numbers in all groups, with noise of standard
+ * deviation sigma > 0.
+ */
+#define DP_MOST_PROBES 4
+
+typedef struct dp_distinct
+{
+	double		limit;
+	double		count;
+	double		sigma;
+} dp_distinct;
+
+/*
+ * Does so for numbers of distinct values, of which heavy units cut few where others have the same values: as a few such numbers
+ * tell, nprobes of them, from 0 to DP_MOST_PROBES.  Sets *cut to the share of the numbers that the limit cuts, by estimate.
+ */
+extern int	dp_norms_choose_distinct(const dp_norms *norms, const double *limits, int n, double groups, double noise,
+									 const dp_distinct *probes, int nprobes, double *cut);
+
+/*
  * Returns the share of rho that the histogram costs, in thousandths, of a column of so many groups: more where all is
  * noisier, as a limit is chosen badly then.
  */

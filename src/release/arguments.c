@@ -613,6 +613,8 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			break;
 		case DP_ANSWER_NORM:
 			dp_range_make(0, dp_norm_bins(), dp_norm_bins(), DP_RANGE_LINEAR, range);
+			if (desc->kind == DP_VALUE_DISTINCT)
+				column->parts[0].shift = DP_PROBE_SHIFT;
 			break;
 		case DP_ANSWER_CLIPPED:
 			settle_clipped(column, priced, estate);

@@ -11,6 +11,8 @@
  * in these bins (agg/bounding/norms.c).  A set of values that a norm limits has the counts under each of its
  * limits, in one row of the group, which is of all units.
  *
+ * Squares of sets' numbers are added up for probes (norms.c).
+ *
  * Invariants:
  * - While limits are not known, rows wait in a tuplestore, which spills to disk
  *	 as PostgreSQL's own do; nobody sees any.
@@ -36,8 +38,11 @@ struct DpNormRows
 	const DpPricedRelease *priced;
 	Tuplestorestate *waiting;
 	TupleTableSlot *slot;
-	dp_i128    *counts;			/* [norm][bin] */
+	dp_i128    *counts;			/* [norm][bin]: of units, and of probes 0 */
 	const DpPricedColumn **columns; /* one that each norm limits */
+	int		   *sets;			/* where its sets are in a row; -1: it limits
+								 * none, or has no probes */
+	dp_u128    *squares;		/* [norm][probe]: of all groups' numbers */
 };
 
 /* Returns a sum of steps, of which servers of a cluster make a number. */
@@ -57,23 +62,23 @@ bin_at(const DpPricedRelease *priced, TupleTableSlot *slot, int norm)
 	return DatumGetInt64(slot->tts_values[priced->nkeys + norm]);
 }
 
-/* Adds the count of a set that a norm limits, where the row has it. */
-static void
-add_limited_set(const DpPricedColumn *column, const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *state)
+/* Returns the number of different values of a set, under the limit that is wanted; 0 where the row has no set. */
+static int64
+distinct_values(const DpPricedColumn *column, TupleTableSlot *slot, int att, int limit)
 {
 	const DpExactVector *counts = (const DpExactVector *) DatumGetPointer(slot->tts_values[att]);
 
 	if (slot->tts_isnull[att])
-		return;
+		return 0;
 	if (counts->bins != Max(column->nlimits, 1) || counts->room != 0)
 		elog(ERROR, "a set has %d counts instead of %d", counts->bins, Max(column->nlimits, 1));
-	state[part->offset] += counts->count[Max(column->limit, 0)];
+	return counts->count[limit];
 }
 
 /* Adds what the row has of a part that a norm limits, where bins are apart. */
 static void
 add_bins(const DpPricedRelease *priced, const DpPricedColumn *column, const DpPricedPart *part, TupleTableSlot *slot, int att,
-			dp_i128 *state)
+		 dp_i128 *state)
 {
 	/* without limits the value is what max_groups and max_rows leave of it */
 	bool		is_whole = column->nlimits == 0 || bin_at(priced, slot, column->desc->norm) <= column->limit;
@@ -122,7 +127,7 @@ dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *st
 			if (column->desc->norm < 0)
 				dp_add_state(&column->parts[j], slot, att++, state);
 			else if (column->parts[j].desc.kind == DP_VALUE_DISTINCT)
-				add_limited_set(column, &column->parts[j], slot, att++, state);
+				state[column->parts[j].offset] += distinct_values(column, slot, att++, Max(column->limit, 0));
 			else if (!apart)
 				add_limited(column, &column->parts[j], slot, att++, state);
 			else
@@ -134,18 +139,42 @@ dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *st
 	}
 }
 
+/* Returns where the sets are that a norm with probes limits, -1 where there are none. */
+static int
+place_of_sets(const DpPricedRelease *priced, int norm)
+{
+	int			att = priced->nkeys + list_length(priced->release->norms);
+
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		const DpPricedColumn *column = &priced->columns[i];
+
+		if (column->desc->norm == norm)
+			return dp_has_probes(column) ? att : -1;
+		/* as dp_norm_row_add has them, with bins apart */
+		att += column->desc->norm < 0 || column->parts[0].desc.kind == DP_VALUE_DISTINCT ? column->nparts : 2 * column->nparts;
+	}
+	return -1;
+}
+
 DpNormRows *
 dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc)
 {
 	DpNormRows *rows = palloc0(sizeof(DpNormRows));
+	int			norms = list_length(priced->release->norms);
 
 	rows->priced = priced;
 	rows->waiting = tuplestore_begin_heap(false, false, work_mem);
 	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	rows->columns = palloc(list_length(priced->release->norms) * sizeof(DpPricedColumn *));
-	for (int l = 0; l < list_length(priced->release->norms); l++)
+	rows->columns = palloc(norms * sizeof(DpPricedColumn *));
+	rows->sets = palloc(norms * sizeof(int));
+	for (int l = 0; l < norms; l++)
+	{
 		rows->columns[l] = dp_column_with_norm(priced, l);
-	rows->counts = palloc0(list_length(priced->release->norms) * dp_norm_bins() * sizeof(dp_i128));
+		rows->sets[l] = place_of_sets(priced, l);
+	}
+	rows->counts = palloc0(norms * dp_norm_bins() * sizeof(dp_i128));
+	rows->squares = palloc0(norms * DP_PROBES * sizeof(dp_u128));
 	return rows;
 }
 
@@ -155,6 +184,22 @@ count_units(DpNormRows *rows, int norm, int64 bin, dp_i128 units)
 {
 	if (bin >= 0)
 		rows->counts[norm * dp_norm_bins() + dp_norm_bin(rows->columns[norm], bin)] += units;
+}
+
+/* Adds the squares of a group's numbers of distinct values, as the probes of their norm have them. */
+static void
+add_squares(DpNormRows *rows, int norm, TupleTableSlot *slot)
+{
+	const DpPricedColumn *column = rows->columns[norm];
+
+	for (int i = 0; i < DP_PROBES; i++)
+	{
+		uint64		count = (uint64) Max(distinct_values(column, slot, rows->sets[norm], dp_probe_limit(column, i)), 0);
+		dp_u128    *squares = &rows->squares[norm * DP_PROBES + i];
+
+		/* a norm that is cut off changes no more than it would */
+		*squares = *squares > ~(dp_u128) 0 - (dp_u128) count * count ? ~(dp_u128) 0 : *squares + (dp_u128) count * count;
+	}
 }
 
 void
@@ -177,13 +222,44 @@ dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 			for (int i = 0; i < sum->nbins; i++)
 				count_units(rows, l, sum->bin[i], dp_limited_bins(sum)[i].first);
 		}
+		if (rows->sets[l] >= 0)
+			add_squares(rows, l, slot);
 	}
 	tuplestore_puttupleslot(rows->waiting, slot);
 }
 
-const dp_i128 *
-dp_norm_rows_counts(const DpNormRows *rows)
+/* Returns the greatest integer whose square is not above x. */
+static uint64
+root_below(dp_u128 x)
 {
+	uint64		root = 0;
+
+	for (int bit = 63; bit >= 0; bit--)
+	{
+		uint64		more = root | UINT64CONST(1) << bit;
+
+		if ((dp_u128) more * more <= x)
+			root = more;
+	}
+	return root;
+}
+
+const dp_i128 *
+dp_norm_rows_counts(DpNormRows *rows)
+{
+	for (int l = 0; l < list_length(rows->priced->release->norms); l++)
+	{
+		const DpPricedColumn *column = rows->columns[l];
+		dp_i128    *counts = rows->counts + l * dp_norm_bins();
+
+		if (rows->sets[l] < 0)
+			continue;
+		for (int i = 0; i < dp_first_probe(); i++)
+			counts[i] <<= DP_PROBE_SHIFT;
+		for (int i = 0; i < DP_PROBES; i++)
+			counts[dp_first_probe() + i] = ((dp_i128) root_below(rows->squares[l * DP_PROBES + i]) << DP_PROBE_SHIFT) /
+				column->limits[dp_probe_limit(column, i)];
+	}
 	return rows->counts;
 }
 

@@ -23,6 +23,14 @@
  * Theorems of agg/bounding/norms.c.  Where max_groups and max_rows are set, too,
  * the smaller one holds (price.c).
  *
+ * Of a number of distinct values a histogram of norms does not tell what a limit cuts, as others may have the values that heavy units have.
+ * So the limiter has more of these: for each of a few limits P the Euclidean norm, over all groups, of their numbers of distinct values under P.
+ * Theorem.  In steps of P / 2^DP_PROBE_SHIFT, rounded down, such a norm changes by at most 2^DP_PROBE_SHIFT if a unit is added, removed or replaced.
+ * Proof.  Let x be the vector of all groups' numbers without the unit, and x + a, x + b those with two of it.  Neither a nor b has negative numbers, and
+ * their norms are at most P (agg/bounding/norms.c).  So the norms of all three are between |x| and |x| + P.  The floors of two numbers that differ by at most
+ * the integer P do so, too; and so, once more, where they are divided by P / 2^DP_PROBE_SHIFT.  []
+ * Where a unit counts 2^DP_PROBE_SHIFT in the histogram, in these steps the squared sensitivity of both is that of the histogram, and DP_PROBES.
+ *
  * A count of units that selects keys is limited to a norm of 1: who is in n groups has a weight of
  * 1 / sqrt(n) in each (Gopi, Gulhane, Kulkarni, Shen, Shokouhi, Yekhanin 2020, "Differentially Private Set Union": weighted Gaussian).
  * The threshold is price.c's.
@@ -63,6 +71,7 @@
 
 StaticAssertDecl(LAST_OF_SUMS - FIRST_OF_SUMS < DP_NORM_BINS && LAST_OF_ROWS - FIRST_OF_ROWS < DP_NORM_BINS,
 				 "a histogram of norms has more bins than fit");
+StaticAssertDecl(LAST_OF_ROWS - FIRST_OF_ROWS + DP_PROBES < DP_NORM_BINS, "probes have no room beside a histogram of norms of rows");
 StaticAssertDecl(LIMITS_BY_BIN * (LAST_OF_SUMS - FIRST_OF_SUMS) < DP_MAX_NORM_LIMITS, "a norm has more limits than fit");
 
 /* a row of a count is 2^28 steps, 2^4 times those of centered values */
@@ -214,7 +223,10 @@ dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 dp_u128
 dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNeighbors neighbors, bool grouped)
 {
-	/* that of the least one where it is to be found: dp_settle_norm_noise comes again */
+	/*
+	 * that of the least one where it is to be found: dp_settle_norm_noise
+	 * comes again
+	 */
 	dp_u128		limit = column->limits[Max(column->limit, 0)];
 	bool		one_sign = part->desc.kind != DP_VALUE_SCALED && (part->grid.lower >= 0 || part->grid.upper <= 0);
 
@@ -262,10 +274,46 @@ dp_price_by_limit(const DpPricedColumn *column, const DpPricedRelease *priced, i
 	bool		is_weighted = dp_is_weighted(column->desc);
 	double		price = (double) rho;
 
-	/* the share falls slowly as the price rises, so that each step leaves a fifth of the error */
+	/*
+	 * the share falls slowly as the price rises, so that each step leaves a
+	 * fifth of the error
+	 */
 	for (int i = 0; i < 20; i++)
 		price = (double) rho / Max(dp_norms_share(price / DP_RHO_ONE, priced->groups_guess, is_weighted), 0.001);
 	return (int64) Min(Max(price - (double) rho, (double) rho), (double) DP_RHO_MAX);
+}
+
+/* ------------------------------------------------------------------------
+ * Probes
+ * ------------------------------------------------------------------------
+ */
+
+/* under how many values a person are probed: a low limit has little noise, and the highest tells whether it cuts much */
+static const double probe_limits[DP_PROBES] = {1, 4, 16};
+
+StaticAssertDecl(DP_PROBES <= DP_MOST_PROBES, "a limit on distinct values is chosen by fewer numbers");
+
+bool
+dp_has_probes(const DpPricedColumn *column)
+{
+	return column->parts[0].desc.kind == DP_VALUE_DISTINCT && column->finds_limit;
+}
+
+int
+dp_first_probe(void)
+{
+	return DP_NORM_BINS - DP_PROBES;
+}
+
+int
+dp_probe_limit(const DpPricedColumn *column, int probe)
+{
+	int64		wanted = limit_of(probe_limits[probe] * column->norm_unit);
+
+	for (int i = 0; i < column->nlimits; i++)
+		if (column->limits[i] == wanted)
+			return i;
+	elog(ERROR, "a norm has no limit of %g", probe_limits[probe]);
 }
 
 /* ------------------------------------------------------------------------

@@ -103,7 +103,7 @@ static double
 part_step(const DpPricedPart *part)
 {
 	double		step = part->desc.kind == DP_VALUE_SUM ? dp_grid_step(&part->grid)
-		: part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+	: part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
 
 	return ldexp(step, -part->shift);
 }
@@ -169,7 +169,9 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 			break;
 	}
 	part->step = part_step(part);
-	if (part->desc.kind == DP_VALUE_CODES && column->nlimits == 0)
+	if (column->desc->answer == DP_ANSWER_NORM)
+		part->sens2 = (squared_vector_sensitivity(1, 1, neighbors) + (part->shift > 0 ? DP_PROBES : 0)) << 2 * part->shift;
+	else if (part->desc.kind == DP_VALUE_CODES && column->nlimits == 0)
 		part->sens2 = squared_vector_sensitivity(codes, priced->max_groups, neighbors);
 	else if (column->nlimits > 0)
 		part->sens2 = limited_sensitivity(column, part, priced, neighbors);

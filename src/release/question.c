@@ -369,7 +369,11 @@ put_finding(Hasher *h, const DpPricedColumn *column, const DpRun *run, DpPricedR
 			put(h, &questions[i], sizeof(DpQuestion));
 	}
 	put_number(h, priced->unit_rows);
-	/* at any one width of bounds: what follows from those that are found is in proportion */
+
+	/*
+	 * at any one width of bounds: what follows from those that are found is
+	 * in proportion
+	 */
 	put_norm(h, column);
 	foreach(lc, priced->release->ranges)
 	{
@@ -401,6 +405,7 @@ questions_of_limits(const DpRun *run, DpPricedRelease *limiter, EState *estate)
 
 		begin_hash(&h);
 		put_string(&h, "limit");
+		put_number(&h, limiter->columns[l].parts[0].shift);
 		put(&h, &of_columns[dp_column_with_norm(priced, l) - priced->columns], sizeof(DpQuestion));
 		end_hash(&h, &questions[l]);
 	}

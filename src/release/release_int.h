@@ -366,7 +366,12 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * dp_norm_bins how many bins a histogram of norms has at most, dp_first_norm where those of a column begin, as a power of
  * two of norm_unit, and how many they are; dp_norm_bin in which of them a bin of the norm's limits is.  dp_column_with_norm returns a column that a norm limits, dp_finds_limits tells
  * whether a column's norm has a limit that is to be found, for who asks.
+ * dp_has_probes tells whether the limiter has, beside a column's histogram, numbers of distinct values under some limits,
+ * from the bin on that dp_first_probe returns; dp_probe_limit returns under which of the column's limits each is.
  */
+#define DP_PROBES 3
+#define DP_PROBE_SHIFT 20
+
 static inline bool
 dp_waits_for_limit(const DpPricedColumn *column)
 {
@@ -382,6 +387,9 @@ extern int	dp_norm_bins(void);
 extern int	dp_norm_bin(const DpPricedColumn *column, int64 bin);
 extern int	dp_first_norm(const DpPricedColumn *column, int *bins);
 extern bool dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, const DpRelease *release);
+extern bool dp_has_probes(const DpPricedColumn *column);
+extern int	dp_first_probe(void);
+extern int	dp_probe_limit(const DpPricedColumn *column, int probe);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
 
 /*
@@ -409,14 +417,15 @@ extern void dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att
 /*
  * norm_rows.c: rows of the inner plan of a release with norms.  dp_norm_row_add adds what a row has to the states of
  * its group.  Where the limits are not known, rows wait: dp_norm_rows_put takes one, dp_norm_rows_counts
- * returns how many units are in which bin of which norm, and dp_norm_rows_next gives the rows again.
+ * returns, when all have been put, the limiter's states: how many units are in which bin of which norm, and its probes.
+ * dp_norm_rows_next gives the rows again.
  */
 typedef struct DpNormRows DpNormRows;
 
 extern void dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *state);
 extern DpNormRows *dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc);
 extern void dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot);
-extern const dp_i128 *dp_norm_rows_counts(const DpNormRows *rows);
+extern const dp_i128 *dp_norm_rows_counts(DpNormRows *rows);
 extern TupleTableSlot *dp_norm_rows_next(DpNormRows *rows);
 extern void dp_norm_rows_end(DpNormRows *rows);
 

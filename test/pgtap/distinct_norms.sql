@@ -60,6 +60,10 @@ CREATE TABLE added AS SELECT n.t, n.u, e.grouped, e.k, l, i, e.counts[i]::numeri
 SELECT is(min(more) >= 0 AND bool_and(square <= l::numeric * l), true, format('who comes adds a vector of norm %s at most, %s', l / 2 ^ 22, CASE WHEN grouped THEN 'in groups' ELSE 'at once' END))
 	FROM (SELECT t, u, grouped, l, min(more) AS more, sum(more * more) AS square FROM added GROUP BY 1, 2, 3, 4) s GROUP BY l, grouped ORDER BY grouped, l;
 SELECT cmp_ok(max(sqrt(square) / l), '>', 0.999, 'and some come to it: ' || l / 2 ^ 22) FROM (SELECT l, sum(more * more) AS square FROM added WHERE l < 16777217 GROUP BY t, u, grouped, l) s GROUP BY l;
+-- and the norm of all groups' numbers, in integers, grows by at most the limit, as a limiter has it
+SELECT is(bool_and(after - before BETWEEN 0 AND l), true, format('the norm of all numbers grows by %s at most, %s', l / 2 ^ 22, CASE WHEN grouped THEN 'in groups' ELSE 'at once' END))
+	FROM (SELECT grouped, l, floor(sqrt(sum(e.counts[i]::numeric ^ 2))) AS after, floor(sqrt(sum((e.counts[i] - more) ^ 2))) AS before
+		FROM added a JOIN everybody e USING (t, grouped) WHERE a.k IS NOT DISTINCT FROM e.k GROUP BY t, u, grouped, l) s GROUP BY l, grouped ORDER BY grouped, l;
 -- one in the place of another: both are among the others, and each is taken away
 SELECT is(bool_and(square <= CASE WHEN grouped THEN 2 ELSE 1 END * l::numeric * l), true, format('who takes another''s place changes a vector by %s, %s', l / 2 ^ 22, CASE WHEN grouped THEN 'and the root of 2, in groups' ELSE 'at once' END))
 	FROM (SELECT a.grouped, a.l, sum((a.more - b.more) ^ 2) AS square FROM added a JOIN added b ON (a.t, a.grouped, a.l) = (b.t, b.grouped, b.l) AND a.k IS NOT DISTINCT FROM b.k AND a.u < b.u
@@ -165,6 +169,25 @@ SELECT near(format('SELECT k, %s FROM (SELECT k, count(*) AS n, count(DISTINCT v
 SELECT near('SELECT v % 2, count(DISTINCT v) FROM visits GROUP BY 1', '', 'SELECT (v % 2)::text AS key, count(DISTINCT v)::float8 AS answer FROM visits GROUP BY 1', 12, 'in groups that are selected');
 SELECT near('SELECT NULL::text, count(DISTINCT v) FILTER (WHERE cost > 3) FROM visits', '', 'SELECT ''none'' AS key, count(DISTINCT v) FILTER (WHERE cost > 3)::float8 AS answer FROM visits', 12, 'with a filter');
 SELECT near('SELECT k, count(DISTINCT v) FROM visits WHERE v < 0 GROUP BY k', '', 'SELECT ''a'' AS key, 0::float8 AS answer', 0.6, 'of no rows');
+-- which limit is found depends on how many share a value: 1,000 people with 20 of 200 values each, or with 20 of their own
+RESET SESSION AUTHORIZATION;
+CREATE TABLE shared AS SELECT u, u % 2 AS k, (u * 7 + i * 31) % 200 AS common, u * 20 + i AS own FROM generate_series(1, 1000) u, generate_series(1, 20) i;
+ALTER TABLE shared OWNER TO owner1;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.protect_table('shared', 'shop', 'u'), dp_cdp.set_keys('shared', 'k', '{0,1}'::int[]) \g /dev/null
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION found(query text, OUT answer float8, OUT norm float8, OUT cut float8) LANGUAGE plpgsql AS $$
+BEGIN
+	SET SESSION AUTHORIZATION analyst1;
+	EXECUTE query INTO answer;
+	SELECT l.norm, l.cut INTO norm, cut FROM dp_cdp.last_release() l WHERE l.norm IS NOT NULL LIMIT 1;
+	RESET SESSION AUTHORIZATION;
+END $$;
+SET dp_cdp.rho = 5;
+SELECT ok(norm <= 10 AND abs(answer - 200) < 25 AND cut < 0.1, format('values that many share, at once: a norm of %s', norm)) FROM found('SELECT count(DISTINCT common) FROM shared');
+SELECT ok(norm <= 10 AND abs(answer - 200) < 25 AND cut < 0.1, format('and in groups: a norm of %s', norm)) FROM found('SELECT max(n) FROM (SELECT k, count(DISTINCT common) AS n FROM shared GROUP BY k) q');
+SELECT ok(norm <= 10 AND abs(answer - 200) < 25 AND cut < 0.1, format('and in groups that are selected: a norm of %s', norm)) FROM found('SELECT max(n) FROM (SELECT k % 2, count(DISTINCT common) AS n FROM shared GROUP BY k % 2) q');
+SELECT ok(norm > 16 AND abs(answer - 20000) < 1000 AND cut < 0.1, format('values of one person each: a norm of %s', norm)) FROM found('SELECT count(DISTINCT own) FROM shared');
 -- hard limits alone, and beside a norm
 SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3'), 'count(DISTINCT v)  (sigma=4.24264 rho=0.5)  a unit counts in 2 of 4 groups', 'hard limits are limits of groups and values');
 SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3; SET dp_cdp.max_contribution = 2'), 'count(DISTINCT v)  (sigma=2 rho=0.5)  a unit counts in 2 of 4 groups, up to a norm of 2 values', 'or the norm, where that is less');

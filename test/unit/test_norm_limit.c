@@ -158,6 +158,54 @@ test_least_error(void)
 	}
 }
 
+/* Sets what is probed of values of which units have so much credit under a limit, and as many as "most" at most. */
+static void
+probe(const dp_norms *norms, double most, double sigma, dp_distinct probes[3])
+{
+	for (int i = 0; i < 3; i++)
+	{
+		double		limit = exp2(2 * i);
+
+		probes[i] = (dp_distinct) {limit, fmin(most, dp_norms_total(norms) - dp_norms_cut(norms, limit)), sigma * limit};
+	}
+}
+
+/*
+ * A thousand units with 17 to 32 values each: where all have the same 300 a low limit serves, that of a count where nobody shares one.
+ */
+static void
+test_distinct(void)
+{
+	double		counts[BINS] = {0};
+	dp_norms	norms;
+	dp_distinct probes[3];
+	double		cut;
+	double		limit;
+	int			usual;
+
+	counts[5] = 1000;
+	(void) dp_norms_estimate(counts, BINS, 0, 1e-6, true, 1, &norms);
+	set_limits(0);
+	for (double noise = 0.5; noise < 50; noise *= 2)
+	{
+		usual = dp_norms_choose(&norms, limits, LIMITS, 1, noise);
+		probe(&norms, 300, noise, probes);
+		limit = limits[dp_norms_choose_distinct(&norms, limits, LIMITS, 1, noise, probes, 3, &cut)];
+		check(limit <= 8 && cut < 0.2 && limits[usual] > 16, "noise %g: %g values, %g of them cut", noise, limit, cut);
+		probe(&norms, INFINITY, noise, probes);
+		limit = limits[dp_norms_choose_distinct(&norms, limits, LIMITS, 1, noise, probes, 3, &cut)];
+		check(limit >= limits[usual] / 2 && limit <= limits[usual] * 1.2, "noise %g: %g values, not %g", noise, limit, limits[usual]);
+		check(limit < 32 || cut < 1e-6, "%g of nothing is cut", cut);
+		/* half of the groups' values are others' */
+		probe(&norms, 300, noise, probes);
+		limit = limits[dp_norms_choose_distinct(&norms, limits, LIMITS, 16, noise, probes, 3, &cut)];
+		check(limit <= 8, "noise %g: %g values of groups", noise, limit);
+	}
+	/* where nobody is seen, and of one limit */
+	(void) dp_norms_estimate((double[BINS]) {0}, BINS, 0, 1, true, 1, &norms);
+	check(limits[dp_norms_choose_distinct(&norms, limits, LIMITS, 1, 3, probes, 3, &cut)] == DP_UNSEEN_LIMIT && cut == 0, "nobody");
+}
+
 /* Where no unit is seen the limit is the largest up to 4, or of statistics up to 1; the least where all are larger. */
 static void
 test_nobody(void)
@@ -268,6 +316,17 @@ test_any(void)
 		check(best >= 0 && best < nlimits, "case %ld: limit %d of %d", n, best, nlimits);
 		best = dp_norms_choose_mean(&norms, limits, nlimits, groups, noise);
 		check(best >= 0 && best < nlimits, "case %ld: limit %d of %d for a mean", n, best, nlimits);
+		if (n % 64 < 4)
+		{
+			dp_distinct probes[DP_MOST_PROBES];
+			int			nprobes = (int) (pseudo() % (DP_MOST_PROBES + 1));
+			double		cut;
+
+			for (int i = 0; i < nprobes; i++)
+				probes[i] = (dp_distinct) {exp2(i), any_count(kind), sigma};
+			best = dp_norms_choose_distinct(&norms, limits, nlimits, groups, noise, probes, nprobes, &cut);
+			check(best >= 0 && best < nlimits && cut >= 0 && cut <= 1, "case %ld: limit %d of %d for distinct values, %g cut", n, best, nlimits, cut);
+		}
 	}
 }
 
@@ -327,6 +386,7 @@ void
 norm_limit_tests(void)
 {
 	RUN(test_exact);
+	RUN(test_distinct);
 	RUN(test_one_bin);
 	RUN(test_few_rows);
 	RUN(test_choice);
