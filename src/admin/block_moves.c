@@ -168,7 +168,10 @@ visit_rows(Oid relid, const AttrNumber *columns, const KeyValues *key, Snapshot 
 	bool		done = false;
 	ListCell   *lc;
 
-	/* where a foreign key is deferred, nobody has locked what it references, yet */
+	/*
+	 * where a foreign key is deferred, nobody has locked what it references,
+	 * yet
+	 */
 	LockRelationOid(relid, AccessShareLock);
 	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
@@ -428,7 +431,11 @@ dp_keep_referenced(PG_FUNCTION_ARGS)
 	if (!read_length(fcinfo, "keep_referenced", &table, &length))
 		return PointerGetDatum(NULL);
 	now = snapshot_of_now();
-	/* foreign keys are triggers here, too, which name the table that they are of */
+
+	/*
+	 * foreign keys are triggers here, too, which name the table that they are
+	 * of
+	 */
 	all = trigger->tg_relation->trigdesc;
 	for (int i = 0; i < all->numtriggers; i++)
 	{

@@ -201,6 +201,7 @@ static const struct BlockTrigger
 	bool		only_partitions;
 	bool		deferred;
 }			triggers[] =
+
 {
 	{"dp_cdp_keep_block", TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE, "AFTER UPDATE", "keep_block", WATCH_BLOCK},
 	{"zz_dp_cdp_keep_block", TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_UPDATE, "BEFORE UPDATE", "keep_block",

@@ -155,11 +155,11 @@ typedef struct DpBoundSpec
 		int32		kind;		/* DpValueKind */
 		int32		rows;		/* DP_VALUE_SCALED: index of the DP_VALUE_ROWS
 								 * that counts its rows; otherwise 0 */
-		int32		norm;			/* index of the norm that limits it; -1: none
+		int32		norm;		/* index of the norm that limits it; -1: none
 								 * does */
-		int32		shift;			/* with a norm: steps are 2^-shift of the
+		int32		shift;		/* with a norm: steps are 2^-shift of the
 								 * grid's */
-		int32		groups;			/* in so many of the unit's groups it counts;
+		int32		groups;		/* in so many of the unit's groups it counts;
 								 * <= max_groups */
 		int32		unused;
 		DpGrid		grid;

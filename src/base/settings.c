@@ -219,7 +219,7 @@ dp_contribution_of_text(const char *text, double *rows)
 	if (pg_strcasecmp(text, "auto") == 0)
 		return true;
 	*rows = strtod(text, &end);
-	return end != text && *end == '\0' && *rows >= DP_LEAST_CONTRIBUTION && *rows <= DP_MOST_CONTRIBUTION;
+	return end != text &&*end == '\0' && *rows >= DP_LEAST_CONTRIBUTION && *rows <= DP_MOST_CONTRIBUTION;
 }
 
 /* Accepts on and off; empty: the dataset's default. */

@@ -123,7 +123,8 @@ typedef struct Tangent
 	double		log_u;
 	double		log_r;
 	double		error_a;		/* of log_a, */
-	double		error_u;		/* and of log_u, in half units in the last place of 1 */
+	double		error_u;		/* and of log_u, in half units in the last
+								 * place of 1 */
 } Tangent;
 
 static void

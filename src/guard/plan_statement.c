@@ -388,7 +388,8 @@ plan_under_one_policy(Query *parse, const char *query_string, int cursorOptions,
 static PlannedStmt *
 plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	static int	depth = 0;		/* code of the asker may plan while this is planned */
+	static int	depth = 0;		/* code of the asker may plan while this is
+								 * planned */
 	int			save_depth = depth;
 	MemoryContext caller = CurrentMemoryContext;
 	DpHeldPolicies *before;
@@ -445,7 +446,7 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 		{
 			Query	   *query = inlined ? inlined : parse;
 			PlannedStmt *result = around ? plan_guarded(query, query_string, cursorOptions, boundParams, around) :
-				plan_and_note(query, table, query_string, cursorOptions, boundParams);
+			plan_and_note(query, table, query_string, cursorOptions, boundParams);
 
 			result->dependsOnRole |= inlined != NULL;
 			result->invalItems = list_concat(result->invalItems, depends);

@@ -293,7 +293,10 @@ wait_for_starter(int slot)
 {
 	bool		timed_out = true;
 
-	/* a second at most, as a precaution, and in slices: a cancel is for check_interrupts, not for the sleep */
+	/*
+	 * a second at most, as a precaution, and in slices: a cancel is for
+	 * check_interrupts, not for the sleep
+	 */
 	for (int slept = 0; timed_out && slept < 1000; slept += SLICE_MS)
 	{
 		HOLD_CANCEL_INTERRUPTS();

@@ -161,7 +161,7 @@ dp_ledger_file_read(Oid database, const char *token, DpLedgerFile *file)
 {
 	char		path[MAXPGPATH];
 	char		wanted[MAXPGPATH];
-	char		text[MAXPGPATH];
+	char text[	MAXPGPATH];
 	ssize_t		length;
 	int			fd;
 
@@ -224,7 +224,7 @@ dp_ledger_file_make(Oid database, DpLedgerFile *file)
 	uint8		random[DP_TOKEN_LENGTH / 2];
 	char		token[DP_TOKEN_LENGTH + 1];
 	char		path[MAXPGPATH];
-	char		text[MAXPGPATH];
+	char text[	MAXPGPATH];
 
 	if (!pg_strong_random(random, sizeof(random)))
 		ereport(ERROR,

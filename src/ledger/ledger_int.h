@@ -192,9 +192,11 @@ typedef struct DpWorkerEntry
 	int			starter_proc;
 	int			worker_pid;		/* LIVE */
 	int			worker_proc;
-	int64		since;			/* STARTING, LIVE: dp_uptime() when it became that */
+	int64		since;			/* STARTING, LIVE: dp_uptime() when it became
+								 * that */
 	bool		is_queued;		/* STARTING: waits for a slot of the server's */
-	int64		used_at;		/* LIVE: dp_uptime() of the last debit, 0: none */
+	int64		used_at;		/* LIVE: dp_uptime() of the last debit, 0:
+								 * none */
 	bool		sent_away;		/* LIVE: its slot is wanted elsewhere */
 } DpWorkerEntry;
 
@@ -437,6 +439,7 @@ extern List *dp_extra_values(const DpBatchRequest *request);
 /* counts what a batch has added: answers that have values, and their bytes */
 extern void dp_kept_count(int64 answers, int64 bytes);
 extern bool dp_kept_due(void);
+
 /* in a transaction of its own, with SPI and the tables locked; true */
 extern bool dp_kept_tend(void);
 
@@ -485,6 +488,7 @@ extern bool dp_ledger_database_is_wanted(Oid database);
 /* --- refusal.c --- */
 
 extern void dp_raise_refusal(const DpReply *reply);
+
 /* says that answers could not be kept; reply NULL: whether they were is not known */
 extern void dp_raise_not_kept(const DpReply *reply);
 

@@ -320,8 +320,9 @@ static void
 token_of(const char *text, char *token)
 {
 	/* the fifth word */
-	for (int word = 0; word < 4 && text != NULL; word++)
+	for (int word = 0; word < 4 && text !=NULL; word++)
 		text = (text = strchr(text, ' ')) ? text +1 : NULL;
+
 	strlcpy(token, text ? text : "", DP_TOKEN_LENGTH + 1);
 }
 
@@ -408,7 +409,7 @@ sweep(void)
 		char	   *text = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
 		char	   *file = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2);
 
-		if (text != NULL)
+		if (text !=NULL)
 			token_of(text, token);
 		named = lappend(named, text ? pstrdup(token) : file ? file : "");
 	}

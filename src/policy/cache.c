@@ -300,7 +300,10 @@ policy_from_other(Oid relid, Oid other, DpTable *table)
 	const DpTable *source = dp_policy_table(other);
 	PolicyEntry *entry = find_entry(other);
 
-	/* no entry, or one of another policy than a planning holds: an invalidation has come, and the result is not kept */
+	/*
+	 * no entry, or one of another policy than a planning holds: an
+	 * invalidation has come, and the result is not kept
+	 */
 	if (entry != NULL && source == (entry->cached ? &entry->cached->table : NULL))
 		entry->has_dependants = true;
 	else

@@ -142,7 +142,10 @@ is_changed(DpHeldPolicies *then)
 	hash_seq_init(&seq, then->tables);
 	while ((entry = hash_seq_search(&seq)) != NULL)
 	{
-		/* an entry that was invalidated is kept, under its address, until the transaction ends */
+		/*
+		 * an entry that was invalidated is kept, under its address, until the
+		 * transaction ends
+		 */
 		if (entry->look_up(entry->relid) != entry->table)
 			changed = true;
 	}

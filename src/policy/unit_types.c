@@ -164,7 +164,10 @@ dp_leads_to_unit(Oid relid, AttrNumber attnum)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		/* one that could not be built, or has some rows only, says nothing of the others */
+		/*
+		 * one that could not be built, or has some rows only, says nothing of
+		 * the others
+		 */
 		for (int i = 0; index->rd_index->indisunique && index->rd_index->indisvalid &&
 			 RelationGetIndexPredicate(index) == NIL && i < index->rd_index->indnkeyatts; i++)
 			result = result || index->rd_index->indkey.values[i] == attnum;

@@ -483,7 +483,7 @@ notice_limits(const DpPricedRelease *priced, bool (*test) (const DpPricedRelease
 	message = psprintf("a person counts %s in %s", counts, labels.data);
 	foreach(lc, told)
 		if (strcmp(lfirst(lc), message) == 0)
-			return told;
+		return told;
 	ereport(NOTICE,
 			(errmsg_internal("%s", message),
 			 errhint("%s", hint)));

@@ -352,7 +352,11 @@ choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
 	int64		least = top->id.rho + dataset->min_rho;
 
 	column->id.below = top->id.rho;
-	/* what all have paid for, and nobody has drawn, is a reading that was paid for */
+
+	/*
+	 * what all have paid for, and nobody has drawn, is a reading that was
+	 * paid for
+	 */
 	if (column->id.rho >= least || column->id.rho <= paid_by_all(kept, column->ladder))
 		return;
 	if (dp_guc_target > 0 && (dataset->max_rho == 0 || least <= dataset->max_rho))

@@ -247,7 +247,11 @@ take_waiting(DpReceiver *receiver)
 	DpPricedRelease *priced = receiver->run->priced;
 	dp_i128    *nobody = palloc0(list_length(priced->release->norms) * dp_norm_bins() * sizeof(dp_i128));
 	TupleTableSlot *slot;
-	/* what is drawn to be kept, and what is reported, outlives the inner plan and its context */
+
+	/*
+	 * what is drawn to be kept, and what is reported, outlives the inner plan
+	 * and its context
+	 */
 	MemoryContext former = MemoryContextSwitchTo(GetMemoryChunkContext(priced));
 
 	priced->limits = dp_find_limits(receiver->run, receiver->waiting ? dp_norm_rows_counts(receiver->waiting) : nobody);

@@ -150,8 +150,8 @@ typedef struct DpReleaseColumn
 	int			first_param;
 	bool		hidden;			/* only for the key selection, not in the
 								 * output */
-	int			companions;		/* what the output has of it, too: bits, of
-								 * 1 << DpCompanion */
+	int			companions;		/* what the output has of it, too: bits, of 1
+								 * << DpCompanion */
 	char	   *question_text;	/* guard/question.c: what its states are; NULL
 								 * as base_text is */
 	List	   *public_columns; /* what of the release's public_relids these

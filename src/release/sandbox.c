@@ -215,7 +215,10 @@ dp_sandbox_end(DpSandbox *box)
 void
 dp_sandbox_hush(void)
 {
-	/* the end of the transaction leaves the level; a parallel operation, which may not be over, takes no other action */
+	/*
+	 * the end of the transaction leaves the level; a parallel operation,
+	 * which may not be over, takes no other action
+	 */
 	(void) NewGUCNestLevel();
 	(void) set_config_option("client_min_messages", "error", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }

@@ -302,7 +302,10 @@ add_entry(DpGroupSums *sums, const DpBoundState *state, const char *from, int n)
 		uint64		hash;
 		AddedGroup **bucket;
 
-		/* it adds nothing to what is limited; the first slot has what no norm limits, too */
+		/*
+		 * it adds nothing to what is limited; the first slot has what no norm
+		 * limits, too
+		 */
 		if (slot > 0 && sums->norms.bin[slot] < 0 && dp_spec_norms(sums->spec)[slot].nlimits > 0)
 			continue;
 		hash = hash_bins(sums, slot, of_keys);

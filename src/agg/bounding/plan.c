@@ -185,7 +185,11 @@ rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 	 */
 	if ((estimation.flags & SELFLAG_USED_DEFAULT) != 0)
 		return kept;
-	/* units' norms are in a few bins as a rule, and each norm has groups of its own */
+
+	/*
+	 * units' norms are in a few bins as a rule, and each norm has groups of
+	 * its own
+	 */
 	if (bins > 0)
 		groups *= 8 * bins;
 	return groups > dp_group_sums_most(DP_GROUP_SUMS_LIMIT(dp_bounding_limit()), ncolumns) ? kept : Min(groups, kept);

@@ -284,7 +284,10 @@ dp_limited_sum_parts(PG_FUNCTION_ARGS)
 	{
 		const DpLimitedBin *bin = dp_limited_bins(sum) + i;
 
-		/* values of units without bins that come to 0 may have come as one row, which adds nothing */
+		/*
+		 * values of units without bins that come to 0 may have come as one
+		 * row, which adds nothing
+		 */
 		if (sum->bin[i] < 0 && dp_exact_sum_get(&bin->value) == 0)
 			continue;
 		parts[n++] = NumericGetDatum(int64_to_numeric(sum->bin[i]));

@@ -106,7 +106,11 @@ dp_limited_sum(PG_FUNCTION_ARGS)
 	at = find_bin(&sum, (int) bin);
 	dp_exact_sum_set(&at->value, dp_exact_sum_get(&at->value) + PG_GETARG_INT64(2));
 	at->share += PG_GETARG_INT64(3);
-	/* no histogram has who is in no bin; of several such units, whose rows may be one row by now, some add nothing */
+
+	/*
+	 * no histogram has who is in no bin; of several such units, whose rows
+	 * may be one row by now, some add nothing
+	 */
 	if (bin >= 0)
 		at->first += PG_GETARG_INT64(4);
 	PG_RETURN_POINTER(sum);
