@@ -314,6 +314,14 @@ BEGIN
 END $$;
 SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '<', 500::bigint, name || ' leave added up') FROM form f WHERE name IN ('count', 'no keys', 'sums', 'text keys', 'long keys', 'many values', 'norm', 'norms', 'norm of an average', 'norm without limits', 'fewer groups');
 SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '>', :units::bigint, name || ' leave as they are') FROM form f WHERE name IN ('codes', 'many groups', 'norm and codes', 'norm of a set');
+-- the table of groups grows where these have more rows than fit into a small one, as far as memory goes
+CREATE TABLE crowd AS SELECT v.*, c FROM visit v, generate_series(1, 6) c;
+UPDATE crowd SET i4 = (x * 7 + c * 11) % 3000, k = (x * 6 + c * 1009 + i4) % 5000, word = 'w' || (x * 6 + c) % 5000;
+ANALYZE crowd;
+SET work_mem = '64MB';
+SELECT cmp_ok((node_rows(together(f, 'i4', 'crowd')))[1], '<', (SELECT count(*) / 3 FROM crowd), name || ' of many groups leave added up') FROM form f WHERE name IN ('norm', 'fewer groups', 'norm of an average');
+SELECT same(f, 'i4', 'crowd', memory => '{1MB,8MB,64MB}') FROM form f WHERE name IN ('norm', 'norms', 'norm of an average', 'text keys', 'fewer groups');
+RESET work_mem;
 -- and are estimated so
 CREATE FUNCTION estimated_rows(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE line text;

@@ -16,7 +16,7 @@
  *	- units in other bins of a norm (norms.c) are in other groups.  Several norms have
  *	  groups of their own, where all other norms' bins are -1 and their values 0: the
  *	  bins of all norms together would be as many as units;
- *	- no sum exceeds 2^62: of MOST_UNITS * MOST_VALUE, or of most_units * DP_MOST_NORM;
+ *	- no sum exceeds 2^62: of MOST_UNITS * MOST_VALUE, or of what is below MOST_LIMITED before a unit is added;
  *	- memory is limited: what has no room leaves, and where that does not make
  *	  less of it (more groups than fit), adding up ends.
  *
@@ -35,12 +35,24 @@
 #define MOST_UNITS (1 << 20)
 #define MOST_VALUE (INT64CONST(1) << 41)
 
-/* a power of two, at most half of them taken */
-#define BUCKETS 8192
-#define MOST_BYTES ((Size) 256 * 1024)
+/* of values that a norm limits, what all magnitudes together may be, so that another unit has room */
+#define MOST_LIMITED (INT64CONST(1) << 61)
 
-/* the same, of values that a norm limits */
-#define MOST_LIMITED_UNITS (1 << 14)
+/*
+ * Buckets, of which at most half are taken.  Few groups stay in a processor's cache.  A table that has no room grows
+ * as long as its rows are not WELL times as many as its groups.
+ */
+#define FIRST_BUCKETS 8192
+#define MOST_BUCKETS (1 << 20)
+#define FIRST_BYTES ((Size) 256 * 1024)
+#define MORE 4
+#define WELL 8
+
+/* rows that leave have to be fewer than entries by this factor */
+#define LEAST 3
+
+/* entries whose places are fetched together where the table has grown */
+#define FETCHED 32
 
 /*
  * A group: followed by its values, where norms limit some their shares, how many units have it first, its keys as
@@ -64,15 +76,23 @@ struct DpGroupSums
 	int			nslots;			/* groups that an entry is added to */
 	int			slot[DP_MAX_VALUES];	/* to which of these, by value */
 	int			nsums;			/* of a group */
-	int			most_units;
 	int			nunits;
-	int64		nadded;			/* entries that were added, once for each slot */
+	dp_i128		magnitude;		/* of all values that norms limit, added up */
+	int64		nadded;			/* entries that were added */
 	int			ngroups;		/* groups that they are in */
 	Size		bytes;
+	Size		most_bytes;		/* until it grows */
 	int			left;			/* buckets whose groups have left */
 	bool		useless;
-	AddedGroup *buckets[BUCKETS];	/* NULL: free */
+	int			nbuckets;		/* a power of two */
+	AddedGroup **buckets;		/* NULL: free */
 };
+
+static inline Size
+bucket_bytes(int nbuckets)
+{
+	return nbuckets * sizeof(AddedGroup *);
+}
 
 /* Tells whether a norm limits value i. */
 static inline bool
@@ -97,7 +117,7 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 		if (is_limited(spec, i) ? false : grid->upper > MOST_VALUE || grid->lower < -MOST_VALUE)
 			return NULL;
 	}
-	if (limit < sizeof(DpGroupSums))
+	if (limit < bucket_bytes(FIRST_BUCKETS))
 		return NULL;
 	context = AllocSetContextCreate(parent, "dp_cdp sums of groups", ALLOCSET_DEFAULT_SIZES);
 	sums = MemoryContextAllocZero(context, sizeof(DpGroupSums));
@@ -109,10 +129,12 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 			sums->nslots = spec->nnorms;
 	for (int i = 0; i < spec->nvalues; i++)
 		sums->slot[i] = sums->nslots > 1 ? Max(spec->value[i].norm, 0) : 0;
-	sums->most_units = spec->nnorms > 0 ? MOST_LIMITED_UNITS : MOST_UNITS;
 	sums->context = context;
 	sums->groups = AllocSetContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
-	sums->limit = Min(limit - sizeof(DpGroupSums), MOST_BYTES);
+	sums->limit = limit;
+	sums->nbuckets = FIRST_BUCKETS;
+	sums->buckets = MemoryContextAllocZero(context, bucket_bytes(FIRST_BUCKETS));
+	sums->most_bytes = Min(limit - bucket_bytes(FIRST_BUCKETS), FIRST_BYTES);
 	return sums;
 }
 
@@ -120,9 +142,9 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 double
 dp_group_sums_most(Size limit, int ncolumns)
 {
-	Size		bytes = limit < sizeof(DpGroupSums) ? 0 : Min(limit - sizeof(DpGroupSums), MOST_BYTES);
+	Size		bytes = limit - Min(limit, bucket_bytes(FIRST_BUCKETS));
 
-	return Min(BUCKETS / 2, (double) bytes / (offsetof(AddedGroup, value) + sizeof(int64) * ncolumns));
+	return Min(MOST_BUCKETS / 2, (double) bytes / (offsetof(AddedGroup, value) + sizeof(int64) * ncolumns));
 }
 
 void
@@ -265,7 +287,7 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, int sl
 
 /* Adds the values that a slot has of entry n of the unit at hand. */
 static inline void
-add_values(const DpGroupSums *sums, AddedGroup *group, const char *from, int n, int slot)
+add_values(DpGroupSums *sums, AddedGroup *group, const char *from, int n, int slot)
 {
 	const DpLayout *layout = &sums->shape->layout;
 	const DpBoundSpec *spec = sums->spec;
@@ -286,38 +308,119 @@ add_values(const DpGroupSums *sums, AddedGroup *group, const char *from, int n, 
 			continue;
 		dp_limit_value(layout, from, spec, &sums->norms, i, &limited);
 		group->value[i] += limited.value;
+		sums->magnitude += limited.value < 0 ? -limited.value : limited.value;
 		group->value[layout->nvalues + i] += limited.share;
 	}
 	group->value[sums->nsums - 1] += n == 0;
 }
 
+/* Tells whether an entry adds nothing to what a slot has that is limited; the first slot has what no norm limits, too. */
+static inline bool
+passes_slot(const DpGroupSums *sums, int slot)
+{
+	return slot > 0 && sums->norms.bin[slot] < 0 && dp_spec_norms(sums->spec)[slot].nlimits > 0;
+}
+
 /* Adds entry n of the unit at hand to its groups. */
 static inline void
-add_entry(DpGroupSums *sums, const DpBoundState *state, const char *from, int n)
+add_entry(DpGroupSums *sums, const DpBoundState *state, const char *from, int n, uint64 of_keys)
 {
-	uint64		of_keys = hash_keys(sums, state, from);
-
 	for (int slot = 0; slot < sums->nslots; slot++)
 	{
 		uint64		hash;
 		AddedGroup **bucket;
 
-		/*
-		 * it adds nothing to what is limited; the first slot has what no norm
-		 * limits, too
-		 */
-		if (slot > 0 && sums->norms.bin[slot] < 0 && dp_spec_norms(sums->spec)[slot].nlimits > 0)
+		if (passes_slot(sums, slot))
 			continue;
 		hash = hash_bins(sums, slot, of_keys);
-		bucket = &sums->buckets[hash & (BUCKETS - 1)];
+		bucket = &sums->buckets[hash & (sums->nbuckets - 1)];
 		while (*bucket != NULL && ((*bucket)->hash != hash || !same_keys(sums, state, from, slot, *bucket)))
-			if (++bucket == sums->buckets + BUCKETS)
+			if (++bucket == sums->buckets + sums->nbuckets)
 				bucket = sums->buckets;
 		if (*bucket == NULL)
 			*bucket = new_group(sums, state, from, slot, hash);
 		add_values(sums, *bucket, from, n, slot);
-		sums->nadded++;
 	}
+	sums->nadded++;
+}
+
+/* Fetches the buckets of entries with these hashes of keys, or their groups, into the cache. */
+static void
+fetch_places(const DpGroupSums *sums, const uint64 *of_keys, int n, bool groups)
+{
+	for (int i = 0; i < n; i++)
+		for (int slot = 0; slot < sums->nslots; slot++)
+		{
+			AddedGroup **bucket;
+
+			if (passes_slot(sums, slot))
+				continue;
+			bucket = &sums->buckets[hash_bins(sums, slot, of_keys[i]) & (sums->nbuckets - 1)];
+			if (!groups)
+				__builtin_prefetch(bucket);
+			else if (*bucket != NULL)
+				__builtin_prefetch(*bucket, 1);
+		}
+}
+
+/* Adds all entries of the unit at hand. */
+static void
+add_entries(DpGroupSums *sums, const DpBoundState *state)
+{
+	Size		entry_size = dp_entry_size(state);
+	const char *from = dp_state_entries(state);
+	uint64		of_keys[FETCHED];
+
+	for (int first = 0; first < state->nentries; first += FETCHED)
+	{
+		int			n = Min(state->nentries - first, FETCHED);
+
+		for (int i = 0; i < n; i++)
+			of_keys[i] = hash_keys(sums, state, from + i * entry_size);
+		if (sums->nbuckets > FIRST_BUCKETS)
+		{
+			fetch_places(sums, of_keys, n, false);
+			fetch_places(sums, of_keys, n, true);
+		}
+		for (int i = 0; i < n; i++, from += entry_size)
+			add_entry(sums, state, from, first + i, of_keys[i]);
+	}
+}
+
+/* Tells whether the table has room for all groups of a state. */
+static bool
+has_room(const DpGroupSums *sums, const DpBoundState *state)
+{
+	return sums->ngroups + state->nentries * sums->nslots <= sums->nbuckets / 2 &&
+		sums->bytes + sums->nslots * (state->nentries * group_size(sums) + VARSIZE(state)) <= sums->most_bytes;
+}
+
+/* Makes the table larger; returns false where it may not be. */
+static bool
+grow_table(DpGroupSums *sums)
+{
+	int			nbuckets = sums->nbuckets * MORE;
+	Size		used = bucket_bytes(nbuckets) + bucket_bytes(sums->nbuckets);
+	AddedGroup **buckets;
+
+	if (nbuckets > MOST_BUCKETS || used + sums->most_bytes * 2 > sums->limit || sums->nadded >= (int64) WELL * sums->ngroups)
+		return false;
+	buckets = MemoryContextAllocZero(sums->context, bucket_bytes(nbuckets));
+	for (int i = 0; i < sums->nbuckets; i++)
+	{
+		uint64		at;
+
+		if (sums->buckets[i] == NULL)
+			continue;
+		for (at = sums->buckets[i]->hash & (nbuckets - 1); buckets[at] != NULL; at = (at + 1) & (nbuckets - 1))
+			;
+		buckets[at] = sums->buckets[i];
+	}
+	pfree(sums->buckets);
+	sums->buckets = buckets;
+	sums->nbuckets = nbuckets;
+	sums->most_bytes = Min(sums->most_bytes * MORE, sums->limit - used);
+	return true;
 }
 
 /* Returns a column of a group that is no key. */
@@ -349,24 +452,18 @@ group_sum(const DpGroupSums *sums, const AddedGroup *group, DpRowColumn column)
 bool
 dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 {
-	const DpLayout *layout;
-	const char *from = dp_state_entries(state);
-	Size		entry_size = dp_entry_size(state);
-
 	if (unlikely(sums->shape == NULL))
 		sums->shape = dp_shape_of(state, sums->context);
-	layout = &sums->shape->layout;
-	if (sums->useless || sums->nunits >= sums->most_units ||
-		sums->ngroups + state->nentries * sums->nslots > BUCKETS / 2 ||
-		sums->bytes + sums->nslots * (state->nentries * group_size(sums) + VARSIZE(state)) > sums->limit)
+	if (sums->useless || sums->nunits >= MOST_UNITS || sums->magnitude > MOST_LIMITED)
 		return false;
+	while (!has_room(sums, state))
+		if (!grow_table(sums))
+			return false;
 
-	if (!dp_layout_fits(layout, state))
+	if (!dp_layout_fits(&sums->shape->layout, state))
 		elog(ERROR, "states of different shapes cannot be added up");
-	dp_unit_norms(state, layout, sums->spec, &sums->norms);
-
-	for (int n = 0; n < state->nentries; n++, from += entry_size)
-		add_entry(sums, state, from, n);
+	dp_unit_norms(state, &sums->shape->layout, sums->spec, &sums->norms);
+	add_entries(sums, state);
 	sums->nunits++;
 	return true;
 }
@@ -376,9 +473,10 @@ static void
 forget_groups(DpGroupSums *sums)
 {
 	MemoryContextReset(sums->groups);
-	memset(sums->buckets, 0, sizeof(sums->buckets));
-	sums->useless = sums->nadded < 2 * sums->ngroups;
+	memset(sums->buckets, 0, bucket_bytes(sums->nbuckets));
+	sums->useless = sums->nadded < (int64) LEAST * sums->ngroups;
 	sums->ngroups = sums->nunits = sums->nadded = sums->left = 0;
+	sums->magnitude = 0;
 	sums->bytes = 0;
 }
 
@@ -391,7 +489,7 @@ dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, 
 {
 	const AddedGroup *group = NULL;
 
-	while (sums->left < BUCKETS && group == NULL)
+	while (sums->left < sums->nbuckets && group == NULL)
 		group = sums->buckets[sums->left++];
 	if (group == NULL)
 	{
