@@ -305,6 +305,17 @@ credits_under(const dp_norms *norms, double limit)
 	return dp_norms_total(norms) - dp_norms_cut(norms, limit);
 }
 
+/* Returns what would be cut if all norms of a bin were as large as they may be. */
+static double
+most_cut(const dp_norms *norms, double limit)
+{
+	double		cut = 0;
+
+	for (int j = 0; j < norms->bins; j++)
+		cut += norms->count[j] * at_least(exp2(norms->exponent + j) - limit, 0);
+	return cut;
+}
+
 /* Returns the share of its full credit that a value has whose units' credits are x in the mean; the head of this file. */
 static double
 credit_share(double x, double spread)
@@ -435,7 +446,7 @@ dp_norms_choose_distinct(const dp_norms *norms, const double *limits, int n, dou
 			missing += weight[k] * lost;
 			squares += weight[k] * lost * lost;
 		}
-		doubt = MODEL_ERROR * at_most(all - under, total / weights);
+		doubt = MODEL_ERROR * at_most(most_cut(norms, limits[i]), total / weights);
 		error = (squares / weights + doubt * doubt) / groups + pow(noise * limits[i], 2);
 		if (error < least)
 		{

@@ -586,6 +586,8 @@ dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState
 		priced->limits = pilot->limits;
 		priced->before[DP_FINDS_LIMITS] = NULL;
 		dp_settle_limits(priced);
+		for (int i = 0; i < priced->ncolumns; i++)
+			priced->columns[i].cut = pilot->columns[i].cut;
 	}
 	audit_texts(priced);
 }
