@@ -392,9 +392,10 @@ settle_columns(DpPricedRelease *priced, int64 declared, const int64 *prices, ESt
 }
 
 /*
- * Settles the threshold where units have weights.  Of a unit in t groups, t up to key_groups, at most t are groups that
- * nobody else is in, and in each it adds at most 1 / sqrt(t).  So the noise has to stay below the rest of the threshold in t
- * groups, with probability 1 - delta, whatever t is.  False where none is representable.
+ * Settles the threshold where units have weights.  Let a unit have weights in t groups, up to key_groups.  At most t of them are groups in
+ * which nobody else has one, and in each it adds at most 1 / sqrt(t).  So the noise has to stay below the rest of the threshold in t
+ * groups, with probability 1 - delta, whatever t is.  A unit may be in more groups than key_groups.  There it has no weight, and groups in
+ * which nobody has one are not released, whatever their noise would be (receiver.c:release_group).  False where none is representable.
  */
 static bool
 weighted_threshold(DpPricedRelease *priced, const DpPricedColumn *units)

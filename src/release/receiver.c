@@ -5,6 +5,7 @@
  *
  * Invariants:
  * - Exact states live here and nowhere else.
+ * - Of undeclared keys, only groups are released in which a unit has a weight for selecting them.
  * - Whatever the inner plan finds, the same noise is drawn for every released
  *	 value; where keys are declared, of each of them in their canonical order,
  *	 when the inner plan has ended.
@@ -107,6 +108,9 @@ release_group(DpReceiver *receiver, const dp_i128 *state)
 
 	if (selection >= 0)
 	{
+		/* who has no weight in a group must not make it: price.c */
+		if (state[priced->columns[selection].parts[0].offset] == 0)
+			return false;
 		units = column_draws(receiver, selection, state)[0];
 		if (units < priced->threshold)
 			return false;
