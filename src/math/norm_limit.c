@@ -14,12 +14,11 @@
  * estimates of possibly sparse sequences"), with a mean that follows from the
  * bins before it: counts decline, and the faster the further they are out.
  *
- * Numbers of distinct values.  A value counts the sum of its units' credits, at most 1.  If the sums are lognormal with
- * mean x, the mean value counts x P[Z < -d] + P[Z < d - spread] with d = ln(x) / spread + spread / 2.
- * So level and spread, which a grid has, tell of any limit what a few noisy numbers under other limits tell of it; each pair of
- * them weighs as much as it makes these likely, and the limit is that of the least mean square of cut and noise.
- * No distribution of values is quite lognormal, hence MODEL_ERROR, also of what a limit cuts at most: as many values as
- * there are, or as units' credits are cut.
+ * Numbers of distinct values.  A value counts the sum of its units' credits, at most 1.  Let these sums be lognormal
+ * with mean x.  Then a value counts x P[Z < -d] + P[Z < d - spread] in the mean, with d = ln(x) / spread + spread / 2.
+ * A grid has levels, which are numbers of values, and spreads.  Each pair weighs as much as it makes the noisy numbers likely.
+ * The limit is that of the least mean square of cut and noise.  No distribution is quite lognormal, hence MODEL_ERROR.
+ * It is of all values, or of what a limit may cut of units' credits where that is less.
  *
  * All constants were chosen by the error of counts and sums on real data, for rho from 0.003 to 1;
  * privacy does not depend on them.
@@ -79,7 +78,7 @@ static const double spreads[] = {0.3, 0.7, 1.2, 1.8, 2.5};
 
 #define POPULARITIES (SPREADS * LEVELS * OVERLAPS)
 
-/* what is less likely than the likeliest by this factor counts for nothing */
+/* a pair that is less likely than the likeliest by this factor counts for nothing */
 #define LEAST_WEIGHT 1e-4
 
 /* by which share of it the numbers of distinct values are not what they would be */

@@ -86,8 +86,8 @@ typedef struct dp_distinct
 } dp_distinct;
 
 /*
- * Does so for numbers of distinct values, of which heavy units cut few where others have the same values: as a few such numbers
- * tell, nprobes of them, from 0 to DP_MOST_PROBES.  Sets *cut to the share of the numbers that the limit cuts, by estimate.
+ * Does so for numbers of distinct values.  A limit cuts few of them where others have the values of heavy units.  That is what
+ * the probes tell, from 0 to DP_MOST_PROBES.  Sets *cut to the share of values that the limit cuts, by estimate.
  */
 extern int	dp_norms_choose_distinct(const dp_norms *norms, const double *limits, int n, double groups, double noise,
 									 const dp_distinct *probes, int nprobes, double *cut);

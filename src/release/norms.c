@@ -23,13 +23,14 @@
  * Theorems of agg/bounding/norms.c.  Where max_groups and max_rows are set, too,
  * the smaller one holds (price.c).
  *
- * Of a number of distinct values a histogram of norms does not tell what a limit cuts, as others may have the values that heavy units have.
- * So the limiter has more of these: for each of a few limits P the Euclidean norm, over all groups, of their numbers of distinct values under P.
- * Theorem.  In steps of P / 2^DP_PROBE_SHIFT, rounded down, such a norm changes by at most 2^DP_PROBE_SHIFT if a unit is added, removed or replaced.
- * Proof.  Let x be the vector of all groups' numbers without the unit, and x + a, x + b those with two of it.  Neither a nor b has negative numbers, and
- * their norms are at most P (agg/bounding/norms.c).  So the norms of all three are between |x| and |x| + P.  The floors of two numbers that differ by at most
- * the integer P do so, too; and so, once more, where they are divided by P / 2^DP_PROBE_SHIFT.  []
- * Where a unit counts 2^DP_PROBE_SHIFT in the histogram, in these steps the squared sensitivity of both is that of the histogram, and DP_PROBES.
+ * A histogram of norms does not tell how many distinct values a limit cuts, as others may have those of heavy units.  So the
+ * limiter probes a few limits P.  Each probe is the Euclidean norm, over all groups, of their numbers of distinct values under P.
+ * Theorem.  In steps of P / 2^DP_PROBE_SHIFT, rounded down, a probe changes by at most 2^DP_PROBE_SHIFT if a unit is added, removed or replaced.
+ * Proof.  Let x be the vector of all groups' numbers without the unit, and x + a, x + b those with two versions of it.  Neither a nor b has
+ * negative numbers, and their norms are at most P (agg/bounding/norms.c).  So the norms of all three are between |x| and |x| + P.  If two
+ * numbers differ by at most an integer, so do their floors.  P in steps of the count is one, and 2^DP_PROBE_SHIFT after the division.  []
+ * A unit counts 2^DP_PROBE_SHIFT in the histogram, too.  So the squared sensitivity of both, in these steps, is that of the histogram plus
+ * DP_PROBES, times 2^(2 DP_PROBE_SHIFT).
  *
  * A count of units that selects keys is limited to a norm of 1: who is in n groups has a weight of
  * 1 / sqrt(n) in each (Gopi, Gulhane, Kulkarni, Shen, Shokouhi, Yekhanin 2020, "Differentially Private Set Union": weighted Gaussian).
@@ -223,10 +224,7 @@ dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 dp_u128
 dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNeighbors neighbors, bool grouped)
 {
-	/*
-	 * that of the least one where it is to be found: dp_settle_norm_noise
-	 * comes again
-	 */
+	/* that of the least one where it is to be found: dp_settle_limits comes again */
 	dp_u128		limit = column->limits[Max(column->limit, 0)];
 	bool		one_sign = part->desc.kind != DP_VALUE_SCALED && (part->grid.lower >= 0 || part->grid.upper <= 0);
 
@@ -288,7 +286,7 @@ dp_price_by_limit(const DpPricedColumn *column, const DpPricedRelease *priced, i
  * ------------------------------------------------------------------------
  */
 
-/* under how many values a person are probed: a low limit has little noise, and the highest tells whether it cuts much */
+/* the limits that are probed: a low one has little noise, and the highest tells whether that cuts much */
 static const double probe_limits[DP_PROBES] = {1, 4, 16};
 
 StaticAssertDecl(DP_PROBES <= DP_MOST_PROBES, "a limit on distinct values is chosen by fewer numbers");

@@ -405,7 +405,7 @@ questions_of_limits(const DpRun *run, DpPricedRelease *limiter, EState *estate)
 
 		begin_hash(&h);
 		put_string(&h, "limit");
-		put_number(&h, limiter->columns[l].parts[0].shift);
+		put_number(&h, DP_LIMIT_RULE);
 		put(&h, &of_columns[dp_column_with_norm(priced, l) - priced->columns], sizeof(DpQuestion));
 		end_hash(&h, &questions[l]);
 	}

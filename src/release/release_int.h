@@ -366,8 +366,8 @@ extern bool dp_pick_bounds(const DpRange *range, const double *counts, double si
  * dp_norm_bins how many bins a histogram of norms has at most, dp_first_norm where those of a column begin, as a power of
  * two of norm_unit, and how many they are; dp_norm_bin in which of them a bin of the norm's limits is.  dp_column_with_norm returns a column that a norm limits, dp_finds_limits tells
  * whether a column's norm has a limit that is to be found, for who asks.
- * dp_has_probes tells whether the limiter has, beside a column's histogram, numbers of distinct values under some limits,
- * from the bin on that dp_first_probe returns; dp_probe_limit returns under which of the column's limits each is.
+ * dp_has_probes tells whether the limiter has numbers of distinct values beside a column's histogram.
+ * They stand from the bin on that dp_first_probe returns.  dp_probe_limit returns under which of the column's limits each is.
  */
 #define DP_PROBES 3
 #define DP_PROBE_SHIFT 20
@@ -403,6 +403,12 @@ extern bool dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColum
 #define DP_MOST_UNIT_GROUPS 10000
 
 /*
+ * Which rule chooses limits by noisy counts.  It has to change with what the limiter counts, with the limits among which is
+ * chosen and with anything in math/norm_limit.c: answers that are kept are of the limit that the rule makes of kept counts.
+ */
+#define DP_LIMIT_RULE 2
+
+/*
  * found_limits.c: draws the histogram of norms for a run whose rows have been read, from exact counts by norm and bin,
  * and returns which limits follow, by norm.
  */
@@ -417,7 +423,7 @@ extern void dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att
 /*
  * norm_rows.c: rows of the inner plan of a release with norms.  dp_norm_row_add adds what a row has to the states of
  * its group.  Where the limits are not known, rows wait: dp_norm_rows_put takes one, dp_norm_rows_counts
- * returns, when all have been put, the limiter's states: how many units are in which bin of which norm, and its probes.
+ * returns the limiter's states when all have been put: how many units are in which bin of which norm, and its probes.
  * dp_norm_rows_next gives the rows again.
  */
 typedef struct DpNormRows DpNormRows;

@@ -203,6 +203,9 @@ SELECT is(explained('SELECT k, count(DISTINCT v), count(*) FROM visits GROUP BY 
 SELECT is(explained('SELECT k, count(DISTINCT v) FROM replaced GROUP BY k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_contribution = 4'), 'count(DISTINCT v)  (sigma=5.65685 rho=0.5)  a unit counts up to a norm of 4 values', 'of who is replaced, in groups');
 SELECT is(explained('SELECT count(DISTINCT v) FROM replaced', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_contribution = 4'), 'count(DISTINCT v)  (sigma=4 rho=0.5)  a unit counts up to a norm of 4 values', 'and at once');
 SELECT matches(explained('SELECT k, count(DISTINCT v), count(*) FROM visits GROUP BY k', 'SET dp_cdp.rho = 0.5'), '^limit of count.DISTINCT v. .*\nlimit of count.\*. .*\ncount.DISTINCT v. .*a unit counts up to a norm that is found first\ncount.\*. .*a unit counts up to a norm that is found first$', 'each column finds its own');
+-- who is added changes the histogram by 1, and each of three numbers of values by 1 in its steps; who is replaced two bins of the histogram
+SELECT is(round((m[1]::numeric ^ 2 * 2 * m[2]::numeric), 2), wanted, format('the limiter''s squared sensitivity of %s', source)) FROM (VALUES ('visits', 4.00), ('visits GROUP BY k', 4.00), ('replaced', 5.00), ('replaced GROUP BY k', 5.00)) q (source, wanted),
+	LATERAL regexp_match(explained('SELECT count(DISTINCT v) FROM ' || source, 'SET dp_cdp.rho = 0.5'), '^limit of count.DISTINCT v. *\(sigma=([0-9.]+) of each count, rho=([0-9.]+)\)') m;
 -- what it costs
 SET dp_cdp.rho = 0.01;
 SELECT is((SELECT cost FROM run_as_analyst('SET LOCAL dp_cdp.reuse = off; SELECT k, count(DISTINCT v), count(*) FROM visits GROUP BY k')), 20000::bigint, 'the price of two aggregates, limits included');

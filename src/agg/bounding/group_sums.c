@@ -35,7 +35,7 @@
 #define MOST_UNITS (1 << 20)
 #define MOST_VALUE (INT64CONST(1) << 41)
 
-/* of values that a norm limits, what all magnitudes together may be, so that another unit has room */
+/* the sum of all magnitudes that a norm limits; another unit has room above it */
 #define MOST_LIMITED (INT64CONST(1) << 61)
 
 /*
@@ -43,9 +43,9 @@
  * as long as its rows are not WELL times as many as its groups.
  */
 #define FIRST_BUCKETS 8192
-#define MOST_BUCKETS (1 << 20)
-#define FIRST_BYTES ((Size) 256 * 1024)
 #define MORE 4
+#define MOST_BUCKETS (FIRST_BUCKETS * MORE * MORE * MORE)
+#define FIRST_BYTES ((Size) 256 * 1024)
 #define WELL 8
 
 /* rows that leave have to be fewer than entries by this factor */
@@ -94,6 +94,22 @@ bucket_bytes(int nbuckets)
 	return nbuckets * sizeof(AddedGroup *);
 }
 
+/* Sets the next larger size of a table that takes at most limit bytes; returns false where there is none. */
+static bool
+next_size(Size limit, int *nbuckets, Size *most_bytes)
+{
+	int			more = *nbuckets * MORE;
+
+	/* both arrays of buckets are there while it grows */
+	Size		buckets = bucket_bytes(more) + bucket_bytes(*nbuckets);
+
+	if (more > MOST_BUCKETS || buckets + *most_bytes * 2 > limit)
+		return false;
+	*nbuckets = more;
+	*most_bytes = Min(*most_bytes * MORE, limit - buckets);
+	return true;
+}
+
 /* Tells whether a norm limits value i. */
 static inline bool
 is_limited(const DpBoundSpec *spec, int i)
@@ -130,7 +146,8 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	for (int i = 0; i < spec->nvalues; i++)
 		sums->slot[i] = sums->nslots > 1 ? Max(spec->value[i].norm, 0) : 0;
 	sums->context = context;
-	sums->groups = AllocSetContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
+	/* which does not round sizes up */
+	sums->groups = GenerationContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
 	sums->limit = limit;
 	sums->nbuckets = FIRST_BUCKETS;
 	sums->buckets = MemoryContextAllocZero(context, bucket_bytes(FIRST_BUCKETS));
@@ -142,9 +159,12 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 double
 dp_group_sums_most(Size limit, int ncolumns)
 {
-	Size		bytes = limit - Min(limit, bucket_bytes(FIRST_BUCKETS));
+	int			nbuckets = FIRST_BUCKETS;
+	Size		bytes = Min(limit - Min(limit, bucket_bytes(FIRST_BUCKETS)), FIRST_BYTES);
 
-	return Min(MOST_BUCKETS / 2, (double) bytes / (offsetof(AddedGroup, value) + sizeof(int64) * ncolumns));
+	while (next_size(limit, &nbuckets, &bytes))
+		;
+	return Min(nbuckets / 2, (double) bytes / (offsetof(AddedGroup, value) + sizeof(int64) * ncolumns));
 }
 
 void
@@ -281,7 +301,7 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, int sl
 		group_words(sums, group)[i] = word;
 	}
 	sums->ngroups++;
-	sums->bytes += size;
+	sums->bytes += GetMemoryChunkSpace(group);
 	return group;
 }
 
@@ -399,11 +419,10 @@ has_room(const DpGroupSums *sums, const DpBoundState *state)
 static bool
 grow_table(DpGroupSums *sums)
 {
-	int			nbuckets = sums->nbuckets * MORE;
-	Size		used = bucket_bytes(nbuckets) + bucket_bytes(sums->nbuckets);
+	int			nbuckets = sums->nbuckets;
 	AddedGroup **buckets;
 
-	if (nbuckets > MOST_BUCKETS || used + sums->most_bytes * 2 > sums->limit || sums->nadded >= (int64) WELL * sums->ngroups)
+	if (sums->nadded >= (int64) WELL * sums->ngroups || !next_size(sums->limit, &nbuckets, &sums->most_bytes))
 		return false;
 	buckets = MemoryContextAllocZero(sums->context, bucket_bytes(nbuckets));
 	for (int i = 0; i < sums->nbuckets; i++)
@@ -419,7 +438,6 @@ grow_table(DpGroupSums *sums)
 	pfree(sums->buckets);
 	sums->buckets = buckets;
 	sums->nbuckets = nbuckets;
-	sums->most_bytes = Min(sums->most_bytes * MORE, sums->limit - used);
 	return true;
 }
 
@@ -474,7 +492,9 @@ forget_groups(DpGroupSums *sums)
 {
 	MemoryContextReset(sums->groups);
 	memset(sums->buckets, 0, bucket_bytes(sums->nbuckets));
-	sums->useless = sums->nadded < (int64) LEAST * sums->ngroups;
+	/* a table that is nearly empty tells nothing of rows to come */
+	sums->useless = (sums->ngroups >= sums->nbuckets / 8 || sums->bytes >= sums->most_bytes / 4) &&
+		sums->nadded < (int64) LEAST * sums->ngroups;
 	sums->ngroups = sums->nunits = sums->nadded = sums->left = 0;
 	sums->magnitude = 0;
 	sums->bytes = 0;
