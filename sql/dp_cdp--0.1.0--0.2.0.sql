@@ -4096,6 +4096,12 @@ CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_rows(*) (
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_rows(*) IS
 	'noisy share of privacy units, in each group, that have more rows than max_rows, which cuts the rest';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_groups(*) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_groups(*) IS
+	'noisy share of privacy units, in each group, that have more groups than max_groups, which cuts the rest';
 
 -- =========================================================================
 -- 15. The price and the error of a query, before and after it ran (src/release/report.c)

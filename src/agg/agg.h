@@ -130,6 +130,9 @@ StaticAssertDecl(DP_MAX_VALUES + 3 <= FUNC_MAX_ARGS, "bound_unit has too many ar
 /* Returns how many bytes the keys by reference of a row may take together, where a unit may be in so many groups. */
 extern Size dp_most_key_bytes(int max_groups);
 
+/* in the place of "rows": not the total is cut, but the unit's groups, of which it may have more than the value counts in */
+#define DP_CUT_GROUPS 1
+
 /* the most codes that a unit may have in a group: limit of grid.upper for CODES and DISTINCT */
 #define DP_MAX_CODES 256
 
@@ -154,7 +157,8 @@ typedef struct DpBoundSpec
 	{
 		int32		kind;		/* DpValueKind */
 		int32		rows;		/* DP_VALUE_SCALED: index of the DP_VALUE_ROWS
-								 * that counts its rows; otherwise 0 */
+								 * that counts its rows; DP_VALUE_CUT: 0 or
+								 * DP_CUT_GROUPS; otherwise 0 */
 		int32		norm;		/* index of the norm that limits it; -1: none
 								 * does */
 		int32		shift;		/* with a norm: steps are 2^-shift of the
@@ -205,7 +209,7 @@ dp_spec_norms(const DpBoundSpec *spec)
  * Makes a palloc'd spec, also a Datum of type dp_cdp.bound_spec by
  * PointerGetDatum.  grids[i] must be a count's grid (dp_grid_for_count) for
  * all kinds but DP_VALUE_SUM, DP_VALUE_CUT and DP_VALUE_SCALED, and dp_grid_for_scaled for
- * the latter.  rows[i] is read for DP_VALUE_SCALED alone; NULL when there is
+ * the latter.  rows[i] is read for DP_VALUE_SCALED and DP_VALUE_CUT alone; NULL when there is
  * none.  limits[i] is read for DP_VALUE_SUM and DP_VALUE_CUT; NULL: no row is limited.
  * groups[i]; NULL: each counts in all groups.  norm_of[i] and norms; NULL: no norm limits any.
  */

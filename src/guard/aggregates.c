@@ -123,7 +123,8 @@ static const DpAggregate dp_aggregates[] = {
 	VECTOR("dp_mode", DP_ANSWER_MODE),
 	VECTOR("dp_clipped", DP_ANSWER_CLIPPED),
 	{DP_ANSWER_CLIPPED_TOTALS, DP_VALUE_CUT, 0, 1, false, "dp_clipped_totals"},
-	{DP_ANSWER_CLIPPED_TOTALS, DP_VALUE_CUT, 0, 0, false, "dp_clipped_rows"}
+	{DP_ANSWER_CLIPPED_TOTALS, DP_VALUE_CUT, 0, 0, false, "dp_clipped_rows"},
+	{DP_ANSWER_CLIPPED_GROUPS, DP_VALUE_CUT, 0, 0, false, "dp_clipped_groups"}
 };
 
 static const DpAggregate *

@@ -389,6 +389,8 @@ family(const DpReleaseColumn *column)
 		case DP_ANSWER_MODE:
 		case DP_ANSWER_NORM:
 			return 'c';
+		case DP_ANSWER_CLIPPED_GROUPS:
+			return 'g';
 	}
 	elog(ERROR, "unexpected answer %d", (int) column->answer);
 }

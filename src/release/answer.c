@@ -342,6 +342,7 @@ dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *
 			return mode_answer(column, error);
 		case DP_ANSWER_CLIPPED:
 		case DP_ANSWER_CLIPPED_TOTALS:
+		case DP_ANSWER_CLIPPED_GROUPS:
 			dp_clipped_share(work->noisy, column->sigma, &error->value, &error->stddev);
 			return Float8GetDatum(error->value);
 		case DP_ANSWER_NORM:

@@ -622,5 +622,9 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 		case DP_ANSWER_CLIPPED_TOTALS:
 			settle_sum(column, priced, estate);
 			break;
+		case DP_ANSWER_CLIPPED_GROUPS:
+			dp_grid_for_count(1, &column->parts[0].grid);
+			column->parts[0].row.upper = 1;
+			break;
 	}
 }

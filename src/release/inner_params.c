@@ -85,7 +85,7 @@ make_bound_spec(DpPricedRelease *priced)
 			grids[n] = column->parts[j].grid;
 			limits[n] = column->parts[j].row;
 			/* moments: the count of rows is the column's first part */
-			rows[n] = kinds[n] == DP_VALUE_SCALED ? first : 0;
+			rows[n] = kinds[n] == DP_VALUE_SCALED ? first : column->desc->answer == DP_ANSWER_CLIPPED_GROUPS ? DP_CUT_GROUPS : 0;
 			norm_of[n].norm = column->desc->norm;
 			norm_of[n].shift = column->parts[j].shift;
 			groups[n] = column->nlimits == 0 ? priced->max_groups
@@ -98,7 +98,7 @@ make_bound_spec(DpPricedRelease *priced)
 			memcpy(norms[column->desc->norm].limit, column->limits, sizeof(column->limits));
 		}
 	}
-	return PointerGetDatum(dp_bound_spec_make(priced->nkeys, n, priced->state_groups, seed, kinds, grids, rows,
+	return PointerGetDatum(dp_bound_spec_make(priced->nkeys, n, dp_held_groups(priced), seed, kinds, grids, rows,
 											  limits, groups, norm_of, nnorms, norms));
 }
 

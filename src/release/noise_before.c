@@ -67,7 +67,8 @@ dp_noise_before(const DpPricedRelease *priced, const DpPricedColumn *column)
 			noise.figure = moments_noise(column);
 			break;
 		case DP_ANSWER_CLIPPED_TOTALS:
-			noise.of = "totals";
+		case DP_ANSWER_CLIPPED_GROUPS:
+			noise.of = column->desc->answer == DP_ANSWER_CLIPPED_TOTALS ? "totals" : "units";
 			/* FALLTHROUGH */
 		case DP_ANSWER_CLIPPED:
 			noise.kind = DP_NOISE_BY_NUMBER;

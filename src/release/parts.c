@@ -51,6 +51,7 @@ dp_column_parts(const DpReleaseColumn *column, DpPart *parts)
 			parts[0].kind = DP_VALUE_CODES;
 			return 1;
 		case DP_ANSWER_CLIPPED_TOTALS:
+		case DP_ANSWER_CLIPPED_GROUPS:
 			parts[0].kind = DP_VALUE_CUT;
 			return 1;
 	}

@@ -307,11 +307,22 @@ column_price(const DpDataset *dataset)
 	return rho;
 }
 
+int
+dp_held_groups(const DpPricedRelease *priced)
+{
+	ListCell   *lc;
+
+	foreach(lc, priced->release->columns)
+		if (((DpReleaseColumn *) lfirst(lc))->answer == DP_ANSWER_CLIPPED_GROUPS)
+			return priced->state_groups + 1;
+	return priced->state_groups;
+}
+
 /* Refuses declared keys so long that bounding would leave out their rows: the group would pass for an empty one. */
 static void
 check_key_bytes(DpPricedRelease *priced)
 {
-	Size		most = dp_most_key_bytes(priced->state_groups);
+	Size		most = dp_most_key_bytes(dp_held_groups(priced));
 	Size		longest;
 
 	if (!priced->release->has_unit || !dp_has_groups(priced->release))

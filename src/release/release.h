@@ -83,6 +83,7 @@ typedef enum DpAnswer
 	DP_ANSWER_BOUNDS,
 	DP_ANSWER_CLIPPED,
 	DP_ANSWER_CLIPPED_TOTALS,	/* of units' totals, not of rows */
+	DP_ANSWER_CLIPPED_GROUPS,	/* of units that have more groups than count */
 	DP_ANSWER_MODE,
 	DP_ANSWER_NORM				/* of a limiter: which limit on norms */
 } DpAnswer;

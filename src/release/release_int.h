@@ -306,6 +306,9 @@ extern DpPricedRelease *dp_price_release(DpRelease *release, EState *estate, con
 
 extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *priced);
 
+/* price.c: returns how many groups the state of a unit holds: one more than count, where it is asked who has more */
+extern int	dp_held_groups(const DpPricedRelease *priced);
+
 /*
  * price.c: prices a release of which the limit alone is bought, for rho; its columns have the dataset's default_rho,
  * at which the limit is to serve.  NULL where no limit is to be found.

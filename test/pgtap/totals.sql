@@ -131,6 +131,33 @@ SELECT set_config('dp_cdp.max_rows', '2', false);
 SELECT near('SELECT dp_clipped_rows(*) FROM visits WHERE cost < 300', (SELECT avg((n > 2)::int) FROM (SELECT count(*) AS n FROM visits WHERE cost < 300 GROUP BY patient_id) q), 0.01, 'by the max_rows of the session');
 RESET dp_cdp.max_rows;
 
+-- units of which max_groups cuts groups: 1,000 in one ward alone, 1,000 in two, of which each counts in one of them at random
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE moves AS SELECT i AS patient_id, 'first' AS ward, i % 2 = 0 AS even FROM generate_series(1, 2000) i UNION ALL SELECT i, 'second', i % 2 = 0 FROM generate_series(1001, 2000) i;
+SELECT dp_cdp.create_dataset('wards', max_groups => 3, max_rows => 10), dp_cdp.set_budget('wards', 'analyst1', rho => 1e6) \g /dev/null
+SELECT dp_cdp.protect_table('moves', 'wards', 'patient_id'), dp_cdp.set_keys('moves', 'ward', '{first,second,third}'::text[]) \g /dev/null
+RESET SESSION AUTHORIZATION;
+ANALYZE moves;
+CREATE FUNCTION ward_cut(ward text, clause text DEFAULT '', filter text DEFAULT '') RETURNS text LANGUAGE sql AS $$
+	SELECT format('SELECT c FROM (SELECT ward, dp_clipped_groups(*) %s AS c, count(*), dp_clipped_rows(*), sum(1) FROM moves %s GROUP BY ward) q WHERE ward = %L', filter, clause, ward) $$;
+SELECT near(ward_cut(ward), 0, 0.001, 'nobody is in more than 3 wards: ' || ward) FROM unnest('{first,second}'::text[]) ward;
+SET dp_cdp.max_groups = 1;
+-- 500 of 1,500, known to 9 standard deviations of the draw
+SELECT near(ward_cut('first'), 1 / 3.0, 0.075, 'half of those who move count here');
+SELECT near(ward_cut('second'), 1, 0.001, 'all of these move');
+SELECT near(ward_cut('second', '', 'FILTER (WHERE even)'), 1, 0.001, 'of rows that count');
+SELECT near(ward_cut('second', 'WHERE patient_id <= 1000 OR even'), 1, 0.001, 'of rows that are read');
+SELECT near('SELECT min(c) FROM (SELECT even, dp_clipped_groups(*) AS c FROM moves GROUP BY even) q', 0, 0.001, 'who is in one group of two');
+SET dp_cdp.max_groups = 2;
+SELECT near(ward_cut(ward), 0, 0.001, 'both wards count: ' || ward) FROM unnest('{first,second}'::text[]) ward;
+SET dp_cdp.max_contribution = 100;
+SELECT near(format('SELECT c FROM (SELECT ward, dp_clipped_groups(*) AS c, count(*) FROM moves GROUP BY ward) q WHERE ward = %L', 'first'), 0, 0.001, 'beside a norm');
+SET dp_cdp.max_groups = 1;
+SELECT near(format('SELECT c FROM (SELECT ward, dp_clipped_groups(*) AS c, count(*) FROM moves GROUP BY ward) q WHERE ward = %L', 'second'), 1, 0.001, 'which does not cut groups');
+SELECT near(format('SELECT n FROM (SELECT ward, dp_clipped_groups(*) AS c, dp_count(*) AS n FROM moves GROUP BY ward) q WHERE ward = %L', 'second'), 500, 150, 'and groups that are looked for do not count');
+RESET dp_cdp.max_contribution;
+RESET dp_cdp.max_groups;
+
 -- where each row is a unit, it is its total
 SELECT near('SELECT sum(cost) FROM person', (SELECT sum(cost) FROM person), 100, 'rows that are units');
 SELECT near('SELECT dp_sum(cost, 0, 500, 0, 100) FROM person', (SELECT sum(least(cost, 100)) FROM person), 100, 'their totals are clamped, too');
@@ -182,6 +209,7 @@ SELECT refused('SELECT dp_sum(cost, 0, 500, 0) FROM visits', '^42883 ', 'three o
 SELECT refused('SELECT dp_avg(cost, 0, 500, 0, 700) FROM visits', '^42883 ', 'totals for an average');
 SELECT refused('SELECT dp_sum(dept, 0, 500, 0, 700) FROM visits', '^42883 ', 'totals of no number');
 SELECT refused('SELECT dp_clipped_totals(dept, 0, 500, 0, 700) FROM visits', '^ZC002 .*give it numbers', 'nor what is cut');
+SELECT refused('SELECT dp_clipped_groups(*) FROM visits', '^ZC002 dp_clipped_groups\(\*\) tells which units have more groups than max_groups, and here no unit is in two groups; leave it out', 'without groups');
 SELECT refused('SELECT dp_clipped_rows(*) FROM person', '^ZC002 dp_clipped_rows\(\*\) tells which units have more rows than max_rows, and here no unit has two rows', 'rows that are units');
 SELECT refused('SELECT dp_clipped_totals(DISTINCT cost) FROM visits', '^ZC002 .*DISTINCT', 'nor of distinct values');
 SELECT refused('SELECT dp_clipped_totals(length(dept)) FROM visits', '^ZC002 .*needs bounds, .*write dp_clipped_totals\(length\(dept\), lower, upper\)', 'which needs bounds as sums do');

@@ -68,7 +68,7 @@ def derived(tap, name, grouped):
     pairs = [("dp_sum(x * 3)", "dp_sum(x * 3, -3, 3)"), ("dp_sum(x - y)", "dp_sum(x - y, -2, 2)"), ("dp_sum(-x / 2)", "dp_sum(-x / 2, -0.5, 0.5)"),
              ("dp_sum(abs(x))", "dp_sum(abs(x), 0, 1)"), ("dp_sum(r * 2)", "dp_sum(r * 2, 0, 80, 0, 100)"),
              ("dp_histogram(x * y, 4)", "dp_histogram(x * y, -1, 1, 4)"), ("dp_clipped_totals(x * 3)", "dp_clipped_totals(x * 3, -3, 3)"),
-             ("dp_clipped_rows(*)", "dp_clipped_totals(x, -1, 1)")]
+             ("dp_clipped_rows(*)", "dp_clipped_totals(x, -1, 1)")] + [("dp_clipped_groups(*)", "dp_clipped_totals(x, -1, 1)")] * grouped
     for mine, written in pairs:
         claimed = [float(row[0]) for row in psql("SELECT sensitivity FROM dp_cdp.preview('SELECT %s, %s FROM %s %s') WHERE item = 'aggregate'"
                                                  % (mine, written, name, "GROUP BY k" if grouped else ""), ANALYST)]

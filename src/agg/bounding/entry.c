@@ -103,9 +103,12 @@ is_of_row(const DpLayout *layout, DpRowColumn column, bool second)
 	return !second;
 }
 
-/* Returns where the total i of the entry is, before it is clamped: {0} below its bounds, {1} within, {2} above; {}: no value. */
+/*
+ * Returns where the total i of the entry is, before it is clamped: {0} below its bounds, {1} within, {2} above; {}: no value.
+ * Where groups are cut it is above if the state has more of them than count.
+ */
 static Datum
-entry_cut(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
+entry_cut(const DpBoundState *state, const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
 {
 	const DpExactSum *sum = (const DpExactSum *) (from + layout->value[i]);
 	const DpGrid *grid = &spec->value[i].grid;
@@ -113,7 +116,10 @@ entry_cut(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int
 
 	if (dp_sum_is_none(sum))
 		return PointerGetDatum(construct_empty_array(INT4OID));
-	code = Int32GetDatum(dp_exact_sum_get(sum) < grid->lower ? 0 : dp_exact_sum_get(sum) > grid->upper ? 2 : 1);
+	if (spec->value[i].rows == DP_CUT_GROUPS)
+		code = Int32GetDatum(state->nentries > spec->value[i].groups ? 2 : 1);
+	else
+		code = Int32GetDatum(dp_exact_sum_get(sum) < grid->lower ? 0 : dp_exact_sum_get(sum) > grid->upper ? 2 : 1);
 	return PointerGetDatum(construct_array(&code, 1, INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }
 
@@ -166,7 +172,7 @@ dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const 
 		case DP_COLUMN_CUT:
 			if (!dp_counts_in(spec, column.i, n))
 				return PointerGetDatum(construct_empty_array(INT4OID));
-			return entry_cut(layout, from, spec, column.i);
+			return entry_cut(state, layout, from, spec, column.i);
 	}
 	elog(ERROR, "unexpected column %d of rows of units", (int) column.kind);
 }

@@ -356,6 +356,8 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 	{
 		case DP_VALUE_SUM:
 		case DP_VALUE_CUT:
+			if (rows != 0 && (spec->value[i].kind == DP_VALUE_SUM || rows != DP_CUT_GROUPS))
+				return false;
 			return row->lower <= row->upper && row->lower >= -DP_UNIT_ROW_LIMIT && row->upper <= DP_UNIT_ROW_LIMIT;
 		case DP_VALUE_SCALED:
 			return rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
@@ -430,7 +432,7 @@ dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
 	{
 		spec->value[i].kind = kinds[i];
 		spec->value[i].grid = grids[i];
-		if (kinds[i] == DP_VALUE_SCALED && rows != NULL)
+		if ((kinds[i] == DP_VALUE_SCALED || kinds[i] == DP_VALUE_CUT) && rows != NULL)
 			spec->value[i].rows = rows[i];
 		spec->value[i].row.lower = -DP_UNIT_ROW_LIMIT;
 		spec->value[i].row.upper = DP_UNIT_ROW_LIMIT;

@@ -476,6 +476,23 @@ row_values(AggregateCall *c)
 	return list_make1(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
 }
 
+/* Returns ones, too: of a unit's groups is asked how many there are (agg/bounding/entry.c). */
+static List *
+group_values(AggregateCall *c)
+{
+	DpSplitContext *cxt = c->cxt;
+
+	if (!c->level->release->has_unit || !dp_has_groups(c->level->release))
+		dp_refuse_at(c->agg->location,
+					 errmsg("%s tells which units have more groups than max_groups, and here no unit is in two groups; leave it out", c->column->label));
+	if (dp_most_groups(c->level->dataset) == 0)
+		dp_refuse_at(c->agg->location,
+					 errmsg("%s tells what max_groups cuts, and neither the dataset nor the session sets max_groups; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_groups to a number of groups",
+							c->column->label));
+	c->column->input_type = INT4OID;
+	return list_make1(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
+}
+
 /* Where a unit has one row, its total is that. */
 static List *
 total_values(AggregateCall *c)
@@ -588,6 +605,9 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 			break;
 		case DP_ANSWER_CLIPPED_TOTALS:
 			values = total_values(&c);
+			break;
+		case DP_ANSWER_CLIPPED_GROUPS:
+			values = group_values(&c);
 			break;
 		case DP_ANSWER_MODE:
 			values = mode_values(&c);

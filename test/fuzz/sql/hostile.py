@@ -264,7 +264,8 @@ class Hostile(Grammar):
                                     'dp_sum(%s, -1e16, 1e16)', 'dp_sum(%s, 0, 1, 0, 3)', 'dp_sum(%s, -1e-9, 1e9, -1e300, 1e300)', 'dp_clipped_totals(%s, 0, 5)', 'dp_clipped_totals(%s, -1, 5, -1, 9)', 'dp_sum(%s, 0, 1)', 'avg(%s)', 'count(DISTINCT %s)',
                                     'percentile_disc(0.3) WITHIN GROUP (ORDER BY %s DESC)', 'percentile_disc(ARRAY[0, 1]) WITHIN GROUP (ORDER BY %s)',
                                     'mode() WITHIN GROUP (ORDER BY %s)', 'mode() WITHIN GROUP (ORDER BY %s > 1 DESC)', 'dp_mode(%s)',
-                                    'count(DISTINCT (%s, 1))', 'count(DISTINCT ROW(NULL::text, %s))', 'dp_clipped_rows(*) FILTER (WHERE %s IS NOT NULL)'])
+                                    'count(DISTINCT (%s, 1))', 'count(DISTINCT ROW(NULL::text, %s))', 'dp_clipped_rows(*) FILTER (WHERE %s IS NOT NULL)',
+                                    'dp_clipped_groups(*) FILTER (WHERE %s IS NOT NULL)'])
             text %= c.ref
             # bins, and how many values there are, change by no more than rows do
             counted = text.endswith(', 0, 1)') or re.match(r'dp_histogram|(dp_)?count\(DISTINCT', text)
