@@ -18,6 +18,8 @@ from asked import Asked
 from level import RHO, Level
 from sources import NUMBERS, TABLES
 
+SITES = 4                       # rows of pub.sites
+
 
 class Grammar(Asked):
     conditions = 0.4        # how many levels have one
@@ -446,6 +448,8 @@ class Grammar(Asked):
                 ', '.join('%s.c%d AS c%d' % (name, i, i + 1) for i in range(len(cols))),
                 rng.choice(['JOIN', 'LEFT JOIN', 'LEFT JOIN LATERAL']), name, self.name('q'))
             columns = [('key', 0)] + a.columns
+            if a.flips:
+                a.flips *= SITES
         else:
             w = rng.choice(['rank() OVER (ORDER BY c0)', 'count(*) OVER ()', 'dense_rank() OVER (ORDER BY c%d DESC)' % (len(cols) - 1)])
             form = 'SELECT %s.*, %s AS c%d FROM ({0}) %s' % (name, w, len(cols), name)
