@@ -35,7 +35,7 @@ SELECT is(ask('coordinator', q), a, q) FROM (VALUES
 	('SELECT count(n) FROM (SELECT b1, dp_count(*) AS n FROM wide GROUP BY b1, b2, b3, b4, b5, b6, b7, b8, b9, b10) q', '1'),
 	('SELECT count(n) FROM (SELECT b1, dp_count(*) AS n FROM wide GROUP BY b1) q', '1'),
 	('SELECT dp_count(*) IS NULL FROM (SELECT patient, max(b1) AS b1, max(b2) AS b2, max(b3) AS b3, max(b4) AS b4, max(b5) AS b5, max(b6) AS b6, max(b7) AS b7, max(b8) AS b8, max(b9) AS b9, max(b10) AS b10 FROM wide GROUP BY patient) s WHERE b1 <> $$a$$ AND b2 <> $$a$$ AND b3 <> $$a$$ AND b4 <> $$a$$ AND b5 <> $$a$$ AND b6 <> $$a$$ AND b7 <> $$a$$ AND b8 <> $$a$$ AND b9 <> $$a$$ AND b10 <> $$a$$', 'f')) v(q, a);
-SELECT is(ask('coordinator', $$SELECT dp_cdp.alter_dataset('clinic', pull_rows => true) \g /dev/null$$, 'owner1'), '', 'rows are pulled');
+SELECT is(ask('coordinator', $$SELECT dp_cdp.alter_dataset('clinic', pull_rows => true, max_groups => 5, max_rows => 5) \g /dev/null$$, 'owner1'), '', 'rows are pulled');
 SELECT is(ask('coordinator', q), a, q) FROM (VALUES
 	('SELECT dp_count(DISTINCT body) IS NULL FROM note', 'f'),
 	('SELECT count(c) FROM (SELECT body, dp_count(DISTINCT other) AS c FROM note GROUP BY body) q', '1'),

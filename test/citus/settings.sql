@@ -69,25 +69,26 @@ SELECT alike_both('SET dp_cdp.target_error = ''40''; ' || q, '%') FROM unnest(AR
 	'SELECT count(n) FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) q',
 	'SELECT dp_count(*) IS NULL, dp_margin(dp_count(*)) FROM visits',
 	'SET dp_cdp.target_error = ''400''; SELECT dp_sum(cost) IS NULL FROM visits WHERE dept = ''a''',
-	'SELECT dp_histogram(cost, 0, 100, 4) IS NULL FROM visits']) q;
+	-- of these no limit on norms is found for distributed tables
+	'SET dp_cdp.max_rows = 5; SELECT dp_histogram(cost, 0, 100, 4) IS NULL FROM visits']) q;
 SELECT is(said !~ 'ERROR' AND cost BETWEEN 0.0001 AND 10, true, 'a share of what is first looked at: ' || q) FROM unnest(ARRAY[
 	'SELECT count(n) FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) q', 'SELECT dp_avg(cost) IS NULL FROM visits', 'SELECT dp_median(cost) IS NULL FROM visits']) q,
 	told('SET dp_cdp.target_error = ''20%''; ' || q);
-SELECT alike_both('SET dp_cdp.target_error = ''0.0001''; SELECT dp_count(*) FROM visits', '%ZC004%');
+SELECT alike_both('SET dp_cdp.max_contribution = 5; SET dp_cdp.target_error = ''0.0001''; SELECT dp_count(*) FROM visits', '%ZC004%');
 
 -- grouping sets, which agree where that is asked for
 SELECT alike_both('SET dp_cdp.rho = 1000; SELECT dept, sex, round(dp_count(*) / 20) FROM visits GROUP BY CUBE (dept, sex) ORDER BY 1, 2', '%');
-SELECT alike_both('SET dp_cdp.rho = 1000; SET dp_cdp.consistent = on; WITH c AS (SELECT dept, sex, grouping(dept, sex) AS g, dp_count(*) AS n FROM visits GROUP BY CUBE (dept, sex)) SELECT (SELECT sum(n) FROM c WHERE g = 0) = (SELECT n FROM c WHERE g = 3), (SELECT sum(n) FROM c WHERE g = 1) = (SELECT n FROM c WHERE g = 3)', 't|t');
+SELECT alike_both('SET dp_cdp.rho = 10; SET dp_cdp.consistent = on; WITH c AS (SELECT dept, sex, grouping(dept, sex) AS g, dp_count(*) AS n FROM visits GROUP BY CUBE (dept, sex)) SELECT (SELECT sum(n) FROM c WHERE g = 0) = (SELECT n FROM c WHERE g = 3), (SELECT sum(n) FROM c WHERE g = 1) = (SELECT n FROM c WHERE g = 3)', 't|t');
 
 -- answers that are kept
 SELECT set_clinic('reuse => ''1 day''');
 SELECT alike_both('SET dp_cdp.rho = 2; WITH a AS MATERIALIZED (SELECT dept, dp_count(*) AS n, dp_sum(cost) AS s FROM visits GROUP BY dept), b AS MATERIALIZED (SELECT dept, dp_count(*) AS n, dp_sum(cost) AS s FROM visits GROUP BY dept) SELECT count(*), bool_and(a = b) FROM a JOIN b USING (dept)', '4|t');
 SELECT is((told('SET dp_cdp.rho = 2; SELECT dept, dp_count(*) FROM visits GROUP BY dept')).cost, 0.000000, 'asked again it is free');
 SELECT is((told('SET dp_cdp.rho = 2; SELECT dept, dp_count(*) FROM visits WHERE dept IN (''a'', ''b'') GROUP BY dept')).cost, 0.000000, 'and so are some of its groups');
-SELECT is((told('SET dp_cdp.rho = 3; SELECT dept, dp_count(*) FROM visits GROUP BY dept')).cost, 1.000000, 'better, it costs the difference');
+SELECT ok(cost BETWEEN 0.9 AND 1, 'better, it costs the difference, but for the limit, which is there: ' || cost) FROM told('SET dp_cdp.rho = 3; SELECT dept, dp_count(*) FROM visits GROUP BY dept');
 SELECT is((told('SET dp_cdp.rho = 1; SELECT dept, dp_count(*) FROM visits GROUP BY dept')).cost, 0.000000, 'and worse nothing');
 SELECT alike_both('SET dp_cdp.rho = 2; SELECT ward, n IS NULL FROM (SELECT ward, dp_count(*) AS n FROM visits GROUP BY ward) q ORDER BY 1', '%0|f%');
-SELECT alike_both('SET dp_cdp.rho = 2; SELECT dp_histogram(cost, 0, 100, 4) IS NULL, dp_median(cost) IS NULL FROM visits', 'f|f');
+SELECT alike_both('SET dp_cdp.max_rows = 5; SET dp_cdp.rho = 2; SELECT dp_histogram(cost, 0, 100, 4) IS NULL, dp_median(cost) IS NULL FROM visits', 'f|f');
 SELECT set_clinic('reuse => ''0''');
 
 -- bounds that are found; steps of answers; blocks of time
