@@ -451,7 +451,7 @@ class Neighbours(Sequences):
                     self.confirm(pair, role, settings, steps, results, where)
                     if not pair.even():
                         both, owner, others = self.begin(pair, role, settings), None, {}
-                elif failures and not pair.even():
+                elif failures and not pair.even(later=True):
                     both, owner, others = self.begin(pair, role, settings), None, {}
                 elif self.exact and shaped and not answers[0][-1].error:
                     owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]

@@ -178,8 +178,13 @@ class Pair:
         """how many releases have failed in each"""
         return [int(ledger.query('SELECT coalesce(sum(failures), 0) FROM dp_cdp.budget').rows[0][0]) for ledger in self.ledgers]
 
-    def even(self):
-        """have both spent the same, and the same policies? otherwise make both anew: what is left is in many an answer"""
+    def even(self, later=False):
+        """
+        have both spent the same, and the same policies? otherwise make both anew: what is left is in many an answer.
+        later: who was cancelled may have left a debit to the ledger's worker
+        """
+        if later:
+            time.sleep(0.1)
         spent = [[ledger.query(sql).rows for sql in (
             'SELECT dataset, role, rho_spent, delta_spent FROM dp_cdp.budget ORDER BY 1, 2',
             'SELECT classoid, objoid, objsubid, label FROM pg_seclabel ORDER BY 1, 2, 3')] for ledger in self.ledgers]

@@ -476,6 +476,8 @@ class Shapes:
         if kind == 'JOIN' and ' = ' in on:
             c.known = True
         s.columns = s.columns + [Col(name + '.k', (c.type, c.literals), True)]
+        # that two lists of released rows have nothing in common is not known
+        s.loose |= s.fragile
         s.fragile = True
         return s
 
