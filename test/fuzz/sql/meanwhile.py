@@ -46,7 +46,7 @@ class Meanwhile:
         table, column = rng.choice([('costs', 'cost'), ('costs', 'day'), ('visits', 'flag'), ('people', 'sex')])
         write = "UPDATE %s.%s SET %s = %s WHERE person = %d" % (self.schema, table, column, column, rng.choice([self.person, self.person, 5]))
         between = rng.choice([[], [Step('SAVEPOINT s')]])
-        own = rng.choice(['UPDATE own.notes SET n = n + 1 WHERE id = 5', 'DELETE FROM own.notes WHERE id = 5', 'UPDATE own.notes SET note = note'])
+        own = rng.choice(['UPDATE own.notes SET n = n + 1 WHERE id = 5', 'DELETE FROM own.notes WHERE id = 5', 'UPDATE own.notes SET note = note WHERE id BETWEEN 1 AND 20'])
         return [Step('SET enable_seqscan = %s' % rng.choice(['on', 'off', 'off'])),
                 Step('BEGIN ISOLATION LEVEL ' + level), Step('SELECT 1'),
                 Step('BEGIN ISOLATION LEVEL SERIALIZABLE', who='again'), Step('SELECT n FROM own.notes WHERE id = 5', who='again'),
