@@ -293,6 +293,8 @@ class Grammar(Asked):
                 domain, ks, inner, ' AND '.join('g.k%d IS NOT DISTINCT FROM e.k%d' % (i, i) for i in range(len(keys))))
         elif keys:
             inner = 'SELECT * FROM (%s) e WHERE u >= 2' % inner
+            # whoever is in n groups may weigh 1 / sqrt(n) in each, where keys are selected
+            out.sure = out.sure and out.rows <= 3
         out.exact = 'SELECT %s%s FROM (%s) x%s' % (
             distinct, ', '.join('%s AS c%d' % (fill(o[0], *names), i) for i, o in enumerate(outputs)), inner,
             ' WHERE ' + fill(having, *names) if having else '')
