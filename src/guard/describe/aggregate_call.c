@@ -454,6 +454,13 @@ count_or_sum_values(AggregateCall *c)
 	return list_make1(code_of(c, arg));
 }
 
+static List *
+ones(AggregateCall *c)
+{
+	c->column->input_type = INT4OID;
+	return list_make1(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
+}
+
 /*
  * Returns ones, whose total is how many rows a unit has in a group: above max_rows where that cuts some of them.  A
  * unit is in one of three bins of each of its groups, so the sensitivity is that of totals (release/price.c).
@@ -470,10 +477,9 @@ row_values(AggregateCall *c)
 		dp_refuse_at(c->agg->location,
 					 errmsg("%s tells what max_rows cuts, and neither the dataset nor the session sets max_rows; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_rows to a number of rows",
 							c->column->label));
-	c->column->input_type = INT4OID;
 	c->column->lower = numeric_constant(int64_to_numeric(0));
 	c->column->upper = numeric_constant(int64_to_numeric(1));
-	return list_make1(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
+	return ones(c);
 }
 
 /* Returns ones, too: of a unit's groups is asked how many there are (agg/bounding/entry.c). */
@@ -489,8 +495,7 @@ group_values(AggregateCall *c)
 		dp_refuse_at(c->agg->location,
 					 errmsg("%s tells what max_groups cuts, and neither the dataset nor the session sets max_groups; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_groups to a number of groups",
 							c->column->label));
-	c->column->input_type = INT4OID;
-	return list_make1(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
+	return ones(c);
 }
 
 /* Where a unit has one row, its total is that. */
