@@ -360,7 +360,7 @@ extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i12
  *	 bound_bin(i int, bound_state, bound_spec) -> SETOF bigint
  *	 bound_first(i int, bound_state) -> SETOF bigint
  *			which share of the norm that limits it value i is, by DP_NORM_UNIT; the bin of norm i; 1 in a
- *			unit's first group, 0 in the others (bounding/norms.c).  Where a norm limits a set, each group has
+ *			unit's first group, 0 in the others, for counts of units by bins of norm i (bounding/norms.c).  Where a norm limits a set, each group has
  *			two results (bounding/entry.c).
  *			In one target list over the same bound_unit they are the columns of its rows.
  *	 steps_sum(bigint) -> exact_sum               aggregate: sum of clamped values.  No input: 0.

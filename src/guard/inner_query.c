@@ -19,7 +19,7 @@
  *	 GROUP BY key0
  *
  * Where norms limit columns (agg/bounding/norms.c) "kept" has bin0 .. too, a
- * share beside each such value, and a column that is 1 in a unit's first group:
+ * share beside each such value, and for each norm a column that is 1 in a unit's first group:
  * limited_sum adds them up by bin.  Where bins are apart (release.h) this groups by them as by
  * keys, and sums up all in the same way.  Of a set one aggregate takes codes and
  * shares: of all units, whose sets "kept" has in rows of their own (agg/bounding/entry.c).
@@ -498,12 +498,13 @@ kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	Query	   *query = dp_select_from(dp_subquery_entry(states_query(release, from, parts), "units"));
 	PartCursor	c = START_PARTS(parts);
+	int			nnorms = list_length(release->norms);
 	ListCell   *lc;
 
 	query->hasTargetSRFs = true;
 	foreach(lc, release->keys)
 		add_target(query, key_column(foreach_current_index(lc), lfirst(lc)));
-	for (int l = 0; l < list_length(release->norms); l++)
+	for (int l = 0; l < nnorms; l++)
 		add_target(query, kept_column("bound_bin", l, spec_param(release), INT8OID, InvalidOid));
 	for (int i = 0; next_part(&c, release); i++)
 	{
@@ -511,8 +512,8 @@ kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		if (has_share(release, &c))
 			add_target(query, kept_column("bound_share", i, spec_param(release), INT8OID, InvalidOid));
 	}
-	if (release->norms != NIL)
-		add_target(query, kept_column("bound_first", 0, NULL, INT8OID, InvalidOid));
+	for (int l = 0; l < nnorms; l++)
+		add_target(query, kept_column("bound_first", l, NULL, INT8OID, InvalidOid));
 	return query;
 }
 
@@ -542,6 +543,7 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	int			nkeys = list_length(release->keys);
 	int			nnorms = list_length(release->norms);
 	int			column = nkeys + nnorms;
+	int			firsts = list_length(kept->targetList) - nnorms + 1;
 
 	query->hasAggs = true;
 	for (int i = 1; i <= nkeys + (release->bins_apart ? nnorms : 0); i++)
@@ -565,10 +567,10 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 		}
 		else
 			add_target(query, limited_aggregate(kept_var(kept, nkeys + norm + 1), value, kept_var(kept, ++column),
-												list_nth_int(release->norms, norm) == part ? kept_var(kept, list_length(kept->targetList)) : make_zero()));
+												list_nth_int(release->norms, norm) == part ? kept_var(kept, firsts + norm) : make_zero()));
 	}
-	if (release->bins_apart)
-		add_target(query, sum_of_steps(kept_var(kept, column + 1)));
+	for (int l = 0; l < nnorms && release->bins_apart; l++)
+		add_target(query, sum_of_steps(kept_var(kept, firsts + l)));
 	return query;
 }
 

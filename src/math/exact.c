@@ -329,24 +329,6 @@ spread(Natural *result, const Natural *sum, const Natural *squares, uint64_t n)
 	trim(result);
 }
 
-/* Returns the floor of the root, of 2^126 or more. */
-static uint64_t
-square_root(dp_u128 x)
-{
-	double		estimate = sqrt((double) x);
-	dp_u128		r = estimate < 0x1p64 ? (uint64_t) estimate : UINT64_MAX;
-
-	/* right to 50 bits; one step of Newton's makes it right to a unit or two */
-	r = (r + x / r) >> 1;
-	if (r > UINT64_MAX)
-		r = UINT64_MAX;
-	while (r * r > x)
-		r--;
-	while (r < UINT64_MAX && (r + 1) * (r + 1) <= x)
-		r++;
-	return (uint64_t) r;
-}
-
 /*
  * Sets the nearest number to a 2^exponent, or just above it if "more", half to
  * even; returns false if too large.
@@ -432,7 +414,7 @@ round_quotient(const Natural *a, int exponent, uint64_t d1, uint64_t d2, bool ro
 			top >>= 1;
 			exponent++;
 		}
-		r = square_root(top);
+		r = dp_root(top);
 		more |= (dp_u128) r * r != top;
 		top = r;
 		exponent /= 2;

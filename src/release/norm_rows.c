@@ -7,8 +7,8 @@
  * A row has the keys of its group, and a state for each part.  That of a part that a norm limits
  * has sums of values and of shares by bin (limited_sum), and for one part of each norm how many units have this group
  * first.  Where bins are apart, a group has several rows: after the keys come the bin of each norm,
- * sums of values and of shares, and how many units have this group first.  Such a row is of all units of the group that are
- * in these bins (agg/bounding/norms.c).  A set of values that a norm limits has the counts under each of its
+ * sums of values and of shares, and for each norm how many units of its bin have this group first.  Rows of one group are added up
+ * by the bins of each norm alone: several norms' bins may be of different units (agg/bounding/group_sums_rows.c).  A set of values that a norm limits has the counts under each of its
  * limits, in one row of the group, which is of all units.
  *
  * Squares of sets' numbers are added up for probes (norms.c).
@@ -42,6 +42,7 @@ struct DpNormRows
 	const DpPricedColumn **columns; /* one that each norm limits */
 	int		   *sets;			/* where its sets are in a row; -1: it limits
 								 * none, or has no probes */
+	int		   *probes;			/* [norm][probe]: the limit of it */
 	dp_u128    *squares;		/* [norm][probe]: of all groups' numbers */
 };
 
@@ -168,10 +169,13 @@ dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc)
 	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	rows->columns = palloc(norms * sizeof(DpPricedColumn *));
 	rows->sets = palloc(norms * sizeof(int));
+	rows->probes = palloc0(norms * DP_PROBES * sizeof(int));
 	for (int l = 0; l < norms; l++)
 	{
 		rows->columns[l] = dp_column_with_norm(priced, l);
 		rows->sets[l] = place_of_sets(priced, l);
+		for (int i = 0; i < DP_PROBES && rows->sets[l] >= 0; i++)
+			rows->probes[l * DP_PROBES + i] = dp_probe_limit(rows->columns[l], i);
 	}
 	rows->counts = palloc0(norms * dp_norm_bins() * sizeof(dp_i128));
 	rows->squares = palloc0(norms * DP_PROBES * sizeof(dp_u128));
@@ -194,7 +198,7 @@ add_squares(DpNormRows *rows, int norm, TupleTableSlot *slot)
 
 	for (int i = 0; i < DP_PROBES; i++)
 	{
-		uint64		count = (uint64) Max(distinct_values(column, slot, rows->sets[norm], dp_probe_limit(column, i)), 0);
+		uint64		count = (uint64) Max(distinct_values(column, slot, rows->sets[norm], rows->probes[norm * DP_PROBES + i]), 0);
 		dp_u128    *squares = &rows->squares[norm * DP_PROBES + i];
 
 		/* a norm that is cut off changes no more than it would */
@@ -206,6 +210,7 @@ void
 dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 {
 	const DpRelease *release = rows->priced->release;
+	int			firsts = slot->tts_tupleDescriptor->natts - list_length(release->norms);
 	ListCell   *lc;
 
 	foreach(lc, release->norms)
@@ -214,7 +219,7 @@ dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 		int			att = rows->priced->nkeys + lfirst_int(lc);
 
 		if (release->bins_apart)
-			count_units(rows, l, bin_at(rows->priced, slot, l), sum_at(slot, slot->tts_tupleDescriptor->natts - 1));
+			count_units(rows, l, bin_at(rows->priced, slot, l), sum_at(slot, firsts + l));
 		else if (!slot->tts_isnull[att])
 		{
 			const DpLimitedSum *sum = (const DpLimitedSum *) DatumGetPointer(slot->tts_values[att]);
@@ -226,22 +231,6 @@ dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 			add_squares(rows, l, slot);
 	}
 	tuplestore_puttupleslot(rows->waiting, slot);
-}
-
-/* Returns the greatest integer whose square is not above x. */
-static uint64
-root_below(dp_u128 x)
-{
-	uint64		root = 0;
-
-	for (int bit = 63; bit >= 0; bit--)
-	{
-		uint64		more = root | UINT64CONST(1) << bit;
-
-		if ((dp_u128) more * more <= x)
-			root = more;
-	}
-	return root;
 }
 
 const dp_i128 *
@@ -257,8 +246,8 @@ dp_norm_rows_counts(DpNormRows *rows)
 		for (int i = 0; i < dp_first_probe(); i++)
 			counts[i] <<= DP_PROBE_SHIFT;
 		for (int i = 0; i < DP_PROBES; i++)
-			counts[dp_first_probe() + i] = ((dp_i128) root_below(rows->squares[l * DP_PROBES + i]) << DP_PROBE_SHIFT) /
-				column->limits[dp_probe_limit(column, i)];
+			counts[dp_first_probe() + i] = ((dp_i128) dp_root(rows->squares[l * DP_PROBES + i]) << DP_PROBE_SHIFT) /
+				column->limits[rows->probes[l * DP_PROBES + i]];
 	}
 	return rows->counts;
 }

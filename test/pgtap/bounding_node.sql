@@ -93,7 +93,7 @@ INSERT INTO form
 
 -- columns of rows of units: k0 .. and v0 ..
 CREATE FUNCTION kinds(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT regexp_split_to_array((regexp_match(f.spec, '\{([a-z,]+)\}'))[1], ',') $$;
--- and where it has norms b0 .., s0 .. of what may have a share; f in all
+-- and where it has norms b0 .., f0 .., s0 .. of what may have a share; f0 in all
 CREATE FUNCTION bins(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('b' || i - 1 ORDER BY i) FROM (SELECT row_number() OVER () AS i FROM regexp_matches(f.spec, 'with_norm', 'g')) s $$;
 -- sets that a norm limits, which is the first number after the spec that it is added to
 CREATE FUNCTION limited_sets(f form) RETURNS int[] LANGUAGE sql AS $$
@@ -106,7 +106,7 @@ CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
 			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
 		(SELECT string_agg(format('dp_cdp.bound_bin(%s, state, %s) AS %s', substr(b, 2), f.spec, b), ', ' ORDER BY i) FROM unnest(bins(f)) WITH ORDINALITY u (b, i)),
 		(SELECT string_agg(format('dp_cdp.bound_share(%s, state, %s) AS %s', substr(s, 2), f.spec, s), ', ' ORDER BY i) FROM unnest(shares(f)) WITH ORDINALITY u (s, i)),
-		'dp_cdp.bound_first(0, state) AS f') $$;
+		(SELECT string_agg(format('dp_cdp.bound_first(%s, state) AS %s', i - 1, replace(b, 'b', 'f')), ', ' ORDER BY i) FROM unnest(coalesce(bins(f), ARRAY['b0'])) WITH ORDINALITY u (b, i))) $$;
 CREATE FUNCTION states(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('dp_cdp.bound_unit(%s, %s, %s) AS state FROM %s GROUP BY %s', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals), source, unit) $$;
 -- with the unit beside each row, which keeps units apart
@@ -121,12 +121,12 @@ CREATE FUNCTION norms(f form) RETURNS int[] LANGUAGE sql AS $$
 CREATE FUNCTION added(f form, unit text, source text, by_bins boolean) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', grouped,
 		(SELECT string_agg(format(CASE WHEN kind = 'distinct' AND i - 1 = ANY (limited_sets(f)) THEN replace('dp_cdp.vector_counts(dp_cdp.codes_distinct_shares(v%1$s, s%1$s, SPEC, %1$s))', 'SPEC', f.spec)
-			WHEN norm IS NOT NULL AND NOT by_bins THEN 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%2$s, v%1$s, s%1$s, f))'
+			WHEN norm IS NOT NULL AND NOT by_bins THEN 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%2$s, v%1$s, s%1$s, f%2$s))'
 			WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
 			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1, norm), ', ' ORDER BY i)
 			FROM unnest(kinds(f), norms(f)) WITH ORDINALITY u (kind, norm, i)),
 		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ')
-			FROM unnest(shares(f) || ARRAY['f']) s WHERE by_bins)), kept(f, unit, source)) || coalesce(' GROUP BY ' || grouped, '')
+			FROM unnest(shares(f) || ARRAY['f0']) s WHERE by_bins)), kept(f, unit, source)) || coalesce(' GROUP BY ' || grouped, '')
 	FROM (SELECT nullif(concat_ws(', ', (SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)), CASE WHEN by_bins THEN array_to_string(bins(f), ', ') END), '')) g (grouped) $$;
 CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT added(f, unit, source, bins(f) IS NULL OR limited_sets(f) IS NOT NULL) $$;
 
@@ -301,7 +301,7 @@ SELECT throws_ok(format('SELECT * FROM (SELECT %s FROM (SELECT %s) units) q', re
 		('dp_cdp.bound_cut(0, state, SPEC)', 'bound_state has no total 0'), ('dp_cdp.bound_cut(1, state, SPEC)', 'bound_state has no total 1'),
 		('dp_cdp.bound_distinct_codes(0, state, SPEC)', 'bound_state has no distinct codes 0'), 
 		('dp_cdp.bound_share(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_bin(0, state, SPEC)', 'bound_spec has no norm 0'),
-		('dp_cdp.bound_bin(-1, state, SPEC)', 'bound_state has no norm -1'), ('dp_cdp.bound_bin(1000, state, SPEC)', 'bound_state has no norm 1000')) c (c, message);
+		('dp_cdp.bound_first(-1, state)', 'bound_state has no norm -1'), ('dp_cdp.bound_bin(-1, state, SPEC)', 'bound_state has no norm -1'), ('dp_cdp.bound_bin(1000, state, SPEC)', 'bound_state has no norm 1000')) c (c, message);
 
 -- Rows leave added up, and only where what reads them cannot tell.
 CREATE FUNCTION node_rows(statement text) RETURNS bigint[] LANGUAGE plpgsql AS $$

@@ -219,6 +219,7 @@ def load(units):
 
 def query(values, norms):
     columns = ["dp_cdp.bound_key(0, state, NULL::int) AS k", "dp_cdp.bound_first(0, state) AS f"] + \
+        ["dp_cdp.bound_first(%d, state) AS f%d" % (i, i) for i in range(len(norms))] + \
         ["dp_cdp.bound_bin(%d, state, $1) AS b%d" % (i, i) for i in range(len(norms))] + \
         ["dp_cdp.bound_%s(%d, state, $1) AS %s%d" % (what if what == "share" or v.kind != "codes" else "codes", i, what[0], i)
          for i, v in enumerate(values) for what in ("value", "share")]
@@ -240,7 +241,7 @@ def total(column):
 def answers(values, norms, sql):
     """unit by unit, and their sums by groups and bins"""
     names = ["b%d" % i for i in range(len(norms))]
-    sums = [total("f")]
+    sums = [total("f%d" % i) for i in range(len(norms))]
     for i, v in enumerate(values):
         # each code counts once, or its share
         sums += ["(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, 8))) n)" % i,
@@ -254,16 +255,16 @@ def answers(values, norms, sql):
 
 
 def by_norm(values, norms, sums):
-    """what each norm limits, by group and bin, and what none does, by group: a row that is added up may have the bin of one norm alone"""
+    """what each norm limits, by group and bin, and what none does, by group: which bins of several norms are in a row that is added up says nothing"""
     out = {}
     for (k, *bins), row in sums.items():
         for l in [None] + list(range(len(norms))):
             at = out.setdefault((k, -1 if l is None else l, -1 if l is None else bins[l]), {})
             if l is not None and bins[l] >= 0:
-                at["f"] = at.get("f", 0) + row[0]
+                at["f"] = at.get("f", 0) + row[l]
             for i, v in enumerate(values):
                 if v.norm == l:
-                    for name, x in (("v%d" % i, row[1 + 2 * i]), ("s%d" % i, row[2 + 2 * i])):
+                    for name, x in (("v%d" % i, row[len(norms) + 2 * i]), ("s%d" % i, row[len(norms) + 2 * i + 1])):
                         at[name] = at.get(name, 0) + x
     return {key: at for key, at in out.items() if any(at.values())}
 
@@ -326,10 +327,12 @@ def one_spec(rng, n, units, limits):
                 wrong.append((number, k, row, told))
                 continue
             first += row[0]
-            added = sums.setdefault((k, *bins), [0] * (len(row) - len(norms)))
-            for i, x in enumerate([row[0]] + row[1 + len(norms):]):
+            added = sums.setdefault((k, *bins), [0] * (len(row) - 1))
+            for l in range(len(norms)):
+                added[l] += row[0]
+            for i, x in enumerate(row[1 + len(norms):]):
                 # of codes, each has the share
-                added[i] += x if i == 0 or i % 2 == 1 else shares[i // 2 - 1]
+                added[len(norms) + i] += x if i % 2 == 0 else shares[i // 2]
         firsts += first == 1
         for l, norm in enumerate(norms):
             for i in [norm[0]] + norm[2]:

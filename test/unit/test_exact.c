@@ -288,9 +288,29 @@ test_many(void)
 	}
 }
 
+/* of squares, of what stands beside them, and of numbers of any length */
+static void
+test_roots(void)
+{
+	for (int i = 0; i < 100000; i++)
+	{
+		uint64_t	r = i < 256 ? (uint64_t) i : pseudo() >> (pseudo() % 64);
+		dp_u128		square = (dp_u128) r * r;
+		dp_u128		x = ((dp_u128) pseudo() << 64 | pseudo()) >> (pseudo() % 128);
+		uint64_t	root = dp_root(x);
+
+		check(dp_root(square) == r && dp_root_up(square) == r, "root of the square of %lu", (unsigned long) r);
+		check(dp_root(square + 2 * (dp_u128) r) == r, "root of the last before the next square, %lu", (unsigned long) r);
+		check(r < 2 || (dp_root(square - 1) == r - 1 && dp_root_up(square - 1) == r), "root below the square of %lu", (unsigned long) r);
+		check((dp_u128) root * root <= x && x - (dp_u128) root * root <= 2 * (dp_u128) root, "root %lu", (unsigned long) root);
+	}
+	check(dp_root(~(dp_u128) 0) == UINT64_MAX, "the largest root");
+}
+
 void
 exact_tests(void)
 {
+	RUN(test_roots);
 	RUN(test_known);
 	RUN(test_order);
 	RUN(test_special);

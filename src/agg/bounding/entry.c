@@ -196,10 +196,9 @@ dp_check_row_column(const DpLayout *layout, DpRowColumn column)
 				elog(ERROR, "bound_state has no value %d", i);
 			return;
 		case DP_COLUMN_BIN:
+		case DP_COLUMN_FIRST:
 			if (i < 0 || i >= DP_MAX_VALUES)
 				elog(ERROR, "bound_state has no norm %d", i);
-			return;
-		case DP_COLUMN_FIRST:
 			return;
 		case DP_COLUMN_CODES:
 			if (i < 0 || i >= layout->nvalues || layout->codes[i] == 0 || (layout->codes[i] & DP_CODES_SET))
@@ -423,7 +422,7 @@ dp_bound_bin(PG_FUNCTION_ARGS)
 					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
 }
 
-/* bound_first(i, bound_state) -> SETOF bigint returns 1, and 0 in each further group; i is 0.  Strict. */
+/* bound_first(i, bound_state) -> SETOF bigint returns 1, and 0 in each further group, for whoever counts units by bins of norm i.  Strict. */
 Datum
 dp_bound_first(PG_FUNCTION_ARGS)
 {

@@ -385,7 +385,7 @@ extern bool dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state);
 extern bool dp_group_sums_is_empty(const DpGroupSums *sums);
 extern bool dp_group_sums_useless(const DpGroupSums *sums);
 extern bool dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, Datum *values, bool *isnull);
-extern double dp_group_sums_most(Size limit, int ncolumns);
+extern double dp_group_sums_most(Size limit, int ncolumns, int nnorms);
 extern void dp_group_sums_free(DpGroupSums *sums);
 
 /* unit.c, entry.c, exact/sum.c: told by their addresses */

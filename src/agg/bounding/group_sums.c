@@ -6,19 +6,18 @@
  * The inner plan's second level adds up the rows of all units, one call of
  * several nodes for each.  Where groups are few, most of that is saved by
  * adding up here: rows of equal keys become one, whose values are sums of
- * theirs.
+ * theirs, or one for each bin of each norm that has a limit (norms.c).  These leave one
+ * after the other, so that whoever groups them has the group at hand.
  *
  * Invariants:
  *	- only clamped values are added (dp_clamped_value), each unit's once, so the
- *	  second level comes to the same sums whatever was added up before;
+ *	  second level comes to the same sums for each bin whatever was added up before;
  *	- keys are one if their bits or bytes are: keys that GROUP BY takes for equal,
  *	  and that are written differently, leave as they are; codes are not added up;
- *	- units in other bins of a norm (norms.c) are in other groups.  Several norms have
- *	  groups of their own, where all other norms' bins are -1 and their values 0: the
- *	  bins of all norms together would be as many as units;
+ *	- what a norm limits is apart by the norm's bins (group_sums_rows.c); who is in none is not counted as a unit;
  *	- no sum exceeds 2^62: of MOST_UNITS * MOST_VALUE, or of what is below MOST_LIMITED before a unit is added;
  *	- memory is limited: what has no room leaves, and where that does not make
- *	  less of it (more groups than fit), adding up ends.
+ *	  less of it (more rows than fit), adding up ends.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -30,7 +29,7 @@
 #include "common/hashfn.h"
 #include "utils/memutils.h"
 
-#include "agg/bounding/gather.h"
+#include "agg/bounding/group_sums.h"
 
 #define MOST_UNITS (1 << 20)
 #define MOST_VALUE (INT64CONST(1) << 41)
@@ -40,12 +39,12 @@
 
 /*
  * Buckets, of which at most half are taken.  Few groups stay in a processor's cache.  A table that has no room grows
- * as long as its rows are not WELL times as many as its groups.
+ * as long as its rows are not WELL times as many as those that leave.
  */
 #define FIRST_BUCKETS 8192
 #define MORE 4
-#define MOST_BUCKETS (FIRST_BUCKETS * MORE * MORE * MORE)
-#define FIRST_BYTES ((Size) 256 * 1024)
+#define MOST_BUCKETS (FIRST_BUCKETS * MORE * MORE * MORE * MORE)
+#define FIRST_BYTES ((Size) 512 * 1024)
 #define WELL 8
 
 /* rows that leave have to be fewer than entries by this factor */
@@ -54,44 +53,17 @@
 /* entries whose places are fetched together where the table has grown */
 #define FETCHED 32
 
-/*
- * A group: followed by its values, where norms limit some their shares, how many units have it first, its keys as
- * words (values or DP_KEYREFs), its bins, and the keys' bytes.
- */
-typedef struct AddedGroup
-{
-	uint64		hash;
-	uint64		nulls;			/* bit i: key i is NULL */
-	int64		value[FLEXIBLE_ARRAY_MEMBER];
-} AddedGroup;
-
-struct DpGroupSums
-{
-	const DpBoundSpec *spec;
-	MemoryContext context;		/* owns this struct */
-	MemoryContext groups;		/* owns the groups */
-	Size		limit;			/* for bytes, below */
-	DpShape    *shape;			/* NULL: no state was met */
-	DpNorms		norms;			/* of the unit at hand */
-	int			nslots;			/* groups that an entry is added to */
-	int			slot[DP_MAX_VALUES];	/* to which of these, by value */
-	int			nsums;			/* of a group */
-	int			nunits;
-	dp_i128		magnitude;		/* of all values that norms limit, added up */
-	int64		nadded;			/* entries that were added */
-	int			ngroups;		/* groups that they are in */
-	Size		bytes;
-	Size		most_bytes;		/* until it grows */
-	int			left;			/* buckets whose groups have left */
-	bool		useless;
-	int			nbuckets;		/* a power of two */
-	AddedGroup **buckets;		/* NULL: free */
-};
-
 static inline Size
 bucket_bytes(int nbuckets)
 {
-	return nbuckets * sizeof(AddedGroup *);
+	return nbuckets * sizeof(DpAddedGroup *);
+}
+
+/* Returns the bytes of bins that have so many sums each. */
+static inline Size
+bins_bytes(int nsums)
+{
+	return offsetof(DpAddedBins, sum) + DP_ADDED_BINS * nsums * sizeof(int64);
 }
 
 /* Sets the next larger size of a table that takes at most limit bytes; returns false where there is none. */
@@ -110,11 +82,45 @@ next_size(Size limit, int *nbuckets, Size *most_bytes)
 	return true;
 }
 
-/* Tells whether a norm limits value i. */
+/* Tells whether value i is limited by a norm. */
 static inline bool
 is_limited(const DpBoundSpec *spec, int i)
 {
 	return spec->value[i].norm >= 0 && dp_spec_norms(spec)[spec->value[i].norm].nlimits > 0;
+}
+
+/* Sets where values are added up. */
+static void
+place_values(DpGroupSums *sums)
+{
+	const DpBoundSpec *spec = sums->spec;
+
+	sums->limited = MemoryContextAllocZero(sums->context, Max(spec->nnorms, 1) * sizeof(DpLimitedNorm));
+	for (int l = 0; l < DP_MAX_VALUES; l++)
+	{
+		sums->limited_of[l] = l < spec->nnorms && dp_spec_norms(spec)[l].nlimits > 0 ? sums->nlimited++ : -1;
+		if (sums->limited_of[l] < 0)
+			continue;
+		sums->limited[sums->limited_of[l]].norm = l;
+		sums->limited[sums->limited_of[l]].nsums = 1;
+	}
+	for (int i = 0; i < spec->nvalues; i++)
+	{
+		DpValuePlace *place = &sums->place[i];
+		DpLimitedNorm *norm;
+
+		place->limited = spec->value[i].norm >= 0 ? sums->limited_of[spec->value[i].norm] : -1;
+		if (place->limited < 0)
+		{
+			place->sum = sums->nsums++;
+			continue;
+		}
+		norm = &sums->limited[place->limited];
+		place->sum = norm->nsums;
+		norm->nsums += 2;
+		norm->value[norm->nvalues++] = i;
+	}
+	sums->nsums += sums->nlimited == 0;
 }
 
 /* Returns an empty table that takes at most limit bytes; NULL where the spec has values that are not added up. */
@@ -130,7 +136,7 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 
 		if (dp_spec_codes(spec, i) != 0 || spec->value[i].kind == DP_VALUE_CUT)
 			return NULL;
-		if (is_limited(spec, i) ? false : grid->upper > MOST_VALUE || grid->lower < -MOST_VALUE)
+		if (!is_limited(spec, i) && (grid->upper > MOST_VALUE || grid->lower < -MOST_VALUE))
 			return NULL;
 	}
 	if (limit < bucket_bytes(FIRST_BUCKETS))
@@ -138,14 +144,8 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	context = AllocSetContextCreate(parent, "dp_cdp sums of groups", ALLOCSET_DEFAULT_SIZES);
 	sums = MemoryContextAllocZero(context, sizeof(DpGroupSums));
 	sums->spec = spec;
-	sums->nsums = (spec->nnorms > 0 ? 2 : 1) * spec->nvalues + 1;
-	sums->nslots = 1;
-	for (int i = 0; i < spec->nvalues; i++)
-		if (is_limited(spec, i))
-			sums->nslots = spec->nnorms;
-	for (int i = 0; i < spec->nvalues; i++)
-		sums->slot[i] = sums->nslots > 1 ? Max(spec->value[i].norm, 0) : 0;
 	sums->context = context;
+	place_values(sums);
 	/* which does not round sizes up */
 	sums->groups = GenerationContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
 	sums->limit = limit;
@@ -155,16 +155,17 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	return sums;
 }
 
-/* Returns how many groups of so many columns are added up at once in a table of at most limit bytes. */
+/* Returns how many groups, of so many columns and norms, are added up at once in a table of at most limit bytes. */
 double
-dp_group_sums_most(Size limit, int ncolumns)
+dp_group_sums_most(Size limit, int ncolumns, int nnorms)
 {
 	int			nbuckets = FIRST_BUCKETS;
 	Size		bytes = Min(limit - Min(limit, bucket_bytes(FIRST_BUCKETS)), FIRST_BYTES);
+	Size		group = offsetof(DpAddedGroup, sum) + sizeof(int64) * ncolumns + 2 * nnorms * bins_bytes(3);
 
 	while (next_size(limit, &nbuckets, &bytes))
 		;
-	return Min(nbuckets / 2, (double) bytes / (offsetof(AddedGroup, value) + sizeof(int64) * ncolumns));
+	return Min(nbuckets / 2, (double) bytes / group);
 }
 
 void
@@ -186,41 +187,11 @@ dp_group_sums_useless(const DpGroupSums *sums)
 	return sums->useless;
 }
 
-static inline uint64 *
-group_words(const DpGroupSums *sums, const AddedGroup *group)
-{
-	return (uint64 *) &group->value[sums->nsums];
-}
-
-/* Returns the bins of a group, a word for each norm. */
-static inline uint64 *
-group_bins(const DpGroupSums *sums, const AddedGroup *group)
-{
-	return group_words(sums, group) + sums->shape->layout.nkeys;
-}
-
-/* Returns the bytes of a group, without those of its keys. */
+/* Returns the bytes of a group, without those of its keys and bins. */
 static inline Size
 group_size(const DpGroupSums *sums)
 {
-	return offsetof(AddedGroup, value) + sizeof(int64) * (sums->nsums + sums->shape->layout.nkeys + sums->spec->nnorms);
-}
-
-/* Returns the bin of norm l in a group of a slot. */
-static inline int
-bin_of(const DpGroupSums *sums, int slot, int l)
-{
-	return sums->nslots == 1 || l == slot ? sums->norms.bin[l] : -1;
-}
-
-static inline uint64
-hash_bins(const DpGroupSums *sums, int slot, uint64 hash)
-{
-	if (sums->nslots > 1)
-		return dp_rank_word(hash, ((uint64) slot << 32) | (uint32) sums->norms.bin[slot]);
-	for (int l = 0; l < sums->spec->nnorms; l++)
-		hash = dp_rank_word(hash, sums->norms.bin[l]);
-	return hash;
+	return offsetof(DpAddedGroup, sum) + sizeof(int64) * (sums->nsums + sums->nlimited + sums->shape->layout.nkeys);
 }
 
 static inline uint64
@@ -242,19 +213,16 @@ hash_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from)
 }
 
 static inline bool
-same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, int slot, const AddedGroup *group)
+same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, const DpAddedGroup *group)
 {
 	const DpLayout *layout = &sums->shape->layout;
 
 	if (group->nulls != (dp_rank(from) & DP_RANK_NULLS))
 		return false;
-	for (int l = 0; l < sums->spec->nnorms; l++)
-		if (group_bins(sums, group)[l] != (uint64) bin_of(sums, slot, l))
-			return false;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
-		uint64		held = group_words(sums, group)[i];
+		uint64		held = dp_group_words(sums, group)[i];
 
 		if (!(layout->by_reference & (1 << i)))
 		{
@@ -270,13 +238,13 @@ same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, 
 }
 
 /* Returns a new group, without values, of the keys of the entry. */
-static AddedGroup *
-new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, int slot, uint64 hash)
+static DpAddedGroup *
+new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64 hash)
 {
 	const DpLayout *layout = &sums->shape->layout;
 	Size		size = group_size(sums);
 	Size		at = size;
-	AddedGroup *group;
+	DpAddedGroup *group;
 
 	for (int i = 0; i < layout->nkeys; i++)
 		if (layout->by_reference & (1 << i))
@@ -284,9 +252,9 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, int sl
 	group = MemoryContextAlloc(sums->groups, size);
 	group->hash = hash;
 	group->nulls = dp_rank(from) & DP_RANK_NULLS;
-	memset(group->value, 0, sizeof(int64) * sums->nsums);
-	for (int l = 0; l < sums->spec->nnorms; l++)
-		group_bins(sums, group)[l] = (uint64) bin_of(sums, slot, l);
+	memset(group->sum, 0, sizeof(int64) * sums->nsums);
+	for (int l = 0; l < sums->nlimited; l++)
+		dp_group_bins(sums, group)[l] = NULL;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
@@ -298,89 +266,117 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, int sl
 			word = DP_KEYREF(at, len);
 			at += MAXALIGN(len);
 		}
-		group_words(sums, group)[i] = word;
+		dp_group_words(sums, group)[i] = word;
 	}
 	sums->ngroups++;
 	sums->bytes += GetMemoryChunkSpace(group);
 	return group;
 }
 
-/* Adds the values that a slot has of entry n of the unit at hand. */
+/* Puts bins that a group does not have yet at *place. */
+static pg_noinline void
+insert_bins(DpGroupSums *sums, DpAddedBins **place, int first, int nsums)
+{
+	DpAddedBins *bins = MemoryContextAllocZero(sums->groups, bins_bytes(nsums));
+
+	bins->next = *place;
+	bins->first = first;
+	*place = bins;
+	sums->bytes += GetMemoryChunkSpace(bins);
+}
+
+/* Returns the sums of a bin of norm l with limits, of a group. */
+static inline int64 *
+bin_sums(DpGroupSums *sums, DpAddedGroup *group, int l, int bin)
+{
+	DpAddedBins **place = &dp_group_bins(sums, group)[l];
+	int			nsums = sums->limited[l].nsums;
+	int			i = bin % DP_ADDED_BINS;
+
+	while (*place != NULL && (*place)->first < bin - i)
+		place = &(*place)->next;
+	if (*place == NULL || (*place)->first != bin - i)
+		insert_bins(sums, place, bin - i, nsums);
+	if (((*place)->taken & (1 << i)) == 0)
+	{
+		(*place)->taken |= 1 << i;
+		sums->nbins++;
+	}
+	return (*place)->sum + i * nsums;
+}
+
+/* Adds the values of entry n of the unit at hand to its group. */
 static inline void
-add_values(DpGroupSums *sums, AddedGroup *group, const char *from, int n, int slot)
+add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
 {
 	const DpLayout *layout = &sums->shape->layout;
 	const DpBoundSpec *spec = sums->spec;
 
-	if (likely(spec->nnorms == 0))
-	{
-		for (int i = 0; i < layout->nvalues; i++)
-			if (likely(dp_counts_in(spec, i, n)))
-				group->value[i] += dp_clamped_value(layout, from, spec, i);
-		group->value[sums->nsums - 1] += n == 0;
-		return;
-	}
 	for (int i = 0; i < layout->nvalues; i++)
+		if (sums->place[i].limited < 0 && likely(dp_counts_in(spec, i, n)))
+			group->sum[sums->place[i].sum] += dp_clamped_value(layout, from, spec, i);
+	if (sums->nlimited == 0)
+		group->sum[sums->nsums - 1] += n == 0;
+	for (int l = 0; l < sums->nlimited; l++)
 	{
-		DpLimitedValue limited;
+		const DpLimitedNorm *norm = &sums->limited[l];
+		int			bin = sums->norms.bin[norm->norm];
+		int64	   *sum;
 
-		if (sums->slot[i] != slot || !dp_counts_in(spec, i, n))
+		/* the unit contributes nothing */
+		if (bin < 0)
 			continue;
-		dp_limit_value(layout, from, spec, &sums->norms, i, &limited);
-		group->value[i] += limited.value;
-		sums->magnitude += limited.value < 0 ? -limited.value : limited.value;
-		group->value[layout->nvalues + i] += limited.share;
+		sum = bin_sums(sums, group, l, bin);
+		*sum++ += n == 0;
+		for (int i = 0; i < norm->nvalues; i++, sum += 2)
+		{
+			DpLimitedValue limited;
+
+			if (!dp_counts_in(spec, norm->value[i], n))
+				continue;
+			dp_limit_value(layout, from, spec, &sums->norms, norm->value[i], &limited);
+			sum[0] += limited.value;
+			sum[1] += limited.share;
+			sums->magnitude += limited.value < 0 ? -limited.value : limited.value;
+		}
 	}
-	group->value[sums->nsums - 1] += n == 0;
 }
 
-/* Tells whether an entry adds nothing to what a slot has that is limited; the first slot has what no norm limits, too. */
-static inline bool
-passes_slot(const DpGroupSums *sums, int slot)
-{
-	return slot > 0 && sums->norms.bin[slot] < 0 && dp_spec_norms(sums->spec)[slot].nlimits > 0;
-}
-
-/* Adds entry n of the unit at hand to its groups. */
+/* Adds entry n of the unit at hand to its group. */
 static inline void
-add_entry(DpGroupSums *sums, const DpBoundState *state, const char *from, int n, uint64 of_keys)
+add_entry(DpGroupSums *sums, const DpBoundState *state, const char *from, int n, uint64 hash)
 {
-	for (int slot = 0; slot < sums->nslots; slot++)
-	{
-		uint64		hash;
-		AddedGroup **bucket;
+	DpAddedGroup **bucket = &sums->buckets[hash & (sums->nbuckets - 1)];
 
-		if (passes_slot(sums, slot))
-			continue;
-		hash = hash_bins(sums, slot, of_keys);
-		bucket = &sums->buckets[hash & (sums->nbuckets - 1)];
-		while (*bucket != NULL && ((*bucket)->hash != hash || !same_keys(sums, state, from, slot, *bucket)))
-			if (++bucket == sums->buckets + sums->nbuckets)
-				bucket = sums->buckets;
-		if (*bucket == NULL)
-			*bucket = new_group(sums, state, from, slot, hash);
-		add_values(sums, *bucket, from, n, slot);
-	}
+	while (*bucket != NULL && ((*bucket)->hash != hash || !same_keys(sums, state, from, *bucket)))
+		if (++bucket == sums->buckets + sums->nbuckets)
+			bucket = sums->buckets;
+	if (*bucket == NULL)
+		*bucket = new_group(sums, state, from, hash);
+	add_values(sums, *bucket, from, n);
 	sums->nadded++;
 }
 
-/* Fetches the buckets of entries with these hashes of keys, or their groups, into the cache. */
+/* Fetches the buckets of entries with these hashes of keys into the cache, then their groups, then these groups' bins. */
 static void
-fetch_places(const DpGroupSums *sums, const uint64 *of_keys, int n, bool groups)
+fetch_places(const DpGroupSums *sums, const uint64 *hash, int n)
 {
 	for (int i = 0; i < n; i++)
-		for (int slot = 0; slot < sums->nslots; slot++)
-		{
-			AddedGroup **bucket;
+		__builtin_prefetch(&sums->buckets[hash[i] & (sums->nbuckets - 1)]);
+	for (int i = 0; i < n; i++)
+	{
+		DpAddedGroup *group = sums->buckets[hash[i] & (sums->nbuckets - 1)];
 
-			if (passes_slot(sums, slot))
-				continue;
-			bucket = &sums->buckets[hash_bins(sums, slot, of_keys[i]) & (sums->nbuckets - 1)];
-			if (!groups)
-				__builtin_prefetch(bucket);
-			else if (*bucket != NULL)
-				__builtin_prefetch(*bucket, 1);
-		}
+		if (group != NULL)
+			__builtin_prefetch(group, 1);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		DpAddedGroup *group = sums->buckets[hash[i] & (sums->nbuckets - 1)];
+
+		for (int l = 0; group != NULL && l < sums->nlimited; l++)
+			__builtin_prefetch(dp_group_bins(sums, group)[l], 1);
+	}
 }
 
 /* Adds all entries of the unit at hand. */
@@ -389,21 +385,18 @@ add_entries(DpGroupSums *sums, const DpBoundState *state)
 {
 	Size		entry_size = dp_entry_size(state);
 	const char *from = dp_state_entries(state);
-	uint64		of_keys[FETCHED];
+	uint64		hash[FETCHED];
 
 	for (int first = 0; first < state->nentries; first += FETCHED)
 	{
 		int			n = Min(state->nentries - first, FETCHED);
 
 		for (int i = 0; i < n; i++)
-			of_keys[i] = hash_keys(sums, state, from + i * entry_size);
+			hash[i] = hash_keys(sums, state, from + i * entry_size);
 		if (sums->nbuckets > FIRST_BUCKETS)
-		{
-			fetch_places(sums, of_keys, n, false);
-			fetch_places(sums, of_keys, n, true);
-		}
+			fetch_places(sums, hash, n);
 		for (int i = 0; i < n; i++, from += entry_size)
-			add_entry(sums, state, from, first + i, of_keys[i]);
+			add_entry(sums, state, from, first + i, hash[i]);
 	}
 }
 
@@ -411,8 +404,15 @@ add_entries(DpGroupSums *sums, const DpBoundState *state)
 static bool
 has_room(const DpGroupSums *sums, const DpBoundState *state)
 {
-	return sums->ngroups + state->nentries * sums->nslots <= sums->nbuckets / 2 &&
-		sums->bytes + sums->nslots * (state->nentries * group_size(sums) + VARSIZE(state)) <= sums->most_bytes;
+	return sums->ngroups + state->nentries <= sums->nbuckets / 2 &&
+		sums->bytes + state->nentries * sums->entry_bytes + VARSIZE(state) <= sums->most_bytes;
+}
+
+/* Returns about how many rows leave. */
+static inline int64
+rows_to_leave(const DpGroupSums *sums)
+{
+	return Max(sums->nbins / Max(sums->nlimited, 1), sums->ngroups);
 }
 
 /* Makes the table larger; returns false where it may not be. */
@@ -420,9 +420,9 @@ static bool
 grow_table(DpGroupSums *sums)
 {
 	int			nbuckets = sums->nbuckets;
-	AddedGroup **buckets;
+	DpAddedGroup **buckets;
 
-	if (sums->nadded >= (int64) WELL * sums->ngroups || !next_size(sums->limit, &nbuckets, &sums->most_bytes))
+	if (sums->nadded >= WELL * rows_to_leave(sums) || !next_size(sums->limit, &nbuckets, &sums->most_bytes))
 		return false;
 	buckets = MemoryContextAllocZero(sums->context, bucket_bytes(nbuckets));
 	for (int i = 0; i < sums->nbuckets; i++)
@@ -441,25 +441,15 @@ grow_table(DpGroupSums *sums)
 	return true;
 }
 
-/* Returns a column of a group that is no key. */
-static inline Datum
-group_sum(const DpGroupSums *sums, const AddedGroup *group, DpRowColumn column)
+/* Returns the bytes that an entry takes at most. */
+static Size
+entry_bytes(const DpGroupSums *sums)
 {
-	int			nvalues = sums->shape->layout.nvalues;
+	Size		bytes = group_size(sums);
 
-	switch (column.kind)
-	{
-		case DP_COLUMN_VALUE:
-			return Int64GetDatum(group->value[column.i]);
-		case DP_COLUMN_SHARE:
-			return Int64GetDatum(sums->spec->nnorms > 0 ? group->value[nvalues + column.i] : 0);
-		case DP_COLUMN_FIRST:
-			return Int64GetDatum(group->value[sums->nsums - 1]);
-		case DP_COLUMN_BIN:
-			return Int64GetDatum(group_bins(sums, group)[column.i]);
-		default:
-			elog(ERROR, "unexpected column %d of groups that are added up", (int) column.kind);
-	}
+	for (int l = 0; l < sums->nlimited; l++)
+		bytes += bins_bytes(sums->limited[l].nsums);
+	return bytes;
 }
 
 /*
@@ -471,7 +461,10 @@ bool
 dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 {
 	if (unlikely(sums->shape == NULL))
+	{
 		sums->shape = dp_shape_of(state, sums->context);
+		sums->entry_bytes = entry_bytes(sums);
+	}
 	if (sums->useless || sums->nunits >= MOST_UNITS || sums->magnitude > MOST_LIMITED)
 		return false;
 	while (!has_room(sums, state))
@@ -487,49 +480,15 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 }
 
 /* Begins anew, with no groups. */
-static void
-forget_groups(DpGroupSums *sums)
+void
+dp_group_sums_forget(DpGroupSums *sums)
 {
 	MemoryContextReset(sums->groups);
 	memset(sums->buckets, 0, bucket_bytes(sums->nbuckets));
 	/* a table that is nearly empty tells nothing of rows to come */
 	sums->useless = (sums->ngroups >= sums->nbuckets / 8 || sums->bytes >= sums->most_bytes / 4) &&
-		sums->nadded < (int64) LEAST * sums->ngroups;
-	sums->ngroups = sums->nunits = sums->nadded = sums->left = 0;
+		sums->nadded < LEAST * rows_to_leave(sums);
+	sums->ngroups = sums->nunits = sums->nadded = sums->nbins = sums->left = 0;
 	sums->magnitude = 0;
 	sums->bytes = 0;
-}
-
-/*
- * Sets the columns of the row that the next group is, which lives until the
- * next call.  Returns false when all have left; then others may be added.
- */
-bool
-dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, Datum *values, bool *isnull)
-{
-	const AddedGroup *group = NULL;
-
-	while (sums->left < sums->nbuckets && group == NULL)
-		group = sums->buckets[sums->left++];
-	if (group == NULL)
-	{
-		forget_groups(sums);
-		return false;
-	}
-	for (int c = 0; c < ncolumns; c++)
-	{
-		int			i = columns[c].i;
-		uint64		word;
-
-		isnull[c] = columns[c].kind == DP_COLUMN_KEY && (group->nulls & (UINT64CONST(1) << i)) != 0;
-		if (columns[c].kind != DP_COLUMN_KEY)
-		{
-			values[c] = group_sum(sums, group, columns[c]);
-			continue;
-		}
-		word = group_words(sums, group)[i];
-		values[c] = sums->shape->layout.by_reference & (1 << i) ?
-			PointerGetDatum((const char *) group + DP_KEYREF_OFFSET(word)) : (Datum) word;
-	}
-	return true;
 }

@@ -21,7 +21,7 @@
  *	 share u	 the integer part of v U / N.
  * Both leave beside the bin b of the norm: of the limits C_0 < C_1 < ...,
  * all multiples of U, C_b is the first that is not below N (b = nlimits where
- * none is, and -1 where N is 0).  Held to C_k the unit adds v where b <= k, and u C_k / U, which is
+ * none is, and -1 where N is 0 or there are no limits).  Held to C_k the unit adds v where b <= k, and u C_k / U, which is
  * an integer, where b > k.
  *
  * Theorem.  For each k, the vector that a unit adds, over all groups, has a
@@ -61,8 +61,6 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "agg/bounding/state.h"
 #include "agg/exact/grid.h"
@@ -153,20 +151,6 @@ codes_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, i
 	return (int64) dp_codes_count(from + layout->value[i], layout->codes[i]) << spec->value[i].shift;
 }
 
-/* Returns the least integer whose square is not below x. */
-static uint64
-root_above(dp_u128 x)
-{
-	uint64		root = (uint64) sqrt((double) x);
-
-	/* a double has 53 bits: at most some hundred steps for roots below 2^62 */
-	while ((dp_u128) root * root < x)
-		root++;
-	while (root > 0 && (dp_u128) (root - 1) * (root - 1) >= x)
-		root--;
-	return root;
-}
-
 /* Returns the bin of a norm above 0: the first limit that is not below it. */
 static inline int
 bin_of_norm(const DpNormSpec *spec, uint64 norm)
@@ -186,7 +170,7 @@ bin_of_norm(const DpNormSpec *spec, uint64 norm)
 	return first;
 }
 
-/* Sets the norms of a unit, and their bins. */
+/* Sets the norms of a unit, and their bins: 0 and -1 where it contributes nothing, or where there are no limits. */
 void
 dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSpec *spec, DpNorms *norms)
 {
@@ -196,6 +180,10 @@ dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSp
 		const char *from = dp_state_entries(state);
 		dp_u128		squares = 0;
 
+		norms->norm[l] = 0;
+		norms->bin[l] = -1;
+		if (norm->nlimits == 0)
+			continue;
 		for (int n = 0; n < state->nentries && dp_counts_in(spec, norm->value, n); n++, from += layout->entry_size)
 		{
 			int64		value = is_codes(spec, norm->value) ? codes_value(layout, from, spec, norm->value)
@@ -203,9 +191,10 @@ dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSp
 
 			squares += (dp_u128) ((dp_i128) value * value);
 		}
-		norms->norm[l] = root_above(squares);
-		/* a unit that contributes nothing is in no bin that has a limit */
-		norms->bin[l] = squares == 0 ? -1 : bin_of_norm(norm, norms->norm[l]);
+		if (squares == 0)
+			continue;
+		norms->norm[l] = dp_root_up(squares);
+		norms->bin[l] = bin_of_norm(norm, norms->norm[l]);
 	}
 }
 

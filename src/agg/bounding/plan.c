@@ -186,13 +186,14 @@ rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 	if ((estimation.flags & SELFLAG_USED_DEFAULT) != 0)
 		return kept;
 
+	if (groups > dp_group_sums_most(DP_GROUP_SUMS_LIMIT(dp_bounding_limit()), ncolumns, bins))
+		return kept;
+
 	/*
-	 * units' norms are in a few bins as a rule, and each norm has groups of
-	 * its own
+	 * units' norms are in a few bins as a rule, and each norm has rows of its
+	 * own
 	 */
-	if (bins > 0)
-		groups *= 8 * bins;
-	return groups > dp_group_sums_most(DP_GROUP_SUMS_LIMIT(dp_bounding_limit()), ncolumns) ? kept : Min(groups, kept);
+	return Min(groups * Max(8 * bins, 1), kept);
 }
 
 /* What the node costs that makes so many rows of so many units, before they are added up. */

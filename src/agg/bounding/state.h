@@ -142,7 +142,8 @@ typedef enum DpColumnKind
 	DP_COLUMN_SHARE,			/* bigint: the value's share of its norm; of a
 								 * set DP_SET_SHARE */
 	DP_COLUMN_BIN,				/* bigint: the bin of norm i */
-	DP_COLUMN_FIRST				/* bigint: 1 in the first group, else 0 */
+	DP_COLUMN_FIRST				/* bigint: 1 in the first group, else 0,
+								 * beside the bin of norm i */
 } DpColumnKind;
 
 typedef struct DpRowColumn

@@ -76,6 +76,9 @@ class Query:
         """the values that have shares"""
         return sorted(i for n in self.norms for i in [n.value] + n.others)
 
+    def has_codes(self):
+        return any(v.kind in ('cut', 'codes', 'distinct') for v in self.values)
+
     def source(self, place, more=()):
         where = self.where + list(more)
         return '%s t%s%s' % (place, self.join, ' WHERE ' + ' AND '.join(where) if where else '')
@@ -87,7 +90,7 @@ class Query:
 
 class Entries:
     """SQL of the levels that group by the unit and take states apart, and of what the level above reads: columns k0 ... and v0 ...,
-    with norms b0 ... and s0 ..., and f."""
+    with norms b0 ... and s0 ..., and f0 ..."""
 
     def level(self, q, spec, place, with_unit=False, more=()):
         unit = ['t.' + u for u in q.unit]
@@ -100,7 +103,7 @@ class Entries:
         told = spec.replace('%', '%%')
         kept += ['dp_cdp.bound_bin(%d, state, %s) AS b%d' % (i, told, i) for i in range(len(q.norms))]
         kept += ['dp_cdp.bound_share(%d, state, %s) AS s%d' % (i, told, i) for i in q.limited()]
-        kept += ['dp_cdp.bound_first(0, state) AS f'] * q.firsts
+        kept += ['dp_cdp.bound_first(%d, state) AS f%d' % (i, i) for i in range(max(len(q.norms), 1)) if q.firsts]
         return 'SELECT %s FROM (SELECT %s%s AS state FROM %s GROUP BY %s) states' % (
             ', '.join(kept), ''.join('%s AS unit%d, ' % (u, i) for i, u in enumerate(unit)) * with_unit, call, q.source(place, more), ', '.join(unit))
 
@@ -111,7 +114,7 @@ class Entries:
         return ['b%d' % i for i in range(len(q.norms))]
 
     def shares(self, q):
-        return ['s%d' % i for i in q.limited()] + ['f'] * q.firsts
+        return ['s%d' % i for i in q.limited()] + ['f0'] * q.firsts
 
     def value(self, q, i):
         return 'v%d' % i
@@ -120,9 +123,9 @@ class Entries:
         return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, 'int'))" % column
 
     def total_share(self, q, column, spec):
-        if column != 'f' and q.values[int(column[1:])].kind == 'distinct':
+        if column != 'f0' and q.values[int(column[1:])].kind == 'distinct':
             return 'dp_cdp.vector_counts(dp_cdp.codes_distinct_shares(v%s, %s, %s, %s))' % (column[1:], column, spec, column[1:])
-        if column != 'f' and q.values[int(column[1:])].kind == 'codes':
+        if column != 'f0' and q.values[int(column[1:])].kind == 'codes':
             return 'dp_cdp.vector_counts(dp_cdp.codes_shares(v%s, %d, %s))' % (column[1:], BINS, column)
         return self.steps(column)
 
@@ -130,7 +133,7 @@ class Entries:
         return next((n for n, norm in enumerate(q.norms) if i in [norm.value] + norm.others), None)
 
     def limited(self, q, i):
-        return 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%d, v%d, s%d, %s))' % (self.norm(q, i), i, i, 'f' if q.firsts else '0')
+        return 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%d, v%d, s%d, %s))' % (self.norm(q, i), i, i, 'f%d' % self.norm(q, i) if q.firsts else '0')
 
     def total(self, q, i):
         kind = q.values[i].kind
@@ -149,9 +152,10 @@ def statement(q, place, units, entries, spec=None):
     keys = [entries.key(q, i) for i in range(len(q.keys))]
     # equal keys may be written differently by different units: these stay apart, so that the answer is one
     groups = [k if q.direct and q.keys[i].exact else k + '::text COLLATE "C"' for i, k in enumerate(keys)]
+    if q.form == 'together' and q.by_bins and q.norms and not q.has_codes():
+        return by_norm(q, entries, entries.level(q, spec, place), groups)
     if q.form == 'together':
-        # several norms have rows of their own where rows are added up before
-        by_bins = q.by_bins and len(q.norms) < 2 or any(q.values[n.value].kind in ('codes', 'distinct') for n in q.norms)
+        by_bins = any(q.values[n.value].kind in ('codes', 'distinct') for n in q.norms)
         groups += entries.bins(q) * by_bins
         columns = groups + [entries.total_share(q, c, spec) for c in entries.shares(q) if by_bins or not q.norms] + \
             [entries.total(q, i) if by_bins or entries.norm(q, i) is None else entries.limited(q, i) for i in range(len(q.values))]
@@ -162,6 +166,26 @@ def statement(q, place, units, entries, spec=None):
         return 'SELECT %s FROM (%s) units' % (', '.join(columns), entries.level(q, spec, place, True))
     return """SELECT i, n, rows FROM generate_series(1, 3) i, LATERAL (SELECT count(*) AS n, md5(string_agg(r::text, ',' ORDER BY r::text COLLATE "C")) AS rows FROM
     (SELECT %s FROM (%s) units) r) l""" % (', '.join(columns), entries.level(q, spec, place, True, ['t.h % 2 = i % 2']))
+
+
+def by_norm(q, entries, level, groups):
+    """What is added up by bins of all norms, as a release has it where bins are apart: of each norm by its bins, and of what none limits by
+    groups.  Where rows are added up before, which bins of several norms are in one row says nothing, nor does a row of nothing."""
+    keys = ['g%d' % i for i in range(len(groups))]
+    columns = ['%s AS %s' % (g, k) for g, k in zip(groups, keys)] + entries.bins(q) + ['%s AS t%s' % (entries.steps(c), c) for c in
+               ['v%d' % i for i in range(len(q.values))] + ['s%d' % i for i in q.limited()] + ['f%d' % l for l in range(len(q.norms)) if q.firsts]]
+    parts = []
+    for l in [None] + list(range(len(q.norms))):
+        of = [i for i in range(len(q.values)) if entries.norm(q, i) == l]
+        sums = ['sum(tv%d)' % i for i in of] + ['sum(ts%d)' % i for i in of if l is not None] + \
+            ['coalesce(sum(tf%d) FILTER (WHERE b%d >= 0), 0)' % (l, l) for _ in [0] if l is not None and q.firsts]
+        by = keys + ['b%d' % l for _ in [0] if l is not None]
+        if sums:
+            parts.append('SELECT %s FROM r%s HAVING %s' % (
+                ', '.join(['%d AS norm' % (-1 if l is None else l), 'concat_ws(%s) AS by' % ', '.join(["','"] + ["coalesce(%s::text, 'none')" % b for b in by]), 'ARRAY[%s] AS sums' % ', '.join(sums)]),
+                ' GROUP BY ' + ', '.join(by) if by else '', ' OR '.join('%s <> 0' % s for s in sums)))
+    return 'WITH r AS MATERIALIZED (SELECT %s FROM (%s) units GROUP BY %s) %s' % (
+        ', '.join(columns), level, ', '.join(groups + entries.bins(q)), ' UNION ALL '.join(parts))
 
 
 def twin(q):
