@@ -10,6 +10,9 @@ Three ways to limit what a unit adds to the groups of one count, sum or average,
 sigma is 1 / sqrt(2 rho) for counts and sums, which are in units of their larger bound.  The error is the root of the
 mean over the groups of the squared bias and the variance.
 
+Different values have their own limits: m values of a unit in a group, chosen at random, in k groups; or a value counts
+the sum of what its units' vectors are scaled to, at most 1 (Distinct, below).
+
 An average has two such vectors, rows and values between -1 (the lower bound) and 1.  A limit on the
 rows scales both, and each gets half of rho.  Its error is that of their noisy quotient.
 """
@@ -120,3 +123,48 @@ class Question:
             error = self.error(left, noise / math.sqrt(2 * rho))
             least[way] = min(error, least.get(way, math.inf))
         return least
+
+
+class Distinct(Question):
+    """count(DISTINCT x).  cells: (unit, group, value) that are in the rows."""
+
+    def __init__(self, cells):
+        values, groups = collections.Counter(), collections.Counter()
+        for unit, group, _ in cells:
+            values[unit, group] += 1
+        for unit, _ in values:
+            groups[unit] += 1
+        l1, l2 = collections.Counter(), collections.Counter()
+        for (unit, _), n in values.items():
+            l1[unit] += n
+            l2[unit] += n * n
+        self.is_mean = False
+        self.units = len(groups)
+        # of each value of a group how much its units have
+        self.holders = collections.defaultdict(list)
+        for unit, group, value in cells:
+            self.holders[group, value].append((groups[unit], values[unit, group], l1[unit], l2[unit] ** 0.5))
+        self.truth = self.counts(lambda holders: 1)
+        self.groups = len(self.truth)
+        self.most = (max(groups.values()), max(values.values()), max(l1.values()), max(l2.values()) ** 0.5)
+        self.candidates = None
+
+    def counts(self, shown):
+        """how many values each group shows, where one of such holders is shown so far"""
+        counts = collections.defaultdict(lambda: [0.0, 0.0])
+        for (group, _), holders in self.holders.items():
+            counts[group][0] += shown(holders)
+        return counts
+
+    def limits(self):
+        most_groups, most_n, most_l1, most_l2 = self.most
+        result = []
+        for k in [k for i, k in enumerate(GROUPS) if i == 0 or GROUPS[i - 1] < most_groups]:
+            for m in [m for i, m in enumerate(ROWS) if i == 0 or ROWS[i - 1] < most_n]:
+                result.append(("truncated", m * math.sqrt(k), self.counts(
+                    lambda holders, k=k, m=m: 1 - math.prod(1 - min(1, k / groups) * min(1, m / n) for groups, n, _, _ in holders))))
+        for way, at, most in (("L1", 2, most_l1), ("L2", 3, most_l2)):
+            for c in [c for i, c in enumerate(COUNT_NORMS) if i == 0 or COUNT_NORMS[i - 1] < most]:
+                result.append((way, c, self.counts(
+                    lambda holders, at=at, c=c: min(1, math.fsum(min(1, c / holder[at]) for holder in holders)))))
+        return result

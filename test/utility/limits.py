@@ -11,7 +11,7 @@ import sys
 import time
 
 from dpstat import execute, make_role, psql, spent
-from hindsight import Question
+from hindsight import Distinct, Question
 from questions import QUESTIONS, TABLES
 
 TIMES = int(os.environ["UTILITY_TIMES"])
@@ -61,12 +61,19 @@ def where_of(question, more=""):
     return " WHERE " + " AND ".join(conditions) if conditions else ""
 
 
+def is_distinct(question):
+    return "DISTINCT" in question.ask
+
+
 def cells_of(question):
     """What each unit adds to each group; amounts in units of the larger bound, values of averages centered."""
     table, by = TABLES[question.table], question.by
     unit = table.unit or "ctid"
     key = f"concat_ws('/', {by})" if by else "''"
     kind, column = question.ask.rstrip(")").split("(")
+    if is_distinct(question):
+        column = column.removeprefix("DISTINCT ")
+        return psql(f"SELECT DISTINCT {unit}, {key}, {column} FROM {question.table}{where_of(question, f'{column} IS NOT NULL')}")
     if kind == "count":
         what, more = "count(*), NULL", ""
     else:
@@ -94,7 +101,7 @@ def measure(question):
     group_by = f" GROUP BY {question.by}" if question.by else ""
     exact = {group: float(value) for group, value in
              psql(f"SELECT {key}, {question.ask}::float8 FROM {question.table}{where_of(question)}{group_by}")}
-    hindsight, scale = Question(cells_of(question)), scale_of(question)
+    hindsight, scale = (Distinct if is_distinct(question) else Question)(cells_of(question)), scale_of(question)
     times = max(TIMES, math.ceil(10 * TIMES / len(exact)))
     lines = []
     for rho in RHOS:
@@ -203,11 +210,15 @@ def main():
     load()
     asked = [question for question in QUESTIONS if ONLY in f"{question.table}: {text_of(question)}"]
     lines = table("Errors of answers for which nobody has set a limit, and how many times those of the best limit in hindsight they are",
-                  [question for question in asked if not question.found])
+                  [question for question in asked if not question.found and not is_distinct(question)])
     if lines:
         summary(lines)
     if not ONLY:
         targets(lines)
+    lines = table("Different values, beside the best limit on how many of them a unit may show",
+                  [question for question in asked if is_distinct(question)])
+    if lines:
+        summary(lines)
     lines = table("Keys that nobody has declared: a group that is not shown counts as an answer of 0. In hindsight all of the price is for the count",
                   [question for question in asked if question.found])
     if lines:

@@ -28,7 +28,7 @@ TABLES = {
                    ("education", "occupation", "race", "sex")),
 }
 
-# A question: what is asked, as count(*), sum(x) or avg(x), by which keys ("": of all rows), under which condition.
+# A question: what is asked, as count(*), sum(x), avg(x) or count(DISTINCT x), by which keys ("": of all rows), under which condition.
 # found: nobody has declared the keys, so that they must be found, too.
 Question = collections.namedtuple("Question", "table ask by where found", defaults=("", "", False))
 
@@ -67,6 +67,11 @@ def _questions():
              q("flchain", "sum(lambda)"),
              q("flchain", "count(*)", "chapter", "chapter <> ''"), q("flchain", "sum(futime)", "chapter", "chapter <> ''"),
              q("flchain", "avg(age)", "chapter", "chapter <> ''")]
+
+    rows += [q("insteval", "count(DISTINCT d)", by) for by in ("", "service", "studage", "dept")]
+    rows += [q("insteval", "count(DISTINCT dept)", "lectage"), q("pbcseq", "count(DISTINCT chol)"),
+             q("pbcseq", "count(DISTINCT platelet)", "stage"), q(week, "count(DISTINCT euros)"), q(week, "count(DISTINCT minutes)", "day"),
+             q("adult", "count(DISTINCT age)"), q("adult", "count(DISTINCT native_country)", "race")]
 
     rows += [q("adult", "count(*)")]
     rows += [q("adult", "count(*)", by) for by in ("education", "race")]
