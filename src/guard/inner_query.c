@@ -19,7 +19,7 @@
  *	 GROUP BY key0
  *
  * Where norms limit columns (agg/bounding/norms.c) "kept" has bin0 .. too, a
- * share beside each such value, and for each norm a column that is 1 in a unit's first group:
+ * share beside each such value, and a column for each norm that is 1 in a unit's first group:
  * limited_sum adds them up by bin.  Where bins are apart (release.h) this groups by them as by
  * keys, and sums up all in the same way.  Of a set one aggregate takes codes and
  * shares: of all units, whose sets "kept" has in rows of their own (agg/bounding/entry.c).
@@ -512,7 +512,8 @@ kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		if (has_share(release, &c))
 			add_target(query, kept_column("bound_share", i, spec_param(release), INT8OID, InvalidOid));
 	}
-	for (int l = 0; l < nnorms; l++)
+	/* rows that are not added up have the same for all norms */
+	for (int l = 0; l < (release->bins_apart ? 1 : nnorms); l++)
 		add_target(query, kept_column("bound_first", l, NULL, INT8OID, InvalidOid));
 	return query;
 }
@@ -543,7 +544,6 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	int			nkeys = list_length(release->keys);
 	int			nnorms = list_length(release->norms);
 	int			column = nkeys + nnorms;
-	int			firsts = list_length(kept->targetList) - nnorms + 1;
 
 	query->hasAggs = true;
 	for (int i = 1; i <= nkeys + (release->bins_apart ? nnorms : 0); i++)
@@ -567,10 +567,10 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 		}
 		else
 			add_target(query, limited_aggregate(kept_var(kept, nkeys + norm + 1), value, kept_var(kept, ++column),
-												list_nth_int(release->norms, norm) == part ? kept_var(kept, firsts + norm) : make_zero()));
+												list_nth_int(release->norms, norm) == part ? kept_var(kept, list_length(kept->targetList) - nnorms + norm + 1) : make_zero()));
 	}
-	for (int l = 0; l < nnorms && release->bins_apart; l++)
-		add_target(query, sum_of_steps(kept_var(kept, firsts + l)));
+	if (release->bins_apart)
+		add_target(query, sum_of_steps(kept_var(kept, column + 1)));
 	return query;
 }
 

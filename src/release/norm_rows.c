@@ -7,8 +7,8 @@
  * A row has the keys of its group, and a state for each part.  That of a part that a norm limits
  * has sums of values and of shares by bin (limited_sum), and for one part of each norm how many units have this group
  * first.  Where bins are apart, a group has several rows: after the keys come the bin of each norm,
- * sums of values and of shares, and for each norm how many units of its bin have this group first.  Rows of one group are added up
- * by the bins of each norm alone: several norms' bins may be of different units (agg/bounding/group_sums_rows.c).  A set of values that a norm limits has the counts under each of its
+ * sums of values and of shares, and how many units have this group first.  Such a row is of all units of the group that are
+ * in these bins (agg/bounding/norms.c).  A set of values that a norm limits has the counts under each of its
  * limits, in one row of the group, which is of all units.
  *
  * Squares of sets' numbers are added up for probes (norms.c).
@@ -210,7 +210,6 @@ void
 dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 {
 	const DpRelease *release = rows->priced->release;
-	int			firsts = slot->tts_tupleDescriptor->natts - list_length(release->norms);
 	ListCell   *lc;
 
 	foreach(lc, release->norms)
@@ -219,7 +218,7 @@ dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 		int			att = rows->priced->nkeys + lfirst_int(lc);
 
 		if (release->bins_apart)
-			count_units(rows, l, bin_at(rows->priced, slot, l), sum_at(slot, firsts + l));
+			count_units(rows, l, bin_at(rows->priced, slot, l), sum_at(slot, slot->tts_tupleDescriptor->natts - 1));
 		else if (!slot->tts_isnull[att])
 		{
 			const DpLimitedSum *sum = (const DpLimitedSum *) DatumGetPointer(slot->tts_values[att]);

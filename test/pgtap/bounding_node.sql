@@ -126,7 +126,7 @@ CREATE FUNCTION added(f form, unit text, source text, by_bins boolean) RETURNS t
 			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1, norm), ', ' ORDER BY i)
 			FROM unnest(kinds(f), norms(f)) WITH ORDINALITY u (kind, norm, i)),
 		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ')
-			FROM unnest(shares(f) || ARRAY['f0']) s WHERE by_bins)), kept(f, unit, source)) || coalesce(' GROUP BY ' || grouped, '')
+			FROM unnest(shares(f) || CASE WHEN bins(f) IS NOT NULL THEN ARRAY['f0'] END) s WHERE by_bins)), kept(f, unit, source)) || coalesce(' GROUP BY ' || grouped, '')
 	FROM (SELECT nullif(concat_ws(', ', (SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)), CASE WHEN by_bins THEN array_to_string(bins(f), ', ') END), '')) g (grouped) $$;
 CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT added(f, unit, source, bins(f) IS NULL OR limited_sets(f) IS NOT NULL) $$;
 

@@ -239,34 +239,69 @@ def total(column):
 
 
 def answers(values, norms, sql):
-    """unit by unit, and their sums by groups and bins"""
-    names = ["b%d" % i for i in range(len(norms))]
-    sums = [total("f%d" % i) for i in range(len(norms))]
-    for i, v in enumerate(values):
-        # each code counts once, or its share
-        sums += ["(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, 8))) n)" % i,
-                 "(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_shares(v%d, 8, s%d))) n)" % (i, i)] if v.kind == "codes" else \
-            [total("v%d" % i), total("s%d" % i)]
+    """unit by unit, and their sums by groups and bins, as by_norm has them"""
     apart = psql("SET plan_cache_mode = force_generic_plan; PREPARE apart(dp_cdp.bound_spec) AS %s; EXECUTE apart(%s)" % (each(values, norms), sql))
-    together = psql("SET plan_cache_mode = force_generic_plan; PREPARE together(dp_cdp.bound_spec) AS SELECT %s, %s FROM (%s) s GROUP BY %s; EXECUTE together(%s)" % (
-        ", ".join(["k"] + names), ", ".join(sums),
-        query(values, norms) % "", ", ".join(["k"] + names), sql))
-    return apart, together
+    has_codes = any(v.kind == "codes" for v in values)
+    keys, columns = ["k"], []
+    if has_codes:
+        # rows do not leave added up
+        keys += ["b%d" % i for i in range(len(norms))]
+        columns = [total("f%d" % i) for i in range(len(norms))]
+    for i, v in enumerate(values):
+        if v.kind == "codes":
+            # each code counts once, or its share
+            columns += ["(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, 8))) n)" % i,
+                        "(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_shares(v%d, 8, s%d))) n)" % (i, i)]
+        elif has_codes or v.norm is None:
+            columns += [total("v%d" % i), total("s%d" % i)]
+        else:
+            columns.append("array_to_string(dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%d, v%d, s%d, f%d)), ' ')" % (v.norm, i, i, v.norm))
+    rows = psql("SET plan_cache_mode = force_generic_plan; PREPARE together(dp_cdp.bound_spec) AS SELECT %s FROM (%s) s GROUP BY %s; EXECUTE together(%s)" % (
+        ", ".join(keys + columns), query(values, norms) % "", ", ".join(keys), sql))
+    if has_codes:
+        return apart, by_norm(values, norms, {tuple(int(x) for x in row[:len(keys)]): [int(x) for x in row[len(keys):]] for row in rows})
+    out = {}
+    for k, *row in rows:
+        row = iter(row)
+        for i, v in enumerate(values):
+            if v.norm is None:
+                add(out, (int(k), -1, -1), "v%d" % i, int(next(row)))
+                add(out, (int(k), -1, -1), "s%d" % i, int(next(row)))
+                continue
+            parts = next(row)
+            parts = [] if parts == "\\N" else [int(x) for x in parts.split()]
+            for bin_, value, share, first in zip(*[iter(parts)] * 4):
+                key = (int(k), v.norm, bin_)
+                add(out, key, "v%d" % i, value)
+                add(out, key, "s%d" % i, share)
+                if i == norms[v.norm][0]:
+                    add(out, key, "f", first)
+    return apart, without_zeros(out)
+
+
+def add(out, key, name, x):
+    at = out.setdefault(key, {})
+    at[name] = at.get(name, 0) + x
+
+
+def without_zeros(out):
+    """rows of nothing need not be there"""
+    out = {key: {name: x for name, x in at.items() if x} for key, at in out.items()}
+    return {key: at for key, at in out.items() if at}
 
 
 def by_norm(values, norms, sums):
-    """what each norm limits, by group and bin, and what none does, by group: which bins of several norms are in a row that is added up says nothing"""
+    """what each norm limits, by group and bin, and what none does, by group"""
     out = {}
     for (k, *bins), row in sums.items():
-        for l in [None] + list(range(len(norms))):
-            at = out.setdefault((k, -1 if l is None else l, -1 if l is None else bins[l]), {})
-            if l is not None and bins[l] >= 0:
-                at["f"] = at.get("f", 0) + row[l]
-            for i, v in enumerate(values):
-                if v.norm == l:
-                    for name, x in (("v%d" % i, row[len(norms) + 2 * i]), ("s%d" % i, row[len(norms) + 2 * i + 1])):
-                        at[name] = at.get(name, 0) + x
-    return {key: at for key, at in out.items() if any(at.values())}
+        for l in range(len(norms)):
+            if bins[l] >= 0:
+                add(out, (k, l, bins[l]), "f", row[l])
+        for i, v in enumerate(values):
+            key = (k, -1, -1) if v.norm is None else (k, v.norm, bins[v.norm])
+            add(out, key, "v%d" % i, row[len(norms) + 2 * i])
+            add(out, key, "s%d" % i, row[len(norms) + 2 * i + 1])
+    return without_zeros(out)
 
 
 # ---------------------------------------------------------------------------
@@ -311,7 +346,7 @@ class Limits:
 def one_spec(rng, n, units, limits):
     """how many rows differ from the definition, unit by unit and added up"""
     values, norms = random_values(rng)
-    apart, together = answers(values, norms, spec(values, norms, 20000))
+    apart, added = answers(values, norms, spec(values, norms, 20000))
     got = {}
     for row in apart:
         got[int(row[0]), int(row[1])] = [int(x) for x in row[2:]]
@@ -327,12 +362,12 @@ def one_spec(rng, n, units, limits):
                 wrong.append((number, k, row, told))
                 continue
             first += row[0]
-            added = sums.setdefault((k, *bins), [0] * (len(row) - 1))
+            sum_of = sums.setdefault((k, *bins), [0] * (len(row) - 1))
             for l in range(len(norms)):
-                added[l] += row[0]
+                sum_of[l] += row[0]
             for i, x in enumerate(row[1 + len(norms):]):
                 # of codes, each has the share
-                added[len(norms) + i] += x if i % 2 == 0 else shares[i // 2]
+                sum_of[len(norms) + i] += x if i % 2 == 0 else shares[i // 2]
         firsts += first == 1
         for l, norm in enumerate(norms):
             for i in [norm[0]] + norm[2]:
@@ -343,7 +378,6 @@ def one_spec(rng, n, units, limits):
             before[l] = this
     wrong += list(got)
     sums = by_norm(values, norms, sums)
-    added = by_norm(values, norms, {tuple(int(x) for x in row[:1 + len(norms)]): [int(x) for x in row[1 + len(norms):]] for row in together})
     return "; ".join("%s%s" % (v.kind, "" if v.norm is None else " of norm %d" % v.norm) for v in values), wrong, firsts, [
         (key, added.get(key), sums.get(key)) for key in sorted(set(added) | set(sums)) if added.get(key) != sums.get(key)]
 
@@ -471,16 +505,15 @@ def large_sums(tap):
     rows = psql("""
         SET plan_cache_mode = force_generic_plan;
         PREPARE largest(dp_cdp.bound_spec) AS
-            SELECT k, b, dp_cdp.exact_sum_value(dp_cdp.steps_sum(v), dp_cdp.make_grid(0, 1, 'int')), dp_cdp.exact_sum_value(dp_cdp.steps_sum(s), dp_cdp.make_grid(0, 1, 'int')),
-                   dp_cdp.exact_sum_value(dp_cdp.steps_sum(f), dp_cdp.make_grid(0, 1, 'int'))
+            SELECT k, array_to_string(dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b, v, s, f)), ' ')
             FROM (SELECT dp_cdp.bound_key(0, state, NULL::int) AS k, dp_cdp.bound_bin(0, state, $1) AS b, dp_cdp.bound_value(0, state, $1) AS v,
                          dp_cdp.bound_share(0, state, $1) AS s, dp_cdp.bound_first(0, state) AS f
                   FROM (SELECT dp_cdp.bound_unit($1, unit, k, x) AS state
-                        FROM (SELECT unit, unit %% 2 AS k, CASE WHEN unit %% 2 = 0 THEN %d ELSE -%d END::bigint AS x FROM generate_series(1, %d) unit) r GROUP BY unit) s) s GROUP BY k, b;
+                        FROM (SELECT unit, unit %% 2 AS k, CASE WHEN unit %% 2 = 0 THEN %d ELSE -%d END::bigint AS x FROM generate_series(1, %d) unit) r GROUP BY unit) s) s GROUP BY k;
         EXECUTE largest(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(-%d, %d, 'bigint')]), 0, 16, '{}', '{%d,%d}'))
         """ % (WIDE, WIDE, units, WIDE, WIDE, U, MOST_NORM))
     half = units // 2
-    tap.ok(sorted([int(x) for x in row] for row in rows) == [[0, 1, half * MOST_NORM, half * U, half], [1, 1, -half * MOST_NORM, -half * U, half]],
+    tap.ok(sorted([int(x) for x in " ".join(row).split()] for row in rows) == [[0, 1, half * MOST_NORM, half * U, half], [1, 1, -half * MOST_NORM, -half * U, half]],
            "%d units of the largest norm add up" % units, rows)
 
 

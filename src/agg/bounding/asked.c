@@ -197,50 +197,54 @@ dp_read_asked_rows(const PathTarget *target, DpAskedRows *rows)
 	return rows->aggref != NULL;
 }
 
-/* Tells whether an expression is a column of the rows that is one of a group (a key, a bin), or one that is added up. */
+/* Tells whether an expression is a column of the rows, of these (kind, i), and which. */
 static bool
-is_column(const Node *node, const List *kinds, bool of_group)
+is_column(const Node *node, const List *columns, DpRowColumn *column)
 {
 	const Var  *var = (const Var *) node;
 
-	if (!IsA(node, Var) || var->varlevelsup != 0 || var->varattno <= 0 || var->varattno > list_length(kinds))
+	if (!IsA(node, Var) || var->varlevelsup != 0 || var->varattno <= 0 || 2 * var->varattno > list_length(columns))
 		return false;
-	switch ((DpColumnKind) list_nth_int(kinds, var->varattno - 1))
-	{
-		case DP_COLUMN_KEY:
-		case DP_COLUMN_BIN:
-			return of_group;
-		case DP_COLUMN_VALUE:
-		case DP_COLUMN_SHARE:
-		case DP_COLUMN_FIRST:
-			return !of_group;
-		default:
-			return false;
-	}
-}
-
-/* Tells whether an aggregate adds up columns that are, by groups and bins, or constants. */
-static bool
-adds_up(const Aggref *aggref, const List *kinds)
-{
-	if (is_transition(aggref->aggfnoid, dp_steps_sum))
-		return is_column(dp_asked_argument(aggref, 0), kinds, false);
-	if (!is_transition(aggref->aggfnoid, dp_limited_sum) || !is_column(dp_asked_argument(aggref, 0), kinds, true))
-		return false;
-	for (int i = 1; i < list_length(aggref->args); i++)
-	{
-		const Node *argument = dp_asked_argument(aggref, i);
-
-		if (!IsA(argument, Const) && !is_column(argument, kinds, false))
-			return false;
-	}
+	column->kind = list_nth_int(columns, 2 * var->varattno - 2);
+	column->i = list_nth_int(columns, 2 * var->varattno - 1);
 	return true;
 }
 
-/* Tells whether an expression over the rows can tell equal keys' rows from their sum: context has the kinds of columns. */
+/* Tells whether an expression is a column that is added up where the bin of norm l, or -1, stands beside it; or a constant. */
+static bool
+is_added(const Node *node, const List *columns, int l)
+{
+	DpRowColumn column;
+
+	if (IsA(node, Const))
+		return true;
+	return is_column(node, columns, &column) &&
+		(column.kind == DP_COLUMN_VALUE || column.kind == DP_COLUMN_SHARE || (column.kind == DP_COLUMN_FIRST && column.i == l));
+}
+
+/* Tells whether an aggregate adds up values, or by the bins of a norm what stands beside these. */
+static bool
+adds_up(const Aggref *aggref, const List *columns)
+{
+	DpRowColumn bin;
+
+	if (is_transition(aggref->aggfnoid, dp_steps_sum))
+		return !IsA(dp_asked_argument(aggref, 0), Const) && is_added(dp_asked_argument(aggref, 0), columns, -1);
+	if (!is_transition(aggref->aggfnoid, dp_limited_sum) || !is_column(dp_asked_argument(aggref, 0), columns, &bin) ||
+		bin.kind != DP_COLUMN_BIN)
+		return false;
+	for (int i = 1; i < list_length(aggref->args); i++)
+		if (!is_added(dp_asked_argument(aggref, i), columns, bin.i))
+			return false;
+	return true;
+}
+
+/* Tells whether an expression over the rows can tell equal keys' rows from their sum: context has the columns. */
 static bool
 tells_rows(Node *node, void *context)
 {
+	DpRowColumn column;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, Aggref))
@@ -250,21 +254,20 @@ tells_rows(Node *node, void *context)
 		return aggref->aggfilter != NULL || aggref->aggdistinct != NIL || !adds_up(aggref, context);
 	}
 	if (IsA(node, Var))
-		return !is_column(node, context, true);
+		return !is_column(node, context, &column) || column.kind != DP_COLUMN_KEY;
 	return expression_tree_walker(node, tells_rows, context);
 }
 
 /*
- * Tells whether the query is the usual one: the only columns of the rows are keys and bins,
- * and values, shares and firsts, and the level above them, of which they are all that FROM has, sums up
- * the latter by the former.
+ * Tells whether the query is the usual one: the only columns of the rows are keys, bins,
+ * values, shares and firsts, and the level above them, of which they are all that FROM has, sums up
+ * values by keys, or all of it by keys and, in limited_sum, by the bins of one norm.
  */
 bool
 dp_asked_rows_add_up(const PlannerInfo *root, const DpAskedRows *rows)
 {
 	PlannerInfo *above = root->parent_root;
 	Query	   *outer = above != NULL ? above->parse : NULL;
-	List	   *kinds = NIL;
 	RangeTblRef *ref;
 
 	if (outer == NULL || !outer->hasAggs || outer->havingQual != NULL || outer->groupingSets != NIL ||
@@ -277,8 +280,6 @@ dp_asked_rows_add_up(const PlannerInfo *root, const DpAskedRows *rows)
 		return false;
 	if (list_length(rows->columns) != 2 * list_length(rows->exprs))
 		return false;
-	for (int i = 0; i < list_length(rows->exprs); i++)
-		kinds = lappend_int(kinds, list_nth_int(rows->columns, 2 * i));
 	return !contain_volatile_functions((Node *) above->processed_tlist) &&
-		!tells_rows((Node *) above->processed_tlist, kinds);
+		!tells_rows((Node *) above->processed_tlist, rows->columns);
 }

@@ -189,11 +189,8 @@ rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 	if (groups > dp_group_sums_most(DP_GROUP_SUMS_LIMIT(dp_bounding_limit()), ncolumns, bins))
 		return kept;
 
-	/*
-	 * units' norms are in a few bins as a rule, and each norm has rows of its
-	 * own
-	 */
-	return Min(groups * Max(8 * bins, 1), kept);
+	/* units' norms are in a few bins as a rule */
+	return Min(bins > 0 ? groups * 8 : groups, kept);
 }
 
 /* What the node costs that makes so many rows of so many units, before they are added up. */

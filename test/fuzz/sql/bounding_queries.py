@@ -76,9 +76,6 @@ class Query:
         """the values that have shares"""
         return sorted(i for n in self.norms for i in [n.value] + n.others)
 
-    def has_codes(self):
-        return any(v.kind in ('cut', 'codes', 'distinct') for v in self.values)
-
     def source(self, place, more=()):
         where = self.where + list(more)
         return '%s t%s%s' % (place, self.join, ' WHERE ' + ' AND '.join(where) if where else '')
@@ -152,10 +149,8 @@ def statement(q, place, units, entries, spec=None):
     keys = [entries.key(q, i) for i in range(len(q.keys))]
     # equal keys may be written differently by different units: these stay apart, so that the answer is one
     groups = [k if q.direct and q.keys[i].exact else k + '::text COLLATE "C"' for i, k in enumerate(keys)]
-    if q.form == 'together' and q.by_bins and q.norms and not q.has_codes():
-        return by_norm(q, entries, entries.level(q, spec, place), groups)
     if q.form == 'together':
-        by_bins = any(q.values[n.value].kind in ('codes', 'distinct') for n in q.norms)
+        by_bins = q.by_bins or any(q.values[n.value].kind in ('codes', 'distinct') for n in q.norms)
         groups += entries.bins(q) * by_bins
         columns = groups + [entries.total_share(q, c, spec) for c in entries.shares(q) if by_bins or not q.norms] + \
             [entries.total(q, i) if by_bins or entries.norm(q, i) is None else entries.limited(q, i) for i in range(len(q.values))]
@@ -166,26 +161,6 @@ def statement(q, place, units, entries, spec=None):
         return 'SELECT %s FROM (%s) units' % (', '.join(columns), entries.level(q, spec, place, True))
     return """SELECT i, n, rows FROM generate_series(1, 3) i, LATERAL (SELECT count(*) AS n, md5(string_agg(r::text, ',' ORDER BY r::text COLLATE "C")) AS rows FROM
     (SELECT %s FROM (%s) units) r) l""" % (', '.join(columns), entries.level(q, spec, place, True, ['t.h % 2 = i % 2']))
-
-
-def by_norm(q, entries, level, groups):
-    """What is added up by bins of all norms, as a release has it where bins are apart: of each norm by its bins, and of what none limits by
-    groups.  Where rows are added up before, which bins of several norms are in one row says nothing, nor does a row of nothing."""
-    keys = ['g%d' % i for i in range(len(groups))]
-    columns = ['%s AS %s' % (g, k) for g, k in zip(groups, keys)] + entries.bins(q) + ['%s AS t%s' % (entries.steps(c), c) for c in
-               ['v%d' % i for i in range(len(q.values))] + ['s%d' % i for i in q.limited()] + ['f%d' % l for l in range(len(q.norms)) if q.firsts]]
-    parts = []
-    for l in [None] + list(range(len(q.norms))):
-        of = [i for i in range(len(q.values)) if entries.norm(q, i) == l]
-        sums = ['sum(tv%d)' % i for i in of] + ['sum(ts%d)' % i for i in of if l is not None] + \
-            ['coalesce(sum(tf%d) FILTER (WHERE b%d >= 0), 0)' % (l, l) for _ in [0] if l is not None and q.firsts]
-        by = keys + ['b%d' % l for _ in [0] if l is not None]
-        if sums:
-            parts.append('SELECT %s FROM r%s HAVING %s' % (
-                ', '.join(['%d AS norm' % (-1 if l is None else l), 'concat_ws(%s) AS by' % ', '.join(["','"] + ["coalesce(%s::text, 'none')" % b for b in by]), 'ARRAY[%s] AS sums' % ', '.join(sums)]),
-                ' GROUP BY ' + ', '.join(by) if by else '', ' OR '.join('%s <> 0' % s for s in sums)))
-    return 'WITH r AS MATERIALIZED (SELECT %s FROM (%s) units GROUP BY %s) %s' % (
-        ', '.join(columns), level, ', '.join(groups + entries.bins(q)), ' UNION ALL '.join(parts))
 
 
 def twin(q):

@@ -118,6 +118,10 @@ class Releases:
         place = plan.place if plan.place in table.places else 't'
         return place, dict(own, max_parallel_workers_per_gather=min(3, own.get('max_parallel_workers_per_gather', 0)))
 
+    def placed(self, answer, place):
+        """messages name the place"""
+        return answer.replace(place, 't') if isinstance(answer, str) else answer
+
     def release(self, rng, table, plans):
         """Asks one statement in several ways; returns what differed, or None."""
         sql = random_release(rng, table)
@@ -138,8 +142,11 @@ class Releases:
             self.counts['plans of releases'] += 1
             if self.counts['plans of releases'] % 8 == 1 and role == 'releases_node' and not isinstance(answer, str):
                 self.look(asked, settings)
-            # messages name the place
-            if (answer.replace(place, 't') if isinstance(answer, str) else answer) != expected:
+            # where a policy seemed to change meanwhile it is planned again, which takes more of the pinned bytes: not twice
+            if self.placed(answer, place) != expected:
+                self.counts['releases asked again'] += 1
+                answer = self.ask(role, settings, number, asked)
+            if self.placed(answer, place) != expected:
                 return '%s as %s with %s and %d: %s instead of %s' % (asked, role, settings, number, str(answer)[:400], str(expected)[:400])
         return None
 
