@@ -90,7 +90,7 @@ note_cut(DpPricedRelease *priced, int norm, double cut)
 }
 
 /* Its priced parts are one after the other, as the counts are. */
-const int *
+const int  *
 dp_find_limits(DpRun *run, const dp_i128 *counts)
 {
 	DpPricedRelease *priced = run->priced;

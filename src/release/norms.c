@@ -224,7 +224,10 @@ dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 dp_u128
 dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNeighbors neighbors, bool grouped)
 {
-	/* that of the least one where it is to be found: dp_settle_limits comes again */
+	/*
+	 * that of the least one where it is to be found: dp_settle_limits comes
+	 * again
+	 */
 	dp_u128		limit = column->limits[Max(column->limit, 0)];
 	bool		one_sign = part->desc.kind != DP_VALUE_SCALED && (part->grid.lower >= 0 || part->grid.upper <= 0);
 

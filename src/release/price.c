@@ -313,8 +313,10 @@ dp_held_groups(const DpPricedRelease *priced)
 	ListCell   *lc;
 
 	foreach(lc, priced->release->columns)
+	{
 		if (((DpReleaseColumn *) lfirst(lc))->answer == DP_ANSWER_CLIPPED_GROUPS)
 			return priced->state_groups + 1;
+	}
 	return priced->state_groups;
 }
 
