@@ -379,7 +379,7 @@ extern void dp_share_report(DpShare *share, const DpBoundingUse *use);
 extern void dp_share_collect(DpShare *share, DpBoundingUse *use);
 
 /* group_sums.c */
-#define DP_GROUP_SUMS_LIMIT(limit) ((limit) / 8)
+#define DP_GROUP_SUMS_LIMIT(limit) ((limit) / 4)
 extern DpGroupSums *dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);
 extern bool dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state);
 extern bool dp_group_sums_is_empty(const DpGroupSums *sums);

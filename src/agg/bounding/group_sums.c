@@ -47,8 +47,11 @@
 #define FIRST_BYTES ((Size) 512 * 1024)
 #define WELL 8
 
-/* rows that leave have to be fewer than entries by this factor */
-#define LEAST 3
+/* rows that leave have to be fewer than entries by this factor; each costs several times what adding an entry up does */
+#define LEAST 2
+
+/* memory for groups is taken in blocks, in which they lie without gaps */
+#define BLOCK ((Size) 32 * 1024)
 
 /* entries whose places are fetched together where the table has grown */
 #define FETCHED 32
@@ -66,7 +69,10 @@ bins_bytes(int nsums)
 	return offsetof(DpAddedBins, sum) + DP_ADDED_BINS * nsums * sizeof(int64);
 }
 
-/* Sets the next larger size of a table that takes at most limit bytes; returns false where there is none. */
+/*
+ * Sets the next larger size of a table that takes at most limit bytes; returns false where there is none.  At last its
+ * groups have what no further buckets are made of.
+ */
 static bool
 next_size(Size limit, int *nbuckets, Size *most_bytes)
 {
@@ -75,10 +81,15 @@ next_size(Size limit, int *nbuckets, Size *most_bytes)
 	/* both arrays of buckets are there while it grows */
 	Size		buckets = bucket_bytes(more) + bucket_bytes(*nbuckets);
 
-	if (more > MOST_BUCKETS || buckets + *most_bytes * 2 > limit)
+	if (more <= MOST_BUCKETS && buckets + *most_bytes * 2 <= limit)
+	{
+		*nbuckets = more;
+		*most_bytes = Min(*most_bytes * MORE, limit - buckets);
+		return true;
+	}
+	if (limit - bucket_bytes(*nbuckets) <= *most_bytes)
 		return false;
-	*nbuckets = more;
-	*most_bytes = Min(*most_bytes * MORE, limit - buckets);
+	*most_bytes = limit - bucket_bytes(*nbuckets);
 	return true;
 }
 
@@ -146,8 +157,7 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	sums->spec = spec;
 	sums->context = context;
 	place_values(sums);
-	/* which does not round sizes up */
-	sums->groups = GenerationContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
+	sums->groups = AllocSetContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
 	sums->limit = limit;
 	sums->nbuckets = FIRST_BUCKETS;
 	sums->buckets = MemoryContextAllocZero(context, bucket_bytes(FIRST_BUCKETS));
@@ -160,9 +170,11 @@ double
 dp_group_sums_most(Size limit, int ncolumns, int nnorms)
 {
 	int			nbuckets = FIRST_BUCKETS;
-	Size		bytes = Min(limit - Min(limit, bucket_bytes(FIRST_BUCKETS)), FIRST_BYTES);
+	Size		bytes = FIRST_BYTES;
 	Size		group = offsetof(DpAddedGroup, sum) + sizeof(int64) * ncolumns + 2 * nnorms * bins_bytes(3);
 
+	if (limit < bucket_bytes(FIRST_BUCKETS))
+		return 0;
 	while (next_size(limit, &nbuckets, &bytes))
 		;
 	return Min(nbuckets / 2, (double) bytes / group);
@@ -237,6 +249,24 @@ same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, 
 	return true;
 }
 
+/* Returns so many bytes, a multiple of 8, until groups are forgotten. */
+static void *
+take_memory(DpGroupSums *sums, Size size)
+{
+	char	   *result;
+
+	if (size > sums->free)
+	{
+		sums->free = Max(size, BLOCK);
+		sums->unused = MemoryContextAlloc(sums->groups, sums->free);
+	}
+	result = sums->unused;
+	sums->unused += size;
+	sums->free -= size;
+	sums->bytes += size;
+	return result;
+}
+
 /* Returns a new group, without values, of the keys of the entry. */
 static DpAddedGroup *
 new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64 hash)
@@ -249,7 +279,7 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 	for (int i = 0; i < layout->nkeys; i++)
 		if (layout->by_reference & (1 << i))
 			size += MAXALIGN(DP_KEYREF_LEN(dp_entry_word(layout, from, i)));
-	group = MemoryContextAlloc(sums->groups, size);
+	group = take_memory(sums, size);
 	group->hash = hash;
 	group->nulls = dp_rank(from) & DP_RANK_NULLS;
 	memset(group->sum, 0, sizeof(int64) * sums->nsums);
@@ -269,7 +299,6 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 		dp_group_words(sums, group)[i] = word;
 	}
 	sums->ngroups++;
-	sums->bytes += GetMemoryChunkSpace(group);
 	return group;
 }
 
@@ -277,12 +306,12 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 static pg_noinline void
 insert_bins(DpGroupSums *sums, DpAddedBins **place, int first, int nsums)
 {
-	DpAddedBins *bins = MemoryContextAllocZero(sums->groups, bins_bytes(nsums));
+	DpAddedBins *bins = take_memory(sums, bins_bytes(nsums));
 
+	memset(bins, 0, bins_bytes(nsums));
 	bins->next = *place;
 	bins->first = first;
 	*place = bins;
-	sums->bytes += GetMemoryChunkSpace(bins);
 }
 
 /* Returns the sums of a bin of norm l with limits, of a group. */
@@ -424,6 +453,8 @@ grow_table(DpGroupSums *sums)
 
 	if (sums->nadded >= WELL * rows_to_leave(sums) || !next_size(sums->limit, &nbuckets, &sums->most_bytes))
 		return false;
+	if (nbuckets == sums->nbuckets)
+		return true;
 	buckets = MemoryContextAllocZero(sums->context, bucket_bytes(nbuckets));
 	for (int i = 0; i < sums->nbuckets; i++)
 	{
@@ -490,5 +521,5 @@ dp_group_sums_forget(DpGroupSums *sums)
 		sums->nadded < LEAST * rows_to_leave(sums);
 	sums->ngroups = sums->nunits = sums->nadded = sums->nbins = sums->left = 0;
 	sums->magnitude = 0;
-	sums->bytes = 0;
+	sums->bytes = sums->free = 0;
 }

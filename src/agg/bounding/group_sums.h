@@ -75,7 +75,9 @@ struct DpGroupSums
 	int64		nadded;			/* entries that were added */
 	int			ngroups;		/* that they are in */
 	int64		nbins;			/* of all of these */
-	Size		bytes;
+	char	   *unused;			/* memory, and how much of it */
+	Size		free;
+	Size		bytes;			/* that groups take */
 	Size		most_bytes;		/* until it grows */
 	int			left;			/* buckets that groups have left */
 	const DpAddedGroup *leaving;	/* NULL: none */

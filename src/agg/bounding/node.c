@@ -172,6 +172,13 @@ start(DpBoundingState *node)
 	bounding->limit = dp_bounding_limit();
 	if (node->adds_up)
 		bounding->output.sums = dp_group_sums_create(bounding->spec, DP_GROUP_SUMS_LIMIT(bounding->limit), bounding->context);
+
+	/*
+	 * for states, which take a quarter less than all of it as long as nothing
+	 * is set aside
+	 */
+	if (bounding->output.sums != NULL)
+		bounding->limit -= DP_GROUP_SUMS_LIMIT(bounding->limit) / 2;
 	bounding->output.started = true;
 }
 
