@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""Runs every SQL example of the papers, in order, in one database.
+"""Runs every SQL example of the papers.
 
-The papers and their order are ORDER below: README.md makes the extension, the
+README.md is pasted into one psql of a superuser, in a database of its own: what a reader sees, and nothing else.
+A ```text block holds what the ```sql block before it prints.  Columns are noisy that a comment before it names:
+
+    <!-- noisy: visits, mean -->
+
+The examples of docs/ run in order, in one database.  Their order is ORDER below: docs/start.md makes the extension, the
 roles and the tables; docs/owner.md protects the rest and gives budgets; then
 come those who ask, and what is looked up.  Each begins by saying what it goes
 on from.  A document of docs/ that is not in the list fails.
 
-Before each ```sql block stands an HTML comment that says who runs it:
+There, before each ```sql block stands an HTML comment that says who runs it:
 
     <!-- run as: analyst -->
     <!-- run as: intern, expect: ZC001 -->     it must stop with this error
     <!-- run as: alice, results: in comments -->   values are the first number of each comment, or all up to its
                                                first word; as many digits count as are written
 
-Each block is a psql session of its own.  PGHOST, PGPORT and PGDATABASE say
+Each of these is a psql session of its own.  PGHOST, PGPORT and PGDATABASE say
 where; PGUSER must be a superuser.  At the end every function, view and setting
 that the papers name must exist in the database.  Prints TAP.
 """
@@ -26,7 +31,7 @@ import sys
 from decimal import Decimal
 
 
-ORDER = ["README.md", "docs/owner.md", "docs/analyst.md", "docs/tools.md", "docs/calculators.md",
+ORDER = ["docs/start.md", "docs/owner.md", "docs/analyst.md", "docs/tools.md", "docs/calculators.md",
          "docs/reference.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
@@ -78,6 +83,60 @@ def differs(number, value):
     return abs(Decimal(value) - exact) > Decimal(1).scaleb(exact.as_tuple().exponent) * Decimal("0.5000001")
 
 
+# what psql says of a statement without rows
+TAG = r"(SET|RESET|GRANT|CREATE [A-Z]+|SELECT \d+)"
+
+
+def shown(text):
+    """(line number, SQL, output or None, noisy columns) of each sql block that a reader sees."""
+    fences = list(re.finditer(r"(?:<!-- noisy: (.*?) -->\n)?^```(\w+)\n(.*?)^```$", text, flags=re.S | re.M))
+    for fence, after in itertools.zip_longest(fences, fences[1:]):
+        if fence.group(2) == "sql":
+            follows = after and after.group(2) == "text"
+            yield (text.count("\n", 0, fence.start()) + 1, fence.group(3), after.group(3) if follows else None,
+                   re.split(r",\s*", after.group(1) or "") if follows else [])
+
+
+def cells(output, noisy):
+    """The lines of an output as lists of cells, without what differs by width; noisy cells are numbers."""
+    result, heading = [], []
+    for line in output.split("\n"):
+        row = [cell.strip() for cell in re.sub(r"^psql:\S+ ", "", line).split("|")]
+        if re.fullmatch(r"-+(\+-+)*", line.strip()):
+            heading = result[-1]
+        elif line.strip() and not re.fullmatch(TAG, line.strip()) and line.strip() != "^":
+            result.append([float(cell) if heading[i:i + 1] and heading[i] in noisy and re.fullmatch(NUMBER, cell) else cell
+                           for i, cell in enumerate(row)])
+    return result
+
+
+def alike(one, other):
+    """Whether two cells are the same; noise is never as much as this allows."""
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= 400 + 0.1 * abs(other)
+    return one == other
+
+
+def pasted(text, result):
+    """Pastes what is shown into one session of a database of its own, with what a server has by default."""
+    examples = list(shown(text))
+    psql(os.environ.get("PGUSER", "postgres"), "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf(); CREATE DATABASE pasted")
+    script = "".join(f"\\echo @@\n{sql}" for _, sql, _, _ in examples)
+    run = subprocess.run(["psql", "-X", "-d", "pasted"], input=script, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    psql(os.environ.get("PGUSER", "postgres"), "ALTER SYSTEM RESET ALL; SELECT pg_reload_conf()")
+    outputs = run.stdout.split("@@\n")[1:]
+    result(len(outputs) == len(examples) >= 5, "README.md is pasted", run.stdout)
+    for (line, _, expected, noisy), output in zip(examples, outputs):
+        name = f"README.md, line {line}"
+        if expected is None:
+            result("ERROR" not in output, name, output)
+            continue
+        there, here = cells(expected, noisy), cells(output, noisy)
+        differ = [pair for pair in itertools.zip_longest(there, here, fillvalue=[])
+                  if len(pair[0]) != len(pair[1]) or not all(map(alike, *pair))]
+        result(not differ, f"{name}: prints what stands there", f"there and here: {differ[:5]}")
+
+
 def named(text):
     """What the text says exists: (kind, name)."""
     prose = re.sub(r"<!-- planned -->.*?<!-- /planned -->", "", text, flags=re.S)
@@ -102,7 +161,7 @@ EXISTS = {
 
 def main():
     texts = {}
-    for name in ORDER:
+    for name in ["README.md"] + ORDER:
         with open(name, encoding="utf-8") as f:
             texts[name] = f.read()
     n = 0
@@ -118,6 +177,7 @@ def main():
     for name in sorted(set(glob.glob("docs/*.md")) - set(ORDER)):
         result(False, f"{name} is in the order of papers")
 
+    pasted(texts["README.md"], result)
     for paper, line, directives, sql in ((p, *b) for p in ORDER for b in blocks(texts[p])):
         name = f"{paper}, line {line}"
         user = directives.get("run as")
