@@ -353,15 +353,6 @@ cap_of(const DpDatasetRow *row, const char *name)
  */
 
 /*
- * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
- *				  neighbors, default_delta, min_rho, max_failures, answer_step,
- *				  release_memory, find_bounds, reuse, dump_answers, consistent,
- *				  pull_rows, key_delta_share, max_contribution)
- *
- * The caller becomes the owner.  NULL stands for the default everywhere.
- * Returns what the cap allows.
- */
-/*
  * The audit of a dataset that was dropped bears its name: whoever owns the next
  * one of this name would see it, and prune it.
  */
@@ -379,6 +370,15 @@ check_former_audit(const char *name, Oid user)
 						name)));
 }
 
+/*
+ * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
+ *				  neighbors, default_delta, min_rho, max_failures, answer_step,
+ *				  release_memory, find_bounds, reuse, dump_answers, consistent,
+ *				  pull_rows, key_delta_share, max_contribution)
+ *
+ * The caller becomes the owner.  NULL stands for the default everywhere.
+ * Returns what the cap allows.
+ */
 Datum
 dp_create_dataset(PG_FUNCTION_ARGS)
 {
@@ -421,7 +421,6 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	cap = cap_of(&row, row.name);
 	settings_parameters(&row, types, values, nulls);
 	dp_admin_begin(&context);
-	check_former_audit(row.name, row.owner);
 	dp_admin_number_balances();
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
@@ -435,6 +434,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dataset \"%s\" exists already: choose another name or call dp_cdp.alter_dataset",
 						row.name)));
+	check_former_audit(row.name, row.owner);
 	dp_admin_end(&context);
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap, true));
 }

@@ -534,6 +534,10 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 	DpAdminContext context;
 
+	if (dp_label_get(relid, 0) == NULL && dp_labelled_ancestors(relid) == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" is not protected: there is nothing to take away", get_rel_name(relid))));
 	label = dp_admin_table_label(relid);
 	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
 		dp_admin_require_policy_owner(relid);
