@@ -109,7 +109,7 @@ def observed(step, a, newest, declared):
     elif step.how == 'exact':
         rows = tuple(tuple(plainly(v) if v else v for v in r) for r in a.rows)
     elif step.how == 'bag':
-        rows = tuple(sorted(str(r) for r in a.rows))
+        rows = tuple(sorted(plainly(str(r)) for r in a.rows))
     elif counted and step.q and not step.sql.startswith('COPY'):
         rows = tuple(sorted(str([r[i] for i in step.q.keys]) for r in a.rows))
     elif counted:
