@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * group_sums.h
- *	  What is added up of groups: for group_sums.c, which adds, and group_sums_rows.c, by which it leaves.
+ *	  The table of groups: group_sums.c adds up in it, and group_sums_rows.c makes its rows.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
