@@ -201,6 +201,9 @@ SELECT rho_spent - :before AS price FROM dp_cdp.budgets WHERE dataset = 'joins';
 -- the same set twice is released once
 SELECT ward, dp_count(*) FROM visits GROUP BY GROUPING SETS ((ward), (ward)) ORDER BY 1;
 SELECT rho_spent - :before AS price FROM dp_cdp.budgets WHERE dataset = 'joins';
+-- a column under two names is told apart by nothing, but where a set has both
+SELECT l.again, ward, dp_count(*) FROM visits v, LATERAL (SELECT v.ward AS again) l GROUP BY ROLLUP (l.again, ward);
+SELECT l.again, ward, dp_count(*) FROM visits v, LATERAL (SELECT v.ward AS again) l GROUP BY GROUPING SETS ((l.again, ward), ()) ORDER BY 1, 2;
 SELECT ward, dp_count(*) FROM visits GROUP BY DISTINCT ROLLUP (ward), ROLLUP (ward) HAVING grouping(ward) = 1 OR dp_count(*) > 14 ORDER BY 2, 1;
 EXPLAIN (COSTS OFF) SELECT ward, dp_count(*) FROM visits GROUP BY ROLLUP (ward);
 

@@ -34,6 +34,47 @@
 /* each is a pass over the data and has its price */
 #define DP_MAX_GROUPING_SETS 64
 
+/* Tells whether every set has both keys or neither. */
+static bool
+always_together(List *sets, Index one, Index other)
+{
+	ListCell   *lc;
+
+	foreach(lc, sets)
+	{
+		if (list_member_int(lfirst(lc), one) != list_member_int(lfirst(lc), other))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Refuses two keys that have become the same expression, which the rows of a
+ * set with one of them could not tell apart.  PostgreSQL keeps them apart:
+ * the other is NULL.
+ */
+static void
+refuse_same_keys(DpSplitContext *cxt, Query *query, List *sets)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->groupClause)
+	{
+		SortGroupClause *key = lfirst(lc);
+		TargetEntry *tle = get_sortgroupclause_tle(key, query->targetList);
+
+		for (int i = 0; i < foreach_current_index(lc); i++)
+		{
+			SortGroupClause *before = list_nth(query->groupClause, i);
+
+			if (equal(get_sortgroupclause_tle(before, query->targetList)->expr, tle->expr) &&
+				!always_together(sets, before->tleSortGroupRef, key->tleSortGroupRef))
+				dp_refuse_at(((GroupingSet *) linitial(query->groupingSets))->location,
+							 errmsg("two columns of these grouping sets are the same column under two names; name it once"));
+		}
+	}
+}
+
 List *
 dp_grouping_sets(DpSplitContext *cxt, Query *query)
 {
@@ -42,6 +83,7 @@ dp_grouping_sets(DpSplitContext *cxt, Query *query)
 	if (sets == NIL)
 		dp_refuse_at(((GroupingSet *) linitial(query->groupingSets))->location,
 					 errmsg("a query releases at most %d grouping sets; split it", DP_MAX_GROUPING_SETS));
+	refuse_same_keys(cxt, query, sets);
 	return sets;
 }
 
