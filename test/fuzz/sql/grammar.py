@@ -434,7 +434,8 @@ class Grammar(Asked):
             form = 'SELECT c0::text AS c0 FROM ({0}) l %s SELECT c0::text FROM ({1}) r' % op
             a.private, a.exact = form.format(a.private, b.private), form.format(a.exact, b.exact)
             a.columns = [('text', max(a.columns[0][1], b.columns[0][1]))]
-            a.charged, a.plain = (), False
+            # rows of both are compared as text
+            a.charged, a.plain, a.flips = (), False, None
             return self.ordered(a)
         elif r < 0.9:
             form = rng.choice(['SELECT (SELECT count(c0) FROM ({0}) %s) AS c0', 'SELECT EXISTS ({0}) AS c0',

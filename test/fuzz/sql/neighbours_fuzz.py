@@ -202,6 +202,11 @@ def without_bounds(rng, private):
     return private
 
 
+def of_meaning(settings):
+    """those that plain SQL needs to mean the same"""
+    return settings[:2] + [s for s in settings[2:] if re.match(r'SET (xmloption|array_nulls|transform_null_equals)\b', s.sql)]
+
+
 class Neighbours(Sequences):
     def __init__(self):
         self.admin = Looking('postgres', 'postgres')
@@ -454,14 +459,14 @@ class Neighbours(Sequences):
                 elif failures and not pair.even(later=True):
                     both, owner, others = self.begin(pair, role, settings), None, {}
                 elif self.exact and shaped and not answers[0][-1].error:
-                    owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]
+                    owner = owner or self.begin(pair, 'fuzz_owner', of_meaning(settings))[0]
                     self.groups(pair, both, owner, settings, steps, answers[0][-1], any(float(c[4]) for c in charges[0]), where)
                     pair.charges()
                     if not pair.even():
                         both, owner = self.begin(pair, role, settings), None
                 elif (self.exact and way == 'plain' and (q.sure or q.soft) and not q.fragile and grammar.of_owner and not answers[0][-1].error
                         and compare):
-                    owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]
+                    owner = owner or self.begin(pair, 'fuzz_owner', of_meaning(settings))[0]
                     self.twin(pair, both, owner, settings, steps, answers[0][-1], any(float(c[4]) for c in charges[0]), where)
                     pair.charges()
                     if not pair.even():

@@ -44,8 +44,8 @@ SET session_replication_role = replica;
 -- n, coin and age: what lies beside and between the constants that keys compare undeclared columns with
 INSERT INTO y.buyers SELECT person, CASE WHEN random() < 0.1 THEN (ARRAY['p', 'nut', 'north', 'small', 'south'])[1 + floor(5 * random())::int] ELSE region END,
 	home, nullif(person % 6, 5) * 10 + 10 FROM every;
-INSERT INTO y.sales SELECT person, shop, item, CASE WHEN random() < 0.1 THEN (ARRAY['nut', 'bolt', 'saw', 'north', 'small'])[1 + floor(5 * random())::int] ELSE channel END,
-	CASE WHEN random() < 0.1 THEN 7 ELSE grade END, cost, paid, day, CASE WHEN random() < 0.1 THEN (ARRAY['k9', 'nut', 'bolt', 'saw'])[1 + floor(4 * random())::int] ELSE (ARRAY['k1', 'k2', 'k3', NULL])[1 + floor(4 * random())::int] END,
+INSERT INTO y.sales SELECT person, shop, item, CASE WHEN random() < 0.1 THEN (ARRAY['nut', 'bolt', 'saw', 'north', 'south', 'small'])[1 + floor(6 * random())::int] ELSE channel END,
+	CASE WHEN random() < 0.1 THEN 7 ELSE grade END, cost, paid, day, CASE WHEN random() < 0.1 THEN (ARRAY['k9', 'nut', 'bolt', 'saw', 'north', 'south', 'small'])[1 + floor(7 * random())::int] ELSE (ARRAY['k1', 'k2', 'k3', NULL])[1 + floor(4 * random())::int] END,
 	timestamptz '2024-03-27 00:00 UTC' + floor(random() * 11 * 24 * 60) * interval '1 minute', nullif(person % 6, 5) - 1, nullif((person / 6) % 3, 2)::boolean
 	FROM every;
 RESET session_replication_role;
