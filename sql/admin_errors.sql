@@ -164,27 +164,27 @@ SELECT try($$SELECT dp_cdp.unprotect_table('same')$$);
 SELECT count(*) FROM dp_cdp.held_names;
 
 -- names that are held
-SELECT try($$SELECT dp_cdp.release_name(NULL)$$);
-SELECT try($$SELECT dp_cdp.release_name('')$$);
-SELECT try($$SELECT dp_cdp.release_name('a.b.c')$$);
-SELECT try($$SELECT dp_cdp.release_name('a..b')$$);
-SELECT try($$SELECT dp_cdp.release_name('visits')$$);
-SELECT try($$SELECT dp_cdp.release_name('admin.visits')$$);
-SELECT try($$SELECT dp_cdp.release_name('admin.visits', 'clinic')$$);
-SELECT try($$SELECT dp_cdp.release_name('admin.nowhere', 'clinic')$$);
-SELECT try($$SELECT dp_cdp.release_name('nowhere.visits', 'clinic')$$);
-SELECT try($$SELECT dp_cdp.release_name('admin.same', 'nowhere')$$);
-SELECT try($$SELECT dp_cdp.release_name('admin.same', '')$$);
-SELECT try($$SELECT dp_cdp.release_name('admin.same', 'clinic')$$);
+SELECT try($$SELECT dp_cdp.forget_name(NULL)$$);
+SELECT try($$SELECT dp_cdp.forget_name('')$$);
+SELECT try($$SELECT dp_cdp.forget_name('a.b.c')$$);
+SELECT try($$SELECT dp_cdp.forget_name('a..b')$$);
+SELECT try($$SELECT dp_cdp.forget_name('visits')$$);
+SELECT try($$SELECT dp_cdp.forget_name('admin.visits')$$);
+SELECT try($$SELECT dp_cdp.forget_name('admin.visits', 'clinic')$$);
+SELECT try($$SELECT dp_cdp.forget_name('admin.nowhere', 'clinic')$$);
+SELECT try($$SELECT dp_cdp.forget_name('nowhere.visits', 'clinic')$$);
+SELECT try($$SELECT dp_cdp.forget_name('admin.same', 'nowhere')$$);
+SELECT try($$SELECT dp_cdp.forget_name('admin.same', '')$$);
+SELECT try($$SELECT dp_cdp.forget_name('admin.same', 'clinic')$$);
 ALTER TABLE visits RENAME TO "Visits, old";
 CREATE TABLE visits (patient int);
-SELECT try($$SELECT dp_cdp.release_name('visits', 'second')$$);
-SELECT try($$SELECT dp_cdp.release_name('admin.visits')$$);
-SELECT try($$SELECT dp_cdp.release_name('admin.visits')$$);
+SELECT try($$SELECT dp_cdp.forget_name('visits', 'second')$$);
+SELECT try($$SELECT dp_cdp.forget_name('admin.visits')$$);
+SELECT try($$SELECT dp_cdp.forget_name('admin.visits')$$);
 DROP TABLE visits;
 ALTER TABLE "Visits, old" RENAME TO visits;
 SELECT schema, name, dataset, released, relation FROM dp_cdp.held_names ORDER BY name;
-SELECT try($$SELECT dp_cdp.release_name('"Visits, old"')$$);
+SELECT try($$SELECT dp_cdp.forget_name('"Visits, old"')$$);
 
 -- unprotect_table
 SELECT try($$SELECT dp_cdp.unprotect_table(NULL)$$);

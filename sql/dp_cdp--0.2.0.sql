@@ -46,7 +46,7 @@ CREATE TABLE dp_cdp.dataset (
 	release_memory	int,					-- kB; NULL: the server's setting alone
 	find_bounds		float8,					-- share of an aggregate's price; NULL: bounds are not found
 	reuse			interval,				-- for so long answers are given again, days and less; NULL: never
-	refreshed_at	timestamptz,			-- when its owner has ended all answers that there were
+	forgotten_at	timestamptz,			-- when its owner has ended all answers that there were
 	dump_answers	boolean NOT NULL DEFAULT false,
 	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
 	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
@@ -100,7 +100,7 @@ CREATE TABLE dp_cdp.release_log (
 	groups			text,
 	rho				numeric NOT NULL,
 	delta			numeric NOT NULL,
-	sigma			text,
+	stddev			text,
 	granted			boolean NOT NULL,		-- this row's rho and delta were debited
 	failed			boolean NOT NULL DEFAULT false,
 	kind			text,					-- granted, refused, guard, failed, correction, checkpoint
@@ -912,10 +912,10 @@ CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DE
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
 	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
 
-CREATE OR REPLACE FUNCTION dp_cdp.refresh(dataset text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.forget_answers(dataset text) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_refresh';
-COMMENT ON FUNCTION dp_cdp.refresh(text) IS
+COMMENT ON FUNCTION dp_cdp.forget_answers(text) IS
 	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
 
 CREATE OR REPLACE FUNCTION dp_cdp.suggest_limits("table" regclass, rho float8, OUT question text, OUT max_contribution float8,
@@ -1756,22 +1756,22 @@ CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int
 COMMENT ON FUNCTION dp_cdp.worker_slots() IS
 	'background workers that ledgers, parallel queries and logical replication need together; and max_worker_processes';
 
-CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
-REVOKE ALL ON FUNCTION dp_cdp.debit(text, numeric, numeric) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric) IS
+REVOKE ALL ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) IS
 	'debits the caller''s budgets by hand, for an answer given outside of the database';
 
-CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_debit_for';
-COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric, regrole) IS
+COMMENT ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric, regrole) IS
 	'debits a role''s budgets by hand, for an answer given outside of the database; for the owner of the dataset';
 
-CREATE OR REPLACE FUNCTION dp_cdp.correct(dataset text, role regrole, rho numeric, reason text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.correct_spent(dataset text, role regrole, rho numeric, reason text) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_correct';
-COMMENT ON FUNCTION dp_cdp.correct(text, regrole, numeric, text) IS
+COMMENT ON FUNCTION dp_cdp.correct_spent(text, regrole, numeric, text) IS
 	'adds rho to what a role''s budget and the dataset''s cap have spent (role NULL: the cap alone), with a reason; for the owner of the dataset, a negative rho for superusers';
 
 CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
@@ -1917,11 +1917,11 @@ REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
-CREATE OR REPLACE FUNCTION dp_cdp.collusion(roles regrole[])
+CREATE OR REPLACE FUNCTION dp_cdp.spent_together(roles regrole[])
 	RETURNS TABLE(dataset text, rho numeric, delta numeric, epsilon float8, rho_sum numeric)
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_collusion';
-COMMENT ON FUNCTION dp_cdp.collusion(regrole[]) IS
+COMMENT ON FUNCTION dp_cdp.spent_together(regrole[]) IS
 	'what roles know together: of each kept answer the dearest that one of them has paid for, and all else that they have paid for; epsilon at the dataset''s delta; rho_sum: without kept answers being shared. For owners of datasets, and for oneself';
 
 -- Days on which a balance with blocks is not what the log says.
@@ -1963,7 +1963,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 			ELSE format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)) END,
 		format('has spent rho %s and delta %s, and the audit adds up to rho %s and delta %s',
 			trim_scale(b.rho_spent), trim_scale(b.delta_spent), trim_scale(b.rho_logged), trim_scale(b.delta_logged)),
-		CASE WHEN b.rho_spent < b.rho_logged THEN format('SELECT dp_cdp.correct(%L, %L, %s, ''...'')', b.dataset,
+		CASE WHEN b.rho_spent < b.rho_logged THEN format('SELECT dp_cdp.correct_spent(%L, %L, %s, ''...'')', b.dataset,
 				b.role_name, trim_scale(b.rho_logged - b.rho_spent))
 			ELSE 'put rows of an exported audit back, if there are more' END
 	FROM dp_cdp.logged_balances() b
@@ -2008,12 +2008,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 		format('SELECT setval(''dp_cdp.release_log_id_seq'', %s)', b.spent_since)
 	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
 	UNION ALL
-	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.refreshed_at > now() + '1 hour'
-			THEN format('was refreshed on %s, which is to come, as the clock was ahead: until then no answer is given again', d.refreshed_at)
+	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.forgotten_at > now() + '1 hour'
+			THEN format('was refreshed on %s, which is to come, as the clock was ahead: until then no answer is given again', d.forgotten_at)
 			ELSE 'keeps answers of times to come, as the clock was ahead: they last longer than reuse' END,
-		format('SELECT dp_cdp.refresh(%L)', d.name)
+		format('SELECT dp_cdp.forget_answers(%L)', d.name)
 	FROM dp_cdp.dataset d
-	WHERE d.refreshed_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
+	WHERE d.forgotten_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows are of times to come, the first is row %s: the clock was ahead', count(*), min(l.id)),
 		'nothing is to be done: their order is that of their numbers'
@@ -2157,7 +2157,7 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
 		l.application,
 		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
-		l.sigma, l.granted, l.failed,
+		l.stddev, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name,
@@ -2185,7 +2185,7 @@ COMMENT ON COLUMN dp_cdp.releases.repeats IS
 COMMENT ON COLUMN dp_cdp.releases.hash IS
 	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
 COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
-	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.collusion';
+	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.spent_together';
 COMMENT ON COLUMN dp_cdp.releases.block_from IS
 	'of a dataset with blocks of time: those from this day on, and before block_to, were debited';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
@@ -2194,7 +2194,7 @@ COMMENT ON COLUMN dp_cdp.releases.failed IS
 -- For auditors, who are not analysts: GRANT SELECT ON dp_cdp.audit TO ...
 CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
-		l.aggregates, l.groups, l.rho, l.delta, l.sigma, l.granted, l.failed,
+		l.aggregates, l.groups, l.rho, l.delta, l.stddev, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta, l.block_from, l.block_to
@@ -2225,7 +2225,7 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.release_memory,
 		d.find_bounds,
 		d.reuse,
-		d.refreshed_at,
+		d.forgotten_at,
 		d.dump_answers,
 		d.block_every,
 		d.consistent,
@@ -3895,7 +3895,7 @@ BEGIN
 
 		-- members of this extension: what the script gave to nobody
 		UNION ALL
-		SELECT CASE WHEN m.kind = 'TYPE' OR m.name IN ('create_dataset', 'debit') OR m.privilege = 'SELECT' AND m.analysts IS NULL THEN 'warning' ELSE 'critical' END,
+		SELECT CASE WHEN m.kind = 'TYPE' OR m.name IN ('create_dataset', 'debit_budget') OR m.privilege = 'SELECT' AND m.analysts IS NULL THEN 'warning' ELSE 'critical' END,
 			CASE m.kind WHEN 'ROUTINE' THEN 'function ' WHEN 'TYPE' THEN 'type ' WHEN 'SCHEMA' THEN 'schema ' ELSE '' END || m.object,
 			format(CASE m.kind WHEN 'ROUTINE' THEN '%1$s is granted to %2$s, and the extension gives it to nobody: who may call it has a share in administration'
 					WHEN 'TYPE' THEN '%1$s on an internal type is granted to %2$s'
@@ -3912,7 +3912,7 @@ BEGIN
 		WHERE (super OR m.analysts IS NOT NULL)
 			-- what administrators grant to roles for auditing, monitoring, datasets and standbys
 			AND NOT (m.kind = 'VIEW' AND m.privilege = 'SELECT' AND m.analysts IS NULL)
-			AND NOT (m.kind = 'ROUTINE' AND m.grantee <> 0 AND (m.analysts IS NULL OR m.name IN ('create_dataset', 'debit')))
+			AND NOT (m.kind = 'ROUTINE' AND m.grantee <> 0 AND (m.analysts IS NULL OR m.name IN ('create_dataset', 'debit_budget')))
 
 		UNION ALL
 		SELECT 'warning', a.relid::regclass::text,
@@ -3926,7 +3926,7 @@ BEGIN
 		SELECT 'critical', h.relation::text,
 			format('has the name of a table that was protected in dataset %s, but is not protected: who asks by that name may get raw rows',
 				quote_ident(h.dataset)),
-			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.release_name(%L)', h.relation)
+			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.forget_name(%L)', h.relation)
 		FROM dp_cdp.held_names h JOIN pg_class k ON k.oid = h.relation
 		WHERE NOT h.released AND k.relkind IN ('r', 'p', 'm', 'f', 'v')
 			AND (super OR h.dataset IN (SELECT d.dataset FROM datasets d))
@@ -3936,7 +3936,7 @@ BEGIN
 		SELECT CASE WHEN c.has_unit THEN 'critical' ELSE 'warning' END, c.relid::regclass::text,
 			format('has the columns of protected table %s, but is not protected, and %s may read it (%s)', c.original, c.whom, c.analysts),
 			CASE WHEN c.whom = k.relowner::regrole::text
-				THEN format('drop or protect it, or SELECT dp_cdp.release_name(%L, %L)', c.relid::regclass, c.dataset)
+				THEN format('drop or protect it, or SELECT dp_cdp.forget_name(%L, %L)', c.relid::regclass, c.dataset)
 				ELSE format('REVOKE SELECT ON %s FROM %s', c.relid::regclass, c.whom) END
 		FROM copies c JOIN pg_class k ON k.oid = c.relid
 
@@ -4215,7 +4215,7 @@ BEGIN
 		SELECT CASE WHEN d.readers IS NULL THEN 'warning' ELSE 'critical' END, d.relid::regclass::text,
 			format('references table %s, so that its rows are people''s, too, but is not protected%s', f.confrelid::regclass,
 				', and may be read by ' || d.readers),
-			format('SELECT dp_cdp.protect_table(%1$L, %2$L, through => %3$L), or SELECT dp_cdp.release_name(%1$L, %2$L)',
+			format('SELECT dp_cdp.protect_table(%1$L, %2$L, through => %3$L), or SELECT dp_cdp.forget_name(%1$L, %2$L)',
 				d.relid::regclass, d.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
 					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
 						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
@@ -4507,7 +4507,7 @@ COMMENT ON COLUMN dp_cdp.overview.days_left IS
 COMMENT ON COLUMN dp_cdp.overview.ledger_id IS
 	'number of the balance, as in paid_by of the audit: two budgets may have one name, when a role of that name is missing';
 COMMENT ON COLUMN dp_cdp.overview.paid_by_roles IS
-	'of a whole dataset: what its budgets have paid in their periods, added up; more than rho_spent, which is what all of them know together, where roles share kept answers; see dp_cdp.collusion';
+	'of a whole dataset: what its budgets have paid in their periods, added up; more than rho_spent, which is what all of them know together, where roles share kept answers; see dp_cdp.spent_together';
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 	'of the last seven days, as far as dp_cdp.releases shows it';
 
@@ -5603,10 +5603,10 @@ CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETU
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
 	'gives a table that was loaded anew the policy of the one whose place it takes, which keeps it: dataset, unit, bounds and keys';
 
-CREATE OR REPLACE FUNCTION dp_cdp.release_name(name text, dataset text DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_release_name';
-COMMENT ON FUNCTION dp_cdp.release_name(text, text) IS
+COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
 	'says that what bears the name of a table that was protected, or resembles one of a dataset, need not be protected';
 
 CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
@@ -5950,27 +5950,27 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric, OUT formula text,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
-		OUT kept_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
+		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
 	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
 CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
 		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
 		formula text, row_lower double precision, row_upper double precision,
-		total_lower double precision, total_upper double precision, kept_since timestamptz,
+		total_lower double precision, total_upper double precision, reused_since timestamptz,
 		block_from date, block_to date, norm double precision)
 	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH c AS MATERIALIZED (
 		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
 			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula,
-				row_lower, row_upper, total_lower, total_upper, kept_since, block_from, block_to, norm, cut, n)
+				row_lower, row_upper, total_lower, total_upper, reused_since, block_from, block_to, norm, cut, n)
 	), t AS MATERIALIZED (
 		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta, min(c.block_from) AS block_from, max(c.block_to) AS block_to
 			FROM c GROUP BY c.dataset
 	), l AS (
 		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta, c.formula,
-				c.row_lower, c.row_upper, c.total_lower, c.total_upper, c.kept_since, c.block_from, c.block_to, c.norm
+				c.row_lower, c.row_upper, c.total_lower, c.total_upper, c.reused_since, c.block_from, c.block_to, c.norm
 			FROM c
 		UNION ALL
 		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta, NULL,
@@ -5988,20 +5988,20 @@ BEGIN ATOMIC
 			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
 	)
 	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula,
-			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.kept_since, l.block_from, l.block_to, l.norm
+			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.reused_since, l.block_from, l.block_to, l.norm
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
 	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic, or about what it is for N rows), what rows and the totals of units are clamped to, to which norm what a unit adds to all groups is scaled (rows, of sums at the larger bound; NULL where that is found first, or no norm limits it), what would remain of each budget, and since when an answer is kept that would be given again, or made better for the difference in price; of a dataset with blocks of time, which of them would be charged, each by the whole price, and what would remain of the one with the least: what is known of a person''s rows in other blocks comes on top of that; nothing is executed or charged';
-CREATE OR REPLACE FUNCTION dp_cdp.question(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
+CREATE OR REPLACE FUNCTION dp_cdp.question_id(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_cdp.question(text) IS
+COMMENT ON FUNCTION dp_cdp.question_id(text) IS
 	'the identity of each private aggregate''s question: equal ones ask the same, whatever they cost; NULL where it is known only when the query runs; nothing is executed or charged';
 CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
-		OUT kept_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
+		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
 	'price and error of each private aggregate that this session released last; for single groups where the error differs; since when it is kept, where it was given again or made better; to which norm what a unit adds to all groups was scaled, and which share of it that has cut, by estimate, where the limit was found';

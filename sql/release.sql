@@ -311,7 +311,7 @@ SET SESSION AUTHORIZATION regress_dp_stranger;
 SELECT dp_count(*), dp_sum(i) FROM answers;
 SELECT dp_count(*) IS NOT NULL AS answered FROM answers;
 SELECT dp_count(*) FROM answers;
-SELECT aggregates, groups, rho, delta, sigma, granted FROM dp_cdp.releases WHERE role = 'regress_dp_stranger'::regrole AND kind <> 'guard' ORDER BY id;
+SELECT aggregates, groups, rho, delta, stddev, granted FROM dp_cdp.releases WHERE role = 'regress_dp_stranger'::regrole AND kind <> 'guard' ORDER BY id;
 
 -- SQLSTATEs
 \set VERBOSITY sqlstate

@@ -134,7 +134,7 @@ dp_admin_end_answers(const char *dataset)
 	Oid			types[] = {TEXTOID, TIMESTAMPTZOID};
 	Datum		values[] = {CStringGetTextDatum(dataset), TimestampTzGetDatum(dp_now())};
 
-	dp_admin_execute("UPDATE dp_cdp.dataset SET refreshed_at = $2 WHERE name = $1",
+	dp_admin_execute("UPDATE dp_cdp.dataset SET forgotten_at = $2 WHERE name = $1",
 					 2, types, values, NULL, true);
 	dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
 					 1, types, values, NULL, true);
@@ -144,7 +144,7 @@ dp_admin_end_answers(const char *dataset)
  * refresh(dataset)
  *
  * Ends all answers that are kept.  Who paid for them stays, for
- * dp_cdp.collusion().  The lock on the dataset's row keeps debits out, so that
+ * dp_cdp.spent_together().  The lock on the dataset's row keeps debits out, so that
  * no answer which was bought before is marked as paid for behind our back.
  */
 Datum

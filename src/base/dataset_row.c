@@ -50,7 +50,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_FIND_BOUNDS] = "find_bounds",
 	[DP_DATASET_BLOCK_EVERY] = "block_every",
 	[DP_DATASET_REUSE] = "reuse",
-	[DP_DATASET_REFRESHED_AT] = "refreshed_at",
+	[DP_DATASET_FORGOTTEN_AT] = "forgotten_at",
 	[DP_DATASET_DUMP_ANSWERS] = "dump_answers",
 	[DP_DATASET_CONSISTENT] = "consistent",
 	[DP_DATASET_PULL_ROWS] = "pull_rows",
@@ -164,8 +164,8 @@ read_reuse(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	/* a row that was put in by hand may hold anything */
 	if (isnull || !dp_interval_microseconds(DatumGetIntervalP(value), &row->reuse) || row->reuse < 0)
 		row->reuse = 0;
-	value = get_column(tuple, desc, DP_DATASET_REFRESHED_AT, &isnull);
-	row->refreshed_at = isnull ? DT_NOBEGIN : DatumGetTimestampTz(value);
+	value = get_column(tuple, desc, DP_DATASET_FORGOTTEN_AT, &isnull);
+	row->forgotten_at = isnull ? DT_NOBEGIN : DatumGetTimestampTz(value);
 	row->dump_answers = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_DUMP_ANSWERS));
 }
 

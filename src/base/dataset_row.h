@@ -41,7 +41,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_FIND_BOUNDS,
 	DP_DATASET_BLOCK_EVERY,
 	DP_DATASET_REUSE,
-	DP_DATASET_REFRESHED_AT,
+	DP_DATASET_FORGOTTEN_AT,
 	DP_DATASET_DUMP_ANSWERS,
 	DP_DATASET_CONSISTENT,
 	DP_DATASET_PULL_ROWS,
@@ -70,7 +70,7 @@ typedef struct DpDatasetRow
 								 * not found */
 	DpBlockLength blocks;		/* without blocks: 0 */
 	int64		reuse;			/* microseconds; 0: answers are not kept */
-	TimestampTz refreshed_at;	/* -infinity: never */
+	TimestampTz forgotten_at;	/* -infinity: never */
 	bool		dump_answers;
 	bool		consistent;		/* grouping sets are made to add up */
 	bool		pull_rows;		/* of distributed tables */

@@ -50,8 +50,8 @@ int			dp_guc_max_public_rows = 1000000;
 int			dp_guc_max_public_time = 30000;
 bool		dp_guc_bounding_node = true;
 bool		dp_guc_reuse = true;
-int			dp_guc_kept_answers = 100000;
-int			dp_guc_kept_size = 256 * 1024;
+int			dp_guc_reuse_max_answers = 100000;
+int			dp_guc_reuse_max_size = 256 * 1024;
 double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
@@ -424,18 +424,18 @@ dp_guc_init(void)
 							 PGC_USERSET,
 							 0,
 							 NULL, NULL, NULL);
-	DefineCustomIntVariable("dp_cdp.kept_answers",
+	DefineCustomIntVariable("dp_cdp.reuse_max_answers",
 							"How many answers a database keeps, to give them again.",
 							"With more than so many, those that were used least recently are forgotten.",
-							&dp_guc_kept_answers,
+							&dp_guc_reuse_max_answers,
 							100000, 0, INT_MAX,
 							PGC_SIGHUP, 0,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("dp_cdp.kept_size",
+	DefineCustomIntVariable("dp_cdp.reuse_max_size",
 							"How much room the answers that a database keeps may take together.",
 							"With more than that, those that were used least recently are forgotten.",
-							&dp_guc_kept_size,
+							&dp_guc_reuse_max_size,
 							256 * 1024, 0, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_UNIT_KB,
 							NULL, NULL, NULL);

@@ -82,8 +82,8 @@ extern int	dp_guc_max_public_time;
 extern bool dp_guc_reuse;
 
 /* the server's: how many answers are kept, and how many kB of them */
-extern int	dp_guc_kept_answers;
-extern int	dp_guc_kept_size;
+extern int	dp_guc_reuse_max_answers;
+extern int	dp_guc_reuse_max_size;
 
 /* a superuser's, like enable_hashagg: the planner may group by units with a node of ours */
 extern bool dp_guc_bounding_node;

@@ -107,7 +107,7 @@ dp_refuse_held_relation(Oid relid)
 		dp_asks_as_analyst())
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("\"%s\" has the name of a table that was protected, but is not protected itself, so that nothing is released from it; its owner has to call dp_cdp.replace_table, dp_cdp.protect_table or dp_cdp.release_name",
+				 errmsg("\"%s\" has the name of a table that was protected, but is not protected itself, so that nothing is released from it; its owner has to call dp_cdp.replace_table, dp_cdp.protect_table or dp_cdp.forget_name",
 						get_rel_name(relid))));
 }
 

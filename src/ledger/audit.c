@@ -117,7 +117,7 @@ write_item(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, const DpWi
 	begin_row(audit, row, req->role, req->session_role, dp_request_string(req, item->dataset),
 			  req->application, dp_request_string(req, item->aggregates),
 			  dp_request_string(req, item->groups));
-	set_text(log, row, DP_LOG_SIGMA, dp_request_string(req, item->sigma));
+	set_text(log, row, DP_LOG_STDDEV, dp_request_string(req, item->sigma));
 	set_text(log, row, DP_LOG_QUERY, dp_request_string(req, req->query));
 	set_text(log, row, DP_LOG_TABLES, dp_request_string(req, item->tables));
 	set_text(log, row, DP_LOG_CLIENT, req->client);

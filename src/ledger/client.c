@@ -610,7 +610,7 @@ dp_keep_values(const char *dataset, List *values)
 }
 
 /*
- * SQL: dp_cdp.debit(dataset, rho, delta)
+ * SQL: dp_cdp.debit_budget(dataset, rho, delta)
  *
  * Charges an answer that was given outside of the database.  Amounts can only
  * be spent, never given back.

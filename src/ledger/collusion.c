@@ -152,7 +152,7 @@ read_roles(ArrayType *array, bool *all_mine)
 }
 
 /*
- * SQL: dp_cdp.collusion(roles)
+ * SQL: dp_cdp.spent_together(roles)
  *
  * For owners their datasets, for superusers all; for who asks about himself
  * those where he has a budget.  Runs as the owner of the tables.
@@ -180,7 +180,7 @@ dp_ledger_collusion(PG_FUNCTION_ARGS)
 	if (!all_mine && ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(values[1])), ARR_DIMS(DatumGetArrayTypeP(values[1]))) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("only owners of datasets may ask what other roles know together; dp_cdp.collusion of your own roles is yours to ask")));
+				 errmsg("only owners of datasets may ask what other roles know together; dp_cdp.spent_together of your own roles is yours to ask")));
 	InitMaterializedSRF(fcinfo, 0);
 
 	GetUserIdAndSecContext(&user, &security);

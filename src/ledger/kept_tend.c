@@ -160,7 +160,7 @@ write_uses(void)
 }
 
 /* when an answer ends */
-#define ENDS_AT "CASE WHEN d.ledger_id = a.ledger_id AND d.reuse > interval '0' AND NOT a.began < coalesce(d.refreshed_at, '-infinity')" \
+#define ENDS_AT "CASE WHEN d.ledger_id = a.ledger_id AND d.reuse > interval '0' AND NOT a.began < coalesce(d.forgotten_at, '-infinity')" \
 	" THEN a.began + d.reuse ELSE '-infinity' END"
 
 static void
@@ -197,7 +197,7 @@ count_answers(void)
 static bool
 are_too_many(void)
 {
-	return kept.answers > dp_guc_kept_answers || kept.bytes > (int64) dp_guc_kept_size * 1024;
+	return kept.answers > dp_guc_reuse_max_answers || kept.bytes > (int64) dp_guc_reuse_max_size * 1024;
 }
 
 /* Forgets what was used least recently, a little more than has to be, so that this comes seldom. */
@@ -205,8 +205,8 @@ static void
 forget_least_used(void)
 {
 	Oid			types[2] = {INT8OID, INT8OID};
-	int64		bytes = (int64) dp_guc_kept_size * 1024;
-	Datum		values[2] = {Int64GetDatum(dp_guc_kept_answers - dp_guc_kept_answers / 8),
+	int64		bytes = (int64) dp_guc_reuse_max_size * 1024;
+	Datum		values[2] = {Int64GetDatum(dp_guc_reuse_max_answers - dp_guc_reuse_max_answers / 8),
 	Int64GetDatum(bytes - bytes / 8)};
 
 	run("WITH ladders AS ("

@@ -12,7 +12,7 @@
  * of its ladder that a balance has paid for is computed here, and has to be
  * owed: so what a balance knows never exceeds what it has paid.
  *
- * The same number, kept_rho, stands in the log: dp_cdp.collusion() takes it
+ * The same number, kept_rho, stands in the log: dp_cdp.spent_together() takes it
  * out, and counts what of each ladder the dearest of several balances knows.
  *
  * Copyright (c) 2026, the dp_cdp developers

@@ -68,7 +68,7 @@ static const DpDatasetColumn dataset_columns[] = {
 
 const char *const dp_log_columns[DP_LOG_NCOLS] = {
 	"id", "released_at", "dataset", "role", "session_role", "application",
-	"aggregates", "groups", "rho", "delta", "sigma", "granted", "failed", "kind", "reason", "query",
+	"aggregates", "groups", "rho", "delta", "stddev", "granted", "failed", "kind", "reason", "query",
 	"tables", "client", "repeats", "last_at", "role_name", "session_role_name", "paid_by", "hash",
 	"kept_rho", "kept_delta", "block_from", "block_to"
 };

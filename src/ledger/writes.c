@@ -103,9 +103,9 @@ remedy(const char *table)
 	if (strcmp(table, "role_alias") == 0)
 		return "use dp_cdp.adopt_role()";
 	if (strcmp(table, "block_spent") == 0)
-		return "use dp_cdp.correct() or dp_cdp.adopt_ledger()";
+		return "use dp_cdp.correct_spent() or dp_cdp.adopt_ledger()";
 	if (strcmp(table, "kept_answer") == 0)
-		return "use dp_cdp.refresh()";
+		return "use dp_cdp.forget_answers()";
 	if (strcmp(table, "ledger_stamp") == 0)
 		return "use dp_cdp.adopt_ledger()";
 	if (strcmp(table, "standby") == 0)

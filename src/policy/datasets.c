@@ -109,7 +109,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->find_bounds = row.find_bounds;
 	dataset->blocks = row.blocks;
 	dataset->reuse = row.reuse;
-	dataset->refreshed_at = row.refreshed_at;
+	dataset->forgotten_at = row.forgotten_at;
 	dataset->dump_answers = row.dump_answers;
 	dataset->consistent = row.consistent;
 	dataset->pull_rows = row.pull_rows;

@@ -241,7 +241,7 @@ dp_moves_detach(Oid child, Oid parent)
 	}
 	if (dp_relation_name(child, false, &name) && dp_relation_name(parent, false, &above))
 		ereport(WARNING,
-				(errmsg("table %s is no part of protected table %s any more, and not protected: call dp_cdp.protect_table, or dp_cdp.release_name(%s) if everybody who holds SELECT may read its rows",
+				(errmsg("table %s is no part of protected table %s any more, and not protected: call dp_cdp.protect_table, or dp_cdp.forget_name(%s) if everybody who holds SELECT may read its rows",
 						dp_quote_name(&name), dp_quote_name(&above),
 						quote_literal_cstr(dp_quote_name(&name)))));
 }
@@ -277,7 +277,7 @@ dp_report_taken_names(void)
 
 		if (dp_policy_held(lfirst_oid(lc)) && dp_relation_name(lfirst_oid(lc), false, &name))
 			ereport(WARNING,
-					(errmsg("%s has the name of a table that was protected, but is not protected: call dp_cdp.replace_table or dp_cdp.protect_table, or dp_cdp.release_name(%s) if everybody who holds SELECT may read its rows",
+					(errmsg("%s has the name of a table that was protected, but is not protected: call dp_cdp.replace_table or dp_cdp.protect_table, or dp_cdp.forget_name(%s) if everybody who holds SELECT may read its rows",
 							dp_quote_name(&name), quote_literal_cstr(dp_quote_name(&name)))));
 	}
 }

@@ -146,7 +146,7 @@ typedef struct DpDataset
 								 * it is without blocks */
 	int64		reuse;			/* microseconds for which an answer is given
 								 * again; 0: never */
-	TimestampTz refreshed_at;	/* answers that are older have ended;
+	TimestampTz forgotten_at;	/* answers that are older have ended;
 								 * -infinity */
 	bool		dump_answers;
 	bool		consistent;		/* grouping sets are made to add up */

@@ -235,7 +235,7 @@ kept_how(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	if (column->is_twin)
 		return "the same as another, which pays";
-	if (column->kept_since == 0)
+	if (column->reused_since == 0)
 		return NULL;
 	if (!column->is_given)
 		return "makes a kept answer better";
@@ -257,7 +257,7 @@ kept_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 		return psprintf("  %s", how);
 	/* whole seconds, as a line for people */
 	age = palloc0(sizeof(Interval));
-	age->time = Max(dp_now() - column->kept_since, 0) / USECS_PER_SEC * USECS_PER_SEC;
+	age->time = Max(dp_now() - column->reused_since, 0) / USECS_PER_SEC * USECS_PER_SEC;
 	return psprintf("  %s, %s old, charged rho %s", how,
 					DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(age))),
 					dp_format_amount(column->charged, DP_RHO_ONE));
@@ -316,8 +316,8 @@ explain_column(const DpPricedRelease *priced, int i, ExplainState *es)
 	ExplainPropertyBool("Selects Keys", i == priced->release->selection, es);
 	if (kept != NULL)
 		ExplainPropertyText("Kept", kept, es);
-	if (column->kept_since != 0)
-		ExplainPropertyText("Kept Since", timestamptz_to_str(column->kept_since), es);
+	if (column->reused_since != 0)
+		ExplainPropertyText("Kept Since", timestamptz_to_str(column->reused_since), es);
 	ExplainCloseGroup("Release", NULL, true, es);
 }
 

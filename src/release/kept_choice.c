@@ -597,7 +597,7 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 			dp_kept_look(kept->before[b], all_before(before, b), moment);
 	if (moment->now == 0)
 		moment->now = dp_now();
-	kept->since = Max(moment->now - dataset->reuse, dataset->refreshed_at);
+	kept->since = Max(moment->now - dataset->reuse, dataset->forgotten_at);
 	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets, moment);
 	if (selection != NULL)
 	{

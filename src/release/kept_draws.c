@@ -190,7 +190,7 @@ set_sigma(const DpKeptColumn *column, DpPricedColumn *settled)
 static Size
 most_kept(void)
 {
-	return Min(DP_KEPT_MAX_BYTES, (Size) dp_guc_kept_size * 1024);
+	return Min(DP_KEPT_MAX_BYTES, (Size) dp_guc_reuse_max_size * 1024);
 }
 
 void

@@ -40,7 +40,7 @@ dp_kept_settle(DpKept *kept)
 		column->is_derived = kept->columns[i].how == DP_KEPT_DERIVED;
 		column->is_wider = kept->columns[i].is_wider;
 		column->is_twin = kept->columns[i].how == DP_KEPT_TWIN;
-		column->kept_since = kept->columns[i].ladder != NIL ? kept->columns[i].id.began : 0;
+		column->reused_since = kept->columns[i].ladder != NIL ? kept->columns[i].id.began : 0;
 		column->charged = 0;
 		for (int j = 0; j < kept->nbudgets; j++)
 		{

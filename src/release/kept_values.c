@@ -52,7 +52,7 @@ corrupted(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("a kept answer cannot be read; SET dp_cdp.reuse = off to buy a new one, or have the dataset's owner call dp_cdp.refresh"),
+			 errmsg("a kept answer cannot be read; SET dp_cdp.reuse = off to buy a new one, or have the dataset's owner call dp_cdp.forget_answers"),
 			 errdetail("Nothing was charged.")));
 }
 

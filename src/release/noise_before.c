@@ -113,17 +113,17 @@ dp_noise_text(const DpNoise *noise)
 	switch (noise->kind)
 	{
 		case DP_NOISE_LATER:
-			return "sigma known when it runs,";
+			return "stddev known when it runs,";
 		case DP_NOISE_KNOWN:
-			return psprintf("sigma=%.6g", noise->figure);
+			return psprintf("stddev=%.6g", noise->figure);
 		case DP_NOISE_BY_NUMBER:
-			return psprintf("sigma about %s / N for N %s,", about(noise->figure), noise->of);
+			return psprintf("stddev about %s / N for N %s,", about(noise->figure), noise->of);
 		case DP_NOISE_RANK:
-			return psprintf("sigma of its rank about %s of N rows,", about(noise->figure));
+			return psprintf("stddev of its rank about %s of N rows,", about(noise->figure));
 		case DP_NOISE_BEYOND:
 			return psprintf("about %s rows lie beyond it,", about(noise->figure));
 		case DP_NOISE_COUNTS:
-			return psprintf("sigma=%.6g of each count,", noise->figure);
+			return psprintf("stddev=%.6g of each count,", noise->figure);
 		case DP_NOISE_BINS:
 			return psprintf("sees bins of more than %.4g %s,", noise->figure, noise->of);
 	}

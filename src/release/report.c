@@ -66,7 +66,7 @@ typedef struct ReportLine
 	int			column;
 	DpLimits	rows;			/* what a row's value is clamped to */
 	DpLimits	totals;			/* what a unit's total is */
-	TimestampTz kept_since;		/* 0: it was, or would be, bought now */
+	TimestampTz reused_since;		/* 0: it was, or would be, bought now */
 	bool		has_days;		/* of a dataset with blocks: it is charged to
 								 * those of these days */
 	DpDays		days;
@@ -110,7 +110,7 @@ column_line(const DpPricedRelease *priced, int i)
 	line->column = i;
 	line->rho = column->charged;
 	line->delta = i == 0 ? priced->charged_delta : 0;
-	line->kept_since = column->kept_since;
+	line->reused_since = column->reused_since;
 	line->has_days = priced->has_days;
 	line->days = priced->days;
 	if (!column->later)
@@ -169,8 +169,8 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	}
 	put_limits(&line->rows, &values[limits], &nulls[limits]);
 	put_limits(&line->totals, &values[limits + 2], &nulls[limits + 2]);
-	nulls[limits + 4] = line->kept_since == 0 || line->group != NULL;
-	values[limits + 4] = TimestampTzGetDatum(line->kept_since);
+	nulls[limits + 4] = line->reused_since == 0 || line->group != NULL;
+	values[limits + 4] = TimestampTzGetDatum(line->reused_since);
 	nulls[limits + 5] = nulls[limits + 6] = !line->has_days;
 	values[limits + 5] = DateADTGetDatum(line->days.from);
 	values[limits + 6] = DateADTGetDatum(line->days.to);
@@ -555,7 +555,7 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	return return_lines(fcinfo, lines, REPORT_COLUMNS + 1);
 }
 
-/* dp_cdp.question(query text) returns the identity of each question of a query that is not run. */
+/* dp_cdp.question_id(query text) returns the identity of each question of a query that is not run. */
 PG_FUNCTION_INFO_V1(dp_question);
 Datum
 dp_question(PG_FUNCTION_ARGS)

@@ -46,7 +46,7 @@ CREATE TABLE dp_cdp.dataset (
 	release_memory	int,					-- kB; NULL: the server's setting alone
 	find_bounds		float8,					-- share of an aggregate's price; NULL: bounds are not found
 	reuse			interval,				-- for so long answers are given again, days and less; NULL: never
-	refreshed_at	timestamptz,			-- when its owner has ended all answers that there were
+	forgotten_at	timestamptz,			-- when its owner has ended all answers that there were
 	dump_answers	boolean NOT NULL DEFAULT false,
 	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
 	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
@@ -100,7 +100,7 @@ CREATE TABLE dp_cdp.release_log (
 	groups			text,
 	rho				numeric NOT NULL,
 	delta			numeric NOT NULL,
-	sigma			text,
+	stddev			text,
 	granted			boolean NOT NULL,		-- this row's rho and delta were debited
 	failed			boolean NOT NULL DEFAULT false,
 	kind			text,					-- granted, refused, guard, failed, correction, checkpoint

@@ -92,10 +92,10 @@ CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DE
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
 	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
 
-CREATE OR REPLACE FUNCTION dp_cdp.refresh(dataset text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.forget_answers(dataset text) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_refresh';
-COMMENT ON FUNCTION dp_cdp.refresh(text) IS
+COMMENT ON FUNCTION dp_cdp.forget_answers(text) IS
 	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
 
 CREATE OR REPLACE FUNCTION dp_cdp.suggest_limits("table" regclass, rho float8, OUT question text, OUT max_contribution float8,

@@ -137,22 +137,22 @@ CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int
 COMMENT ON FUNCTION dp_cdp.worker_slots() IS
 	'background workers that ledgers, parallel queries and logical replication need together; and max_worker_processes';
 
-CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
-REVOKE ALL ON FUNCTION dp_cdp.debit(text, numeric, numeric) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric) IS
+REVOKE ALL ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) IS
 	'debits the caller''s budgets by hand, for an answer given outside of the database';
 
-CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_debit_for';
-COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric, regrole) IS
+COMMENT ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric, regrole) IS
 	'debits a role''s budgets by hand, for an answer given outside of the database; for the owner of the dataset';
 
-CREATE OR REPLACE FUNCTION dp_cdp.correct(dataset text, role regrole, rho numeric, reason text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.correct_spent(dataset text, role regrole, rho numeric, reason text) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_correct';
-COMMENT ON FUNCTION dp_cdp.correct(text, regrole, numeric, text) IS
+COMMENT ON FUNCTION dp_cdp.correct_spent(text, regrole, numeric, text) IS
 	'adds rho to what a role''s budget and the dataset''s cap have spent (role NULL: the cap alone), with a reason; for the owner of the dataset, a negative rho for superusers';
 
 CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
@@ -298,11 +298,11 @@ REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
-CREATE OR REPLACE FUNCTION dp_cdp.collusion(roles regrole[])
+CREATE OR REPLACE FUNCTION dp_cdp.spent_together(roles regrole[])
 	RETURNS TABLE(dataset text, rho numeric, delta numeric, epsilon float8, rho_sum numeric)
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_collusion';
-COMMENT ON FUNCTION dp_cdp.collusion(regrole[]) IS
+COMMENT ON FUNCTION dp_cdp.spent_together(regrole[]) IS
 	'what roles know together: of each kept answer the dearest that one of them has paid for, and all else that they have paid for; epsilon at the dataset''s delta; rho_sum: without kept answers being shared. For owners of datasets, and for oneself';
 
 -- Days on which a balance with blocks is not what the log says.
@@ -344,7 +344,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 			ELSE format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)) END,
 		format('has spent rho %s and delta %s, and the audit adds up to rho %s and delta %s',
 			trim_scale(b.rho_spent), trim_scale(b.delta_spent), trim_scale(b.rho_logged), trim_scale(b.delta_logged)),
-		CASE WHEN b.rho_spent < b.rho_logged THEN format('SELECT dp_cdp.correct(%L, %L, %s, ''...'')', b.dataset,
+		CASE WHEN b.rho_spent < b.rho_logged THEN format('SELECT dp_cdp.correct_spent(%L, %L, %s, ''...'')', b.dataset,
 				b.role_name, trim_scale(b.rho_logged - b.rho_spent))
 			ELSE 'put rows of an exported audit back, if there are more' END
 	FROM dp_cdp.logged_balances() b
@@ -389,12 +389,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 		format('SELECT setval(''dp_cdp.release_log_id_seq'', %s)', b.spent_since)
 	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
 	UNION ALL
-	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.refreshed_at > now() + '1 hour'
-			THEN format('was refreshed on %s, which is to come, as the clock was ahead: until then no answer is given again', d.refreshed_at)
+	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.forgotten_at > now() + '1 hour'
+			THEN format('was refreshed on %s, which is to come, as the clock was ahead: until then no answer is given again', d.forgotten_at)
 			ELSE 'keeps answers of times to come, as the clock was ahead: they last longer than reuse' END,
-		format('SELECT dp_cdp.refresh(%L)', d.name)
+		format('SELECT dp_cdp.forget_answers(%L)', d.name)
 	FROM dp_cdp.dataset d
-	WHERE d.refreshed_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
+	WHERE d.forgotten_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows are of times to come, the first is row %s: the clock was ahead', count(*), min(l.id)),
 		'nothing is to be done: their order is that of their numbers'

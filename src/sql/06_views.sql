@@ -56,7 +56,7 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
 		l.application,
 		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
-		l.sigma, l.granted, l.failed,
+		l.stddev, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name,
@@ -84,7 +84,7 @@ COMMENT ON COLUMN dp_cdp.releases.repeats IS
 COMMENT ON COLUMN dp_cdp.releases.hash IS
 	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
 COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
-	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.collusion';
+	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.spent_together';
 COMMENT ON COLUMN dp_cdp.releases.block_from IS
 	'of a dataset with blocks of time: those from this day on, and before block_to, were debited';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
@@ -93,7 +93,7 @@ COMMENT ON COLUMN dp_cdp.releases.failed IS
 -- For auditors, who are not analysts: GRANT SELECT ON dp_cdp.audit TO ...
 CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
-		l.aggregates, l.groups, l.rho, l.delta, l.sigma, l.granted, l.failed,
+		l.aggregates, l.groups, l.rho, l.delta, l.stddev, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta, l.block_from, l.block_to
@@ -124,7 +124,7 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.release_memory,
 		d.find_bounds,
 		d.reuse,
-		d.refreshed_at,
+		d.forgotten_at,
 		d.dump_answers,
 		d.block_every,
 		d.consistent,

@@ -599,7 +599,7 @@ BEGIN
 
 		-- members of this extension: what the script gave to nobody
 		UNION ALL
-		SELECT CASE WHEN m.kind = 'TYPE' OR m.name IN ('create_dataset', 'debit') OR m.privilege = 'SELECT' AND m.analysts IS NULL THEN 'warning' ELSE 'critical' END,
+		SELECT CASE WHEN m.kind = 'TYPE' OR m.name IN ('create_dataset', 'debit_budget') OR m.privilege = 'SELECT' AND m.analysts IS NULL THEN 'warning' ELSE 'critical' END,
 			CASE m.kind WHEN 'ROUTINE' THEN 'function ' WHEN 'TYPE' THEN 'type ' WHEN 'SCHEMA' THEN 'schema ' ELSE '' END || m.object,
 			format(CASE m.kind WHEN 'ROUTINE' THEN '%1$s is granted to %2$s, and the extension gives it to nobody: who may call it has a share in administration'
 					WHEN 'TYPE' THEN '%1$s on an internal type is granted to %2$s'
@@ -616,7 +616,7 @@ BEGIN
 		WHERE (super OR m.analysts IS NOT NULL)
 			-- what administrators grant to roles for auditing, monitoring, datasets and standbys
 			AND NOT (m.kind = 'VIEW' AND m.privilege = 'SELECT' AND m.analysts IS NULL)
-			AND NOT (m.kind = 'ROUTINE' AND m.grantee <> 0 AND (m.analysts IS NULL OR m.name IN ('create_dataset', 'debit')))
+			AND NOT (m.kind = 'ROUTINE' AND m.grantee <> 0 AND (m.analysts IS NULL OR m.name IN ('create_dataset', 'debit_budget')))
 
 		UNION ALL
 		SELECT 'warning', a.relid::regclass::text,
@@ -630,7 +630,7 @@ BEGIN
 		SELECT 'critical', h.relation::text,
 			format('has the name of a table that was protected in dataset %s, but is not protected: who asks by that name may get raw rows',
 				quote_ident(h.dataset)),
-			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.release_name(%L)', h.relation)
+			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.forget_name(%L)', h.relation)
 		FROM dp_cdp.held_names h JOIN pg_class k ON k.oid = h.relation
 		WHERE NOT h.released AND k.relkind IN ('r', 'p', 'm', 'f', 'v')
 			AND (super OR h.dataset IN (SELECT d.dataset FROM datasets d))
@@ -640,7 +640,7 @@ BEGIN
 		SELECT CASE WHEN c.has_unit THEN 'critical' ELSE 'warning' END, c.relid::regclass::text,
 			format('has the columns of protected table %s, but is not protected, and %s may read it (%s)', c.original, c.whom, c.analysts),
 			CASE WHEN c.whom = k.relowner::regrole::text
-				THEN format('drop or protect it, or SELECT dp_cdp.release_name(%L, %L)', c.relid::regclass, c.dataset)
+				THEN format('drop or protect it, or SELECT dp_cdp.forget_name(%L, %L)', c.relid::regclass, c.dataset)
 				ELSE format('REVOKE SELECT ON %s FROM %s', c.relid::regclass, c.whom) END
 		FROM copies c JOIN pg_class k ON k.oid = c.relid
 
@@ -919,7 +919,7 @@ BEGIN
 		SELECT CASE WHEN d.readers IS NULL THEN 'warning' ELSE 'critical' END, d.relid::regclass::text,
 			format('references table %s, so that its rows are people''s, too, but is not protected%s', f.confrelid::regclass,
 				', and may be read by ' || d.readers),
-			format('SELECT dp_cdp.protect_table(%1$L, %2$L, through => %3$L), or SELECT dp_cdp.release_name(%1$L, %2$L)',
+			format('SELECT dp_cdp.protect_table(%1$L, %2$L, through => %3$L), or SELECT dp_cdp.forget_name(%1$L, %2$L)',
 				d.relid::regclass, d.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
 					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
 						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))

@@ -131,7 +131,7 @@ COMMENT ON COLUMN dp_cdp.overview.days_left IS
 COMMENT ON COLUMN dp_cdp.overview.ledger_id IS
 	'number of the balance, as in paid_by of the audit: two budgets may have one name, when a role of that name is missing';
 COMMENT ON COLUMN dp_cdp.overview.paid_by_roles IS
-	'of a whole dataset: what its budgets have paid in their periods, added up; more than rho_spent, which is what all of them know together, where roles share kept answers; see dp_cdp.collusion';
+	'of a whole dataset: what its budgets have paid in their periods, added up; more than rho_spent, which is what all of them know together, where roles share kept answers; see dp_cdp.spent_together';
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 	'of the last seven days, as far as dp_cdp.releases shows it';
 

@@ -15,10 +15,10 @@ CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETU
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
 	'gives a table that was loaded anew the policy of the one whose place it takes, which keeps it: dataset, unit, bounds and keys';
 
-CREATE OR REPLACE FUNCTION dp_cdp.release_name(name text, dataset text DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_release_name';
-COMMENT ON FUNCTION dp_cdp.release_name(text, text) IS
+COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
 	'says that what bears the name of a table that was protected, or resembles one of a dataset, need not be protected';
 
 CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS

@@ -6,27 +6,27 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric, OUT formula text,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
-		OUT kept_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
+		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
 	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
 CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
 		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
 		formula text, row_lower double precision, row_upper double precision,
-		total_lower double precision, total_upper double precision, kept_since timestamptz,
+		total_lower double precision, total_upper double precision, reused_since timestamptz,
 		block_from date, block_to date, norm double precision)
 	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH c AS MATERIALIZED (
 		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
 			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula,
-				row_lower, row_upper, total_lower, total_upper, kept_since, block_from, block_to, norm, cut, n)
+				row_lower, row_upper, total_lower, total_upper, reused_since, block_from, block_to, norm, cut, n)
 	), t AS MATERIALIZED (
 		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta, min(c.block_from) AS block_from, max(c.block_to) AS block_to
 			FROM c GROUP BY c.dataset
 	), l AS (
 		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta, c.formula,
-				c.row_lower, c.row_upper, c.total_lower, c.total_upper, c.kept_since, c.block_from, c.block_to, c.norm
+				c.row_lower, c.row_upper, c.total_lower, c.total_upper, c.reused_since, c.block_from, c.block_to, c.norm
 			FROM c
 		UNION ALL
 		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta, NULL,
@@ -44,20 +44,20 @@ BEGIN ATOMIC
 			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
 	)
 	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula,
-			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.kept_since, l.block_from, l.block_to, l.norm
+			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.reused_since, l.block_from, l.block_to, l.norm
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
 	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic, or about what it is for N rows), what rows and the totals of units are clamped to, to which norm what a unit adds to all groups is scaled (rows, of sums at the larger bound; NULL where that is found first, or no norm limits it), what would remain of each budget, and since when an answer is kept that would be given again, or made better for the difference in price; of a dataset with blocks of time, which of them would be charged, each by the whole price, and what would remain of the one with the least: what is known of a person''s rows in other blocks comes on top of that; nothing is executed or charged';
-CREATE OR REPLACE FUNCTION dp_cdp.question(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
+CREATE OR REPLACE FUNCTION dp_cdp.question_id(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_cdp.question(text) IS
+COMMENT ON FUNCTION dp_cdp.question_id(text) IS
 	'the identity of each private aggregate''s question: equal ones ask the same, whatever they cost; NULL where it is known only when the query runs; nothing is executed or charged';
 CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
-		OUT kept_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
+		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
 	'price and error of each private aggregate that this session released last; for single groups where the error differs; since when it is kept, where it was given again or made better; to which norm what a unit adds to all groups was scaled, and which share of it that has cut, by estimate, where the limit was found';

@@ -312,7 +312,7 @@ SELECT dp_cdp.allow_function('pg_notify(text, text)');
 --> 42501
 SELECT * FROM dp_cdp.harden();
 --> 42501
-SELECT dp_cdp.debit('clinic', -5);
+SELECT dp_cdp.debit_budget('clinic', -5);
 --> 42501
 SELECT dp_cdp.empty_ledger();
 --> 42501

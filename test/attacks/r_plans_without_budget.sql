@@ -3,7 +3,7 @@
 
 --# EXPLAIN, preview and prepared statements of a role without a budget
 --@ only: noselect hardened
---@ absent: DpRelease|sigma
+--@ absent: DpRelease|stddev
 --@ attack nob
 EXPLAIN SELECT dp_count(*) FROM visit;
 --> ZC001
@@ -71,7 +71,7 @@ DROP FUNCTION public.called();
 
 --# a plan of who had a budget, for who has none any more
 --@ only: noselect hardened
---@ absent: DpRelease|sigma
+--@ absent: DpRelease|stddev
 --@ setup
 SET ROLE boss; SELECT dp_cdp.set_budget('clinic', 'nob', rho => 1);
 --@ attack nob

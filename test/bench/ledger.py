@@ -45,14 +45,14 @@ SETUP = [
     """SELECT count(dp_cdp.create_dataset('d' || i)) FROM generate_series(1, %d) i""" % BUDGETS,
     """SELECT count(dp_cdp.set_budget('d' || i, current_user::regrole, rho => 1000000))
        FROM generate_series(1, %d) i""" % BUDGETS,
-    "SELECT dp_cdp.debit('bench', 0.000000000001)",
+    "SELECT dp_cdp.debit_budget('bench', 0.000000000001)",
     "VACUUM (ANALYZE)",
     "CHECKPOINT",
 ]
 SCRIPTS = {
     "insert": "INSERT INTO plain (what) VALUES ('dp_count(*)');",
-    "hot": "SELECT dp_cdp.debit('bench', 0.000000000001);",
-    "spread": "\\set d random(1, %d)\nSELECT dp_cdp.debit('d' || :d, 0.000000000001);" % BUDGETS,
+    "hot": "SELECT dp_cdp.debit_budget('bench', 0.000000000001);",
+    "spread": "\\set d random(1, %d)\nSELECT dp_cdp.debit_budget('d' || :d, 0.000000000001);" % BUDGETS,
     "release": "SELECT dp_count(*) FROM empty;",
 }
 

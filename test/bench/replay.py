@@ -2,7 +2,7 @@
 """What kept answers save: twenty analysts look at forty charts every hour.
 
 The server is named by PGHOST and so on; superuser.  A simulated day is asked in full: 24 hours, each analyst each chart, the
-analysts in another order every hour; 16 at the dataset's usual price, 4 at four times of it.  dp_cdp.refresh is the end of a
+analysts in another order every hour; 16 at the dataset's usual price, 4 at four times of it.  dp_cdp.forget_answers is the end of a
 day, as `reuse` is too long to be waited for: it ends the same answers, those of the day.  With dp_cdp.reuse off two hours
 are asked, as all hours of a day are alike then.
 
@@ -125,7 +125,7 @@ def main():
     days = []
     for name in ("first day", "second day"):
         days.append(total(day.run(name)))
-        psql("SELECT dp_cdp.refresh('replay')")
+        psql("SELECT dp_cdp.forget_answers('replay')")
     if days[0] != days[1]:
         raise RuntimeError(f"the second day cost something else than the first: {days}")
     day.set("dp_cdp.reuse = off")

@@ -25,7 +25,7 @@ INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, 
 VALUES ('registry', 'dashboard'::regrole, 0.6, 1e-5, 1e-5, '1 month', now() + interval '12 days');
 
 SELECT setseed(0.25) \g /dev/null
-INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, sigma, granted,
+INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, stddev, granted,
 	kind, reason, tables, query)
 SELECT h.at, 'registry', h.who::regrole, h.who::regrole, h.app, h.aggregates, h.groups, h.rho,
 	   CASE WHEN h.groups = 'diagnosis' AND h.granted THEN 1e-8 ELSE 0 END, '12.7', h.granted,

@@ -20,7 +20,7 @@ STATEMENTS = [
     "SELECT dp_count(*) FROM visits",
     "SELECT dp_count(*) AS n, dp_sum(cost) AS cost FROM visits WHERE cost > 10",
     "SELECT * FROM (SELECT dp_avg(cost) AS cost FROM visits) x ORDER BY cost",
-    "SELECT dp_cdp.debit('clinic', 0.0005)",
+    "SELECT dp_cdp.debit_budget('clinic', 0.0005)",
 ]
 ROLES = ["ana", "bob", "carl", "ana", "bob", "carl", "ana", "stranger"]
 
@@ -168,7 +168,7 @@ def kill_until(end, server, kinds):
                 server.send(kind, name)
                 due[i] = time.time() + random.expovariate(1 / every)
         if time.time() >= administer:
-            if psql("SELECT dp_cdp.correct('clinic', 'carl', 0.25, 'drill')") is not None:
+            if psql("SELECT dp_cdp.correct_spent('clinic', 'carl', 0.25, 'drill')") is not None:
                 corrected += decimal.Decimal("0.25")
             psql("SELECT dp_cdp.prune_releases(now() - interval '20 s')")
             administer = time.time() + 3

@@ -26,7 +26,7 @@ dp_psql "$work" -d postgres >/dev/null <<-'EOC' || exit 1
 	CREATE ROLE bob LOGIN IN ROLE team;
 	CREATE ROLE carl LOGIN;
 	CREATE ROLE stranger LOGIN;
-	GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
+	GRANT EXECUTE ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) TO PUBLIC;
 	CREATE TABLE visits (patient int NOT NULL, dept text, cost numeric);
 	INSERT INTO visits SELECT i % 1000, 'dept ' || i % 5, i % 90 FROM generate_series(1, 20000) i;
 	SELECT dp_cdp.create_dataset('clinic', rho => 1e6, default_rho => 0.001, max_failures => 1000000000);

@@ -246,7 +246,7 @@ fuzz_moments(Input *in)
 	get(in, &t, sizeof(t));
 	get(in, &u, sizeof(u));
 	get(in, sums, sizeof(sums));
-	get(in, sigma, sizeof(sigma));
+	get(in, sigma, sizeof(stddev));
 	if (!(isfinite(t.lower) && isfinite(t.upper) && isfinite(u.lower) && isfinite(u.upper) &&
 		  t.lower <= t.upper && u.lower <= u.upper))
 		return;

@@ -92,7 +92,7 @@ SELECT is(owner1($$CREATE TABLE more (patient int, day date)$$), 'ok', 'a table 
 SELECT matches(owner1($$SELECT dp_cdp.protect_table('more', 'flat', 'patient', block => 'day', every => '1 month')$$), 'ZC004 .*without blocks, as it protects', 'a dataset without blocks stays without');
 SELECT must($$SELECT dp_cdp.create_dataset('used')$$);
 SELECT must($$SELECT dp_cdp.set_budget('used', 'owner1', rho => 1)$$);
-SELECT dp_cdp.debit('used', 0.1, 0, 'owner1');
+SELECT dp_cdp.debit_budget('used', 0.1, 0, 'owner1');
 SELECT matches(owner1($$SELECT dp_cdp.protect_table('more', 'used', 'patient', block => 'day', every => '1 month')$$), 'ZC004 .*some of its budget was spent', 'nor one that has spent');
 SELECT matches(owner1($$SECURITY LABEL FOR dp_cdp ON COLUMN stays.days IS '{"block": true}'$$), 'ZC004', 'no label beside the functions');
 
@@ -234,12 +234,12 @@ SELECT is(regexp_replace(asked($$SELECT (SELECT dp_count(*) FROM visits WHERE vi
 	'2024-07-01 2024-08-01', 'two releases of one statement');
 SELECT is((SELECT string_agg(rho_spent::text, ',' ORDER BY block_from) FROM dp_cdp.blocks WHERE role_name = 'analyst1' AND block_from IN ('2024-06-01', '2024-07-01')), '10000,10000', 'are charged to their own blocks each');
 -- by hand and corrections: all blocks
-SELECT matches(root($$SELECT dp_cdp.correct('clinic', 'analyst1', -10, 'was wrong')$$), 'ZC004 .*in some blocks', 'nothing can be given back where nothing was spent');
-SELECT is(owner1($$SELECT dp_cdp.correct('clinic', 'analyst1', 5, 'was wrong')$$), 'ok', 'a correction is of all blocks');
+SELECT matches(root($$SELECT dp_cdp.correct_spent('clinic', 'analyst1', -10, 'was wrong')$$), 'ZC004 .*in some blocks', 'nothing can be given back where nothing was spent');
+SELECT is(owner1($$SELECT dp_cdp.correct_spent('clinic', 'analyst1', 5, 'was wrong')$$), 'ok', 'a correction is of all blocks');
 SELECT is((SELECT rho_spent FROM dp_cdp.blocks WHERE role_name = 'analyst1' AND block_from = '-infinity'), 5::numeric, 'also of those before');
-SELECT is(root($$SELECT dp_cdp.correct('clinic', 'analyst1', -2, 'was wrong')$$), 'ok', 'and back');
+SELECT is(root($$SELECT dp_cdp.correct_spent('clinic', 'analyst1', -2, 'was wrong')$$), 'ok', 'and back');
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity <> 'info'), 0::bigint, 'the audit adds up with corrections');
-SELECT is(root($$SELECT dp_cdp.correct('clinic', 'analyst1', -3, 'was wrong')$$), 'ok', 'all of it');
+SELECT is(root($$SELECT dp_cdp.correct_spent('clinic', 'analyst1', -3, 'was wrong')$$), 'ok', 'all of it');
 -- the cap over all roles
 SELECT must($$SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000)$$);
 SELECT is(ask('2024-02-01', '2024-02-29'), '2024-02-01 2024-03-01', 'a third time');

@@ -371,7 +371,7 @@ CREATE PROCEDURE ask_afresh(times int) LANGUAGE plpgsql AS $$
 BEGIN
 	FOR i IN 1 .. times LOOP
 		SET SESSION AUTHORIZATION owner1;
-		PERFORM dp_cdp.refresh('clinic');
+		PERFORM dp_cdp.forget_answers('clinic');
 		RESET SESSION AUTHORIZATION;
 		COMMIT;
 		PERFORM keep('ROLLUP (a, b, c)', 'on', 'first uneven ' || i, 'visits', '0.03');
@@ -387,7 +387,7 @@ SELECT ok(bool_and(counts BETWEEN :least AND :most AND sums BETWEEN :least AND :
 
 -- some of the sets are kept, the others are bought
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.refresh('clinic') \g /dev/null
+SELECT dp_cdp.forget_answers('clinic') \g /dev/null
 RESET SESSION AUTHORIZATION;
 SELECT is(cost('ROLLUP (a, b, c)', 'on', 'some'), 8::numeric, 'four sets are bought');
 SELECT is(cost('CUBE (a, b, c)', 'on', 'with others'), 8::numeric, 'a cube of them costs the other four');

@@ -126,31 +126,31 @@ SELECT matches(explained('SELECT count(*) FROM visits', 'SET dp_cdp.max_contribu
 
 CREATE FUNCTION holds(settings text, wanted text, description text) RETURNS text LANGUAGE sql AS
 	$$ SELECT is(explained('SELECT dept, count(*) FROM visits GROUP BY dept', settings), wanted, description) $$;
-SELECT holds('', E'limit of count(*)  (sigma=3.80693 of each count, rho=0.0345)  found first\ncount(*)  (sigma known when it runs, rho=0.4655)  a unit counts up to a norm that is found first',
+SELECT holds('', E'limit of count(*)  (stddev=3.80693 of each count, rho=0.0345)  found first\ncount(*)  (stddev known when it runs, rho=0.4655)  a unit counts up to a norm that is found first',
 	'auto: a share of the price finds the limit');
-SELECT holds('SET dp_cdp.max_contribution = 3', 'count(*)  (sigma=3 rho=0.5)  a unit counts up to a norm of 3 rows', 'a number');
+SELECT holds('SET dp_cdp.max_contribution = 3', 'count(*)  (stddev=3 rho=0.5)  a unit counts up to a norm of 3 rows', 'a number');
 SELECT holds('SET dp_cdp.max_groups = 2', replace(explained('SELECT dept, count(*) FROM visits GROUP BY dept'), 'counts up', 'counts in 2 of 6 groups, up'), 'max_groups alone does not limit rows');
 SELECT holds('SET dp_cdp.max_groups = 6', explained('SELECT dept, count(*) FROM visits GROUP BY dept'), 'nor all groups');
 SELECT holds('SET dp_cdp.max_rows = 2', explained('SELECT dept, count(*) FROM visits GROUP BY dept'), 'nor max_rows groups');
-SELECT holds('SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 2', 'count(*)  (sigma=4 rho=0.5)  a unit counts in 4 of 6 groups', 'both are all that limits');
-SELECT holds('SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 2; SET dp_cdp.max_contribution = 3', 'count(*)  (sigma=3 rho=0.5)  a unit counts in 4 of 6 groups, up to a norm of 3 rows',
+SELECT holds('SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 2', 'count(*)  (stddev=4 rho=0.5)  a unit counts in 4 of 6 groups', 'both are all that limits');
+SELECT holds('SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 2; SET dp_cdp.max_contribution = 3', 'count(*)  (stddev=3 rho=0.5)  a unit counts in 4 of 6 groups, up to a norm of 3 rows',
 	'beside a smaller norm this sets the noise');
-SELECT matches(explained('SELECT dept, count(*) FROM visits GROUP BY dept', 'SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 2; SET dp_cdp.max_contribution = 30'), 'sigma=4 rho=0.5', 'a larger one does not');
+SELECT matches(explained('SELECT dept, count(*) FROM visits GROUP BY dept', 'SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 2; SET dp_cdp.max_contribution = 30'), 'stddev=4 rho=0.5', 'a larger one does not');
 SELECT matches(explained('SELECT dept, count(*) FROM visits GROUP BY dept', 'SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 2; SET dp_cdp.max_contribution = auto'), 'norm that is found first', 'auto finds one beside them');
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', max_contribution => '20');
 RESET SESSION AUTHORIZATION;
-SELECT holds('', 'count(*)  (sigma=20 rho=0.5)  a unit counts up to a norm of 20 rows', 'that of the dataset');
-SELECT holds('SET dp_cdp.max_contribution = 2.5', 'count(*)  (sigma=2.5 rho=0.5)  a unit counts up to a norm of 2.5 rows', 'the session''s holds instead');
+SELECT holds('', 'count(*)  (stddev=20 rho=0.5)  a unit counts up to a norm of 20 rows', 'that of the dataset');
+SELECT holds('SET dp_cdp.max_contribution = 2.5', 'count(*)  (stddev=2.5 rho=0.5)  a unit counts up to a norm of 2.5 rows', 'the session''s holds instead');
 SELECT matches(explained('SELECT dept, count(*) FROM visits GROUP BY dept', 'SET dp_cdp.max_contribution = auto'), 'found first', 'also where that is auto');
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', max_contribution => 'auto');
 RESET SESSION AUTHORIZATION;
 SELECT is(explained('SELECT sum(cost), count(DISTINCT person) FROM visits', 'SET dp_cdp.max_contribution = 3'),
-	E'sum(cost)  (sigma=30 rho=0.5)  a unit counts up to a norm of 3 rows at the larger bound\ncount(DISTINCT person)  (sigma=1 rho=0.5)', 'of sums times the larger bound; a person counts once');
-SELECT is(explained('SELECT count(DISTINCT person) FROM visits'), 'count(DISTINCT person)  (sigma=1 rho=0.5)', 'for which no limit is found');
-SELECT matches(explained('SELECT dept, count(DISTINCT person) FROM visits GROUP BY dept', 'SET dp_cdp.max_contribution = 20'), '^.*sigma=2.44949 rho=0.5\)', 'nobody counts in more groups than there are');
-SELECT matches(explained('SELECT dept, count(DISTINCT person) FROM visits GROUP BY dept', 'SET dp_cdp.max_contribution = 2'), '^.*sigma=2 rho=0.5\)', 'or in fewer');
+	E'sum(cost)  (stddev=30 rho=0.5)  a unit counts up to a norm of 3 rows at the larger bound\ncount(DISTINCT person)  (stddev=1 rho=0.5)', 'of sums times the larger bound; a person counts once');
+SELECT is(explained('SELECT count(DISTINCT person) FROM visits'), 'count(DISTINCT person)  (stddev=1 rho=0.5)', 'for which no limit is found');
+SELECT matches(explained('SELECT dept, count(DISTINCT person) FROM visits GROUP BY dept', 'SET dp_cdp.max_contribution = 20'), '^.*stddev=2.44949 rho=0.5\)', 'nobody counts in more groups than there are');
+SELECT matches(explained('SELECT dept, count(DISTINCT person) FROM visits GROUP BY dept', 'SET dp_cdp.max_contribution = 2'), '^.*stddev=2 rho=0.5\)', 'or in fewer');
 
 -- ------------------------------------------------------------------------
 -- Answers, at a price at which noise vanishes: a wrong one is less likely than 1e-12
@@ -201,7 +201,7 @@ SELECT is(prepared('SET dp_cdp.max_groups = 1; SET dp_cdp.max_rows = 3', 'RESET 
 
 GRANT SELECT ON visits TO analyst1;
 SELECT matches(explained('SELECT dp_count(*) FROM visits', 'SET dp_cdp.rho = 2e4', 'costs off, timing off, summary off, analyze'),
-	'^limit of dp_count\(\*\) .*found first\ndp_count\(\*\)  \(sigma=0.[0-9]+ rho=[0-9]+\)  a unit counts up to a norm of [4-8]\.?[0-9]* rows', 'EXPLAIN (ANALYZE) tells what was found');
+	'^limit of dp_count\(\*\) .*found first\ndp_count\(\*\)  \(stddev=0.[0-9]+ rho=[0-9]+\)  a unit counts up to a norm of [4-8]\.?[0-9]* rows', 'EXPLAIN (ANALYZE) tells what was found');
 REVOKE SELECT ON visits FROM analyst1;
 SET SESSION AUTHORIZATION analyst1;
 SELECT results_eq($$SELECT item, name, sensitivity, stddev, norm FROM dp_cdp.preview('SELECT count(*), count(*) + 1 FROM visits') WHERE item IN ('aggregate', 'expression')$$,
@@ -264,7 +264,7 @@ DECLARE
 	result text;
 BEGIN
 	EXECUTE format('SET SESSION AUTHORIZATION analyst1; SET dp_cdp.find_bounds = 0.2; SET dp_cdp.max_contribution = %L', contribution);
-	SELECT string_agg(q::text, ' ') INTO result FROM dp_cdp.question(query) q WHERE q::text !~ 'bounds of|limit of';
+	SELECT string_agg(q::text, ' ') INTO result FROM dp_cdp.question_id(query) q WHERE q::text !~ 'bounds of|limit of';
 	EXECUTE 'RESET SESSION AUTHORIZATION; RESET dp_cdp.find_bounds; RESET dp_cdp.max_contribution';
 	RETURN result;
 END $$;

@@ -112,7 +112,7 @@ BEGIN
 	RETURN lines;
 END $$;
 SELECT matches(explained('SELECT dp_count(*), dp_avg(cost, 0, 10) FROM visits'),
-	'dp_count\(\*\)  \(sigma=[0-9.e+]+ rho=\S+ sensitivity=[0-9.]+ margin=[0-9.e+]+\)\n.*dp_avg\S* 0, 10\)  \(sigma about [0-9.e+]+ / N for N rows, rho=\S+ sensitivity=[0-9.]+\)\n',
+	'dp_count\(\*\)  \(stddev=[0-9.e+]+ rho=\S+ sensitivity=[0-9.]+ margin=[0-9.e+]+\)\n.*dp_avg\S* 0, 10\)  \(stddev about [0-9.e+]+ / N for N rows, rho=\S+ sensitivity=[0-9.]+\)\n',
 	'EXPLAIN VERBOSE shows sensitivities, and margins that do not depend on the answer');
 SELECT costs('SELECT * FROM (SELECT ward, dp_count(*) FROM undeclared GROUP BY ward) s', 1, 'a count that selects the keys, too');
 SELECT costs('SELECT ward, dp_count(*) FROM single GROUP BY ward', 1, 'a count of rows where each is another person');

@@ -326,7 +326,7 @@ SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(n) FROM (SE
 SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT sum(amount * 2) FROM orders') l), 'rows within 0 \.\. 800, a unit''s total within 0 \.\. 8000 \(max_rows 10\)', 'of sums, with totals');
 SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount * rate) FROM orders JOIN rates USING (channel) WHERE region = ''north''') l), 'values within 0 \.\. 1200', 'of public columns');
 SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount / n) FROM orders JOIN (SELECT channel, count(*) AS n FROM orders GROUP BY channel) q USING (channel)') l),
-			   'sigma known when it runs, rho=[0-9.e-]+\)  values within what public columns hold', 'but not of what is yet to be released');
+			   'stddev known when it runs, rho=[0-9.e-]+\)  values within what public columns hold', 'but not of what is yet to be released');
 SELECT doesnt_match((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount) FROM orders') l), 'within', 'a column''s own are known');
 
 SELECT * FROM finish();

@@ -193,19 +193,19 @@ SET dp_cdp.target_error = 5;
 SELECT ok(norm <= 10 AND abs(answer - 200) < 60 AND cut > 0 AND cut < 0.1, format('after a first look: a norm of %s, which cuts %s', norm, cut)) FROM found('SELECT count(DISTINCT common) FROM shared');
 RESET dp_cdp.target_error;
 -- hard limits alone, and beside a norm
-SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3'), 'count(DISTINCT v)  (sigma=4.24264 rho=0.5)  a unit counts in 2 of 4 groups', 'hard limits are limits of groups and values');
-SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3; SET dp_cdp.max_contribution = 2'), 'count(DISTINCT v)  (sigma=2 rho=0.5)  a unit counts in 2 of 4 groups, up to a norm of 2 values', 'or the norm, where that is less');
+SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3'), 'count(DISTINCT v)  (stddev=4.24264 rho=0.5)  a unit counts in 2 of 4 groups', 'hard limits are limits of groups and values');
+SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3; SET dp_cdp.max_contribution = 2'), 'count(DISTINCT v)  (stddev=2 rho=0.5)  a unit counts in 2 of 4 groups, up to a norm of 2 values', 'or the norm, where that is less');
 SET dp_cdp.rho = 5000;
 SELECT near(:'at_once', 'SET dp_cdp.max_rows = 60; SET dp_cdp.max_groups = 1', 'SELECT ''none'' AS key, count(DISTINCT v)::float8 AS answer FROM visits', 5, 'all values within hard limits');
 -- what is told before
 SELECT is(explained('SELECT k, count(DISTINCT v), count(*) FROM visits GROUP BY k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_contribution = 4'),
-	E'count(DISTINCT v)  (sigma=4 rho=0.5)  a unit counts up to a norm of 4 values\ncount(*)  (sigma=4 rho=0.5)  a unit counts up to a norm of 4 rows', 'noise by the norm');
-SELECT is(explained('SELECT k, count(DISTINCT v) FROM replaced GROUP BY k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_contribution = 4'), 'count(DISTINCT v)  (sigma=5.65685 rho=0.5)  a unit counts up to a norm of 4 values', 'of who is replaced, in groups');
-SELECT is(explained('SELECT count(DISTINCT v) FROM replaced', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_contribution = 4'), 'count(DISTINCT v)  (sigma=4 rho=0.5)  a unit counts up to a norm of 4 values', 'and at once');
+	E'count(DISTINCT v)  (stddev=4 rho=0.5)  a unit counts up to a norm of 4 values\ncount(*)  (stddev=4 rho=0.5)  a unit counts up to a norm of 4 rows', 'noise by the norm');
+SELECT is(explained('SELECT k, count(DISTINCT v) FROM replaced GROUP BY k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_contribution = 4'), 'count(DISTINCT v)  (stddev=5.65685 rho=0.5)  a unit counts up to a norm of 4 values', 'of who is replaced, in groups');
+SELECT is(explained('SELECT count(DISTINCT v) FROM replaced', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_contribution = 4'), 'count(DISTINCT v)  (stddev=4 rho=0.5)  a unit counts up to a norm of 4 values', 'and at once');
 SELECT matches(explained('SELECT k, count(DISTINCT v), count(*) FROM visits GROUP BY k', 'SET dp_cdp.rho = 0.5'), '^limit of count.DISTINCT v. .*\nlimit of count.\*. .*\ncount.DISTINCT v. .*a unit counts up to a norm that is found first\ncount.\*. .*a unit counts up to a norm that is found first$', 'each column finds its own');
 -- who is added changes the histogram by 1, and each of three numbers of values by 1 in its steps; who is replaced two bins of the histogram
 SELECT is(round((m[1]::numeric ^ 2 * 2 * m[2]::numeric), 2), wanted, format('the limiter''s squared sensitivity of %s', source)) FROM (VALUES ('visits', 4.00), ('visits GROUP BY k', 4.00), ('replaced', 5.00), ('replaced GROUP BY k', 5.00)) q (source, wanted),
-	LATERAL regexp_match(explained('SELECT count(DISTINCT v) FROM ' || source, 'SET dp_cdp.rho = 0.5'), '^limit of count.DISTINCT v. *\(sigma=([0-9.]+) of each count, rho=([0-9.]+)\)') m;
+	LATERAL regexp_match(explained('SELECT count(DISTINCT v) FROM ' || source, 'SET dp_cdp.rho = 0.5'), '^limit of count.DISTINCT v. *\(stddev=([0-9.]+) of each count, rho=([0-9.]+)\)') m;
 -- what it costs
 SET dp_cdp.rho = 0.01;
 SELECT is((SELECT cost FROM run_as_analyst('SET LOCAL dp_cdp.reuse = off; SELECT k, count(DISTINCT v), count(*) FROM visits GROUP BY k')), 20000::bigint, 'the price of two aggregates, limits included');

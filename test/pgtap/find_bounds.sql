@@ -137,17 +137,17 @@ SELECT throws_like(format('SET dp_cdp.find_bounds = %L', v), 'dp_cdp.find_bounds
 SELECT is(explained('SELECT channel, dp_avg(amount), dp_sum(amount), dp_sum(change) FROM orders GROUP BY channel'),
 'Release: bounds of amount  (sees bins of more than 129.6 units, rho=0.001 sensitivity=1)  found first
 Release: bounds of change  (sees bins of more than 129.6 units, rho=0.001 sensitivity=1)  found first
-Release: dp_avg(amount)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
-Release: dp_sum(amount)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
-Release: dp_sum(change)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
+Release: dp_avg(amount)  (stddev known when it runs, rho=0.01)  values within bounds that are found first
+Release: dp_sum(amount)  (stddev known when it runs, rho=0.01)  values within bounds that are found first
+Release: dp_sum(change)  (stddev known when it runs, rho=0.01)  values within bounds that are found first
 Rho: 0.032', 'a line for each expression');
 SELECT is(explained('SELECT dp_max(age) FROM person'),
 'Release: bounds of age  (sees bins of more than 183.1 rows, rho=0.001 sensitivity=1.41421)  found first
-Release: dp_max(age)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
+Release: dp_max(age)  (stddev known when it runs, rho=0.01)  values within bounds that are found first
 Rho: 0.011', 'rows as units, exchanged');
 SELECT is((failure, cost)::text, (NULL::text, 32000)::text, 'paid for together')
 	FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SELECT channel, dp_avg(amount), dp_sum(amount), dp_sum(change) FROM orders GROUP BY channel$$);
-SELECT is(string_agg(format('%s: %s %s', aggregates, rho, sigma), '; ' ORDER BY id),
+SELECT is(string_agg(format('%s: %s %s', aggregates, rho, stddev), '; ' ORDER BY id),
 	'bounds of amount, bounds of change: 0.002 22.3607, 22.3607; dp_avg(amount), dp_sum(amount), dp_sum(change): 0.03 173.205, by bounds, by bounds', 'two rows of the audit')
 	FROM (SELECT * FROM dp_cdp.releases WHERE kind <> 'guard' ORDER BY id DESC LIMIT 2) r;
 SELECT is(a::int, b, 'a row of the audit for each, of one debit') FROM (SELECT count(*) AS a, 2 AS b FROM (SELECT released_at FROM dp_cdp.releases WHERE kind <> 'guard' ORDER BY id DESC LIMIT 2) r GROUP BY released_at) q;
@@ -160,9 +160,9 @@ SELECT is(string_agg(name || ' ' || rho || coalesce(' ' || round(stddev::numeric
 RESET dp_cdp.find_bounds;
 SELECT is(explained('SELECT region, dp_avg(amount), dp_count(*) FROM orders GROUP BY region'),
 'Release: bounds of amount  (sees bins of more than 129.6 units, rho=0.001 sensitivity=1)  found first
-Release: dp_avg(amount)  (sigma known when it runs, rho=0.01)  values within bounds that are found first
-Release: dp_count(*)  (sigma=122.474 rho=0.01 sensitivity=17.3205 margin=240.046)
-Release: key selection  (sigma=12.2474 rho=0.01 sensitivity=1.73205 margin=24.0046)  selects keys
+Release: dp_avg(amount)  (stddev known when it runs, rho=0.01)  values within bounds that are found first
+Release: dp_count(*)  (stddev=122.474 rho=0.01 sensitivity=17.3205 margin=240.046)
+Release: key selection  (stddev=12.2474 rho=0.01 sensitivity=1.73205 margin=24.0046)  selects keys
 Rho: 0.031
 Threshold: 78', 'keys that are selected');
 
@@ -296,7 +296,7 @@ SET dp_cdp.find_bounds = on;
 SET dp_cdp.rho = 500;
 CREATE FUNCTION shown(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE query; END $$;
 SELECT is(string_agg(substring(shown FROM 'bounds of amount.*|dp_avg.*within.*|Inner Plan:'), '; '),
-	'bounds of amount  (sees bins of more than 1.077 units, rho=50)  found first; dp_avg(amount)  (sigma about 118 / N for N rows, rho=500)  values within 16 .. 512; Inner Plan:', 'EXPLAIN ANALYZE')
+	'bounds of amount  (sees bins of more than 1.077 units, rho=50)  found first; dp_avg(amount)  (stddev about 118 / N for N rows, rho=500)  values within 16 .. 512; Inner Plan:', 'EXPLAIN ANALYZE')
 	FROM shown('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT dp_avg(amount) FROM orders');
 RESET dp_cdp.find_bounds;
 RESET dp_cdp.rho;

@@ -281,7 +281,7 @@ SELECT CASE WHEN current_setting('server_version_num')::int < 160000 THEN
 
 -- other relations
 SELECT provoked('CREATE TABLE lab.referrals (id int REFERENCES lab.visits); GRANT INSERT ON lab.referrals TO ana;
-	SELECT dp_cdp.release_name(''lab.referrals'', ''clinic'')',
+	SELECT dp_cdp.forget_name(''lab.referrals'', ''clinic'')',
 	'warning', 'lab.referrals', 'foreign key referrals_id_fkey');
 SELECT provoked('CREATE SCHEMA own AUTHORIZATION ana; CREATE TYPE own.mood AS ENUM (''a''); ALTER TYPE own.mood OWNER TO ana; GRANT USAGE ON SCHEMA own TO dba;
 	ALTER TABLE lab.visits ADD m own.mood', 'warning', 'lab.visits', 'own.mood, of its column m, belongs to ana', 'ALTER TYPE own.mood OWNER TO dba');

@@ -250,7 +250,7 @@ INSERT INTO scores SELECT i, 70 + i % 50, i % 80 FROM generate_series(1, 20000) 
 SELECT dp_cdp.protect_table('scores', 'clinic', 'patient');
 RESET SESSION AUTHORIZATION;
 CREATE FUNCTION found() RETURNS text LANGUAGE sql SECURITY INVOKER AS $$
-	SELECT coalesce(string_agg(concat_ws(' ', aggregate, rho::float8 * 10, row_lower, row_upper, kept_since IS NOT NULL), ', '), '')
+	SELECT coalesce(string_agg(concat_ws(' ', aggregate, rho::float8 * 10, row_lower, row_upper, reused_since IS NOT NULL), ', '), '')
 	FROM dp_cdp.last_release() WHERE aggregate LIKE '%bounds%' $$;
 CREATE FUNCTION ask_found(who text, query text, settings text DEFAULT '') RETURNS void LANGUAGE sql AS $$
 	SELECT ask(who, query, 'SET dp_cdp.find_bounds = 0.5;SET dp_cdp.rho = 0.1;' || settings) $$;
@@ -351,7 +351,7 @@ SELECT is(paid(), 'analyst1 2, cap 2', 'as it is charged');
 -- ------------------------------------------------------------------
 
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.refresh('clinic');
+SELECT dp_cdp.forget_answers('clinic');
 RESET SESSION AUTHORIZATION;
 SELECT ask('analyst1', 'SELECT count(*) FROM visits');
 SELECT is(paid(), 'analyst1 1, cap 1', 'the owner ends all answers');

@@ -53,7 +53,7 @@ CREATE FUNCTION month(n int) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT count(*) FROM visits WHERE visited_on >= %L AND visited_on < %L', date '2024-01-01' + (n - 1) * interval '1 month', date '2024-01-01' + n * interval '1 month') $$;
 -- rho of what roles know together, and of what they would if nothing was shared
 CREATE FUNCTION known(roles text, wanted text DEFAULT 'clinic') RETURNS text LANGUAGE sql VOLATILE AS $$
-	SELECT round(rho * 1e6, 3)::float8 || ' of ' || round(rho_sum * 1e6, 3)::float8 FROM dp_cdp.collusion(roles::regrole[]) WHERE dataset = wanted $$;
+	SELECT round(rho * 1e6, 3)::float8 || ' of ' || round(rho_sum * 1e6, 3)::float8 FROM dp_cdp.spent_together(roles::regrole[]) WHERE dataset = wanted $$;
 
 SELECT no_plan();
 
@@ -96,7 +96,7 @@ SELECT ask('analyst1', 'SELECT count(*) + 0 FROM stays WHERE patient > 1');
 SELECT is(known('{analyst1}', 'flat'), '2 of 2', 'without blocks all is added up');
 
 -- a debit by hand is of all blocks
-SELECT dp_cdp.debit('clinic', 1e-6, 0, 'analyst2');
+SELECT dp_cdp.debit_budget('clinic', 1e-6, 0, 'analyst2');
 SELECT is(known('{analyst1,analyst2}'), '8 of 8', 'debits by hand are of all blocks');
 
 -- ladders that are gone, as after pruning, count for each who has paid for them, in their blocks

@@ -95,17 +95,17 @@ BEGIN
 	RETURN result;
 END $$;
 SELECT is(lines_of('SELECT dp_count(*), dp_avg(x, 0, 10), dp_median(x, 0, 10), dp_max(x, 0, 10), dp_mode(kind), dp_bounds(x), dp_clipped(x, 0, 10) FROM facts'),
-'dp_count(*)  (sigma=2.23607 rho=0.1)
-dp_avg(x, 0, 10)  (sigma about 16.8 / N for N rows, rho=0.1)
-dp_median(x, 0, 10)  (sigma of its rank about 11.4 of N rows, rho=0.1)
+'dp_count(*)  (stddev=2.23607 rho=0.1)
+dp_avg(x, 0, 10)  (stddev about 16.8 / N for N rows, rho=0.1)
+dp_median(x, 0, 10)  (stddev of its rank about 11.4 of N rows, rho=0.1)
 dp_max(x, 0, 10)  (about 13.6 rows lie beyond it, rho=0.1)
-dp_mode(kind)  (sigma=2.23607 of each count, rho=0.1)
+dp_mode(kind)  (stddev=2.23607 of each count, rho=0.1)
 dp_bounds(x)  (sees bins of more than 13.41 rows, rho=0.1)
-dp_clipped(x, 0, 10)  (sigma about 3.16 / N for N rows, rho=0.1)
+dp_clipped(x, 0, 10)  (stddev about 3.16 / N for N rows, rho=0.1)
 ', 'lines of EXPLAIN');
 SELECT is(lines_of('SELECT dp_avg(free) FROM people', 'SET dp_cdp.find_bounds = on'),
 'bounds of free  (sees bins of more than 41.32 units, rho=0.01)  found first
-dp_avg(free)  (sigma known when it runs, rho=0.1)  values within bounds that are found first
+dp_avg(free)  (stddev known when it runs, rho=0.1)  values within bounds that are found first
 ', 'with bounds that are found first');
 
 -- --------------------------------------------------------------------------

@@ -268,10 +268,10 @@ SELECT is(:'any'::boolean, false, 'the tables themselves are nobody''s');
 -- what is spent
 -- ------------------------------------------------------------------------
 
-GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) TO PUBLIC;
 CREATE VIEW budget AS SELECT dataset, role, rho_limit, rho_spent, rho_remaining, delta_spent, epsilon_spent FROM dp_cdp.budgets;
 SET SESSION AUTHORIZATION ana;
-SELECT dp_cdp.debit('clinic', 0.25);
+SELECT dp_cdp.debit_budget('clinic', 0.25);
 RESET SESSION AUTHORIZATION;
 SELECT results_eq($$SELECT role::text, rho_limit, rho_spent, rho_remaining, delta_spent FROM budget WHERE dataset = 'clinic' ORDER BY 1$$,
 	$$VALUES ('bob', 2::numeric, 0::numeric, 2::numeric, 0::numeric), ('team', 1, 0.25, 0.75, 0)$$, 'a debit shows');
@@ -301,7 +301,7 @@ SELECT dp_cdp.set_budget('secret', 'bob', rho => 2);
 SELECT ok(renews_at IS NULL AND period IS NULL, 'and none ends it') FROM dp_cdp.budgets WHERE dataset = 'secret';
 SELECT dp_cdp.set_budget('secret', 'bob', rho => 2, period => '0.1 seconds');
 SET SESSION AUTHORIZATION bob;
-SELECT dp_cdp.debit('secret', 0.5);
+SELECT dp_cdp.debit_budget('secret', 0.5);
 RESET SESSION AUTHORIZATION;
 SELECT rho_spent AS spent_before FROM dp_cdp.budget WHERE dataset = 'secret' \gset
 SELECT pg_sleep(0.15);

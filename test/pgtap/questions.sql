@@ -1,4 +1,4 @@
--- dp_cdp.question: what makes two releases ask the same, and what does not.
+-- dp_cdp.question_id: what makes two releases ask the same, and what does not.
 
 SET client_min_messages = error;
 
@@ -52,7 +52,7 @@ DECLARE
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
 	BEGIN
-		SELECT string_agg(coalesce(question, 'unknown'), ' ' ORDER BY question) INTO answer FROM dp_cdp.question(query);
+		SELECT string_agg(coalesce(question, 'unknown'), ' ' ORDER BY question) INTO answer FROM dp_cdp.question_id(query);
 	EXCEPTION WHEN OTHERS THEN
 		answer := 'failed: ' || SQLSTATE || ' ' || SQLERRM;
 	END;
@@ -460,8 +460,8 @@ SELECT ok(known(asked_with('dp_cdp.find_bounds', 'on', 'SELECT avg(born) FROM pe
 
 -- what is told, to whom, and for nothing
 SET SESSION AUTHORIZATION analyst1;
-CREATE TEMP TABLE named AS SELECT aggregate, dataset, length(question) AS n FROM dp_cdp.question('SELECT dept, count(*), sum(price) AS s FROM visits GROUP BY dept');
-CREATE TEMP TABLE selected AS SELECT aggregate, dataset, length(question) AS n FROM dp_cdp.question('SELECT kind, sum(price) AS s FROM visits GROUP BY kind');
+CREATE TEMP TABLE named AS SELECT aggregate, dataset, length(question) AS n FROM dp_cdp.question_id('SELECT dept, count(*), sum(price) AS s FROM visits GROUP BY dept');
+CREATE TEMP TABLE selected AS SELECT aggregate, dataset, length(question) AS n FROM dp_cdp.question_id('SELECT kind, sum(price) AS s FROM visits GROUP BY kind');
 RESET SESSION AUTHORIZATION;
 SELECT results_eq('SELECT * FROM named', $$VALUES ('count(*)', 'clinic', 64), ('sum(price)', 'clinic', 64)$$, 'aggregates are named');
 SELECT results_eq('SELECT * FROM selected', $$VALUES ('sum(price)', 'clinic', 64), ('key selection', 'clinic', 64)$$, 'the selection of keys is a question, too');
@@ -473,7 +473,7 @@ DECLARE
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION nobody1';
 	BEGIN
-		SELECT question INTO answer FROM dp_cdp.question('SELECT count(*) FROM visits');
+		SELECT question INTO answer FROM dp_cdp.question_id('SELECT count(*) FROM visits');
 	EXCEPTION WHEN OTHERS THEN
 		answer := SQLSTATE;
 	END;
@@ -481,7 +481,7 @@ BEGIN
 	RETURN answer;
 END $$;
 SELECT is(asks_as_nobody(), 'ZC001', 'without a budget nothing is told');
-SELECT throws_ok($$SELECT * FROM dp_cdp.question('SELECT 1; SELECT 2')$$, 'ZC004', NULL, 'one query');
-SELECT throws_ok($$SELECT * FROM dp_cdp.question('DELETE FROM visits')$$, 'ZC004', NULL, '... which is a SELECT');
-SELECT is_empty($$SELECT * FROM dp_cdp.question('SELECT 1')$$, 'a query without a release asks nothing');
+SELECT throws_ok($$SELECT * FROM dp_cdp.question_id('SELECT 1; SELECT 2')$$, 'ZC004', NULL, 'one query');
+SELECT throws_ok($$SELECT * FROM dp_cdp.question_id('DELETE FROM visits')$$, 'ZC004', NULL, '... which is a SELECT');
+SELECT is_empty($$SELECT * FROM dp_cdp.question_id('SELECT 1')$$, 'a query without a release asks nothing');
 SELECT * FROM finish();

@@ -1,5 +1,5 @@
 -- Tables that take the place of others: dp_cdp.replace_table, protect_table
--- with another dataset, dp_cdp.release_name, and the copies that
+-- with another dataset, dp_cdp.forget_name, and the copies that
 -- dp_cdp.check_setup() finds.  Scripts, sessions and dumps are in t/reload.pl,
 -- messages in ../sql/admin_errors.sql.
 
@@ -212,7 +212,7 @@ SELECT provoked('CREATE UNLOGGED TABLE u (LIKE good); GRANT SELECT (cost) ON u T
 SELECT provoked('CREATE TABLE own (LIKE good); ALTER TABLE own OWNER TO ana', 'lab.own', 'ana may read it', 'DROP TABLE own');
 SELECT provoked('GRANT SELECT ON good TO ana', 'lab.good', 'ana may read it', $$SELECT dp_cdp.replace_table('visits', 'good'); REVOKE SELECT ON good FROM ana$$);
 SELECT provoked('CREATE TABLE synthetic (LIKE good); GRANT SELECT ON synthetic TO ana, bob', 'lab.synthetic', 'may read it',
-	$$SELECT dp_cdp.release_name('lab.synthetic', 'clinic'), dp_cdp.release_name('lab.synthetic', 'second')$$);
+	$$SELECT dp_cdp.forget_name('lab.synthetic', 'clinic'), dp_cdp.forget_name('lab.synthetic', 'second')$$);
 GRANT SELECT ON few, scaled, typed TO ana;
 SELECT is(string_agg(object, ', ' ORDER BY object), 'lab.scaled', 'columns of other types, or fewer, are no copy; precision does not matter') FROM critical;
 REVOKE SELECT ON few, scaled, typed FROM ana;
@@ -227,8 +227,8 @@ SELECT provoked('GRANT SELECT ON kept TO ana', 'lab.kept', 'copy of rows of prot
 -- names
 -- ------------------------------------------------------------------------
 
-SELECT is(as_role('other', $$SELECT dp_cdp.release_name('lab.good', 'clinic')$$), 'ZC004', 'a protected table has no name to release');
-SELECT is(as_role('other', $$SELECT dp_cdp.release_name('lab.few', 'clinic')$$), '42501', 'for a dataset of its owner''s');
+SELECT is(as_role('other', $$SELECT dp_cdp.forget_name('lab.good', 'clinic')$$), 'ZC004', 'a protected table has no name to release');
+SELECT is(as_role('other', $$SELECT dp_cdp.forget_name('lab.few', 'clinic')$$), '42501', 'for a dataset of its owner''s');
 SELECT is(as_role('other', 'SELECT * FROM dp_cdp.held_names LIMIT 1'), 'NULL', 'names are the owner''s to see');
 SELECT is(as_role('ana', 'SELECT * FROM dp_cdp.held_names LIMIT 1'), 'NULL', 'not an analyst''s');
 SELECT is(as_role('ana', 'SELECT name FROM dp_cdp.held_name LIMIT 1'), '42501', 'nor the table');

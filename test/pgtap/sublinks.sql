@@ -84,9 +84,9 @@ SELECT same(q, q, replace(q, 'FROM visits v WHERE', 'FROM visits v WHERE cust IS
 	'WITH h AS (SELECT day FROM holidays WHERE name = ''x'') SELECT count(*) AS n FROM visits v WHERE day IN (SELECT day FROM h LIMIT 5)'
 	]) AS q;
 -- where there is one row of a unit, whether it has others costs no noise
-SELECT is((SELECT string_agg(substring(line FROM 'sigma=[0-9.]+'), '') FROM explained($$SELECT dp_count(*) FROM customers c WHERE segment IN (SELECT 'a')
+SELECT is((SELECT string_agg(substring(line FROM 'stddev=[0-9.]+'), '') FROM explained($$SELECT dp_count(*) FROM customers c WHERE segment IN (SELECT 'a')
 	AND EXISTS (SELECT FROM orders o WHERE o.cust = c.cust) AND NOT EXISTS (SELECT FROM regions r WHERE r.region = c.email)$$) AS line),
-	(SELECT string_agg(substring(line FROM 'sigma=[0-9.]+'), '') FROM explained('SELECT dp_count(*) FROM customers') AS line), 'a row is not repeated');
+	(SELECT string_agg(substring(line FROM 'stddev=[0-9.]+'), '') FROM explained('SELECT dp_count(*) FROM customers') AS line), 'a row is not repeated');
 -- one value, which is computed before
 SELECT same(q, q, replace(q, 'FROM orders o WHERE', 'FROM orders o WHERE cust IS NOT NULL AND')) FROM unnest(ARRAY[
 	'SELECT count(*) AS n FROM orders o WHERE amount > (SELECT max(pop) FROM regions)',

@@ -81,7 +81,7 @@ BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
 	BEGIN
 		FOR line IN EXECUTE 'EXPLAIN SELECT dp_count(*) FROM ' || source LOOP
-			IF line ~ 'sigma=' THEN result := substring(line, 'sigma=([0-9.]+)'); END IF;
+			IF line ~ 'stddev=' THEN result := substring(line, 'stddev=([0-9.]+)'); END IF;
 		END LOOP;
 	EXCEPTION WHEN OTHERS THEN
 		result := sqlstate || ' ' || sqlerrm;

@@ -16,7 +16,7 @@ Found, but for one time in a thousand, is a variance of 1.26 times theory or its
 
 Then, at prices where noise is of the size of a row: two tables that differ by a
 row in every group cannot be told apart, by all answers of all roles together, better
-than dp_cdp.collusion() allows for one of these rows.  A loss of 3.6 times that is found where the roles together have
+than dp_cdp.spent_together() allows for one of these rows.  A loss of 3.6 times that is found where the roles together have
 rho = 0.8, in `make test-all` one of 2.5 times.  Answers that are as good as the dearest must refute as much of rho as
 dpstat.refuted() says that they do but for once in 1 / CHANCE: 0.1 or 0.28 of 0.8.
 """
@@ -167,7 +167,7 @@ def collusion(tap):
             create(name, rows)
             answers = [ask(name, role, price * unit, ["count(*)"])[0] for role, price in ASKED]
             outputs.append([[float(v) - 1 for v in group] for group in zip(*answers)])
-            claims += psql("SELECT rho, rho_sum FROM dp_cdp.collusion('{a,b,c}') WHERE dataset = '%s'" % name)
+            claims += psql("SELECT rho, rho_sum FROM dp_cdp.spent_together('{a,b,c}') WHERE dataset = '%s'" % name)
         tap.ok(claims[0] == claims[1] and abs(float(claims[0][0]) / (20 * unit) - 1) < 1e-6 < float(claims[0][1]) - float(claims[0][0]),
                "collusion tells rho %g, less than the sum" % (20 * unit), claims)
         rho = float(claims[0][0])

@@ -570,7 +570,7 @@ class Checker:
             self.complain(shape, "not the reference")
         if minus(whole, without) != alone:
             self.complain(shape, "the difference is not what the unit gives")
-        sigmas = [float(s) for s in re.findall(r"sigma=([0-9.e+-]+)", explained)]
+        sigmas = [float(s) for s in re.findall(r"stddev=([0-9.e+-]+)", explained)]
         if not sigmas:
             self.complain(shape, "no sigma in EXPLAIN: " + explained)
             return

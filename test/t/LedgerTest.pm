@@ -124,7 +124,7 @@ sub ledger_database
 	$node->safe_psql('postgres', "CREATE DATABASE $db STRATEGY file_copy");
 	$node->safe_psql($db, <<EOC);
 CREATE EXTENSION dp_cdp;
-GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) TO PUBLIC;
 EOC
 	return;
 }

@@ -36,7 +36,7 @@ dataset($node, 'test', 'd');
 budget($node, 'test', 'd', 'ana', 2, '1 month', q{now() + '1 month'});
 budget($node, 'test', 'd', 'bob', 1, '1 hour', q{now() + '20 minutes'});
 
-my $ask = q{SELECT dp_cdp.debit('d', 1)};
+my $ask = q{SELECT dp_cdp.debit_budget('d', 1)};
 my $spent_up = qr/ZC001: privacy budget exhausted for dataset "d": asked rho 1, remaining 0 \(role "ana"\); it renews at/;
 is(debit_error($node, 'test', 'ana', "$ask; $ask"), '', 'a budget is spent');
 is(debit_error($node, 'test', 'bob', $ask), '', 'and another');
@@ -75,7 +75,7 @@ by_hand('budget', 'failures = 0, failures_since = NULL');
 # kept answers
 my $question = q{SELECT dp_count(*) > -100000 FROM visits};
 set_clock(400 * $day);
-$node->safe_psql('test', q{SELECT dp_cdp.refresh('clinic')});
+$node->safe_psql('test', q{SELECT dp_cdp.forget_answers('clinic')});
 set_clock(0);
 debit($node, 'test', 'ana', $question);
 my $spent = balance($node, 'test', 'clinic', 'ana');
@@ -98,13 +98,13 @@ is(debit_error($node, 'test', 'ana', $ask), '', 'set back, it goes on with what 
 like(debit_error($node, 'test', 'ana', $ask), $spent_up, 'and does not renew twice');
 is(value($node, 'test', q{SELECT renews_at FROM dp_cdp.budget WHERE dataset = 'd' AND role_name = 'ana'}), $renews_at, 'until the next date');
 by_hand('budget', q{failures_since = now() + '2 days'});
-by_hand('dataset', q{refreshed_at = now() + '2 days'});
+by_hand('dataset', q{forgotten_at = now() + '2 days'});
 my $all = findings();
 like($all, qr/^budget of role ana, dataset d: renews on .*, later than after a period.* -> repeat dp_cdp\.set_budget as it was/m, 'renewals too far away are found');
 like($all, qr/^budget of role ana, dataset d: counts failures of the day that begins on .* -> SELECT dp_cdp\.reset_failures\('d', 'ana'\)$/m, 'and days of failures');
-like($all, qr/^dataset clinic: was refreshed on .* -> SELECT dp_cdp\.refresh\('clinic'\)$/m, 'and datasets that were refreshed');
+like($all, qr/^dataset clinic: was refreshed on .* -> SELECT dp_cdp\.forget_answers\('clinic'\)$/m, 'and datasets that were refreshed');
 like($all, qr/^audit: \d+ rows are of times to come/m, 'and rows of the audit');
-$node->safe_psql('test', q{SELECT dp_cdp.refresh(name) FROM dp_cdp.dataset});
+$node->safe_psql('test', q{SELECT dp_cdp.forget_answers(name) FROM dp_cdp.dataset});
 $node->safe_psql('test', q{SELECT dp_cdp.reset_failures(dataset, role) FROM dp_cdp.budget});
 $node->safe_psql('test', q{SELECT dp_cdp.set_budget('d', 'ana', rho => 2, period => '1 month'), dp_cdp.set_budget('d', 'bob', rho => 1, period => '1 hour')});
 unlike(findings(), qr/^(budget|dataset)/m, 'the remedies help');

@@ -22,7 +22,7 @@ $node->safe_psql('postgres', "CREATE DATABASE $_ TEMPLATE other") for @many;
 # Too few slots
 # ---------------------------------------------------------------------------
 
-debit($node, $_, 'ana', q{SELECT dp_cdp.debit('clinic', 0.01)}) for qw(test other);
+debit($node, $_, 'ana', q{SELECT dp_cdp.debit_budget('clinic', 0.01)}) for qw(test other);
 is(value($node, 'test', q{SELECT finding FROM dp_cdp.check_setup() WHERE object = 'max_worker_processes'}), '', 'check_setup says nothing of slots where there are enough');
 
 $node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 2');

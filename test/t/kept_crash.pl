@@ -35,7 +35,7 @@ EOC
 $node->safe_psql('test', <<'EOC');
 CREATE VIEW public.spent AS
 	SELECT role_name::text AS who, ledger_id, rho_spent FROM dp_cdp.budget UNION ALL SELECT 'cap', ledger_id, rho_spent FROM dp_cdp.dataset;
-CREATE VIEW public.began AS SELECT coalesce(refreshed_at, '-infinity') AS refreshed_at FROM dp_cdp.dataset;
+CREATE VIEW public.began AS SELECT coalesce(forgotten_at, '-infinity') AS forgotten_at FROM dp_cdp.dataset;
 CREATE TABLE public.before AS TABLE public.spent;
 EOC
 
@@ -164,17 +164,17 @@ sub holds
 
 	is(value($node, 'test', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), '0', "$what: no question is locked");
 	is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', "$what: balances are the log's");
-	is(value($node, 'test', "SELECT count(*) FROM (SELECT FROM dp_cdp.kept_answer WHERE began > (SELECT refreshed_at FROM public.began) GROUP BY question HAVING count(DISTINCT began) > 1) s"), '0',
+	is(value($node, 'test', "SELECT count(*) FROM (SELECT FROM dp_cdp.kept_answer WHERE began > (SELECT forgotten_at FROM public.began) GROUP BY question HAVING count(DISTINCT began) > 1) s"), '0',
 		"$what: a question has one ladder");
 	# one column each: a balance has paid for the dearest answer of each question
 	is(value($node, 'test', <<'EOC'), '', "$what: each balance has paid for the dearest it knows, and no more");
 WITH b AS (SELECT s.who, s.ledger_id, s.rho_spent - (SELECT before.rho_spent FROM public.before WHERE before.who = s.who) AS rho_spent FROM public.spent s)
 SELECT string_agg(who || ' ' || rho_spent || ' ' || knows, ', ') FROM (
-	SELECT who, rho_spent, coalesce((SELECT sum(most) FROM (SELECT max(rho) AS most FROM dp_cdp.kept_answer k WHERE b.ledger_id = ANY (paid_by) AND began > (SELECT refreshed_at FROM public.began) GROUP BY question) m), 0) AS knows FROM b) s
+	SELECT who, rho_spent, coalesce((SELECT sum(most) FROM (SELECT max(rho) AS most FROM dp_cdp.kept_answer k WHERE b.ledger_id = ANY (paid_by) AND began > (SELECT forgotten_at FROM public.began) GROUP BY question) m), 0) AS knows FROM b) s
 WHERE rho_spent <> knows
 EOC
 	my %paid = map { split /=/ } split /\n/, value($node, 'test', "SELECT b.role_name || '=' || count(DISTINCT k.question)"
-		  . " FROM dp_cdp.budget b JOIN dp_cdp.kept_answer k ON b.ledger_id = ANY (k.paid_by) AND k.began > (SELECT refreshed_at FROM public.began) GROUP BY b.role_name");
+		  . " FROM dp_cdp.budget b JOIN dp_cdp.kept_answer k ON b.ledger_id = ANY (k.paid_by) AND k.began > (SELECT forgotten_at FROM public.began) GROUP BY b.role_name");
 	for my $role (@roles)
 	{
 		cmp_ok(scalar(grep { /^$role / } keys %knows), '<=', $paid{$role} // 0, "$what: $role has paid for what it was shown");
@@ -232,7 +232,7 @@ sub wait_for_server
 sub anew
 {
 	%answer = %knows = ();
-	$node->safe_psql('test', "SELECT dp_cdp.refresh('d')");
+	$node->safe_psql('test', "SELECT dp_cdp.forget_answers('d')");
 	$node->safe_psql('test', 'DELETE FROM public.before; INSERT INTO public.before TABLE public.spent');
 	return;
 }
@@ -407,9 +407,9 @@ sub paid
 	return (value($node, 'test', "SELECT trim_scale((sum(rho_spent) - $before) * 1000000) FROM dp_cdp.dataset"), $out);
 }
 
-$node->append_conf('postgresql.conf', "dp_cdp.kept_size = 1kB\n");
+$node->append_conf('postgresql.conf', "dp_cdp.reuse_max_size = 1kB\n");
 $node->reload;
-$node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.kept_size') = '1kB'});
+$node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.reuse_max_size') = '1kB'});
 $node->safe_psql('test', "SELECT dp_cdp.set_keys('v', 'id', (SELECT array_agg(i) FROM generate_series(1, 2000) i))");
 my $long = 'SELECT count(*) FROM v GROUP BY id ORDER BY id LIMIT 1;';
 my ($cost, $shown) = paid('ana', $long);
@@ -425,10 +425,10 @@ like($both, qr/^1\|(-?\d+)\n1\|\1$/, 'shown twice');
 
 # a better answer whose last piece is too long, as it has more noise: whoever asks next is shown another
 # draw, so that both together are not one answer of that price
-$node->append_conf('postgresql.conf', "dp_cdp.kept_size = 3kB\n");
+$node->append_conf('postgresql.conf', "dp_cdp.reuse_max_size = 3kB\n");
 $node->reload;
-$node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.kept_size') = '3kB'});
-my $known = "(SELECT rho FROM dp_cdp.collusion(ARRAY['" . join("','", @roles) . "']::regrole[]))";
+$node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.reuse_max_size') = '3kB'});
+my $known = "(SELECT rho FROM dp_cdp.spent_together(ARRAY['" . join("','", @roles) . "']::regrole[]))";
 my $gap = "SELECT trim_scale($known - rho_spent) FROM dp_cdp.dataset";
 my $gap_before = value($node, 'test', $gap);
 foreach my $asked ([0, '100'], [0, '100.000001'], [1, '100.000001'], [2, '100.000001'])

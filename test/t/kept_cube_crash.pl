@@ -161,7 +161,7 @@ for my $death (@deaths)
 	is(spent(), join(' ', $ana + 8, $bob + 8, $cap + 8), "$what: and pays for it, and the cap does not");
 	is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', "$what: balances are the log's");
 	is(value($node, 'test', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), '0', "$what: no question is locked");
-	$node->safe_psql('test', "SELECT dp_cdp.refresh('d')");
+	$node->safe_psql('test', "SELECT dp_cdp.forget_answers('d')");
 }
 
 # who asks while the answers that somebody has paid for are read waits for them

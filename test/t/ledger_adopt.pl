@@ -33,7 +33,7 @@ sub spend
 {
 	my ($db, $role, $rho, $dataset) = @_;
 	$dataset //= 'd';
-	return debit_error($node, $db, $role, "SELECT dp_cdp.debit('$dataset', $rho)");
+	return debit_error($node, $db, $role, "SELECT dp_cdp.debit_budget('$dataset', $rho)");
 }
 
 sub spent
@@ -121,7 +121,7 @@ is(spend('copy', 'ana', 1), '', 'which pays');
 is(spent('copy', 'ana'), '7.5', 'from its balance and the surcharge');
 is(spent('copy', 'ana', 'e'), '1', 'the other has none');
 like(spend('copy', 'ana', 1, 'e'), $refused, 'and waits');
-like(debit_error($node, 'copy', 'ana', q{SELECT dp_cdp.debit('d', 1); SELECT dp_cdp.debit('e', 1)}), $refused, 'whatever was asked before');
+like(debit_error($node, 'copy', 'ana', q{SELECT dp_cdp.debit_budget('d', 1); SELECT dp_cdp.debit_budget('e', 1)}), $refused, 'whatever was asked before');
 is(value($node, 'copy', 'SELECT dp_cdp.ledger_problem() IS NULL'), 'f', 'the ledger waits');
 $node->restart;
 is(spend('copy', 'ana', 1), '', 'adopted is adopted, after a restart');
@@ -152,7 +152,7 @@ sub script
 
 $node->command_ok([ 'pg_dump', '-Fc', '-f', "$dir/test.dump", $node->connstr('test') ], 'dump');
 my $last = value($node, 'test', 'SELECT max(id) FROM dp_cdp.release_log');
-debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 0.01) FROM generate_series(1, 200)});
+debit($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.01) FROM generate_series(1, 200)});
 is(spend('test', 'bob', 4), '', 'bob, after the dump');
 my @now = map { spent('test', $_) } qw(ana bob team eve);
 script('test', qq{\\copy (SELECT * FROM dp_cdp.release_log WHERE id > $last) TO '$dir/log.csv' CSV HEADER}, 'the log since is exported');
@@ -167,7 +167,7 @@ INSERT INTO dp_cdp.release_log OVERRIDING SYSTEM VALUE SELECT * FROM exported OR
 EOC
 $node->safe_psql('back', 'SELECT dp_cdp.adopt_ledger()');
 is(join(' ', map { spent('back', $_) } qw(ana bob team eve)), join(' ', @now), 'balances are what they were at last');
-is(debit_error($node, 'back', 'ana', q{SELECT dp_cdp.debit('d', 0.01) FROM generate_series(1, 200)}), '', '200 more debits, without one that fails');
+is(debit_error($node, 'back', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.01) FROM generate_series(1, 200)}), '', '200 more debits, without one that fails');
 is(value($node, 'back', 'SELECT count(*) = max(id) FROM dp_cdp.release_log'), 't', 'their numbers go on');
 
 # ---------------------------------------------------------------------------
@@ -204,7 +204,7 @@ is(value($node, 'test', q{SELECT string_agg(severity || ' ' || object, ', ') FRO
 
 # an owner's surcharge on a ledger that was never used
 $node->safe_psql('postgres', 'CREATE DATABASE first');
-$node->safe_psql('first', q{CREATE EXTENSION dp_cdp; GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
+$node->safe_psql('first', q{CREATE EXTENSION dp_cdp; GRANT EXECUTE ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) TO PUBLIC;
 	SELECT dp_cdp.create_dataset('d'), dp_cdp.create_dataset('e');
 	SELECT dp_cdp.set_budget(n, 'ana', rho => 10) FROM unnest('{d,e}'::text[]) n; SELECT dp_cdp.alter_dataset('d', new_owner => 'clinic');
 	SET SESSION AUTHORIZATION clinic; SELECT dp_cdp.adopt_ledger(0.5, dataset => 'd')});

@@ -80,7 +80,7 @@ my $size = value($node, 'test', q{SELECT pg_total_relation_size('dp_cdp.release_
 my $times = by_run(10, 40);
 my $file = PostgreSQL::Test::Utils::tempdir() . '/flood.sql';
 PostgreSQL::Test::Utils::append_to_file($file,
-	"SET SESSION AUTHORIZATION stranger;\nDO \$\$ BEGIN FOR i IN 1..50 LOOP BEGIN PERFORM dp_cdp.debit('d', 0.1); EXCEPTION WHEN OTHERS THEN NULL; END;"
+	"SET SESSION AUTHORIZATION stranger;\nDO \$\$ BEGIN FOR i IN 1..50 LOOP BEGIN PERFORM dp_cdp.debit_budget('d', 0.1); EXCEPTION WHEN OTHERS THEN NULL; END;"
 	  . " BEGIN PERFORM cost FROM visits; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END \$\$;\n");
 $node->command_ok([ 'pgbench', '-n', '-f', $file, '-c', 8, '-j', 2, '-t', $times, $node->connstr('test') ], 'a flood');
 ok($node->poll_query_until('test', qq{SELECT sum(repeats) = $times * 400 FROM dp_cdp.release_log WHERE role_name = 'stranger' AND kind = 'refused'}),
@@ -98,7 +98,7 @@ is(value($node, 'test', q{SELECT string_agg(severity, ',') FROM dp_cdp.check_led
 # of very many kinds
 debit($node, 'test', 'dba', q{SELECT dp_cdp.create_dataset('many ' || i) FROM generate_series(1, 300) i});
 $node->safe_psql('test', q{CREATE ROLE curious LOGIN});
-debit($node, 'test', 'curious', q{DO $$ BEGIN FOR i IN 1..3000 LOOP BEGIN PERFORM dp_cdp.debit('many ' || 1 + i % 300, 0.1);
+debit($node, 'test', 'curious', q{DO $$ BEGIN FOR i IN 1..3000 LOOP BEGIN PERFORM dp_cdp.debit_budget('many ' || 1 + i % 300, 0.1);
 	EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END $$});
 ok($node->poll_query_until('test', q{SELECT sum(repeats) = 3000 FROM dp_cdp.release_log WHERE role_name = 'curious'}), 'refused by 300 datasets, and counted');
 cmp_ok(value($node, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE role_name = 'curious'}), '<=', 202, 'in a hundred rows a minute');
@@ -135,16 +135,16 @@ is(value($node, 'test', q{SELECT coalesce(string_agg(DISTINCT who, ', '), 'nobod
 $node->append_conf('postgresql.conf', "dp_cdp.max_debits_per_second = 10\n");
 $node->reload;
 $node->poll_query_until('test', q{SELECT current_setting('dp_cdp.max_debits_per_second') = '10'});
-like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 0.001) FROM generate_series(1, 100)}),
+like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.001) FROM generate_series(1, 100)}),
 	qr/ZC003: role "ana" asks the privacy ledger more often than a role may in a second; nothing was debited/, 'more debits than a role may');
 is(last_row('ana', 'refused', 'reason'), 'ZC003 rate', 'the reason');
 sleep 1;
-debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 0.001)});
+debit($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.001)});
 pass('a second later it may again');
 $node->append_conf('postgresql.conf', "dp_cdp.max_debits_per_second = 0\ndp_cdp.max_refusals_per_second = 3\n");
 $node->reload;
 $node->poll_query_until('test', q{SELECT current_setting('dp_cdp.max_refusals_per_second') = '3'});
-my $err = debit_error($node, 'test', 'bob', join('', (q{SELECT dp_cdp.debit('d', 1);} . "\n") x 40));
+my $err = debit_error($node, 'test', 'bob', join('', (q{SELECT dp_cdp.debit_budget('d', 1);} . "\n") x 40));
 like($err, qr/ZC001.*ZC003: role "bob" asks/s, 'refusals have a limit, too');
 
 # datasets are not for everybody to create

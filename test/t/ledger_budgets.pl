@@ -55,36 +55,36 @@ dataset($node, 'test', 'd', 10);
 budget($node, 'test', 'd', 'ana', 1);
 budget($node, 'test', 'd', 'team', 1.5);
 
-try_debit('within both', 'd', 'ana', q{SELECT dp_cdp.debit('d', 0.75)});
+try_debit('within both', 'd', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.75)});
 balances('d', 'ana 0.75, team 0.75', 'both pay');
-try_debit('beyond her own', 'd', 'ana', q{SELECT dp_cdp.debit('d', 0.5)},
+try_debit('beyond her own', 'd', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.5)},
 	qr/ZC001: privacy budget exhausted for dataset "d": asked rho 0\.5, remaining 0\.25 \(role "ana"\).*dp_cdp\.set_budget.*DETAIL:  Asked rho 0\.5, remaining 0\.25\./s);
 balances('d', 'ana 0.75, team 0.75', 'none pays');
-try_debit('the group pays for members without a budget', 'd', 'bob', q{SELECT dp_cdp.debit('d', 0.5)});
+try_debit('the group pays for members without a budget', 'd', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.5)});
 balances('d', 'ana 0.75, team 1.25', 'the group alone');
-try_debit('beyond the group\'s', 'd', 'bob', q{SELECT dp_cdp.debit('d', 0.375)}, qr/ZC001.*remaining 0\.25 \(role "team"\)/);
-try_debit('to the last unit', 'd', 'ana', q{SELECT dp_cdp.debit('d', 0.249999999999)});
-try_debit('one unit too much', 'd', 'ana', q{SELECT dp_cdp.debit('d', 0.000000000002)}, qr/asked rho 0\.000000000002, remaining 0\.000000000001/);
-try_debit('the last unit', 'd', 'ana', q{SELECT dp_cdp.debit('d', 0.000000000001)});
-try_debit('nothing is left', 'd', 'ana', q{SELECT dp_cdp.debit('d', 0.000000000001)}, qr/ZC001.*remaining 0 /);
+try_debit('beyond the group\'s', 'd', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.375)}, qr/ZC001.*remaining 0\.25 \(role "team"\)/);
+try_debit('to the last unit', 'd', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.249999999999)});
+try_debit('one unit too much', 'd', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.000000000002)}, qr/asked rho 0\.000000000002, remaining 0\.000000000001/);
+try_debit('the last unit', 'd', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.000000000001)});
+try_debit('nothing is left', 'd', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.000000000001)}, qr/ZC001.*remaining 0 /);
 balances('d', 'ana 1, team 1.5', 'exactly spent');
-try_debit('rounded up to a unit', 'd', 'root', q{SELECT dp_cdp.debit('d', 0.0000000000001)}, qr/asked|has no privacy budget/);
+try_debit('rounded up to a unit', 'd', 'root', q{SELECT dp_cdp.debit_budget('d', 0.0000000000001)}, qr/asked|has no privacy budget/);
 
-try_debit('a stranger', 'd', 'stranger', q{SELECT dp_cdp.debit('d', 0.1)},
+try_debit('a stranger', 'd', 'stranger', q{SELECT dp_cdp.debit_budget('d', 0.1)},
 	qr/ZC001: role "stranger" has no privacy budget for dataset "d"; the dataset's owner can give one with dp_cdp\.set_budget/);
-try_debit('no such dataset', 'd', 'ana', q{SELECT dp_cdp.debit('nowhere', 0.1)}, qr/ZC004: there is no dataset "nowhere"/);
-try_debit($_, 'd', 'ana', "SELECT dp_cdp.debit('d', $_)", qr/ZC004: rho must be greater than 0/)
+try_debit('no such dataset', 'd', 'ana', q{SELECT dp_cdp.debit_budget('nowhere', 0.1)}, qr/ZC004: there is no dataset "nowhere"/);
+try_debit($_, 'd', 'ana', "SELECT dp_cdp.debit_budget('d', $_)", qr/ZC004: rho must be greater than 0/)
   for '0', '-1', q{'NaN'}, q{'Infinity'}, '1e7';
-try_debit("delta $_", 'd', 'ana', "SELECT dp_cdp.debit('d', 0.1, $_)", qr/ZC004: delta must be/)
+try_debit("delta $_", 'd', 'ana', "SELECT dp_cdp.debit_budget('d', 0.1, $_)", qr/ZC004: delta must be/)
   for '-1', '2', q{'NaN'};
 
 # a new budget counts at once, though the worker is warm
 budget($node, 'test', 'd', 'stranger', 1);
-try_debit('a new budget', 'd', 'stranger', q{SELECT dp_cdp.debit('d', 0.5)});
+try_debit('a new budget', 'd', 'stranger', q{SELECT dp_cdp.debit_budget('d', 0.5)});
 $node->safe_psql('test', 'GRANT team TO stranger');
-try_debit('a new membership', 'd', 'stranger', q{SELECT dp_cdp.debit('d', 0.25)}, qr/ZC001.*remaining 0 \(role "team"\)/);
+try_debit('a new membership', 'd', 'stranger', q{SELECT dp_cdp.debit_budget('d', 0.25)}, qr/ZC001.*remaining 0 \(role "team"\)/);
 $node->safe_psql('test', 'REVOKE team FROM stranger');
-try_debit('a membership that ended', 'd', 'stranger', q{SELECT dp_cdp.debit('d', 0.25)});
+try_debit('a membership that ended', 'd', 'stranger', q{SELECT dp_cdp.debit_budget('d', 0.25)});
 
 # ---------------------------------------------------------------------------
 # SET ROLE does not pool budgets; NOINHERIT; superusers
@@ -92,19 +92,19 @@ try_debit('a membership that ended', 'd', 'stranger', q{SELECT dp_cdp.debit('d',
 
 dataset($node, 'test', 'e');
 budget($node, 'test', 'e', $_, 10) for qw(ana team grandteam root loner);
-try_debit('inherited over two levels', 'e', 'ana', q{SELECT dp_cdp.debit('e', 1)});
+try_debit('inherited over two levels', 'e', 'ana', q{SELECT dp_cdp.debit_budget('e', 1)});
 balances('e', 'ana 1, grandteam 1, loner 0, root 0, team 1', 'over two levels');
-try_debit('SET ROLE', 'e', 'ana', q{SET ROLE team; SELECT dp_cdp.debit('e', 1)});
+try_debit('SET ROLE', 'e', 'ana', q{SET ROLE team; SELECT dp_cdp.debit_budget('e', 1)});
 balances('e', 'ana 2, grandteam 2, loner 0, root 0, team 2', 'session_user still pays');
-try_debit('NOINHERIT', 'e', 'loner', q{SELECT dp_cdp.debit('e', 1)});
+try_debit('NOINHERIT', 'e', 'loner', q{SELECT dp_cdp.debit_budget('e', 1)});
 balances('e', 'ana 2, grandteam 2, loner 1, root 0, team 2', 'what is not inherited does not pay');
-try_debit('NOINHERIT with SET ROLE', 'e', 'loner', q{SET ROLE team; SELECT dp_cdp.debit('e', 1)});
+try_debit('NOINHERIT with SET ROLE', 'e', 'loner', q{SET ROLE team; SELECT dp_cdp.debit_budget('e', 1)});
 balances('e', 'ana 2, grandteam 3, loner 2, root 0, team 3', 'with SET ROLE it does');
-try_debit('a superuser', 'e', 'root', q{SELECT dp_cdp.debit('e', 1)});
+try_debit('a superuser', 'e', 'root', q{SELECT dp_cdp.debit_budget('e', 1)});
 balances('e', 'ana 2, grandteam 3, loner 2, root 1, team 3', 'a superuser pays from his own');
-try_debit('a superuser in a group', 'e', 'root2', q{SELECT dp_cdp.debit('e', 1)});
+try_debit('a superuser in a group', 'e', 'root2', q{SELECT dp_cdp.debit_budget('e', 1)});
 balances('e', 'ana 2, grandteam 4, loner 2, root 1, team 4', 'and from his groups\'');
-try_debit('a superuser without a budget', 'e', 'postgres', q{SELECT dp_cdp.debit('e', 1)}, qr/ZC001: role "postgres" has no privacy budget/);
+try_debit('a superuser without a budget', 'e', 'postgres', q{SELECT dp_cdp.debit_budget('e', 1)}, qr/ZC001: role "postgres" has no privacy budget/);
 
 # ---------------------------------------------------------------------------
 # The dataset's cap; delta
@@ -112,14 +112,14 @@ try_debit('a superuser without a budget', 'e', 'postgres', q{SELECT dp_cdp.debit
 
 dataset($node, 'test', 'capped', 1);
 budget($node, 'test', 'capped', $_, 10) for qw(ana stranger);
-try_debit('within the cap', 'capped', 'ana', q{SELECT dp_cdp.debit('capped', 0.75)});
-try_debit('beyond the cap', 'capped', 'stranger', q{SELECT dp_cdp.debit('capped', 0.5)},
+try_debit('within the cap', 'capped', 'ana', q{SELECT dp_cdp.debit_budget('capped', 0.75)});
+try_debit('beyond the cap', 'capped', 'stranger', q{SELECT dp_cdp.debit_budget('capped', 0.5)},
 	qr/ZC001: privacy budget exhausted for dataset "capped": asked rho 0\.5, which is more than its lifetime cap (?!.*remain).*dp_cdp\.alter_dataset/s);
 balances('capped', 'ana 0.75, stranger 0', 'none pays');
-try_debit('delta', 'capped', 'ana', q{SELECT dp_cdp.debit('capped', 0.01, 9e-7)});
-try_debit('too much delta', 'capped', 'ana', q{SELECT dp_cdp.debit('capped', 0.01, 2e-7)},
+try_debit('delta', 'capped', 'ana', q{SELECT dp_cdp.debit_budget('capped', 0.01, 9e-7)});
+try_debit('too much delta', 'capped', 'ana', q{SELECT dp_cdp.debit_budget('capped', 0.01, 2e-7)},
 	qr/ZC001.*asked delta 0\.0000002, remaining 0\.0000001 \(role "ana"\)/);
-try_debit('delta of the dataset', 'capped', 'stranger', q{SELECT dp_cdp.debit('capped', 0.01, 2e-7)},
+try_debit('delta of the dataset', 'capped', 'stranger', q{SELECT dp_cdp.debit_budget('capped', 0.01, 2e-7)},
 	qr/ZC001.*asked delta 0\.0000002, which is more than its lifetime cap (?!.*remain)/s);
 is(value($node, 'test', q{SELECT trim_scale(rho_spent) || ' ' || delta_spent::float8 FROM dp_cdp.dataset WHERE name = 'capped'}),
 	'0.76 9e-07', 'the dataset\'s totals');
@@ -159,7 +159,7 @@ for my $p (@periods)
 		. " UPDATE dp_cdp.budget SET rho_spent = 1.25 WHERE role = '$role'::regrole;"
 		. ' ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard;');
 	my $before = value($node, 'test', "SELECT coalesce(renews_at::text, 'null') FROM dp_cdp.budget WHERE role = '$role'::regrole");
-	my $err = debit_error($node, 'test', $role, q{SELECT dp_cdp.debit('p', 1)});
+	my $err = debit_error($node, 'test', $role, q{SELECT dp_cdp.debit_budget('p', 1)});
 
 	if ($renews eq 'yes')
 	{
@@ -178,7 +178,7 @@ for my $p (@periods)
 is(value($node, 'test', q{SELECT renews_at - '2001-01-31'::timestamptz > '20 years' AND extract(day FROM renews_at) IN (28, 29, 30, 31) FROM dp_cdp.budget WHERE role = 'p2'::regrole}),
 	't', 'whole months from the first date');
 is(value($node, 'test', q{SELECT renews_at::text FROM dp_cdp.budget WHERE role = 'p4'::regrole}), 'infinity', 'beyond the calendar');
-like(debit_error($node, 'test', 'p5', q{SELECT dp_cdp.debit('p', 1)}),
+like(debit_error($node, 'test', 'p5', q{SELECT dp_cdp.debit_budget('p', 1)}),
 	qr/it renews at 20\d\d-.*DETAIL:  Asked rho 1, remaining 0\.25, renews at 20\d\d-/s, 'the error says when it renews');
 
 # ---------------------------------------------------------------------------
@@ -216,8 +216,8 @@ is(value($node, 'test', q{SELECT length(aggregates) BETWEEN 500 AND 6144 FROM dp
 # The audit
 # ---------------------------------------------------------------------------
 
-debit_error($node, 'test', 'ana', q{SET application_name = 'tableau'; SET ROLE team; SELECT dp_cdp.debit('capped', 100, 1e-9)});
-is(value($node, 'test', q{SELECT concat_ws('|', dataset, role::regrole, session_role::regrole, application, aggregates, groups, rho, delta::float8, sigma, granted) FROM dp_cdp.release_log ORDER BY id DESC LIMIT 1}),
+debit_error($node, 'test', 'ana', q{SET application_name = 'tableau'; SET ROLE team; SELECT dp_cdp.debit_budget('capped', 100, 1e-9)});
+is(value($node, 'test', q{SELECT concat_ws('|', dataset, role::regrole, session_role::regrole, application, aggregates, groups, rho, delta::float8, stddev, granted) FROM dp_cdp.release_log ORDER BY id DESC LIMIT 1}),
 	'capped|team|ana|tableau|debit by hand|100|1e-09|f', 'a refusal in the log');
 is(value($node, 'test', <<'EOC'), 't', 'balances are the sums of the log');
 SELECT bool_and(d.rho_spent = l.rho AND d.delta_spent = l.delta)

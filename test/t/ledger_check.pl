@@ -38,9 +38,9 @@ sub tamper
 }
 
 is(findings(), 'none', 'a fresh ledger');
-debit($node, 'test', 'ana', qq{SET application_name = 'a "quoted" name'; SELECT dp_cdp.debit('d', 0.125, 1e-9) FROM generate_series(1, 20); SELECT dp_cdp.debit('e', 1)});
-debit($node, 'test', 'bob', q{SELECT dp_cdp.debit('d', 0.25) FROM generate_series(1, 20)});
-like(debit_error($node, 'test', 'stranger', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC001/, 'a refusal');
+debit($node, 'test', 'ana', qq{SET application_name = 'a "quoted" name'; SELECT dp_cdp.debit_budget('d', 0.125, 1e-9) FROM generate_series(1, 20); SELECT dp_cdp.debit_budget('e', 1)});
+debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.25) FROM generate_series(1, 20)});
+like(debit_error($node, 'test', 'stranger', q{SELECT dp_cdp.debit_budget('d', 1)}), qr/ZC001/, 'a refusal');
 is(findings(), 'none', 'debits and refusals');
 is(value($node, 'test', q{SELECT count(*) FILTER (WHERE hash IS NULL) || ' ' || count(*) FROM dp_cdp.release_log}), '0 42', 'each row has a hash');
 is(value($node, 'test', q{SELECT count(hash) FROM dp_cdp.releases}) . ' ' . value($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT count(hash) || ' of ' || count(*) FROM dp_cdp.releases}),
@@ -50,7 +50,7 @@ is(value($node, 'test', q{SELECT count(hash) FROM dp_cdp.releases}) . ' ' . valu
 is(value($node, 'test', q{
 	SELECT bool_and(hash = sha256(coalesce(before, decode(repeat('00', 32), 'hex')) || convert_to(concat(
 		f(id::text), f((extract(epoch FROM released_at - '2000-01-01 00:00:00+00') * 1000000)::bigint::text), f(dataset),
-		f(role_name), f(session_role_name), f(application), f(aggregates), f(groups), f(rho::text), f(delta::text), f(sigma),
+		f(role_name), f(session_role_name), f(application), f(aggregates), f(groups), f(rho::text), f(delta::text), f(stddev),
 		f(CASE WHEN granted THEN 't' ELSE 'f' END), f(CASE WHEN failed THEN 't' ELSE 'f' END), f(kind), f(reason), f(query),
 		f(tables), f(client), f(array_to_string(paid_by, ','))), 'UTF8')))
 	FROM (SELECT *, lag(hash) OVER (ORDER BY id) AS before FROM dp_cdp.release_log) l
@@ -129,38 +129,38 @@ like(debit_error($node, 'test', 'postgres', qq{INSERT INTO dp_cdp.budget (datase
 # ---------------------------------------------------------------------------
 
 is(balance($node, 'test', 'd', 'ana'), '2.5', 'before');
-debit($node, 'test', 'dba', q{SELECT dp_cdp.correct('d', 'ana', 1.5, 'a table on paper'); ROLLBACK});
+debit($node, 'test', 'dba', q{SELECT dp_cdp.correct_spent('d', 'ana', 1.5, 'a table on paper'); ROLLBACK});
 is(balance($node, 'test', 'd', 'ana'), '4', 'the owner corrects upwards');
-like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.correct('d', 'ana', -1, 'a mistake')}), qr/42501: only superusers may lower/, 'not downwards');
-debit($node, 'test', 'postgres', q{SELECT dp_cdp.correct('d', 'ana', -1.25, 'a mistake')});
+like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.correct_spent('d', 'ana', -1, 'a mistake')}), qr/42501: only superusers may lower/, 'not downwards');
+debit($node, 'test', 'postgres', q{SELECT dp_cdp.correct_spent('d', 'ana', -1.25, 'a mistake')});
 is(balance($node, 'test', 'd', 'ana'), '2.75', 'superusers do');
-debit($node, 'test', 'postgres', q{SELECT dp_cdp.correct('d', NULL, 2, 'another list'); SELECT dp_cdp.correct('d', NULL, -2, 'was the same')});
+debit($node, 'test', 'postgres', q{SELECT dp_cdp.correct_spent('d', NULL, 2, 'another list'); SELECT dp_cdp.correct_spent('d', NULL, -2, 'was the same')});
 is(value($node, 'test', q{SELECT trim_scale(rho_spent) FROM dp_cdp.dataset WHERE name = 'd'}), '7.75', 'the cap follows, or is corrected alone');
-like(debit_error($node, 'test', 'postgres', q{SELECT dp_cdp.correct('d', 'ana', -2.76, 'x')}),
+like(debit_error($node, 'test', 'postgres', q{SELECT dp_cdp.correct_spent('d', 'ana', -2.76, 'x')}),
 	qr/ZC004: role "ana" has spent rho 2\.75 of dataset "d", and a correction cannot leave less than nothing/, 'never below nothing');
-debit($node, 'test', 'dba', q{SELECT dp_cdp.debit('d', 0.25, 0, role => 'bob')});
+debit($node, 'test', 'dba', q{SELECT dp_cdp.debit_budget('d', 0.25, 0, role => 'bob')});
 is(balance($node, 'test', 'd', 'bob'), '5.25', 'a debit on behalf of bob');
 is(value($node, 'test', q{SELECT string_agg(concat_ws(' ', kind, role, session_role, rho, reason), ', ' ORDER BY id) FROM dp_cdp.releases WHERE id > 43}),
 	'correction ana dba 1.5 a table on paper, correction ana postgres -1.25 a mistake, correction postgres 2 another list, '
 	  . 'correction postgres -2 was the same, granted bob dba 0.25', 'each is a row with a reason');
 is(findings(), 'none', 'and the ledger adds up');
 like(debit_error($node, 'test', $_->[0], "SELECT dp_cdp.$_->[1]"), $_->[2], "$_->[0]: $_->[1]")
-  for ([ 'ana', q{correct('d', 'ana', 1, 'x')}, qr/42501: must be owner of dataset "d"/ ],
-	[ 'dba', q{correct('d', 'stranger', 1, 'x')}, qr/ZC001: role "stranger" has no privacy budget/ ],
-	[ 'dba', q{correct('nowhere', 'ana', 1, 'x')}, qr/ZC004: dataset "nowhere" does not exist/ ],
-	[ 'dba', q{correct(NULL, 'ana', 1, 'x')}, qr/ZC004/ ],
-	[ 'dba', q{correct('d', 'ana', NULL, 'x')}, qr/ZC004: rho must be given/ ],
-	[ 'dba', q{correct('d', 'ana', 0, 'x')}, qr/ZC004: rho must be greater than 0/ ],
-	[ 'dba', q{correct('d', 'ana', 'NaN', 'x')}, qr/ZC004/ ],
-	[ 'postgres', q{correct('d', 'ana', '-Infinity', 'x')}, qr/ZC004/ ],
-	[ 'dba', q{correct('d', 'ana', 1e9, 'x')}, qr/ZC004/ ],
-	[ 'dba', q{correct('d', 'ana', 1, NULL)}, qr/ZC004: a correction needs a reason/ ],
-	[ 'dba', q{correct('d', 'ana', 1, '  ')}, qr/ZC004: a correction needs a reason/ ],
-	[ 'dba', q{correct('d', '0', 1, 'x')}, qr/ZC004: role is no role/ ],
-	[ 'ana', q{debit('d', 1, 0, 'bob')}, qr/42501: must be owner of dataset "d"/ ],
-	[ 'dba', q{debit('d', 1, 0, NULL::regrole)}, qr/ZC004: role is no role/ ],
-	[ 'dba', q{debit('d', -1, 0, 'bob')}, qr/ZC004: rho must be/ ],
-	[ 'dba', q{debit('d', 100, 0, 'bob')}, qr/ZC001: privacy budget exhausted.*role "bob"/ ]);
+  for ([ 'ana', q{correct_spent('d', 'ana', 1, 'x')}, qr/42501: must be owner of dataset "d"/ ],
+	[ 'dba', q{correct_spent('d', 'stranger', 1, 'x')}, qr/ZC001: role "stranger" has no privacy budget/ ],
+	[ 'dba', q{correct_spent('nowhere', 'ana', 1, 'x')}, qr/ZC004: dataset "nowhere" does not exist/ ],
+	[ 'dba', q{correct_spent(NULL, 'ana', 1, 'x')}, qr/ZC004/ ],
+	[ 'dba', q{correct_spent('d', 'ana', NULL, 'x')}, qr/ZC004: rho must be given/ ],
+	[ 'dba', q{correct_spent('d', 'ana', 0, 'x')}, qr/ZC004: rho must be greater than 0/ ],
+	[ 'dba', q{correct_spent('d', 'ana', 'NaN', 'x')}, qr/ZC004/ ],
+	[ 'postgres', q{correct_spent('d', 'ana', '-Infinity', 'x')}, qr/ZC004/ ],
+	[ 'dba', q{correct_spent('d', 'ana', 1e9, 'x')}, qr/ZC004/ ],
+	[ 'dba', q{correct_spent('d', 'ana', 1, NULL)}, qr/ZC004: a correction needs a reason/ ],
+	[ 'dba', q{correct_spent('d', 'ana', 1, '  ')}, qr/ZC004: a correction needs a reason/ ],
+	[ 'dba', q{correct_spent('d', '0', 1, 'x')}, qr/ZC004: role is no role/ ],
+	[ 'ana', q{debit_budget('d', 1, 0, 'bob')}, qr/42501: must be owner of dataset "d"/ ],
+	[ 'dba', q{debit_budget('d', 1, 0, NULL::regrole)}, qr/ZC004: role is no role/ ],
+	[ 'dba', q{debit_budget('d', -1, 0, 'bob')}, qr/ZC004: rho must be/ ],
+	[ 'dba', q{debit_budget('d', 100, 0, 'bob')}, qr/ZC001: privacy budget exhausted.*role "bob"/ ]);
 is(findings(), 'none', 'nothing of that has changed anything');
 
 # a cap that is spent, of which budgets show nothing
@@ -190,8 +190,8 @@ is(findings(), 'none', 'and the chain holds');
 is(value($node, 'test', q{SELECT dp_cdp.prune_releases(now())}), value($node, 'test', q{SELECT 0}) + 11, 'the owner of the extension prunes all');
 is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.pruned'), 1, 'one stretch');
 is(findings(), 'none', 'the chain holds');
-debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 0.125)});
-debit($node, 'test', 'bob', q{SELECT dp_cdp.debit('d', 0.125)});
+debit($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.125)});
+debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.125)});
 is(findings(), 'none', 'and goes on');
 is(value($node, 'test', q{SELECT dp_cdp.prune_releases(now()) > 0 AND dp_cdp.prune_releases('2001-01-01') = 0}), 't', 'again');
 is(findings(), 'none', 'checkpoints of checkpoints');
@@ -206,9 +206,9 @@ like(findings(), qr/critical/, 'a checkpoint that is missing');
 # a renewal begins anew, and so does the sum
 $node->safe_psql('test', 'SELECT dp_cdp.empty_ledger()');
 is(findings(), 'none', 'an empty ledger');
-debit($node, 'test', 'bob', q{SELECT dp_cdp.debit('d', 1)});
+debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 1)});
 tamper(q{UPDATE dp_cdp.budget SET renews_at = now() - interval '1 minute' WHERE role = 'bob'::regrole});
-debit($node, 'test', 'bob', q{SELECT dp_cdp.debit('d', 0.5)});
+debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.5)});
 is(balance($node, 'test', 'd', 'bob'), '0.5', 'renewed');
 is(findings(), 'none', 'the sum begins with the period');
 $node->safe_psql('test', 'SELECT dp_cdp.prune_releases(now())');

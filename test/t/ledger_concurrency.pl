@@ -18,7 +18,7 @@ $node->safe_psql('test', 'CREATE ROLE ana LOGIN');
 dataset($node, 'test', 'd');
 my $units = by_run(5_000, 20_000);
 budget($node, 'test', 'd', 'postgres', "$units * 1e-12");
-my $answered = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('d', 0.000000000001);},
+my $answered = pgbench_run($node, 'test', q{SELECT dp_cdp.debit_budget('d', 0.000000000001);},
 	'-c', 64, '-j', 2, '-t', 1000)->();
 is($answered, $units, "64 clients get exactly $units units");
 is(value($node, 'test', 'SELECT rho_limit = rho_spent FROM dp_cdp.budget'), 't', 'the budget is spent exactly');
@@ -35,7 +35,7 @@ EOC
 dataset($node, 'test', 'm', '0.000000001');
 budget($node, 'test', 'm', join(',', map { "r$_" } 1 .. 20), '0.0000000001');
 $answered = pgbench_run($node, 'test',
-	"\\set i random(1, 20)\nSET SESSION AUTHORIZATION r:i;\nSELECT dp_cdp.debit('m', 0.000000000001);",
+	"\\set i random(1, 20)\nSET SESSION AUTHORIZATION r:i;\nSELECT dp_cdp.debit_budget('m', 0.000000000001);",
 	'-c', 16, '-j', 2, '-t', 5000, '--max-tries=1', '-M', 'simple')->();
 is(value($node, 'test', q{SELECT count(*) FROM dp_cdp.budget WHERE rho_spent > rho_limit}), '0', 'no budget is overdrawn');
 is(value($node, 'test', q{SELECT bool_and(b.rho_spent = coalesce(l.rho, 0)) FROM dp_cdp.budget b LEFT JOIN
@@ -50,7 +50,7 @@ is(value($node, 'test', q{SELECT sum(b.rho_spent) = max(d.rho_spent) FROM dp_cdp
 
 dataset($node, 'test', 'busy');
 budget($node, 'test', 'busy', 'postgres', 1000);
-my $bench = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('busy', 0.000001);}, '-c', 8, '-j', 2, '-T', by_run(2, 4));
+my $bench = pgbench_run($node, 'test', q{SELECT dp_cdp.debit_budget('busy', 0.000001);}, '-c', 8, '-j', 2, '-T', by_run(2, 4));
 for (1 .. by_run(4, 15))
 {
 	# as set_budget would; and maintenance that moves rows
@@ -68,9 +68,9 @@ unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/^(?!.*(?:too many
 dataset($node, 'test', 'other');
 budget($node, 'test', 'other', 'postgres', 1000);
 my $holder = hold_row($node, 'test', q{SELECT FROM dp_cdp.budget WHERE dataset = 'busy' FOR UPDATE});
-my $run = background($node, 'test', q{SELECT dp_cdp.debit('busy', 1);});
+my $run = background($node, 'test', q{SELECT dp_cdp.debit_budget('busy', 1);});
 wait_waiting($node, 'test', 1);
-is(debit_error($node, 'test', 'postgres', q{SELECT dp_cdp.debit('other', 1) FROM generate_series(1, 3)}), '', 'other datasets go on');
+is(debit_error($node, 'test', 'postgres', q{SELECT dp_cdp.debit_budget('other', 1) FROM generate_series(1, 3)}), '', 'other datasets go on');
 wait_waiting($node, 'test', 1);
 release_row($node, $holder);
 is(finish($run), '', 'and the one that was locked too, once it is free');
@@ -85,7 +85,7 @@ for my $db (qw(db1 db2))
 	dataset($node, $db, 'd');
 	budget($node, $db, 'd', 'postgres', 1000);
 }
-my @bench = map { pgbench_run($node, $_, q{SELECT dp_cdp.debit('d', 1);}, '-c', 4, '-t', 100) } qw(db1 db2);
+my @bench = map { pgbench_run($node, $_, q{SELECT dp_cdp.debit_budget('d', 1);}, '-c', 4, '-t', 100) } qw(db1 db2);
 is(join(' ', map { $_->() } @bench), '400 400', 'two databases at once');
 is(join(' ', map { balance($node, $_, 'd', 'postgres') } qw(db1 db2)), '400 400', 'each in its own ledger');
 is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'}) >= 2, 1, 'with workers that idle');

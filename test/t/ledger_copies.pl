@@ -12,7 +12,7 @@ use Test::More;
 
 my $refused = qr/ZC003: the privacy ledger was copied, restored or promoted.*dp_cdp\.adopt_ledger\(\).*/s;
 my $copied = qr/${refused}DETAIL:  The ledger was written in another data directory, of which this one is a copy, or a former state of this one was put back\. The dataset's owner can adopt dataset "d" by itself: dp_cdp\.adopt_ledger\(dataset => 'd'\)\./;
-my $ask = q{SELECT dp_cdp.debit('d', 1)};
+my $ask = q{SELECT dp_cdp.debit_budget('d', 1)};
 
 my $node = ledger_node('main', init => { allows_streaming => 1, extra => [ '-k', '-g', '--wal-segsize=1' ] }, conf => "allow_in_place_tablespaces = on\nwal_keep_size = 256MB\n");
 ledger_database($node, 'test');

@@ -29,7 +29,7 @@ EOC
 	return;
 }
 
-my $script = q{SELECT dp_cdp.debit('d', 1);};
+my $script = q{SELECT dp_cdp.debit_budget('d', 1);};
 
 sub crash
 {
@@ -90,13 +90,13 @@ consistent('terminated and cancelled');
 $node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_delay = 10s\n");
 $node->restart;
 $before = balance($node, 'test', 'd', 'ana') // 0;
-debit($node, 'test', 'ana', q{SET synchronous_commit = off; SELECT dp_cdp.debit('d', 1) FROM generate_series(1, 7);});
+debit($node, 'test', 'ana', q{SET synchronous_commit = off; SELECT dp_cdp.debit_budget('d', 1) FROM generate_series(1, 7);});
 $node->stop('immediate');
 $node->start;
 is(balance($node, 'test', 'd', 'ana') - $before, 7, 'synchronous_commit = off, then a crash');
 
 # prepared transactions and crashes do not bring anything back
-debit($node, 'test', 'ana', q{BEGIN; SELECT dp_cdp.debit('d', 1); PREPARE TRANSACTION 'p';});
+debit($node, 'test', 'ana', q{BEGIN; SELECT dp_cdp.debit_budget('d', 1); PREPARE TRANSACTION 'p';});
 $node->stop('immediate');
 $node->start;
 $node->safe_psql('test', q{ROLLBACK PREPARED 'p'});
@@ -125,7 +125,7 @@ $node->restart;
 my $commit = background($node, 'postgres', 'SET synchronous_commit = on; CREATE TABLE waits ()');
 waits_for_standby('client backend');
 my $debit = background($node, 'test',
-	q{SET SESSION AUTHORIZATION ana; SET synchronous_commit = off; SELECT dp_cdp.debit('d', 1)});
+	q{SET SESSION AUTHORIZATION ana; SET synchronous_commit = off; SELECT dp_cdp.debit_budget('d', 1)});
 waits_for_standby('dp_cdp ledger');
 wait_waiting($node, 'test', 1);
 pass('no answer without the standby');
@@ -140,7 +140,7 @@ is(balance($node, 'test', 'd', 'ana') - $before, 1, 'and debited');
 
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});
 $node->restart;
-like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 1)}),
+like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}),
 	qr/add shared_preload_libraries = 'dp_cdp' to postgresql\.conf and restart|shared_preload_libraries/,
 	'not preloaded');
 

@@ -14,7 +14,7 @@ use Test::More;
 die "test/kept/kept_test.c was not built" unless $ENV{KEPT_TEST} && -f $ENV{KEPT_TEST};
 
 my $R = 1_000_000_000_000;    # amounts of one rho
-my $node = ledger_node('main', conf => "dp_cdp.kept_answers = 1000\n");
+my $node = ledger_node('main', conf => "dp_cdp.reuse_max_answers = 1000\n");
 
 sub api
 {
@@ -170,7 +170,7 @@ sub together
 	my ($role, $roles) = @_;
 
 	return value($node, 'test',
-		"SET SESSION AUTHORIZATION $role; SELECT dataset || ' ' || rho || ' of ' || rho_sum FROM dp_cdp.collusion('$roles')");
+		"SET SESSION AUTHORIZATION $role; SELECT dataset || ' ' || rho || ' of ' || rho_sum FROM dp_cdp.spent_together('$roles')");
 }
 
 is(together('owner', '{ana}'), 'd 0.135 of 0.135', 'what ana knows');
@@ -179,8 +179,8 @@ is(together('owner', '{ana,bob}'), 'd 0.135 of 0.205', 'together they know what 
 is(together('postgres', '{ana,bob,ana}'), 'd 0.135 of 0.205', 'asked by a superuser');
 is(together('ana', '{ana}'), 'd 0.135 of 0.135', 'ana asks about herself');
 is(together('stranger', '{stranger}'), '', 'a stranger knows nothing');
-like(debit_error($node, 'test', 'ana', "SELECT * FROM dp_cdp.collusion('{ana,bob}')"), qr/42501: only owners of datasets/, 'others are not for ana to ask about');
-like(debit_error($node, 'test', 'owner', "SELECT * FROM dp_cdp.collusion('{ana,NULL}')"), qr/ZC004: roles must not be NULL/, 'nobody');
+like(debit_error($node, 'test', 'ana', "SELECT * FROM dp_cdp.spent_together('{ana,bob}')"), qr/42501: only owners of datasets/, 'others are not for ana to ask about');
+like(debit_error($node, 'test', 'owner', "SELECT * FROM dp_cdp.spent_together('{ana,NULL}')"), qr/ZC004: roles must not be NULL/, 'nobody');
 is(value($node, 'test', "SET SESSION AUTHORIZATION owner; SELECT paid_by_roles = (SELECT sum(rho_spent) FROM dp_cdp.budgets) FROM dp_cdp.overview WHERE role IS NULL"),
 	't', 'overview shows what roles have paid beside what they know');
 is(value($node, 'test', "SELECT sum(repeats) FROM dp_cdp.release_log WHERE granted"), '6', 'each release is one');
@@ -195,7 +195,7 @@ is(buy('bob', 'q5', 0.9), '', 'bob spends most');
 like(buy('bob', 'q6', 0.5, credits => {}), qr/ZC001/, 'what a balance owes has to fit');
 is(buy('ana', 'q5', 0.5, credits => { cap => 0.5 }), '', 'the cap owes nothing');
 is(buy('bob', 'q5', 0.9, credits => { bob => 0.9, cap => 0.9 }), '', 'an empty budget owes nothing');
-$node->safe_psql('test', "SELECT dp_cdp.correct('d', 'bob', 0.5, 'test')");
+$node->safe_psql('test', "SELECT dp_cdp.correct_spent('d', 'bob', 0.5, 'test')");
 is(buy('bob', 'q5', 0.9, credits => { bob => 0.9, cap => 0.9 }), '', 'nor one that is below nothing');
 agrees('after refusals');
 
@@ -221,7 +221,7 @@ like(value($node, 'test', "SET SESSION AUTHORIZATION bob; BEGIN ISOLATION LEVEL 
 for my $sql ('DELETE FROM dp_cdp.kept_answer', "UPDATE dp_cdp.kept_answer SET answer = 'x'", 'TRUNCATE dp_cdp.kept_answer')
 {
 	my ($rc, $out, $err) = $node->psql('test', $sql);
-	like($err, qr/table dp_cdp\.kept_answer cannot be changed directly; use dp_cdp\.refresh/, $sql);
+	like($err, qr/table dp_cdp\.kept_answer cannot be changed directly; use dp_cdp\.forget_answers/, $sql);
 }
 
 # ---------------------------------------------------------------------------
@@ -269,8 +269,8 @@ for my $bad ("'-1 day'", "'infinity'", "'200 years'", "'1 month -40 days'")
 	# before 17 no interval is infinite
 	like(debit_error($node, 'test', 'postgres', "SELECT dp_cdp.alter_dataset('d', reuse => $bad)"), qr/ZC004: reuse says for how long|22007/, "reuse $bad");
 }
-like(debit_error($node, 'test', 'bob', "SELECT dp_cdp.refresh('d')"), qr/42501: must be owner of dataset "d"/, 'refresh is the owner\'s');
-like(debit_error($node, 'test', 'owner', "SELECT dp_cdp.refresh('nowhere')"), qr/ZC004: dataset "nowhere" does not exist/, 'of a dataset');
+like(debit_error($node, 'test', 'bob', "SELECT dp_cdp.forget_answers('d')"), qr/42501: must be owner of dataset "d"/, 'refresh is the owner\'s');
+like(debit_error($node, 'test', 'owner', "SELECT dp_cdp.forget_answers('nowhere')"), qr/ZC004: dataset "nowhere" does not exist/, 'of a dataset');
 like(finish($run), qr/ZC003: the answer could not be kept and is not shown: the kept answers are being changed by somebody else; .*stays charged/,
 	'locks of others are not waited for forever');
 release_row($node, $holder);
@@ -343,12 +343,12 @@ agrees('after crashes');
 # Eviction: whole ladders, least recently used first
 # ---------------------------------------------------------------------------
 
-$node->safe_psql('test', "SELECT dp_cdp.refresh('d')");
+$node->safe_psql('test', "SELECT dp_cdp.forget_answers('d')");
 is(look('q1'), '', 'refresh ends all');
 is(value($node, 'test', "SELECT count(*) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL OR NOT ended"), '0', 'values are gone');
 cmp_ok(value($node, 'test', "SELECT count(*) FROM dp_cdp.kept_answer"), '>', 10, 'who paid stays');
 $now = value($node, 'test', 'SELECT clock_timestamp()');
-$node->append_conf('postgresql.conf', "dp_cdp.kept_answers = 4\n");
+$node->append_conf('postgresql.conf', "dp_cdp.reuse_max_answers = 4\n");
 $node->reload;
 for my $i (1 .. 4)
 {
@@ -360,7 +360,7 @@ ok($node->poll_query_until('test', "SELECT count(*) = 4 FROM dp_cdp.kept_answer 
 is(value($node, 'test', "SELECT string_agg(convert_from(answer, 'UTF8'), ' ' ORDER BY answer) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL"),
 	'e1 e3 e4 e5', 'the least recently used has gone');
 is(look('e2'), '', 'and is not given');
-$node->append_conf('postgresql.conf', "dp_cdp.kept_answers = 1000\ndp_cdp.kept_size = 20kB\n");
+$node->append_conf('postgresql.conf', "dp_cdp.reuse_max_answers = 1000\ndp_cdp.reuse_max_size = 20kB\n");
 $node->reload;
 for my $i (1 .. 3)
 {

@@ -19,7 +19,7 @@ $node->safe_psql('test', q{
 my $rows = 1_000_000;
 # what an export would bring back: of busy, and every 50,000th of ana
 $node->safe_psql('test', qq{
-	INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, groups, rho, delta, sigma, granted,
+	INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, groups, rho, delta, stddev, granted,
 		kind, query, tables, client, released_at, paid_by, role_name, session_role_name)
 	SELECT 'd', r.role, r.role, 'notebook', 'dp_count(*), dp_sum(cost)', 'dept', 0.01, 0, '7.08, 1234.5', true, 'granted',
 		'SELECT dept, dp_count(*), dp_sum(cost) FROM visits JOIN patients USING (patient_id) WHERE visited_on > now() - interval ''1 year'' GROUP BY dept ORDER BY dept',
@@ -28,7 +28,7 @@ $node->safe_psql('test', qq{
 		JOIN LATERAL (SELECT role, role_name, ledger_id AS id FROM dp_cdp.budget WHERE role = CASE WHEN i % 50000 = 0 THEN 'ana'::regrole ELSE 'busy'::regrole END) r ON true
 		JOIN dp_cdp.dataset d ON d.name = 'd'});
 $node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
-debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 0.01)});
+debit($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.01)});
 $node->safe_psql('test', 'VACUUM ANALYZE dp_cdp.release_log');
 is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log'), $rows + 1, "$rows rows");
 

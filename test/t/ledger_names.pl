@@ -25,8 +25,8 @@ $node->safe_psql('test', q{
 	SELECT dp_cdp.protect_table('visits', 'd', 'patient');
 	REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM boss;		-- would keep it from being dropped elsewhere
 });
-debit($node, 'test', $_, q{SELECT dp_cdp.debit('d', 1)}) for qw(ana bob carl);
-like(debit_error($node, 'test', 'stranger', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC001: role "stranger" has no privacy budget/, 'a stranger');
+debit($node, 'test', $_, q{SELECT dp_cdp.debit_budget('d', 1)}) for qw(ana bob carl);
+like(debit_error($node, 'test', 'stranger', q{SELECT dp_cdp.debit_budget('d', 1)}), qr/ZC001: role "stranger" has no privacy budget/, 'a stranger');
 
 sub budgets
 {
@@ -69,7 +69,7 @@ $node->safe_psql('postgres', qq{
 	CREATE ROLE heir LOGIN; CREATE ROLE heir2 LOGIN; SET allow_system_table_mods = on;
 	UPDATE pg_authid SET oid = $oid WHERE rolname = 'heir'; UPDATE pg_authid SET oid = $boss WHERE rolname = 'heir2'});
 is(value($node, 'test', q{SELECT 'heir'::regrole::oid}), $oid, 'another role has its OID now');
-like(debit_error($node, 'test', 'heir', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC001: role "heir" has no privacy budget/, 'and not its budget');
+like(debit_error($node, 'test', 'heir', q{SELECT dp_cdp.debit_budget('d', 1)}), qr/ZC001: role "heir" has no privacy budget/, 'and not its budget');
 is(budgets($node, 'heir'), 'none', 'sees no budget');
 is(releases($node, 'heir'), 'heir heir 1', 'and of the audit its own refusal alone');
 is(budgets($node), 'ana 1 missing, bob bob 1, carl carl 1', 'for the owner nothing has changed');
@@ -80,7 +80,7 @@ like(value($node, 'test', 'SELECT finding || remedy FROM dp_cdp.check_setup()'),
 
 # the heir gets a budget of his own, beside the old one, and may be dropped without it
 debit($node, 'test', 'dba', q{SELECT dp_cdp.set_budget('d', 'heir', rho => 2)});
-debit($node, 'test', 'heir', q{SELECT dp_cdp.debit('d', 0.5)});
+debit($node, 'test', 'heir', q{SELECT dp_cdp.debit_budget('d', 0.5)});
 is(budgets($node), 'ana 1 missing, bob bob 1, carl carl 1, heir heir 0.5', 'two rows of one OID');
 debit($node, 'test', 'dba', q{SELECT dp_cdp.drop_budget('d', 'heir')});
 is(budgets($node), 'ana 1 missing, bob bob 1, carl carl 1', 'each is dropped by itself');
@@ -99,7 +99,7 @@ is(value($node, 'test', q{SELECT concat_ws(' ', owner_name, owner) FROM dp_cdp.d
 
 $node->safe_psql('postgres', 'ALTER ROLE bob RENAME TO robert');
 is(budgets($node, 'robert'), 'robert robert 1', 'renamed in another database: the same budget');
-debit($node, 'test', 'robert', q{SELECT dp_cdp.debit('d', 1)});
+debit($node, 'test', 'robert', q{SELECT dp_cdp.debit_budget('d', 1)});
 is(releases($node, 'robert'), 'bob robert 1, robert robert 1', 'and the same rows, by the names of then');
 debit($node, 'test', 'dba', q{SELECT dp_cdp.set_budget('d', 'robert', rho => 20)});
 is(budgets($node), 'carl carl 1, robert robert 2', 'set_budget changes that budget');
@@ -132,16 +132,16 @@ $other->safe_psql('test', q{SELECT dp_cdp.adopt_ledger()});
 like(debit_error($other, 'test', 'heir', 'SELECT dp_count(*) FROM visits'), qr/ZC001: role "heir" has no privacy budget for dataset "d"; the dataset's owner/,
 	'and afterwards that he has none');
 like(budgets($other), qr/carl 1 missing/, 'adopted: carl is still missing');
-$other->safe_psql('test', 'GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC');
-like(debit_error($other, 'test', 'karl', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC001: role "karl" has no privacy budget/, 'until somebody says who he is');
+$other->safe_psql('test', 'GRANT EXECUTE ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) TO PUBLIC');
+like(debit_error($other, 'test', 'karl', q{SELECT dp_cdp.debit_budget('d', 1)}), qr/ZC001: role "karl" has no privacy budget/, 'until somebody says who he is');
 # in one session, as the worker believes for a second what it has read
-is(debit_error($other, 'test', 'postgres', q{SELECT dp_cdp.adopt_role('carl', 'karl'); SET SESSION AUTHORIZATION karl; SELECT dp_cdp.debit('d', 1)}),
+is(debit_error($other, 'test', 'postgres', q{SELECT dp_cdp.adopt_role('carl', 'karl'); SET SESSION AUTHORIZATION karl; SELECT dp_cdp.debit_budget('d', 1)}),
 	'', 'adopt_role, and a debit at once');
 $other->safe_psql('test', q{SELECT dp_cdp.adopt_role('bob', 'robert')});
 is(budgets($other), 'karl karl 2, robert robert 2', 'adopt_role says who it is');
 is(releases($other, 'karl'), 'carl karl 1, karl karl 1, karl karl 1', 'and he has his audit');
 like(releases($other, 'stranger'), qr/^stranger stranger 1$/, 'of the same name: by adopt_ledger');
-debit($other, 'test', 'karl', q{SELECT dp_cdp.debit('d', 1)});
+debit($other, 'test', 'karl', q{SELECT dp_cdp.debit_budget('d', 1)});
 is(budgets($other, 'karl'), 'karl karl 3', 'who goes on from there');
 like(debit_error($other, 'test', 'postgres', "SELECT dp_cdp.adopt_role($_)"), qr/ZC004/, "adopt_role($_)")
   for q{NULL, 'karl'}, q{'carl', NULL}, q{'nobody', 'karl'}, q{'carl', '0'};
@@ -164,15 +164,15 @@ is(budgets($other), 'heir heir 0, karl karl 3, robert robert 2', 'and dropped as
 $node->safe_psql('test', q{CREATE ROLE lost LOGIN; CREATE ROLE lost_owner; SELECT dp_cdp.create_dataset('far'), dp_cdp.create_dataset('away');
 	SELECT dp_cdp.set_budget(n, 'lost', rho => 10) FROM unnest('{d,far}'::text[]) n;
 	SELECT dp_cdp.alter_dataset('away', new_owner => 'lost_owner');
-	SELECT dp_cdp.debit('d', 1, 0, 'lost'); SET SESSION AUTHORIZATION lost; SELECT dp_cdp.debit('d', 1); SELECT dp_cdp.debit('far', 1)});
+	SELECT dp_cdp.debit_budget('d', 1, 0, 'lost'); SET SESSION AUTHORIZATION lost; SELECT dp_cdp.debit_budget('d', 1); SELECT dp_cdp.debit_budget('far', 1)});
 $node->safe_psql('postgres', 'DROP ROLE lost; DROP ROLE lost_owner; CREATE ROLE lost LOGIN; CREATE ROLE lost_owner');
 debit($node, 'test', 'dba', q{SELECT dp_cdp.adopt_ledger(dataset => 'd')});
 is(value($node, 'test', q{SELECT string_agg(dataset || CASE WHEN role_missing THEN ' missing' ELSE ' ' || role END, ', ' ORDER BY dataset)
 	FROM dp_cdp.budgets WHERE role_name = 'lost'}), 'd lost, far missing', 'who has the name gets the budget of that dataset');
-like(debit_error($node, 'test', 'lost', q{SELECT dp_cdp.debit('far', 1)}), qr/ZC001: role "lost" has no privacy budget/, 'not that of another');
+like(debit_error($node, 'test', 'lost', q{SELECT dp_cdp.debit_budget('far', 1)}), qr/ZC001: role "lost" has no privacy budget/, 'not that of another');
 like(debit_error($node, 'test', 'lost_owner', q{SELECT dp_cdp.set_budget('away', 'lost', rho => 1)}), qr/42501: must be owner/, 'nor another dataset');
 $node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
-is(debit_error($node, 'test', 'lost', q{SELECT dp_cdp.debit('far', 1)}), '', 'whoever adopts all decides about all');
+is(debit_error($node, 'test', 'lost', q{SELECT dp_cdp.debit_budget('far', 1)}), '', 'whoever adopts all decides about all');
 is(value($node, 'test', q{SELECT owner FROM dp_cdp.datasets WHERE dataset = 'away'}), 'lost_owner', 'of datasets, too');
 $node->safe_psql('test', q{SELECT dp_cdp.drop_budget(n, 'lost') FROM unnest('{d,far}'::text[]) n});
 
@@ -183,10 +183,10 @@ $node->safe_psql('test', q{SELECT dp_cdp.drop_budget(n, 'lost') FROM unnest('{d,
 # paul is piet now; anna is anja, and there is another anna; emil was dropped, and there is another, with a budget of his own
 $node->safe_psql('test', q{CREATE ROLE paul LOGIN; CREATE ROLE anna LOGIN; CREATE ROLE emil LOGIN});
 debit($node, 'test', 'dba', qq{SELECT dp_cdp.set_budget('d', '$_', rho => 10)}) for qw(paul anna emil);
-debit($node, 'test', $_, q{SELECT dp_cdp.debit('d', 1)}) for qw(paul anna emil);
+debit($node, 'test', $_, q{SELECT dp_cdp.debit_budget('d', 1)}) for qw(paul anna emil);
 $node->safe_psql('postgres', q{ALTER ROLE paul RENAME TO piet; ALTER ROLE anna RENAME TO anja; CREATE ROLE anna LOGIN; DROP ROLE emil; CREATE ROLE emil LOGIN});
 debit($node, 'test', 'dba', q{SELECT dp_cdp.set_budget('d', 'emil', rho => 5)});
-debit($node, 'test', 'emil', q{SELECT dp_cdp.debit('d', 2)});
+debit($node, 'test', 'emil', q{SELECT dp_cdp.debit_budget('d', 2)});
 $node->command_ok([ 'pg_dump', '-f', "$dump.2", $node->connstr('test') ], 'dump');
 $node->command_ok([ 'pg_dumpall', '-g', '-f', "$dump.globals", '-d', $node->connstr('postgres') ], 'dump of roles');
 my $third = ledger_node('third');

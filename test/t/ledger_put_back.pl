@@ -15,7 +15,7 @@ use Test::More;
 use Time::HiRes qw(stat usleep utime);
 
 my $refused = qr/ZC003: the privacy ledger was copied, restored or promoted.*DETAIL:  The ledger was written in another data directory, of which this one is a copy, or a former state of this one was put back\./s;
-my $ask = q{SELECT dp_cdp.debit('d', 1)};
+my $ask = q{SELECT dp_cdp.debit_budget('d', 1)};
 
 my $node = ledger_node('main', init => { allows_streaming => 1, extra => ['--wal-segsize=1'] });
 my $data = $node->data_dir;
@@ -26,7 +26,7 @@ for my $name ('d', 'e')
 	dataset($node, 'test', $name);
 	budget($node, 'test', $name, 'ana', 10000);
 }
-is(debit_error($node, 'test', 'ana', "$ask; SELECT dp_cdp.debit('e', 1)"), '', 'the first debits');
+is(debit_error($node, 'test', 'ana', "$ask; SELECT dp_cdp.debit_budget('e', 1)"), '', 'the first debits');
 
 sub token { return value($node, 'test', 'SELECT file FROM dp_cdp.ledger_stamp'); }
 
@@ -132,7 +132,7 @@ $node->safe_psql('test', q{SELECT dp_cdp.adopt_ledger(dataset => 'd', surcharge_
 is(debit_error($node, 'test', 'ana', $ask), '', 'one dataset is adopted by itself');
 $node->restart;
 is(debit_error($node, 'test', 'ana', $ask), '', 'for good');
-like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit('e', 1)}), $waits, 'the other one waits');
+like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('e', 1)}), $waits, 'the other one waits');
 $node->stop;
 run('rm', '-rf', $kept);
 run('cp', '-a', $data, $kept);

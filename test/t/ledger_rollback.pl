@@ -28,38 +28,38 @@ sub spends
 	return;
 }
 
-spends('plain', q{SELECT dp_cdp.debit('d', 1);});
-spends('rolled back', q{BEGIN; SELECT dp_cdp.debit('d', 1); ROLLBACK;});
+spends('plain', q{SELECT dp_cdp.debit_budget('d', 1);});
+spends('rolled back', q{BEGIN; SELECT dp_cdp.debit_budget('d', 1); ROLLBACK;});
 spends('savepoint',
-	q{BEGIN; SAVEPOINT s; SELECT dp_cdp.debit('d', 1); ROLLBACK TO s; COMMIT;});
+	q{BEGIN; SAVEPOINT s; SELECT dp_cdp.debit_budget('d', 1); ROLLBACK TO s; COMMIT;});
 spends('exception block', q{DO $$ BEGIN
-	PERFORM dp_cdp.debit('d', 1); RAISE division_by_zero;
+	PERFORM dp_cdp.debit_budget('d', 1); RAISE division_by_zero;
 EXCEPTION WHEN division_by_zero THEN NULL; END $$;});
-spends('read only', q{BEGIN READ ONLY; SELECT dp_cdp.debit('d', 1); COMMIT;});
+spends('read only', q{BEGIN READ ONLY; SELECT dp_cdp.debit_budget('d', 1); COMMIT;});
 spends('repeatable read',
-	q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; SELECT dp_cdp.debit('d', 1); ROLLBACK;});
+	q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; SELECT dp_cdp.debit_budget('d', 1); ROLLBACK;});
 spends('serializable',
-	q{BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT 1; SELECT dp_cdp.debit('d', 1); ROLLBACK;});
+	q{BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT 1; SELECT dp_cdp.debit_budget('d', 1); ROLLBACK;});
 spends('deferrable',
-	q{BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE; SELECT dp_cdp.debit('d', 1); COMMIT;});
+	q{BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE; SELECT dp_cdp.debit_budget('d', 1); COMMIT;});
 spends('cursor, then an error',
-	q{BEGIN; DECLARE c CURSOR FOR SELECT dp_cdp.debit('d', 1); FETCH c; ROLLBACK;});
+	q{BEGIN; DECLARE c CURSOR FOR SELECT dp_cdp.debit_budget('d', 1); FETCH c; ROLLBACK;});
 spends('prepared transaction',
-	q{BEGIN; SELECT dp_cdp.debit('d', 1); PREPARE TRANSACTION 'p'; ROLLBACK PREPARED 'p';});
-spends('synchronous_commit off', q{SET synchronous_commit = off; SELECT dp_cdp.debit('d', 1);});
-spends('statement_timeout that is not reached', q{SET statement_timeout = '10s'; SELECT dp_cdp.debit('d', 1);});
+	q{BEGIN; SELECT dp_cdp.debit_budget('d', 1); PREPARE TRANSACTION 'p'; ROLLBACK PREPARED 'p';});
+spends('synchronous_commit off', q{SET synchronous_commit = off; SELECT dp_cdp.debit_budget('d', 1);});
+spends('statement_timeout that is not reached', q{SET statement_timeout = '10s'; SELECT dp_cdp.debit_budget('d', 1);});
 
 # on a parallel leader
 my $force = value($node, 'test', q{SELECT current_setting('server_version_num')::int}) >= 160000
   ? 'debug_parallel_query' : 'force_parallel_mode';
 $node->safe_psql('test', 'CREATE TABLE big AS SELECT 1 AS i; GRANT SELECT ON big TO ana');
 spends('parallel leader',
-	"SET $force = on; SET parallel_setup_cost = 0; SELECT dp_cdp.debit('d', max(i)) FROM big;");
+	"SET $force = on; SET parallel_setup_cost = 0; SELECT dp_cdp.debit_budget('d', max(i)) FROM big;");
 
 # a function with its owner's rights pays from both purses
 $node->safe_psql('test', <<'EOC');
 CREATE FUNCTION as_definer() RETURNS void LANGUAGE sql SECURITY DEFINER
-	AS $$ SELECT dp_cdp.debit('d', 1) $$;
+	AS $$ SELECT dp_cdp.debit_budget('d', 1) $$;
 ALTER FUNCTION as_definer() OWNER TO definer;
 EOC
 spends('security definer', 'SELECT as_definer();');
@@ -67,7 +67,7 @@ is(balance($node, 'test', 'd', 'definer'), 1, 'the definer pays too');
 
 # several in one transaction
 debit($node, 'test', 'ana',
-	q{BEGIN; SELECT dp_cdp.debit('d', 1) FROM generate_series(1, 5); ROLLBACK;});
+	q{BEGIN; SELECT dp_cdp.debit_budget('d', 1) FROM generate_series(1, 5); ROLLBACK;});
 $expected += 5;
 is(balance($node, 'test', 'd', 'ana'), $expected, 'five in one statement');
 
@@ -78,29 +78,29 @@ is(balance($node, 'test', 'd', 'ana'), $expected, 'five in one statement');
 my $lock = q{SELECT FROM dp_cdp.budget WHERE dataset = 'd' FOR UPDATE};
 my $holder = hold_row($node, 'test', $lock);
 my $run = background($node, 'test',
-	q{SET SESSION AUTHORIZATION ana; SET statement_timeout = '300ms'; SELECT dp_cdp.debit('d', 1);});
+	q{SET SESSION AUTHORIZATION ana; SET statement_timeout = '300ms'; SELECT dp_cdp.debit_budget('d', 1);});
 like(finish($run), qr/57014: canceling private query; this charge was not made/, 'statement_timeout while waiting');
 
 $run = background($node, 'test',
-	q{SET application_name = 'victim'; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1); SELECT dp_cdp.debit('d', 1);});
+	q{SET application_name = 'victim'; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 1); SELECT dp_cdp.debit_budget('d', 1);});
 wait_waiting($node, 'test', 1);
 $node->safe_psql('test', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'});
 $node->poll_query_until('test',
-	q{SELECT query LIKE 'SELECT dp_cdp.debit%' FROM pg_stat_activity WHERE application_name = 'victim'});
+	q{SELECT query LIKE 'SELECT dp_cdp.debit_budget%' FROM pg_stat_activity WHERE application_name = 'victim'});
 wait_waiting($node, 'test', 1);
 $node->safe_psql('test', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'});
 like(finish($run), qr/57014: canceling private query; this charge was not made.*57P01.*terminating/s, 'cancelled, asked again, terminated');
 
 # five seconds, both at once: one's own uncommitted change is not waited for in vain for ever, either
-$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1);});
+$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 1);});
 like(debit_error($node, 'test', 'postgres',
-	q{BEGIN; SELECT FROM dp_cdp.budget WHERE dataset = 'own' FOR UPDATE; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('own', 1);}),
+	q{BEGIN; SELECT FROM dp_cdp.budget WHERE dataset = 'own' FOR UPDATE; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('own', 1);}),
 	qr/ZC003.*HINT:  If this transaction itself changed budgets, commit it first/s,
 	'budget locked by the same transaction');
 like(finish($run), qr/ZC003.*being changed; nothing was debited/, 'not for ever');
 release_row($node, $holder);
 is(balance($node, 'test', 'd', 'ana'), $expected, 'none of these was spent');
-spends('the slot works afterwards', q{SELECT dp_cdp.debit('d', 1);});
+spends('the slot works afterwards', q{SELECT dp_cdp.debit_budget('d', 1);});
 
 # tables, and the sequence, that are locked as a whole
 for my $sql ('LOCK TABLE dp_cdp.release_log IN ACCESS EXCLUSIVE MODE',
@@ -108,7 +108,7 @@ for my $sql ('LOCK TABLE dp_cdp.release_log IN ACCESS EXCLUSIVE MODE',
 	'ALTER SEQUENCE dp_cdp.release_log_id_seq CACHE 1')
 {
 	$holder = hold_row($node, 'test', $sql);
-	$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1);});
+	$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 1);});
 	wait_waiting($node, 'test', 1);
 	release_row($node, $holder);
 	is(finish($run), '', "waits for: $sql");
@@ -118,11 +118,11 @@ for my $sql ('LOCK TABLE dp_cdp.release_log IN ACCESS EXCLUSIVE MODE',
 
 # the worker told to go: the next debit starts another
 $node->safe_psql('test', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'});
-spends('after the worker was terminated', q{SELECT dp_cdp.debit('d', 1);});
+spends('after the worker was terminated', q{SELECT dp_cdp.debit_budget('d', 1);});
 
 # told to go while somebody waits
 $holder = hold_row($node, 'test', $lock);
-$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1);});
+$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 1);});
 wait_waiting($node, 'test', 1);
 $node->safe_psql('test', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'});
 release_row($node, $holder);
@@ -148,7 +148,7 @@ $node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_act
 {
 	# from the start: to set it may take longer than that
 	local $ENV{PGOPTIONS} = '-c statement_timeout=0';
-	spends('settings of the database', q{SELECT dp_cdp.debit('d', 1);});
+	spends('settings of the database', q{SELECT dp_cdp.debit_budget('d', 1);});
 }
 $node->safe_psql('postgres', 'ALTER DATABASE test RESET ALL');
 
@@ -180,7 +180,7 @@ $node->safe_psql('test', 'SELECT dp_cdp.empty_ledger()');
 is(value($node, 'test', 'SELECT concat_ws(\' \', (SELECT sum(rho_spent) FROM dp_cdp.budget),'
 	. ' (SELECT sum(rho_spent) FROM dp_cdp.dataset), (SELECT count(*) FROM dp_cdp.release_log))'), '0 0 0', 'empty_ledger');
 $expected = 0;
-spends('after emptying', q{SELECT dp_cdp.debit('d', 1);});
+spends('after emptying', q{SELECT dp_cdp.debit_budget('d', 1);});
 
 $node->stop;
 done_testing();

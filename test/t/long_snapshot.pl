@@ -37,7 +37,7 @@ sub explain_cost
 sub debits
 {
 	my ($dataset, $n) = @_;
-	return pgbench_run($node, 'test', "SET SESSION AUTHORIZATION ana;\nSELECT dp_cdp.debit('$dataset', 0.000001);",
+	return pgbench_run($node, 'test', "SET SESSION AUTHORIZATION ana;\nSELECT dp_cdp.debit_budget('$dataset', 0.000001);",
 		'-c', 8, '-j', 2, '-t', $n / 8, '-M', 'simple')->();
 }
 

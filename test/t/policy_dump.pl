@@ -44,10 +44,10 @@ $node->safe_psql('clinic', q{
 	SELECT dp_cdp.set_budget('other', 'ana', epsilon => 2, delta => 1e-6, period => '1 month');
 });
 $node->safe_psql('clinic', q{
-	GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO ana;
+	GRANT EXECUTE ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) TO ana;
 	GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO ana;
 	SET SESSION AUTHORIZATION ana;
-	SELECT dp_cdp.debit('other', 0.001);
+	SELECT dp_cdp.debit_budget('other', 0.001);
 });
 
 # functions that a superuser has added to those that may be used on rows

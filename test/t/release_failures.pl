@@ -193,7 +193,7 @@ reading();
 $run = hold_row($node, 'test', q{SELECT * FROM dp_cdp.budget WHERE role = 'eve'::regrole FOR UPDATE});
 $node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%slow(cost)%' AND pid <> pg_backend_pid()});
 like(finish($reader), qr/57014: canceling private query; .* stays charged, and it counts as a failure$/m, 'not counted yet, but it will be');
-$node->safe_psql('test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 0.01)});
+$node->safe_psql('test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 0.01)});
 $spent++;
 is(failures(), 'ana 3, eve 0, team 3', 'others go on');
 release_row($node, $run);

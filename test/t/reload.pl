@@ -136,9 +136,9 @@ for my $grants ('none', 'again', 'default')
 
 	said($db, 'etl', 'DROP TABLE app.visits; CREATE TABLE app.visits (public text)');
 	like(criticals($db), qr/^app\.visits: has the name/m, 'dropped and made anew: held');
-	like(said($db, 'poor', q{SELECT dp_cdp.release_name('app.visits')}), qr/ERROR:  42501: must be owner of dataset "clinic"/,
+	like(said($db, 'poor', q{SELECT dp_cdp.forget_name('app.visits')}), qr/ERROR:  42501: must be owner of dataset "clinic"/,
 		'not everybody releases');
-	is(said($db, 'etl', q{SELECT dp_cdp.release_name('visits')}), '', 'its owner does');
+	is(said($db, 'etl', q{SELECT dp_cdp.forget_name('visits')}), '', 'its owner does');
 	is(criticals($db), '', 'released: nothing critical');
 	like(said($db, 'ana', 'SELECT * FROM app.visits'), qr/ERROR:  42501: permission denied for table visits/, 'released: the usual refusal');
 	is($node->safe_psql($db, 'SELECT schema, name, dataset, released, relation FROM dp_cdp.held_names WHERE name = $$visits$$'),
@@ -229,7 +229,7 @@ like($detached, qr/WARNING: .* table app\.parts_2 is no part of protected table 
 like($detached, qr/WARNING: .* table app\.heir is no part of protected table app\.visits any more/, 'NO INHERIT warns');
 is(() = criticals('roads') =~ /^app\.(parts_1|parts_2|heir): has the name/mg, 3, 'what was detached is held');
 like(said('roads', 'postgres', q{ALTER TABLE app.parts ATTACH PARTITION app.parts_1 FOR VALUES IN (1);
-	SELECT dp_cdp.protect_table('app.parts_2', 'clinic', 'patient'); SELECT dp_cdp.release_name('app.heir')}), qr/^\s*$/,
+	SELECT dp_cdp.protect_table('app.parts_2', 'clinic', 'patient'); SELECT dp_cdp.forget_name('app.heir')}), qr/^\s*$/,
 	'attached, protected, released');
 is(criticals('roads'), '', 'nothing is critical then');
 
@@ -299,7 +299,7 @@ clinic('busy');
 	like($ask->(), qr/^t$/m, 'one session: answered');
 	said('busy', 'etl', "$load $renames");
 	like($ask->(), qr/has the name of a table that was protected/, 'held');
-	said('busy', 'etl', q{SELECT dp_cdp.release_name('app.visits')});
+	said('busy', 'etl', q{SELECT dp_cdp.forget_name('app.visits')});
 	like($ask->(), qr/private aggregates work on protected tables only/, 'released');
 	said('busy', 'etl', q{SELECT dp_cdp.replace_table('app.visits_old', 'app.visits')});
 	like($ask->(), qr/^t$/m, 'protected');
@@ -325,7 +325,7 @@ clinic('busy');
 	# a name that was left here, too
 	said('dumped', 'postgres', 'ALTER TABLE dp_cdp.held_name DISABLE TRIGGER ALL; UPDATE dp_cdp.held_name SET since = now()');
 	$node->command_ok([ 'pg_restore', '-a', '-t', 'held_name', '-d', $node->connstr('dumped'), $dump ], 'restored over others: no conflict');
-	said('dumped', 'etl', q{SELECT dp_cdp.release_name('app.visits')});
+	said('dumped', 'etl', q{SELECT dp_cdp.forget_name('app.visits')});
 	is($node->safe_psql('dumped', q{SELECT string_agg(released::text, ' ') FROM dp_cdp.held_names}), 'true true', 'released, both');
 }
 

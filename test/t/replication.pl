@@ -37,8 +37,8 @@ SELECT dp_cdp.create_dataset('more', rho => 100);
 SELECT dp_cdp.set_budget('more', 'bea', rho => 10);
 INSERT INTO visits SELECT i, i FROM generate_series(1, 1000) i;
 EOC
-debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 1)}) for 1 .. 3;
-debit($subscriber, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 0.5)});
+debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit_budget('clinic', 1)}) for 1 .. 3;
+debit($subscriber, 'test', 'ana', q{SELECT dp_cdp.debit_budget('clinic', 0.5)});
 
 my $ledger = q{SELECT string_agg(t::text, ' ' ORDER BY t::text COLLATE "C") FROM (
 	SELECT d::text AS t FROM dp_cdp.dataset d UNION ALL SELECT b::text FROM dp_cdp.budget b UNION ALL
@@ -58,7 +58,7 @@ ok($subscriber->poll_query_until('test', q{SELECT count(*) > 0 AND bool_and(srsu
 is(value($subscriber, 'test', 'SELECT count(*) FROM visits'), 1000, 'data arrive');
 is(value($subscriber, 'test', $ledger), $before, "the subscriber's ledger is as it was");
 
-debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 1)}) for 1 .. 3;
+debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit_budget('clinic', 1)}) for 1 .. 3;
 $publisher->safe_psql('test', <<EOC);
 SELECT dp_cdp.set_budget('clinic', 'ana', rho => 9);
 SELECT dp_cdp.set_budget('clinic', 'bea', rho => 9);
@@ -71,7 +71,7 @@ SELECT dp_cdp.adopt_ledger();
 SELECT dp_cdp.empty_ledger();
 INSERT INTO visits SELECT i, i FROM generate_series(1001, 2000) i;
 EOC
-debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 1)});
+debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit_budget('clinic', 1)});
 $publisher->safe_psql('test', 'DELETE FROM visits WHERE id > 1500');
 $publisher->wait_for_catchup('everything');
 is(value($subscriber, 'test', 'SELECT count(*) FROM visits'), 1500, 'changes go on to arrive, after every function that writes to the ledger');
@@ -82,7 +82,7 @@ is(value($subscriber, 'test', q{SELECT count(*) FROM pg_subscription WHERE suben
 # Each goes on by itself
 # ---------------------------------------------------------------------------
 
-debit($subscriber, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 0.25)});
+debit($subscriber, 'test', 'ana', q{SELECT dp_cdp.debit_budget('clinic', 0.25)});
 is(balance($subscriber, 'test', 'clinic', 'ana'), '0.75', 'the subscriber debits its own');
 is(balance($publisher, 'test', 'clinic', 'ana'), '1', 'the publisher its own');
 is($subscriber->psql('test', 'SELECT dp_count(*) FROM visits', extra_params => [ '-U', 'ana' ]), 0, 'private queries are answered from replicated rows');

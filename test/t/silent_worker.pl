@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = ledger_node('main', stopped => 1, init => { allows_streaming => 1 });
-my $ask = q{SELECT dp_cdp.debit('d', 1)};
+my $ask = q{SELECT dp_cdp.debit_budget('d', 1)};
 my $as_ana = "SET SESSION AUTHORIZATION ana; $ask;";
 
 start_with_clock($node);

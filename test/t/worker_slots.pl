@@ -79,7 +79,7 @@ $node->psql('postgres', $_, extra_params => [ '-U', 'ana' ]) for ('DROP DATABASE
 usleep(2_100_000);
 is(worker_of($node, 'test'), $pid, 'attempts of others do not send it away');
 $node->safe_psql('empty', q{SELECT dp_cdp.set_budget('nobody', 'postgres', rho => 1)});
-$node->safe_psql('empty', q{SELECT dp_cdp.debit('nobody', 0.1)});
+$node->safe_psql('empty', q{SELECT dp_cdp.debit_budget('nobody', 0.1)});
 is(balance($node, 'empty', 'nobody', 'postgres'), '0.1', 'an idle worker gives way to another');
 $node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()});
 finish($_) for @long;

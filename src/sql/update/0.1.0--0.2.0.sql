@@ -21,6 +21,11 @@ ALTER TABLE dp_cdp.ledger_stamp ADD COLUMN file text, ADD COLUMN place text;
 -- the chain of hashes
 -- -------------------------------------------------------------------------
 
+-- names that have changed
+ALTER VIEW dp_cdp.releases RENAME COLUMN sigma TO stddev;
+ALTER TABLE dp_cdp.release_log RENAME COLUMN sigma TO stddev;
+ALTER FUNCTION dp_cdp.debit(text, numeric, numeric) RENAME TO debit_budget;
+
 -- views that others may have built upon let go of the columns until they are made anew
 CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 	SELECT NULL::text AS dataset, NULL::regrole AS role, NULL::numeric AS rho_limit, NULL::numeric AS rho_spent,
@@ -30,7 +35,7 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 	SELECT NULL::bigint AS id, NULL::timestamptz AS released_at, NULL::text AS dataset, NULL::regrole AS role,
 		NULL::regrole AS session_role, NULL::text AS application, NULL::text AS aggregates, NULL::text AS groups,
-		NULL::numeric AS rho, NULL::numeric AS delta, NULL::text AS sigma, NULL::boolean AS granted, NULL::boolean AS failed;
+		NULL::numeric AS rho, NULL::numeric AS delta, NULL::text AS stddev, NULL::boolean AS granted, NULL::boolean AS failed;
 CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 	SELECT NULL::text AS dataset, NULL::regrole AS owner, NULL::numeric AS rho_limit, NULL::numeric AS rho_spent,
 		NULL::numeric AS rho_remaining, NULL::numeric AS delta_limit, NULL::numeric AS delta_spent,
@@ -124,7 +129,7 @@ ALTER TABLE dp_cdp.dataset ADD COLUMN find_bounds float8;
 
 -- answers that are given again
 ALTER TABLE dp_cdp.dataset ADD COLUMN reuse interval;
-ALTER TABLE dp_cdp.dataset ADD COLUMN refreshed_at timestamptz;
+ALTER TABLE dp_cdp.dataset ADD COLUMN forgotten_at timestamptz;
 ALTER TABLE dp_cdp.dataset ADD COLUMN dump_answers boolean NOT NULL DEFAULT false;
 ALTER TABLE dp_cdp.release_log ADD COLUMN kept_rho numeric;
 ALTER TABLE dp_cdp.release_log ADD COLUMN kept_delta numeric;

@@ -134,13 +134,6 @@ def told(o):
     return text + 'notices %s, ' % (notices,) * bool(notices) + 'tags %s, columns %s, status %s, rows %s' % (tags, columns, status, str(rows)[:1500])
 
 
-def apart(o, other):
-    """what was observed, of many rows those that the other does not have"""
-    if not o or not other or not isinstance(o[-1], tuple) or not isinstance(other[-1], tuple):
-        return o
-    return o[:-1] + (tuple(r for r in o[-1] if r not in other[-1]),)
-
-
 def numbers(text):
     """of a column, or of an array's elements"""
     if text and text[0] == '{':
@@ -308,8 +301,8 @@ class Neighbours(Sequences):
                 # the repetitions alone: what a session had cached may matter, and is then seen there, too
                 a, b = ({o[i][side] for o in seen[1:]} for side in (0, 1))
                 if not a & b and None not in a | b:
-                    told_of = [told(apart(x, y)), told(apart(y, x))] if what == 'observed' else [str(x), str(y)]
-                    self.find(what, '%s\n    A: %s\n    B: %s' % (s.sql[:300].replace('\n', ' '), *told_of),
+                    told_of = told if what == 'observed' else str
+                    self.find(what, '%s\n    A: %s\n    B: %s' % (s.sql[:300].replace('\n', ' '), told_of(x), told_of(y)),
                               pair, settings, self.minimal(pair, role, settings, steps, i), where,
                               # one for each kind of statement and pair of errors
                               '%s: %s, %s' % ((re.match(r'\S+( own\.\w+)?', s.sql)[0],) + tuple(

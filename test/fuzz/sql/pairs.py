@@ -159,7 +159,7 @@ class Pair:
     def charges(self):
         """what was charged in each since the last call"""
         for ledger, last in zip(self.ledgers, self.last):
-            ledger.post('SELECT id, session_role_name, aggregates, groups, rho, delta, sigma, granted, kind, reason, query, tables, paid_by '
+            ledger.post('SELECT id, session_role_name, aggregates, groups, rho, delta, stddev, granted, kind, reason, query, tables, paid_by '
                         'FROM dp_cdp.release_log '
                         'WHERE granted AND id > %s ORDER BY id' % last)     # refusals are counted by the minute
         both = [ledger.read().rows for ledger in self.ledgers]

@@ -62,7 +62,7 @@ class Sequences:
             else:
                 steps += [ask]
             # what it told; of single groups there is an error only where noise decides which
-            steps.append(Step('SELECT aggregate, dataset, rho, delta, kept_since IS NOT NULL AS kept FROM dp_cdp.last_release() WHERE "group" IS NULL', 'shape' if noisy else 'exact'))
+            steps.append(Step('SELECT aggregate, dataset, rho, delta, reused_since IS NOT NULL AS kept FROM dp_cdp.last_release() WHERE "group" IS NULL', 'shape' if noisy else 'exact'))
             steps.append(Step('ROLLBACK; RESET dp_cdp.target_error'))
             for s in steps:
                 s.noisy_price = target
