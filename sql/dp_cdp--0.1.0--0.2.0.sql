@@ -1410,6 +1410,52 @@ COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
 	'the norm to which the rows of a person in all groups of a query are scaled, a number of rows or auto: it is found privately; NULL: max_groups and max_rows limit them alone';
 
+-- pg_settings says where a value comes from; a value of '' is none
+CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
+	SELECT d.dataset, s.setting, g.value AS session, s.own AS dataset_value,
+		CASE s.setting
+			WHEN 'dp_cdp.reuse' THEN CASE WHEN g.value = 'off' THEN 'off' ELSE coalesce(s.own, 'off') END
+			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory) || 'kB'
+			ELSE coalesce(g.value, s.own, g.boot)
+		END AS in_effect,
+		CASE
+			WHEN s.setting = 'dp_cdp.release_memory' THEN CASE WHEN d.release_memory < coalesce(g.value, g.boot)::int
+				THEN 'the dataset allows less than the server' ELSE 'the server''s, of which the dataset takes nothing away' END
+			WHEN s.setting = 'dp_cdp.reuse' AND s.own IS NULL THEN 'the dataset keeps no answers'
+			WHEN s.setting = 'dp_cdp.reuse' AND g.value IS DISTINCT FROM 'off' THEN 'the dataset keeps answers for so long'
+			WHEN g.value IS NULL AND s.own IS NULL THEN 'neither the session nor the dataset says anything'
+			WHEN g.value IS NULL THEN 'the dataset''s default'
+			WHEN g.source = 'session' THEN 'SET in this session'
+			WHEN g.source = 'client' THEN 'set by the client when it connected'
+			WHEN g.source IN ('user', 'database user') THEN 'ALTER ROLE ... SET'
+			WHEN g.source = 'database' THEN 'ALTER DATABASE ... SET'
+			ELSE 'set for the server'
+		END AS because
+	FROM dp_cdp.datasets d
+		CROSS JOIN LATERAL (VALUES
+			('dp_cdp.rho', d.default_rho::text),
+			('dp_cdp.delta', d.default_delta::text),
+			('dp_cdp.target_error', NULL),
+			('dp_cdp.max_contribution', d.max_contribution),
+			('dp_cdp.max_groups', d.max_groups::text),
+			('dp_cdp.max_rows', d.max_rows::text),
+			('dp_cdp.find_bounds', d.find_bounds::text),
+			('dp_cdp.consistent', CASE WHEN d.consistent THEN 'on' ELSE 'off' END),
+			('dp_cdp.reuse', CASE WHEN d.reuse > interval '0' THEN d.reuse::text END),
+			('dp_cdp.release_memory', d.release_memory || 'kB')) s(setting, own)
+		CROSS JOIN LATERAL (
+			SELECT p.source, CASE WHEN p.source <> 'default' THEN nullif(p.setting, '') END AS value,
+				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
+			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
+COMMENT ON VIEW dp_cdp.settings IS
+	'for each dataset one owns or has a budget in: what a query of this session would run with, and why';
+COMMENT ON COLUMN dp_cdp.settings.session IS
+	'what the session, the role, the database or the server sets; NULL: nothing';
+COMMENT ON COLUMN dp_cdp.settings.dataset_value IS
+	'what the dataset''s owner has set; NULL: nothing';
+COMMENT ON COLUMN dp_cdp.settings.in_effect IS
+	'what holds; NULL: no limit, or no target';
+
 CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 	SELECT b.dataset, b.role, b.role_name, k.block_from, k.block_to,
 		trim_scale(k.rho_spent) AS rho_spent,
@@ -1458,7 +1504,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 COMMENT ON VIEW dp_cdp.protected IS
 	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one); block: the column that says in which block of time a row is';
 
-GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected, dp_cdp.blocks TO PUBLIC;
+GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.settings, dp_cdp.protected, dp_cdp.blocks TO PUBLIC;
 
 -- =========================================================================
 -- 9. Hardening and check_setup

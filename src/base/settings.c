@@ -79,6 +79,37 @@ check_amount(double value, GucSource source, double least, double most, const ch
 	return false;
 }
 
+/* SHOW of a setting that is not set shows nothing, as those that are texts do. */
+static const char *
+show_amount(double value)
+{
+	return value == 0.0 ? "" : psprintf("%g", value);
+}
+
+static const char *
+show_rho_setting(void)
+{
+	return show_amount(dp_guc_rho);
+}
+
+static const char *
+show_delta_setting(void)
+{
+	return show_amount(dp_guc_delta);
+}
+
+static const char *
+show_max_groups_setting(void)
+{
+	return dp_guc_max_groups == 0 ? "" : psprintf("%d", dp_guc_max_groups);
+}
+
+static const char *
+show_max_rows_setting(void)
+{
+	return dp_guc_max_rows == 0 ? "" : psprintf("%d", dp_guc_max_rows);
+}
+
 static bool
 check_rho_setting(double *newval, void **extra, GucSource source)
 {
@@ -262,7 +293,7 @@ dp_guc_init(void)
 							 &dp_guc_rho,
 							 0.0, -INFINITY, INFINITY,
 							 PGC_USERSET, 0,
-							 check_rho_setting, NULL, NULL);
+							 check_rho_setting, NULL, show_rho_setting);
 
 	DefineCustomRealVariable("dp_cdp.delta",
 							 "Delta spent by each private selection of group keys.",
@@ -270,7 +301,7 @@ dp_guc_init(void)
 							 &dp_guc_delta,
 							 0.0, -INFINITY, INFINITY,
 							 PGC_USERSET, 0,
-							 check_delta_setting, NULL, NULL);
+							 check_delta_setting, NULL, show_delta_setting);
 
 	DefineCustomIntVariable("dp_cdp.max_groups",
 							"Number of groups of a query that one privacy unit may contribute to.",
@@ -278,7 +309,7 @@ dp_guc_init(void)
 							&dp_guc_max_groups,
 							0, 0, DP_MAX_CONTRIBUTION,
 							PGC_USERSET, 0,
-							NULL, assign_max_groups_setting, NULL);
+							NULL, assign_max_groups_setting, show_max_groups_setting);
 
 	DefineCustomIntVariable("dp_cdp.max_rows",
 							"Number of rows that one privacy unit may contribute to a count within a group.",
@@ -286,7 +317,7 @@ dp_guc_init(void)
 							&dp_guc_max_rows,
 							0, 0, DP_MAX_CONTRIBUTION,
 							PGC_USERSET, 0,
-							NULL, assign_max_rows_setting, NULL);
+							NULL, assign_max_rows_setting, show_max_rows_setting);
 
 	DefineCustomStringVariable("dp_cdp.max_contribution",
 							   "Euclidean norm to which the rows that one privacy unit has in all groups are scaled.",

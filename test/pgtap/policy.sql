@@ -253,6 +253,27 @@ SELECT is(seen_by('eve', 'SELECT dataset FROM dp_cdp.datasets'), NULL, 'and no o
 SELECT is(seen_by('ana', 'SELECT coalesce(rho_spent, rho_remaining, delta_spent, epsilon_spent::numeric) IS NULL FROM dp_cdp.datasets'), '{true}',
 	'what all roles have spent is not shown to one with a budget');
 SELECT is(seen_by('dba', 'SELECT num_nulls(rho_spent, delta_spent, epsilon_spent) FROM dp_cdp.datasets'), '{0}', 'but to the owner');
+-- what a query would run with, and why
+SELECT is(seen_by('eve', 'SELECT setting FROM dp_cdp.settings'), NULL, 'settings are told where one has a budget');
+SELECT is(string_agg(current_setting('dp_cdp.' || name), ''), '', 'SHOW of what is not set shows nothing') FROM unnest('{rho,delta,max_groups,max_rows}'::text[]) name;
+SELECT set_config('dp_cdp.rho', '0.25', false), set_config('dp_cdp.max_rows', '999999', false), set_config('dp_cdp.reuse', 'off', false);
+SELECT is(string_agg(current_setting('dp_cdp.' || name), ' '), '0.25 999999', 'and of what is set the number') FROM unnest('{rho,max_rows}'::text[]) name;
+SELECT is(seen_by('ana', $$SELECT concat_ws(' | ', setting, coalesce(session, '-'), coalesce(dataset_value, '-'), coalesce(in_effect, '-'), because) FROM dp_cdp.settings$$), ARRAY[
+	'dp_cdp.consistent | - | off | off | the dataset''s default',
+	'dp_cdp.delta | - | 0.000000001 | 0.000000001 | the dataset''s default',
+	'dp_cdp.find_bounds | - | - | off | neither the session nor the dataset says anything',
+	'dp_cdp.max_contribution | - | auto | auto | the dataset''s default',
+	'dp_cdp.max_groups | - | - | - | neither the session nor the dataset says anything',
+	'dp_cdp.max_rows | 999999 | - | 999999 | SET in this session',
+	'dp_cdp.release_memory | - | - | 262144kB | the server''s, of which the dataset takes nothing away',
+	'dp_cdp.reuse | off | - | off | the dataset keeps no answers',
+	'dp_cdp.rho | 0.25 | 0.01 | 0.25 | SET in this session',
+	'dp_cdp.target_error | - | - | - | neither the session nor the dataset says anything'], 'what a query would run with');
+SELECT dp_cdp.alter_dataset('clinic', reuse => '1 day', release_memory => 1024);
+SELECT is(seen_by('dba', $$SELECT concat_ws(' | ', setting, session, dataset_value, in_effect, because) FROM dp_cdp.settings WHERE setting ~ 'reuse|memory'$$), ARRAY[
+	'dp_cdp.release_memory | 1024kB | 1024kB | the dataset allows less than the server',
+	'dp_cdp.reuse | off | 1 day | off | SET in this session'], 'both of the owner and of the session may say less');
+RESET dp_cdp.rho; RESET dp_cdp.max_rows; RESET dp_cdp.reuse;
 SELECT is(seen_by('ana', 'SELECT DISTINCT dataset FROM dp_cdp.protected'), '{clinic}', 'tables one has a budget for');
 SELECT is(seen_by('bob', 'SELECT DISTINCT dataset FROM dp_cdp.protected'), '{clinic,secret}', 'in all datasets');
 SELECT is(seen_by('eve', 'SELECT DISTINCT dataset FROM dp_cdp.protected'), NULL, 'and no other');
