@@ -43,7 +43,7 @@ OBJS = $(patsubst %.c,%.o,$(sort $(filter-out src/primary/%,$(wildcard src/*.c s
 PRIMARY_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/primary/*.c)))
 PRIMARY_LIB = dp_cdp_primary.so
 DATA = $(wildcard sql/dp_cdp--*.sql)
-DOCS = $(wildcard docs/*.md)
+DOCS = $(wildcard docs/*.md) docs/playground.html
 BESIDE = docs/monitoring docs/pictures
 PGFILEDESC = "dp_cdp - private aggregates"
 

@@ -98,7 +98,7 @@ then
 	[[ -z $modules ]] || { cp -R "$modules" "$in/node_modules" && export NODE_PATH=$in/node_modules; }
 fi
 # without it pages are read, not shown
-[[ -z ${DP_TEST_ALL-} ]] || ! chosen 't/report.pl' || bash "$tools/deps.sh" browser
+[[ -z ${DP_TEST_ALL-} ]] || ! chosen 't/(report|playground).pl' || bash "$tools/deps.sh" browser
 ! chosen 't/poolers.pl' || bash "$tools/deps.sh" pooler
 [[ -z ${DP_TEST_ALL-} ]] || ! chosen 'dist' || bash "$tools/deps.sh" dist
 # lets a test call the ledger's C functions from SQL
