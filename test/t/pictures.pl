@@ -1,4 +1,4 @@
-# docs/pictures/draw.py draws all pictures that docs/pictures has, from answers of a server: well-formed, described, and
+# docs/pictures/draw.py draws all pictures that docs/pictures has but that of an example, from answers of a server: well-formed, described, and
 # nothing outside of the card.
 
 use strict;
@@ -21,7 +21,7 @@ $node->start;
 
 	command_ok([ 'python3', "$pictures/draw.py", $drawn ], 'draws');
 }
-is_deeply([ map { basename($_) } sort glob("$drawn/*") ], [ map { basename($_) } sort glob("$pictures/*.svg") ], 'the pictures that there are');
+is_deeply([ map { basename($_) } sort glob("$drawn/*") ], [ map { basename($_) } grep { !/visits-by-dept/ } sort glob("$pictures/*.svg") ], 'the pictures that there are');
 
 for my $file (sort glob("$drawn/*.svg"))
 {

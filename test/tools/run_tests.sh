@@ -97,6 +97,7 @@ then
 	modules=$(bash "$tools/node_modules.sh")
 	[[ -z $modules ]] || { cp -R "$modules" "$in/node_modules" && export NODE_PATH=$in/node_modules; }
 fi
+! chosen 't/example.pl' || bash "$tools/deps.sh" example
 # without it pages are read, not shown
 [[ -z ${DP_TEST_ALL-} ]] || ! chosen 't/(report|playground).pl' || bash "$tools/deps.sh" browser
 ! chosen 't/poolers.pl' || bash "$tools/deps.sh" pooler
