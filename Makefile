@@ -6,6 +6,7 @@
 #	make test-all			all tests that there are, with large samples; ONLY and so on, too
 #	make demo				a clinic, an administrator and an analyst on a throw-away server
 #	make demo-stop			stop that server
+#	make pictures			draws docs/pictures again, from answers of a throw-away server
 #	make bench				figures for speed, see test/bench/README.md
 #	make utility			how far private answers are from true ones; DP_CDP_DATA=dir, see test/utility/README.md
 #	make fuzz				see test/fuzz
@@ -42,7 +43,8 @@ OBJS = $(patsubst %.c,%.o,$(sort $(filter-out src/primary/%,$(wildcard src/*.c s
 PRIMARY_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/primary/*.c)))
 PRIMARY_LIB = dp_cdp_primary.so
 DATA = $(wildcard sql/dp_cdp--*.sql)
-DOCS = $(wildcard docs/*.md)
+DOCS = $(wildcard docs/*.md) docs/playground.html
+BESIDE = docs/examples docs/monitoring docs/pictures
 PGFILEDESC = "dp_cdp - private aggregates"
 
 # The extension must be in shared_preload_libraries of the server that
@@ -65,7 +67,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test test-all demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent
+OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -103,16 +105,16 @@ uninstall: uninstall-primary
 uninstall-primary:
 	rm -f '$(DESTDIR)$(pkglibdir)/$(PRIMARY_LIB)'
 
-# what docs/operations.md says how to use
-install: install-monitoring
-install-monitoring: installdirs
-	$(MKDIR_P) '$(DESTDIR)$(docdir)/$(docmoduledir)/monitoring'
-	$(INSTALL_DATA) $(wildcard docs/monitoring/*) '$(DESTDIR)$(docdir)/$(docmoduledir)/monitoring/'
+# what docs/operations.md says how to use, and what papers show
+install: install-beside
+install-beside: installdirs
+	$(MKDIR_P) $(patsubst docs/%,'$(DESTDIR)$(docdir)/$(docmoduledir)/%',$(BESIDE))
+	for d in $(notdir $(BESIDE)); do $(INSTALL_DATA) docs/$$d/* '$(DESTDIR)$(docdir)/$(docmoduledir)/'$$d/ || exit 1; done
 # all papers: PGXS looks for them under the names that they have here
 uninstall: uninstall-papers
 uninstall-papers:
 	rm -rf '$(DESTDIR)$(docdir)/$(docmoduledir)'
-.PHONY: install-primary uninstall-primary install-monitoring uninstall-papers
+.PHONY: install-primary uninstall-primary install-beside uninstall-papers
 
 # Objects depend on the headers they read and on the server they are for.
 -include $(wildcard $(OBJS:.o=.d) $(PRIMARY_OBJS:.o=.d))
@@ -148,6 +150,9 @@ demo:
 
 demo-stop:
 	@bash test/demo/demo.sh stop
+
+pictures:
+	@bash test/tools/pictures.sh
 
 bench:
 	@bash test/bench/run.sh

@@ -6,7 +6,7 @@
 #	  at the top, of docs/ and of the parts' README files, with the heading
 #	  that it points to; every file of the repository in `backquotes` of docs/
 #	  and of the papers at the top; and every file and block of the table of
-#	  attacks in test/attacks/README.md.  README.md has at most 200 lines, no
+#	  attacks in test/attacks/README.md.  Pictures are shown, described and small.  README.md has at most 200 lines, no
 #	  test of sql/ has the name of one of test/pgtap, the version is the same in
 #	  all places that RELEASING.md lists, and the install script and updates to
 #	  this version are what their parts in src/sql/ make.  test_files.py holds what
@@ -23,10 +23,14 @@ import os
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 
 PATH = re.compile(r"(?:src|test|sql|docs|expected)/[\w./-]+\w|[A-Za-z]\w+/\w+\.(?:sql|py|pl|c|sh|md)")
 problems = []
 seen = 0
+# the most bytes of a picture, by its kind
+LARGEST = {".svg": 20000, ".png": 150000}
+shown = set()
 
 
 def anchors(path):
@@ -49,6 +53,7 @@ for page in pages:
         seen += 1
         name, _, anchor = link.partition("#")
         target = os.path.normpath(os.path.join(os.path.dirname(page), name)) if name else page
+        shown.add(target)
         if not os.path.exists(target):
             problems.append("%s: there is no %s" % (page, link))
         elif anchor and anchor not in anchors(target):
@@ -59,6 +64,21 @@ for page in pages:
                 seen += 1
                 if not os.path.exists(name) and not os.path.exists("test/" + name):
                     problems.append("%s: there is no %s" % (page, name))
+
+for picture in sorted(glob.glob("docs/pictures/*")):
+    kind = os.path.splitext(picture)[1]
+    if kind not in LARGEST:
+        continue
+    seen += 1
+    if picture not in shown:
+        problems.append("%s: no page shows it" % picture)
+    if os.path.getsize(picture) > LARGEST[kind]:
+        problems.append("%s: has more than %d bytes" % (picture, LARGEST[kind]))
+    if kind == ".svg":
+        tags = {e.tag.split("}")[1]: "".join(e.itertext()) for e in ET.parse(picture).iter()}
+        loads = re.search(r"<(script|image|a)\b|href=.[^#]|url\([^#]|@import", open(picture).read())
+        if not tags.get("title") or not (tags.get("desc") or tags.get("description")) or loads:
+            problems.append("%s: a picture has a title and a description, and loads nothing" % picture)
 
 # | what | `file` | "block", "block" |
 files = {}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #-------------------------------------------------------------------------
 #
-# deps.sh build|test|drivers|browser|pooler|dist|fuzz-sql|citus|all
+# deps.sh build|test|drivers|example|browser|pooler|dist|fuzz-sql|citus|all
 #	  Install, on Debian and its kin, what building (or testing, or testing with
 #	  client drivers, a browser or a pooler) still needs.
 #
@@ -135,6 +135,13 @@ then
 	fi
 fi
 
+# What docs/examples import; without it they are not run
+
+if [[ $what == example || $what == all ]]
+then
+	/usr/bin/python3 -c 'import matplotlib, pandas, psycopg' 2>/dev/null || want python3 python3-psycopg python3-pandas python3-matplotlib
+fi
+
 # Browser for pages, and what reads files for monitoring; without them they are read, not shown
 
 if [[ $what == browser || $what == all ]]
@@ -207,7 +214,7 @@ install()
 if ! install "${need[@]}"
 then
 	# one package that this release of Debian lacks must not cost the others
-	if [[ $what == drivers || $what == browser || $what == pooler || $what == dist ]]
+	if [[ $what == drivers || $what == example || $what == browser || $what == pooler || $what == dist ]]
 	then
 		missing=()
 		for p in "${need[@]}"

@@ -97,8 +97,9 @@ then
 	modules=$(bash "$tools/node_modules.sh")
 	[[ -z $modules ]] || { cp -R "$modules" "$in/node_modules" && export NODE_PATH=$in/node_modules; }
 fi
+! chosen 't/example.pl' || bash "$tools/deps.sh" example
 # without it pages are read, not shown
-[[ -z ${DP_TEST_ALL-} ]] || ! chosen 't/report.pl' || bash "$tools/deps.sh" browser
+[[ -z ${DP_TEST_ALL-} ]] || ! chosen 't/(report|playground).pl' || bash "$tools/deps.sh" browser
 ! chosen 't/poolers.pl' || bash "$tools/deps.sh" pooler
 [[ -z ${DP_TEST_ALL-} ]] || ! chosen 'dist' || bash "$tools/deps.sh" dist
 # lets a test call the ledger's C functions from SQL

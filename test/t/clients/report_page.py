@@ -304,4 +304,5 @@ def main():
     print(f"end {tap.n}")
 
 
-main()
+if __name__ == "__main__":
+    main()
