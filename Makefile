@@ -103,16 +103,18 @@ uninstall: uninstall-primary
 uninstall-primary:
 	rm -f '$(DESTDIR)$(pkglibdir)/$(PRIMARY_LIB)'
 
-# what docs/operations.md says how to use
-install: install-monitoring
-install-monitoring: installdirs
-	$(MKDIR_P) '$(DESTDIR)$(docdir)/$(docmoduledir)/monitoring'
-	$(INSTALL_DATA) $(wildcard docs/monitoring/*) '$(DESTDIR)$(docdir)/$(docmoduledir)/monitoring/'
+# folders of papers, and what docs/operations.md says how to use
+install: install-folders
+install-folders: installdirs
+	for folder in monitoring howto explain; do \
+		$(MKDIR_P) '$(DESTDIR)$(docdir)/$(docmoduledir)/'$$folder && \
+		$(INSTALL_DATA) docs/$$folder/* '$(DESTDIR)$(docdir)/$(docmoduledir)/'$$folder/ || exit 1; \
+	done
 # all papers: PGXS looks for them under the names that they have here
 uninstall: uninstall-papers
 uninstall-papers:
 	rm -rf '$(DESTDIR)$(docdir)/$(docmoduledir)'
-.PHONY: install-primary uninstall-primary install-monitoring uninstall-papers
+.PHONY: install-primary uninstall-primary install-folders uninstall-papers
 
 # Objects depend on the headers they read and on the server they are for.
 -include $(wildcard $(OBJS:.o=.d) $(PRIMARY_OBJS:.o=.d))
