@@ -43,7 +43,7 @@ def anchors(path):
     return names
 
 
-pages = sorted(glob.glob("*.md")) + sorted(glob.glob("docs/*.md") + glob.glob("src/**/README.md", recursive=True)
+pages = sorted(glob.glob("*.md")) + sorted(glob.glob("docs/**/*.md", recursive=True) + glob.glob("src/**/README.md", recursive=True)
                                + glob.glob("test/**/README.md", recursive=True))
 for page in pages:
     text = re.sub(r"```.*?```", "", open(page).read(), flags=re.S)

@@ -2,14 +2,15 @@
 """Runs every SQL example of the papers.
 
 README.md is pasted into one psql of a superuser, in a database of its own: what a reader sees, and nothing else.
+So is each page of docs/howto and docs/explain, after the blocks of docs/howto/README.md, which make its tables.
 A ```text block holds what the ```sql block before it prints.  Columns are noisy that a comment before it names:
 
     <!-- noisy: visits, mean -->
 
-The examples of docs/ run in order, in one database.  Their order is ORDER below: docs/start.md makes the extension, the
+The other examples of docs/ run in order, in one database.  Their order is ORDER below: docs/start.md makes the extension, the
 roles and the tables; docs/owner.md protects the rest and gives budgets; then
 come those who ask, and what is looked up.  Each begins by saying what it goes
-on from.  A document of docs/ that is not in the list fails.
+on from.  A document of docs/ itself that has SQL and is not in the list fails.
 
 There, before each ```sql block stands an HTML comment that says who runs it:
 
@@ -33,6 +34,9 @@ from decimal import Decimal
 
 ORDER = ["docs/start.md", "docs/owner.md", "docs/analyst.md", "docs/tools.md", "docs/calculators.md",
          "docs/reference.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
+
+TABLES = "docs/howto/README.md"
+PASTED = ["README.md", TABLES] + sorted(set(glob.glob("docs/howto/*.md") + glob.glob("docs/explain/*.md")) - {TABLES})
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
@@ -84,7 +88,7 @@ def differs(number, value):
 
 
 # what psql says of a statement without rows
-TAG = r"(SET|RESET|GRANT|CREATE [A-Z]+|SELECT \d+)"
+TAG = r"(SET|RESET|GRANT|REVOKE|BEGIN|COMMIT|ROLLBACK|(CREATE|ALTER|DROP) [A-Z ]+|SELECT \d+|INSERT 0 \d+|DELETE \d+)"
 
 
 def shown(text):
@@ -117,17 +121,20 @@ def alike(one, other):
     return one == other
 
 
-def pasted(text, result):
+def pasted(page, text, tables, result):
     """Pastes what is shown into one session of a database of its own, with what a server has by default."""
     examples = list(shown(text))
-    psql(os.environ.get("PGUSER", "postgres"), "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf(); CREATE DATABASE pasted")
+    superuser = os.environ.get("PGUSER", "postgres")
+    psql(superuser, "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf(); CREATE DATABASE pasted")
     script = "".join(f"\\echo @@\n{sql}" for _, sql, _, _ in examples)
-    run = subprocess.run(["psql", "-X", "-d", "pasted"], input=script, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    psql(os.environ.get("PGUSER", "postgres"), "ALTER SYSTEM RESET ALL; SELECT pg_reload_conf()")
+    run = subprocess.run(["psql", "-X", "-d", "pasted"], input=tables + script, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    # the next page, and the examples of docs/ make roles of the same names
+    psql(superuser, "ALTER SYSTEM RESET ALL; SELECT pg_reload_conf(); DROP DATABASE pasted;\n"
+                    "SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE oid >= 16384 \\gexec")
     outputs = run.stdout.split("@@\n")[1:]
-    result(len(outputs) == len(examples) >= 5, "README.md is pasted", run.stdout)
+    result(len(outputs) == len(examples), f"{page} is pasted", run.stdout)
     for (line, _, expected, noisy), output in zip(examples, outputs):
-        name = f"README.md, line {line}"
+        name = f"{page}, line {line}"
         if expected is None:
             result("ERROR" not in output, name, output)
             continue
@@ -161,7 +168,7 @@ EXISTS = {
 
 def main():
     texts = {}
-    for name in ["README.md"] + ORDER:
+    for name in sorted(set(PASTED + ORDER + glob.glob("docs/*.md"))):
         with open(name, encoding="utf-8") as f:
             texts[name] = f.read()
     n = 0
@@ -174,10 +181,12 @@ def main():
             print("".join("# " + line + "\n" for line in output.rstrip().split("\n")), end="")
         sys.stdout.flush()
 
-    for name in sorted(set(glob.glob("docs/*.md")) - set(ORDER)):
-        result(False, f"{name} is in the order of papers")
+    for name in sorted(set(texts) - set(ORDER) - set(PASTED)):
+        result("```sql" not in texts[name], f"{name} has SQL, and a place in the order of papers")
 
-    pasted(texts["README.md"], result)
+    tables = "".join(sql for _, sql, _, _ in shown(texts[TABLES]))
+    for page in PASTED:
+        pasted(page, texts[page], "" if page in ("README.md", TABLES) else tables, result)
     for paper, line, directives, sql in ((p, *b) for p in ORDER for b in blocks(texts[p])):
         name = f"{paper}, line {line}"
         user = directives.get("run as")
