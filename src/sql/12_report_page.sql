@@ -475,7 +475,7 @@ BEGIN
 		|| '<li>Copies, exports, and tables that are not listed above.</li>'
 		|| '<li>A person who goes by two names in the unit column: twice the loss.</li>'
 		|| '<li>Disks that are set back as a whole: old balances come back with them.</li></ul></div>'
-		|| '<div><h3>Setup</h3>' || dp_cdp.report_checked(r) || '</div></div>'
+		|| '</div><h3>Setup</h3>' || dp_cdp.report_checked(r)
 		|| format('<h3>Owner of the dataset: %s. Read, and agreed to:</h3>', dp_cdp.report_name(r ->> 'owner'))
 		|| '<div class="sign"><p>Name</p><p>Date</p><p>Signature</p></div></section>';
 END $$;
@@ -583,6 +583,8 @@ td.share svg.bar:not(:last-child) { width: calc(100% - 3.5rem); }
 .plain li + li { margin-top: .25rem; }
 .warning { padding: .5rem .75rem; border-radius: .5rem; background: var(--amber-wash); }
 .told + .note { margin: .5rem 0 0; }
+#promise .findings { font-size: .875rem; }
+#promise .findings li { padding: .375rem 0; }
 .sign { display: grid; grid-template-columns: 2fr 1fr 2fr; gap: 1.5rem; }
 .sign p { margin: 2.5rem 0 0; padding-top: .25rem; border-top: 1px solid var(--soft); color: var(--soft); font-size: .8125rem; }
 details { margin-top: 1rem; }
