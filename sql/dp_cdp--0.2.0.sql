@@ -5817,19 +5817,25 @@ footer dd { margin: 0 0 .625rem; max-width: 46rem; }
 	main { max-width: none; padding: 0; }
 	section { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding: 1rem 0; }
 	.scroll, details .scroll { overflow: visible; max-height: none; }
-	@page { size: A4; margin: 14mm; }
+	@page { size: A4; margin: 11mm; }
 	header { margin-bottom: .5rem; }
 	h1 { font-size: 1.5rem; }
-	#promise { margin: 0; padding: .5rem 0 0; line-height: 1.35; }
+	#promise { zoom: .88; margin: 0; padding: .5rem 0 0; line-height: 1.35; }
 	#promise p, .plain, #promise table, .findings { font-size: 8.5pt; }
-	#promise h3 { margin: .75rem 0 .25rem; }
+	#promise h2 { margin: 0 0 .25rem; }
+	#promise h3 { margin: .5rem 0 .125rem; font-size: 9.5pt; }
+	#promise p { margin: .25rem 0; }
+	#promise th, #promise td { padding: .0625rem .375rem .0625rem 0; }
+	#promise svg.bells { max-width: 7cm; }
+	#promise figcaption { font-size: 8pt; margin-top: 0; }
+	.plain li + li { margin-top: 0; }
 	#promise .two { grid-template-columns: 1fr 1fr; gap: 0 2rem; }
 	#promise .findings { margin-top: .25rem; }
 	#promise .findings li { padding: .125rem 0; }
 	#promise + * { break-before: page; }
 	#promise + footer { break-before: auto; margin-top: .5rem; font-size: 8pt; }
 	.sign { break-inside: avoid; }
-	.sign p { margin-top: 2rem; }
+	#promise .sign p { margin-top: 1.75rem; }
 	table { font-size: 8.5pt; }
 	th, td { padding: .25rem .375rem; }
 	details::details-content { content-visibility: visible; height: auto; }
