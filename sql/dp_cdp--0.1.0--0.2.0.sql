@@ -779,6 +779,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.epsilon_spent(rho numeric, delta numeric) RETU
 COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS
 	'the smallest known epsilon for which rho-zCDP implies (epsilon, delta)-DP, rounded up';
 
+CREATE OR REPLACE FUNCTION dp_cdp.best_guess(rho numeric, delta numeric DEFAULT 0) RETURNS float8
+	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'dp_best_guess';
+COMMENT ON FUNCTION dp_cdp.best_guess(numeric, numeric) IS
+	'how often the best guesser is right whether one person is in the data, once rho and a delta for selections of keys are spent: from 0.5 to 1, rounded up to 4 decimals';
+
 -- =========================================================================
 -- 5. Ledger (src/ledger)
 -- =========================================================================
@@ -2723,7 +2729,18 @@ COMMENT ON COLUMN dp_cdp.overview.paid_by_roles IS
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 	'of the last seven days, as far as dp_cdp.releases shows it';
 
-GRANT SELECT ON dp_cdp.overview, dp_cdp.log_sums TO PUBLIC;
+-- With each limit its own delta: that at which its epsilon is told, and that of selections of keys.
+CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
+	SELECT l.dataset, l.ledger_id, l.rho, dp_cdp.epsilon_spent(l.rho, l.report_delta) AS epsilon,
+		trim_scale(least(l.report_delta + l.key_delta, 1)) AS delta, dp_cdp.best_guess(l.rho, l.key_delta) AS best_guess
+	FROM (SELECT d.name AS dataset, d.ledger_id, d.rho_limit AS rho, d.delta_limit AS report_delta, d.delta_limit AS key_delta FROM dp_cdp.dataset d
+		UNION ALL
+		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp.budget b) l
+	WHERE l.dataset = ANY (dp_cdp.my_datasets());
+COMMENT ON VIEW dp_cdp.limits IS
+	'for dp_cdp.report: caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it';
+
+GRANT SELECT ON dp_cdp.overview, dp_cdp.log_sums, dp_cdp.limits TO PUBLIC;
 REVOKE ALL ON dp_cdp.last_week FROM PUBLIC;
 
 -- For monitoring: everybody's, and so granted to nobody.  No amount is NULL,
@@ -2850,6 +2867,25 @@ $$;
 COMMENT ON FUNCTION dp_cdp.report_shares_of(jsonb, int) IS
 	'for dp_cdp.report: the first of a list, and the sum of the rest';
 
+-- The key of a table that is protected through one leads to a table of the same dataset.
+CREATE OR REPLACE FUNCTION dp_cdp.report_tables(dataset text) RETURNS jsonb
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT coalesce(jsonb_agg(jsonb_build_object('table', p."table"::text, 'owner', pg_get_userbyid(c.relowner), 'unit', p.unit,
+			'through', p.through, 'block', p.block, 'references', (
+				SELECT min(f.confrelid::regclass::text)
+				FROM pg_constraint f JOIN dp_cdp.protected o ON o."table" = f.confrelid AND o.dataset = p.dataset
+				WHERE f.contype = 'f' AND p.unit IS NULL
+					AND (f.conrelid = p."table" OR f.conrelid IN (SELECT t.relid FROM pg_partition_tree(p."table") t))
+					AND p.through = (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+						FROM pg_attribute a WHERE a.attrelid = f.conrelid AND a.attnum = ANY (f.conkey))))
+		ORDER BY p.unit IS NULL, p.through IS NULL, p."table"::text), '[]')
+	FROM dp_cdp.protected p JOIN pg_class c ON c.oid = p."table"
+	WHERE p.dataset = report_tables.dataset
+$$;
+COMMENT ON FUNCTION dp_cdp.report_tables(text) IS
+	'for dp_cdp.report: the protected tables of a dataset, as far as the caller sees them, and whose rows they are';
+
 CREATE OR REPLACE FUNCTION dp_cdp.report_data(dataset text) RETURNS jsonb
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -2917,6 +2953,15 @@ BEGIN
 		'database', current_database(),
 		'owner', cap.owner_name,
 		'neighbors', cap.neighbors,
+		'version', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'dp_cdp'),
+		'block_every', cap.block_every,
+		'max_contribution', cap.max_contribution,
+		'max_groups', cap.max_groups,
+		'max_rows', cap.max_rows,
+		'protected', dp_cdp.report_tables(asked),
+		'epsilon_limit', m.epsilon,
+		'report_delta', m.delta,
+		'best_guess', m.best_guess,
 		'made_at', to_char(now(), 'FMDD Mon YYYY, HH24:MI'),
 		'zone', current_setting('TimeZone'),
 		'today', today,
@@ -2940,9 +2985,11 @@ BEGIN
 				'epsilon_spent', r.epsilon_spent, 'percent_spent', r.percent_spent, 'rho_per_day', r.rho_per_day,
 				'days_left', r.days_left, 'period', r.period, 'renews_on', CASE WHEN r.renews_at < now() + interval '100 years' THEN r.renews_at::date END,
 				'failures', r.failures, 'max_failures', r.max_failures,
+				'epsilon_limit', l.epsilon, 'report_delta', l.delta, 'best_guess', l.best_guess,
 				'answered', coalesce(t.answered, 0), 'refused', coalesce(t.refused, 0),
 				'chart', r.place <= charts, 'begins', coalesce(r.begins, s.first), 'days', coalesce(s.days, '[]')) ORDER BY r.place), '[]')
-			FROM ranked r LEFT JOIN totals t ON t.ledger_id = r.ledger_id LEFT JOIN series s ON s.ledger_id = r.ledger_id),
+			FROM ranked r LEFT JOIN totals t ON t.ledger_id = r.ledger_id LEFT JOIN series s ON s.ledger_id = r.ledger_id
+				LEFT JOIN dp_cdp.limits l ON l.dataset = asked AND l.ledger_id = r.ledger_id),
 		'together', (SELECT jsonb_build_object('roles', count(*), 'rho_remaining', coalesce(sum(w.rho_remaining), 0),
 				'rho_renewed_per_day', coalesce(sum(w.rho_limit * 86400 / extract(epoch FROM w.period)) FILTER (WHERE extract(epoch FROM w.period) > 0), 0),
 				'enough', coalesce(jsonb_agg(jsonb_build_object('role', w.name, 'rho_remaining', w.rho_remaining)
@@ -2965,7 +3012,8 @@ BEGIN
 				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
 		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
 	INTO result
-	FROM dp_cdp.overview o WHERE o.dataset = asked AND o.role IS NULL;
+	FROM dp_cdp.overview o LEFT JOIN dp_cdp.limits m ON m.dataset = o.dataset AND m.ledger_id = o.ledger_id
+	WHERE o.dataset = asked AND o.role IS NULL;
 	RETURN result;
 END $$;
 COMMENT ON FUNCTION dp_cdp.report_data(text) IS
@@ -3042,6 +3090,44 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_number(x numeric) RETURNS text
 $$;
 COMMENT ON FUNCTION dp_cdp.report_number(numeric) IS
 	'for dp_cdp.report: a number with three digits, or all before the point';
+
+-- A promise is told no smaller than it is.
+CREATE OR REPLACE FUNCTION dp_cdp.report_up(x numeric) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT dp_cdp.report_number(CASE WHEN x <= 0 OR x IN ('NaN', 'Infinity') THEN x
+		ELSE ceil(x * 10::numeric ^ p.places) / 10::numeric ^ p.places END)
+	FROM (SELECT CASE WHEN x > 0 AND x < 'Infinity' THEN 2 - floor(log(x)) END AS places) p
+$$;
+COMMENT ON FUNCTION dp_cdp.report_up(numeric) IS
+	'for dp_cdp.report: a number with three digits, rounded up';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_guess(guess numeric) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN guess IS NULL THEN '&#8211;' WHEN guess >= 0.999 THEN 'over 99.9&#160;%'
+		ELSE trim_scale(ceil(guess * 1000) / 10) || '&#160;%' END
+$$;
+COMMENT ON FUNCTION dp_cdp.report_guess(numeric) IS
+	'for dp_cdp.report: how often a guess is right, rounded up';
+
+-- The audit's words for machines, as people say them.
+CREATE OR REPLACE FUNCTION dp_cdp.report_reason(reason text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN x.parts IS NULL THEN reason
+		ELSE coalesce(CASE concat_ws(' ', x.parts[1], nullif(x.parts[2], ''))
+			WHEN 'ZC001 no budget' THEN 'the role has no budget'
+			WHEN 'ZC001 rho' THEN 'too little rho was left'
+			WHEN 'ZC001 delta' THEN 'too little delta was left to select keys'
+			WHEN 'ZC001 failures' THEN 'too many releases had failed that day'
+			WHEN 'ZC003 rate' THEN 'the role asked too often within a second'
+			WHEN 'ZC003' THEN 'the ledger could not answer' END, nullif(x.parts[2], ''), 'refused')
+			|| coalesce(x.parts[3], '') || ' (' || x.parts[1] || ')' END
+	FROM (SELECT regexp_match(reason, '^(ZC[0-9]{3})(?: ([^;]*))?(;.*)?$') AS parts) x
+$$;
+COMMENT ON FUNCTION dp_cdp.report_reason(text) IS
+	'for dp_cdp.report: why something was refused, in words';
 
 CREATE OR REPLACE FUNCTION dp_cdp.report_amount(x numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -3282,6 +3368,40 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_bar(share numeric, class text DEFAULT '
 $$;
 COMMENT ON FUNCTION dp_cdp.report_bar(numeric, text) IS
 	'for dp_cdp.report: a share as a bar, beside a number that says the same';
+
+-- What is seen where a person is in the data and where not, or the one or the other: noise of
+-- deviation 1 about centres that are sqrt(2 rho) apart.  In the overlap a guess can be wrong.
+CREATE OR REPLACE FUNCTION dp_cdp.report_bells(rho numeric, guess text, one text, other text) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	w int := 440;
+	zero int := 128;
+	-- farther apart nothing is seen to change
+	apart float8 := least(sqrt(2 * rho::float8), 12);
+	low float8 := -3.3;
+	wide float8 := apart + 6.6;
+	left_bell text;
+	right_bell text;
+	overlap text;
+	middle numeric := w / 2;
+BEGIN
+	SELECT string_agg(s.x || ',' || round((zero - 96 * exp(-(s.v ^ 2) / 2))::numeric, 1), 'L' ORDER BY s.i),
+			string_agg(s.x || ',' || round((zero - 96 * exp(-((s.v - apart) ^ 2) / 2))::numeric, 1), 'L' ORDER BY s.i),
+			string_agg(s.x || ',' || round((zero - 96 * exp(-(greatest(abs(s.v), abs(s.v - apart)) ^ 2) / 2))::numeric, 1), 'L' ORDER BY s.i)
+		INTO left_bell, right_bell, overlap
+		FROM (SELECT i, low + wide * i / 160 AS v, round(w * i / 160.0, 1) AS x FROM generate_series(0, 160) i) s;
+	RETURN format('<svg class="small bells" viewBox="0 0 %s 152" role="img" aria-labelledby="f-bells-t f-bells-d" xmlns="http://www.w3.org/2000/svg">', w)
+		|| format('<title id="f-bells-t">What answers look like, %s and %s</title>', one, other)
+		|| format('<desc id="f-bells-d">Two bells; where they overlap, a guess can be wrong. The best guess is right %s of the time.</desc>', guess)
+		|| format('<path class="area" d="M0,%sL%sL%s,%1$sZ"/>', zero, overlap, w)
+		|| format('<line class="limit" x1="0" x2="%s" y1="%s" y2="%2$s"/><line class="grid" x1="%3$s" x2="%3$s" y1="22" y2="%2$s"/>', w, zero, middle)
+		|| format('<path class="line" d="M%s"/><path class="line other" d="M%s"/>', left_bell, right_bell)
+		|| format('<text class="mark" x="%s" y="14" text-anchor="end">%s</text><text class="mark" x="%s" y="14">%s</text>', middle - 10, one, middle + 10, other)
+		|| format('<text class="tick" x="%s" y="%s" text-anchor="middle">guess right at most %s of the time</text></svg>', middle, zero + 18, guess);
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_bells(numeric, text, text, text) IS
+	'for dp_cdp.report: what a rho leaves to guess';
 -- =========================================================================
 -- 12. The report's page
 -- =========================================================================
@@ -3594,7 +3714,7 @@ BEGIN
 		|| '<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Times</th></tr></thead><tbody>'
 		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td></tr>',
 				CASE WHEN s ->> 'name' IS NULL THEN '<i>failed after it was charged</i>'
-					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(s ->> 'name') END,
+					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(dp_cdp.report_reason(s ->> 'name')) END,
 				dp_cdp.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
 			FROM jsonb_array_elements(reasons) WITH ORDINALITY x(s, n),
 				(SELECT max((s ->> 'refused')::numeric) AS most FROM jsonb_array_elements(reasons) s) m
@@ -3606,7 +3726,7 @@ BEGIN
 				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'),
 				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp.report_name(f ->> 'aggregates')
 					ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'query')) END,
-				coalesce(dp_cdp.report_name(f ->> 'reason'), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
+				coalesce(dp_cdp.report_name(dp_cdp.report_reason(f ->> 'reason')), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
 				dp_cdp.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
 			FROM jsonb_array_elements(r -> 'refusals') WITH ORDINALITY x(f, n)), '')
 		|| '</tbody></table></div></section>';
@@ -3614,19 +3734,157 @@ END $$;
 COMMENT ON FUNCTION dp_cdp.report_refusals(jsonb) IS
 	'for dp_cdp.report: refusals by day, and the latest';
 
+CREATE OR REPLACE FUNCTION dp_cdp.report_findings_of(findings jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
+			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
+			dp_cdp.report_text(f ->> 'severity'), dp_cdp.report_name(f ->> 'object'), dp_cdp.report_name(f ->> 'finding'),
+			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
+		|| '</ul>'
+	FROM jsonb_array_elements(findings) WITH ORDINALITY x(f, n)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_findings_of(jsonb) IS
+	'for dp_cdp.report: a list of findings';
+
 CREATE OR REPLACE FUNCTION dp_cdp.report_findings(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<section id="setup"><h2>Setup</h2><p class="note">What <code>dp_cdp.check_setup()</code> finds in this database.</p>'
-		|| '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
-			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
-			dp_cdp.report_text(f ->> 'severity'), dp_cdp.report_name(f ->> 'object'), dp_cdp.report_name(f ->> 'finding'),
-			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
-		|| '</ul></section>'
-	FROM jsonb_array_elements(r -> 'findings') WITH ORDINALITY x(f, n)
+		|| dp_cdp.report_findings_of(r -> 'findings') || '</section>'
 $$;
 COMMENT ON FUNCTION dp_cdp.report_findings(jsonb) IS
 	'for dp_cdp.report: findings of check_setup()';
+
+-- -------------------------------------------------------------------------
+-- What is promised: a page that a review board signs
+-- -------------------------------------------------------------------------
+
+-- The two databases that are hard to tell apart.
+CREATE OR REPLACE FUNCTION dp_cdp.report_neighbors(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE r ->> 'neighbors'
+		WHEN 'replace_one' THEN format('two databases in which all rows of one person%s are those of one or of another person', b.blocks)
+		ELSE format('two databases of which one lacks all rows of one person%s', b.blocks) END
+	FROM (SELECT coalesce(' in one block of ' || (r ->> 'block_every'), '') AS blocks) b
+$$;
+COMMENT ON FUNCTION dp_cdp.report_neighbors(jsonb) IS
+	'for dp_cdp.report: neighbouring databases, in words';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_tables_of(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN count(*) = 0 THEN '<p class="none">No table is protected: nothing is promised of any, and nothing is released.</p>'
+		ELSE '<div class="scroll" tabindex="0" role="region" aria-label="Protected tables"><table class="told"><thead><tr><th scope="col">Table</th>'
+			|| '<th scope="col">Whose rows these are</th><th scope="col">Owner</th></tr></thead><tbody>'
+			|| string_agg(format('<tr><th scope="row">%s</th><td>%s</td><td>%s</td></tr>', dp_cdp.report_name(t ->> 'table'),
+				CASE WHEN t ->> 'unit' IS NOT NULL THEN format('The person whom column %s names', dp_cdp.report_name(t ->> 'unit'))
+					WHEN t ->> 'through' IS NOT NULL THEN format('The person of the row of %s to which foreign key (%s) leads',
+						coalesce(dp_cdp.report_name(t ->> 'references'), '<i>an unknown table</i>'), dp_cdp.report_name(t ->> 'through'))
+					ELSE 'Each row is a person of its own: whoever has several has this promise for each row alone' END
+				|| CASE WHEN t ->> 'block' IS NULL THEN '' ELSE format('; its block of time is that of %s', dp_cdp.report_name(t ->> 'block')) END,
+				dp_cdp.report_name(t ->> 'owner')), '' ORDER BY x.n) || '</tbody></table></div>' END
+	FROM jsonb_array_elements(r -> 'protected') WITH ORDINALITY x(t, n)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_tables_of(jsonb) IS
+	'for dp_cdp.report: protected tables, and whose rows they are';
+
+-- The cap, and the largest budgets.
+CREATE OR REPLACE FUNCTION dp_cdp.report_limits(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	WITH limits AS (
+		SELECT 0::bigint AS place, 'All roles together, for ever: the lifetime cap' AS whom, r AS of WHERE r ->> 'rho_limit' IS NOT NULL
+		UNION ALL
+		SELECT row_number() OVER (ORDER BY (b ->> 'rho_limit')::numeric DESC, b ->> 'role'),
+			dp_cdp.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s', dp_cdp.report_text(b ->> 'period')) END, b
+		FROM jsonb_array_elements(r -> 'budgets') b
+	)
+	SELECT CASE WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">There is no lifetime cap: budgets alone bound what roles learn, and those that renew bound it within each period only.</p>' ELSE '' END
+		|| CASE WHEN count(*) = 0 THEN '<p class="none">No role has a budget.</p>' ELSE
+			'<div class="scroll" tabindex="0" role="region" aria-label="Cap and budgets"><table class="told"><thead><tr><th scope="col">Who</th>'
+			|| '<th scope="col" class="n">Rho</th><th scope="col" class="n">Epsilon</th><th scope="col" class="n">at delta</th><th scope="col" class="n">Best guess is right</th></tr></thead><tbody>'
+			|| string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
+				l.whom, dp_cdp.report_up((l.of ->> 'rho_limit')::numeric), dp_cdp.report_up((l.of ->> 'epsilon_limit')::numeric),
+				dp_cdp.report_up((l.of ->> 'report_delta')::numeric), dp_cdp.report_guess((l.of ->> 'best_guess')::numeric)), '' ORDER BY l.place)
+				FILTER (WHERE l.place <= 12)
+			|| '</tbody></table></div>'
+			|| CASE WHEN max(l.place) > 12 THEN format('<p class="note">%s have no larger rho than the last of these.</p>',
+				dp_cdp.report_plural(max(l.place) - 12, 'more budget', 'more budgets')) ELSE '' END END
+	FROM limits l
+$$;
+COMMENT ON FUNCTION dp_cdp.report_limits(jsonb) IS
+	'for dp_cdp.report: the cap and budgets as rho, epsilon and guess';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_contribution(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<ul class="plain">' || string_agg(format('<li>%s</li>', l.line), '' ORDER BY l.n) || '</ul>'
+	FROM (VALUES
+		(1, CASE WHEN r ->> 'max_contribution' = 'auto' THEN '<code>max_contribution</code>, found: each answer finds privately, within its price, how much of a person counts.'
+			WHEN r ->> 'max_contribution' IS NULL THEN '<code>max_contribution</code>, none: the two below limit a person alone.'
+			ELSE format('<code>max_contribution</code>, declared: a person counts in all groups together as much as %s rows in one.', dp_cdp.report_text(r ->> 'max_contribution')) END),
+		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5, where an answer needs one.'
+			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
+		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
+			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
+		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.')) l(n, line)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_contribution(jsonb) IS
+	'for dp_cdp.report: how much of a person counts';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_checked(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT format('<p><code>check_setup()</code> has %s and %s. %s</p>', dp_cdp.report_plural(n.critical, 'critical finding', 'critical findings'),
+			dp_cdp.report_plural(n.warnings, 'warning', 'warnings'),
+			CASE WHEN n.critical > 0 THEN '<b>The promise does not hold until they are mended.</b>'
+				WHEN n.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.' ELSE 'The promise holds.' END)
+		|| CASE WHEN n.listed = '[]' THEN '' ELSE dp_cdp.report_findings_of(n.listed) END
+	FROM (SELECT count(*) FILTER (WHERE f ->> 'severity' = 'critical') AS critical, count(*) FILTER (WHERE f ->> 'severity' = 'warning') AS warnings,
+			coalesce(jsonb_agg(f - 'remedy' ORDER BY f ->> 'severity', x.n) FILTER (WHERE f ->> 'severity' IN ('critical', 'warning')), '[]') AS listed
+		FROM jsonb_array_elements(r -> 'findings') WITH ORDINALITY x(f, n)) n
+$$;
+COMMENT ON FUNCTION dp_cdp.report_checked(jsonb) IS
+	'for dp_cdp.report: critical findings and warnings';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_promise(r jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	replaced boolean := r ->> 'neighbors' = 'replace_one';
+	every text := dp_cdp.report_text(r ->> 'block_every');
+	guess text := dp_cdp.report_guess((r ->> 'best_guess')::numeric);
+	figure text := '';
+BEGIN
+	IF r ->> 'rho_limit' IS NOT NULL THEN
+		figure := '<figure>' || dp_cdp.report_bells((r ->> 'rho_limit')::numeric, guess,
+				CASE WHEN replaced THEN 'the one' ELSE 'without the person' END, CASE WHEN replaced THEN 'the other' ELSE 'with the person' END)
+			|| '<figcaption>All answers that the cap buys, seen as one number. Where the bells overlap, a guess can be wrong.</figcaption></figure>';
+	END IF;
+	RETURN '<section id="promise"><h2>What is promised</h2>'
+		|| format('<p>By all private answers, %s are hard to tell apart. ', dp_cdp.report_neighbors(r))
+		|| format('Take the best guesser: he knows %s, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
+			CASE WHEN replaced THEN 'everything but which of two persons is in the data'
+				WHEN every IS NOT NULL THEN 'everything but whether a person''s rows of one block are in the data' ELSE 'everything but whether one person is in the data' END)
+		|| CASE WHEN every IS NULL THEN '' ELSE format('<p class="warning">Caps and budgets hold for each block of time (%s) alone. Of somebody with rows in several blocks, up to as many times as much is known.</p>', every) END
+		|| '<h3>Protected tables</h3>' || dp_cdp.report_tables_of(r)
+		|| '<h3>Cap and budgets</h3>' || dp_cdp.report_limits(r)
+		|| '<div class="two"><div><h3>How well the cap hides a person</h3>' || coalesce(nullif(figure, ''), '<p class="none">There is no cap to draw.</p>')
+		|| '</div><div><h3>How much of a person counts</h3>' || dp_cdp.report_contribution(r) || '</div><div><h3>Not covered</h3><ul class="plain">'
+		|| '<li>Time: how long a query takes depends on rows. Each try has a price, and failures are counted.</li>'
+		|| '<li>Roles that put answers together: only the lifetime cap limits what they know.</li>'
+		|| '<li>Superusers, the operating system, backups, WAL and the server''s log: they show rows.</li>'
+		|| '<li>Copies, exports, and tables that are not listed above.</li>'
+		|| '<li>A person who goes by two names in the unit column: twice the loss.</li>'
+		|| '<li>Disks that are set back as a whole: old balances come back with them.</li></ul></div>'
+		|| '</div><h3>Setup</h3>' || dp_cdp.report_checked(r)
+		|| format('<h3>Owner of the dataset: %s. Read, and agreed to:</h3>', dp_cdp.report_name(r ->> 'owner'))
+		|| '<div class="sign"><p>Name</p><p>Date</p><p>Signature</p></div></section>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_promise(jsonb) IS
+	'for dp_cdp.report: what is promised, as a page to be signed';
 
 -- -------------------------------------------------------------------------
 -- The page
@@ -3653,6 +3911,7 @@ body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.5; 
 	font-variant-numeric: tabular-nums lining-nums; }
 main { max-width: 68rem; margin: 0 auto; padding: 3rem 1.5rem 4rem; }
 header { margin-bottom: 1.75rem; }
+#promise + .spending { margin-top: 2rem; }
 .kicker { margin: 0 0 .35rem; color: var(--blue); font-size: .8125rem; font-weight: 650; letter-spacing: .02em; }
 h1 { margin: 0; font-size: 2.375rem; line-height: 1.15; letter-spacing: -.022em; font-weight: 680; overflow-wrap: anywhere; }
 .meta { margin: .5rem 0 0; color: var(--soft); font-size: .9375rem; overflow-wrap: anywhere; }
@@ -3698,6 +3957,7 @@ svg.spent rect { fill: var(--blue); }
 svg.no rect, svg.bad rect { fill: var(--red); }
 svg.warn rect { fill: var(--amber); }
 svg.cap rect { fill: var(--soft); }
+.line.other { stroke: var(--amber); }
 svg.bar { display: inline-block; height: .5rem; min-width: 3.5rem; border-radius: .25rem; vertical-align: middle; overflow: hidden; }
 svg.bar .track { fill: var(--track); }
 table { border-collapse: collapse; width: 100%; font-size: .875rem; }
@@ -3723,6 +3983,14 @@ td.share svg.bar:not(:last-child) { width: calc(100% - 3.5rem); }
 .card figcaption { margin: 0 0 .25rem; color: var(--ink); font-weight: 550; font-size: .9375rem; }
 .card p { margin: .125rem 0 0; color: var(--soft); font-size: .8125rem; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
+.plain { margin: 0; padding-left: 1.125rem; font-size: .875rem; }
+.plain li + li { margin-top: .25rem; }
+.warning { padding: .5rem .75rem; border-radius: .5rem; background: var(--amber-wash); }
+.told + .note { margin: .5rem 0 0; }
+#promise .findings { font-size: .875rem; }
+#promise .findings li { padding: .375rem 0; }
+.sign { display: grid; grid-template-columns: 2fr 1fr 2fr; gap: 1.5rem; }
+.sign p { margin: 2.5rem 0 0; padding-top: .25rem; border-top: 1px solid var(--soft); color: var(--soft); font-size: .8125rem; }
 details { margin-top: 1rem; }
 summary { cursor: pointer; color: var(--blue); font-size: .9375rem; }
 details .scroll { margin-top: .75rem; max-height: 26rem; overflow: auto; }
@@ -3747,6 +4015,7 @@ footer dd { margin: 0 0 .625rem; max-width: 46rem; }
 	.tiles dd { font-size: 1.5rem; }
 	svg.wide { min-width: 40rem; }
 	figure { overflow-x: auto; }
+	.sign { grid-template-columns: 1fr; gap: 0; }
 	section > figure { direction: rtl; }
 	section > figure.early { direction: ltr; }
 	figure > * { direction: ltr; text-align: left; }
@@ -3760,6 +4029,25 @@ footer dd { margin: 0 0 .625rem; max-width: 46rem; }
 	main { max-width: none; padding: 0; }
 	section { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding: 1rem 0; }
 	.scroll, details .scroll { overflow: visible; max-height: none; }
+	@page { size: A4; margin: 11mm; }
+	header { margin-bottom: .5rem; }
+	h1 { font-size: 1.5rem; }
+	#promise { zoom: .88; margin: 0; padding: .5rem 0 0; line-height: 1.35; }
+	#promise p, .plain, #promise table, .findings { font-size: 8.5pt; }
+	#promise h2 { margin: 0 0 .25rem; }
+	#promise h3 { margin: .5rem 0 .125rem; font-size: 9.5pt; }
+	#promise p { margin: .25rem 0; }
+	#promise th, #promise td { padding: .0625rem .375rem .0625rem 0; }
+	#promise svg.bells { max-width: 7cm; }
+	#promise figcaption { font-size: 8pt; margin-top: 0; }
+	.plain li + li { margin-top: 0; }
+	#promise .two { grid-template-columns: 1fr 1fr; gap: 0 2rem; }
+	#promise .findings { margin-top: .25rem; }
+	#promise .findings li { padding: .125rem 0; }
+	#promise + * { break-before: page; }
+	#promise + footer { break-before: auto; margin-top: .5rem; font-size: 8pt; }
+	.sign { break-inside: avoid; }
+	#promise .sign p { margin-top: 1.75rem; }
 	table { font-size: 8.5pt; }
 	th, td { padding: .25rem .375rem; }
 	details::details-content { content-visibility: visible; height: auto; }
@@ -3772,11 +4060,11 @@ $$;
 COMMENT ON FUNCTION dp_cdp.report_style() IS
 	'for dp_cdp.report: its style sheet';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+-- What goes around the sections of a page.
+CREATE OR REPLACE FUNCTION dp_cdp.report_frame(r jsonb, title text, sections text) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	r jsonb := dp_cdp.report_data(dataset);
 	name text := dp_cdp.report_text(r ->> 'dataset');
 BEGIN
 	RETURN '<!DOCTYPE html>' || chr(10)
@@ -3784,20 +4072,43 @@ BEGIN
 		|| '<meta http-equiv="Content-Security-Policy" content="default-src ''none''; style-src ''unsafe-inline''; base-uri ''none''; form-action ''none''"/>'
 		|| '<meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="referrer" content="no-referrer"/>'
 		|| '<meta name="color-scheme" content="light dark"/>'
-		|| format('<title>Privacy budget of %s</title><style>%s</style></head><body><main>', name, dp_cdp.report_style())
-		|| format('<header><p class="kicker">Privacy budget</p><h1><bdi>%s</bdi></h1><p class="meta">Database %s, dataset of %s. %s (%s)</p></header>',
-			name, dp_cdp.report_name(r ->> 'database'), dp_cdp.report_name(r ->> 'owner'), r ->> 'made_at', dp_cdp.report_text(r ->> 'zone'))
-		|| dp_cdp.report_lead(r) || dp_cdp.report_alerts(r) || dp_cdp.report_tiles(r) || dp_cdp.report_cap(r) || dp_cdp.report_roles(r)
+		|| format('<title>%s of %s</title><style>%s</style></head><body><main>', title, name, dp_cdp.report_style())
+		|| format('<header><p class="kicker">%s</p><h1><bdi>%s</bdi></h1><p class="meta">Database %s, dataset of %s, dp_cdp %s. %s (%s)</p></header>', title,
+			name, dp_cdp.report_name(r ->> 'database'), dp_cdp.report_name(r ->> 'owner'), dp_cdp.report_text(r ->> 'version'),
+			r ->> 'made_at', dp_cdp.report_text(r ->> 'zone'))
+		|| sections || '</main></body></html>' || chr(10);
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_frame(jsonb, text, text) IS
+	'for dp_cdp.report: a page around sections';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r jsonb := dp_cdp.report_data(dataset);
+BEGIN
+	RETURN dp_cdp.report_frame(r, 'Privacy budget', dp_cdp.report_promise(r)
+		|| '<div class="spending">' || dp_cdp.report_lead(r) || dp_cdp.report_alerts(r) || dp_cdp.report_tiles(r) || '</div>'
+		|| dp_cdp.report_cap(r) || dp_cdp.report_roles(r)
 		|| dp_cdp.report_together(r) || dp_cdp.report_spending(r) || dp_cdp.report_refusals(r) || dp_cdp.report_findings(r)
 		|| '<footer><dl><dt>Rho</dt><dd>What each answer costs of privacy, as zero-concentrated differential privacy counts it. It adds up, '
-		|| 'nothing gives it back, and with delta it translates into an epsilon: '
-		|| CASE r ->> 'neighbors' WHEN 'replace_one' THEN 'two databases that differ in the data of one person are hard to tell apart.'
-			ELSE 'two databases of which one lacks all rows of one person are hard to tell apart.' END || '</dd>'
+		|| 'nothing gives it back, and with delta it translates into an epsilon: ' || dp_cdp.report_neighbors(r) || ' are hard to tell apart.</dd>'
 		|| '<dt>Who may see this page</dt><dd>It holds no data, but names roles, their applications and what they asked for, and what was spent of the '
-		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer></main></body></html>' || chr(10);
+		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer>');
 END $$;
 COMMENT ON FUNCTION dp_cdp.report(text) IS
-	'for the owner of a dataset: one self-contained HTML page on budgets, spending, refusals and setup; psql -AtXqc writes it into a file';
+	'for the owner of a dataset: one self-contained HTML page on what is promised, budgets, spending, refusals and setup; psql -AtXqc writes it into a file';
+
+CREATE OR REPLACE FUNCTION dp_cdp.certificate(dataset text) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r jsonb := dp_cdp.report_data(dataset);
+BEGIN
+	RETURN dp_cdp.report_frame(r, 'Privacy promise', dp_cdp.report_promise(r));
+END $$;
+COMMENT ON FUNCTION dp_cdp.certificate(text) IS
+	'for the owner of a dataset: the first section of dp_cdp.report as a page of its own, what is promised, to be printed and signed; psql -AtXqc writes it into a file';
 
 -- =========================================================================
 -- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)

@@ -161,6 +161,9 @@ typedef struct DpGrant
  */
 extern Datum dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant, bool warn);
 
+/* how often the best guesser is right once rho and key_delta are spent, rounded up to 4 decimals */
+extern double dp_admin_best_guess(double rho, double key_delta);
+
 /* the settings of a dataset that a grant tells of */
 extern DpGrant dp_admin_grant(const DpDatasetRow *row, const char *name);
 

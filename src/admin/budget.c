@@ -46,6 +46,7 @@ PG_FUNCTION_INFO_V1(dp_drop_budget);
 PG_FUNCTION_INFO_V1(dp_drop_missing_budget);
 PG_FUNCTION_INFO_V1(dp_reset_failures);
 PG_FUNCTION_INFO_V1(dp_epsilon_spent);
+PG_FUNCTION_INFO_V1(dp_best_guess);
 
 void
 dp_admin_lock_role(Oid role, const char *parameter)
@@ -317,6 +318,22 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Reads a rho and a delta, the first two arguments; ZC004 where they are none. */
+static void
+rho_and_delta(FunctionCallInfo fcinfo, double *rho, double *delta)
+{
+	*rho = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(0)));
+	*delta = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(1)));
+	if (isnan(*rho) || isinf(*rho) || *rho < 0.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("rho must be a finite number and not negative")));
+	if (isnan(*delta) || *delta < 0.0 || *delta > 1.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("delta must be a number between 0 and 1")));
+}
+
 /*
  * epsilon_spent(rho numeric, delta numeric) returns the smallest known epsilon such
  * that rho-zCDP implies (epsilon, delta)-DP, rounded up.
@@ -324,20 +341,27 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 Datum
 dp_epsilon_spent(PG_FUNCTION_ARGS)
 {
-	double		rho = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(0)));
-	double		delta = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(1)));
+	double		rho;
+	double		delta;
 
-	if (isnan(rho) || isinf(rho) || rho < 0.0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("rho must be a finite number and not negative")));
-	if (isnan(delta) || delta < 0.0 || delta > 1.0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("delta must be a number between 0 and 1")));
+	rho_and_delta(fcinfo, &rho, &delta);
 	if (rho > 0.0)
 		rho = nextafter(rho, INFINITY);
 	if (delta > 0.0)
 		delta = nextafter(delta, 0.0);
 	PG_RETURN_FLOAT8(dp_zcdp_epsilon_up(rho, delta));
+}
+
+/*
+ * best_guess(rho numeric, delta numeric) returns how often the best guesser is
+ * right, once rho and a delta for key selections are spent, rounded up.
+ */
+Datum
+dp_best_guess(PG_FUNCTION_ARGS)
+{
+	double		rho;
+	double		delta;
+
+	rho_and_delta(fcinfo, &rho, &delta);
+	PG_RETURN_FLOAT8(dp_admin_best_guess(rho, delta));
 }

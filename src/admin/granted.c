@@ -78,6 +78,14 @@ round_up(double number, int digits)
 	return Max(result, number);
 }
 
+double
+dp_admin_best_guess(double rho, double key_delta)
+{
+	double		guess = dp_zcdp_best_guess(nextafter(rho, INFINITY), key_delta);
+
+	return Min(1.0, ceil(guess * 1e4) / 1e4);
+}
+
 /* Returns the largest amount with one digit that is not above an amount. */
 static int64
 one_digit(int64 amount)
@@ -163,7 +171,6 @@ dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant, bool warn)
 	int128		delta = (int128) grant->report_delta + grant->key_delta;
 	double		key_delta = (double) grant->key_delta / (double) DP_DELTA_ONE;
 	double		epsilon = grant->no_limit ? INFINITY : epsilon_of(grant, grant->rho, 6);
-	double		guess = dp_zcdp_best_guess(nextafter(rho, INFINITY), key_delta);
 	TupleDesc	desc;
 	Datum		values[NCOLUMNS];
 	bool		nulls[NCOLUMNS] = {false};
@@ -179,7 +186,7 @@ dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant, bool warn)
 	values[RHO] = grant->no_limit ? infinity() : NumericGetDatum(dp_amount_numeric(grant->rho, DP_RHO_SCALE));
 	values[EPSILON] = Float8GetDatum(epsilon);
 	values[DELTA] = Float8GetDatum(Min(1.0, (double) delta / (double) DP_DELTA_ONE));
-	values[BEST_GUESS] = Float8GetDatum(Min(1.0, ceil(guess * 1e4) / 1e4));
+	values[BEST_GUESS] = Float8GetDatum(dp_admin_best_guess(rho, key_delta));
 	values[AGGREGATES] = grant->no_limit ? infinity() : whole(grant->rho, price);
 	values[KEY_DELTA] = Float8GetDatum(key_delta);
 	values[KEY_SELECTIONS] = whole(grant->key_delta, grant->default_delta);

@@ -233,3 +233,9 @@ CREATE OR REPLACE FUNCTION dp_cdp.epsilon_spent(rho numeric, delta numeric) RETU
 COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS
 	'the smallest known epsilon for which rho-zCDP implies (epsilon, delta)-DP, rounded up';
 
+CREATE OR REPLACE FUNCTION dp_cdp.best_guess(rho numeric, delta numeric DEFAULT 0) RETURNS float8
+	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'dp_best_guess';
+COMMENT ON FUNCTION dp_cdp.best_guess(numeric, numeric) IS
+	'how often the best guesser is right whether one person is in the data, once rho and a delta for selections of keys are spent: from 0.5 to 1, rounded up to 4 decimals';
+

@@ -135,7 +135,18 @@ COMMENT ON COLUMN dp_cdp.overview.paid_by_roles IS
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 	'of the last seven days, as far as dp_cdp.releases shows it';
 
-GRANT SELECT ON dp_cdp.overview, dp_cdp.log_sums TO PUBLIC;
+-- With each limit its own delta: that at which its epsilon is told, and that of selections of keys.
+CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
+	SELECT l.dataset, l.ledger_id, l.rho, dp_cdp.epsilon_spent(l.rho, l.report_delta) AS epsilon,
+		trim_scale(least(l.report_delta + l.key_delta, 1)) AS delta, dp_cdp.best_guess(l.rho, l.key_delta) AS best_guess
+	FROM (SELECT d.name AS dataset, d.ledger_id, d.rho_limit AS rho, d.delta_limit AS report_delta, d.delta_limit AS key_delta FROM dp_cdp.dataset d
+		UNION ALL
+		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp.budget b) l
+	WHERE l.dataset = ANY (dp_cdp.my_datasets());
+COMMENT ON VIEW dp_cdp.limits IS
+	'for dp_cdp.report: caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it';
+
+GRANT SELECT ON dp_cdp.overview, dp_cdp.log_sums, dp_cdp.limits TO PUBLIC;
 REVOKE ALL ON dp_cdp.last_week FROM PUBLIC;
 
 -- For monitoring: everybody's, and so granted to nobody.  No amount is NULL,
@@ -262,6 +273,25 @@ $$;
 COMMENT ON FUNCTION dp_cdp.report_shares_of(jsonb, int) IS
 	'for dp_cdp.report: the first of a list, and the sum of the rest';
 
+-- The key of a table that is protected through one leads to a table of the same dataset.
+CREATE OR REPLACE FUNCTION dp_cdp.report_tables(dataset text) RETURNS jsonb
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT coalesce(jsonb_agg(jsonb_build_object('table', p."table"::text, 'owner', pg_get_userbyid(c.relowner), 'unit', p.unit,
+			'through', p.through, 'block', p.block, 'references', (
+				SELECT min(f.confrelid::regclass::text)
+				FROM pg_constraint f JOIN dp_cdp.protected o ON o."table" = f.confrelid AND o.dataset = p.dataset
+				WHERE f.contype = 'f' AND p.unit IS NULL
+					AND (f.conrelid = p."table" OR f.conrelid IN (SELECT t.relid FROM pg_partition_tree(p."table") t))
+					AND p.through = (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+						FROM pg_attribute a WHERE a.attrelid = f.conrelid AND a.attnum = ANY (f.conkey))))
+		ORDER BY p.unit IS NULL, p.through IS NULL, p."table"::text), '[]')
+	FROM dp_cdp.protected p JOIN pg_class c ON c.oid = p."table"
+	WHERE p.dataset = report_tables.dataset
+$$;
+COMMENT ON FUNCTION dp_cdp.report_tables(text) IS
+	'for dp_cdp.report: the protected tables of a dataset, as far as the caller sees them, and whose rows they are';
+
 CREATE OR REPLACE FUNCTION dp_cdp.report_data(dataset text) RETURNS jsonb
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -329,6 +359,15 @@ BEGIN
 		'database', current_database(),
 		'owner', cap.owner_name,
 		'neighbors', cap.neighbors,
+		'version', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'dp_cdp'),
+		'block_every', cap.block_every,
+		'max_contribution', cap.max_contribution,
+		'max_groups', cap.max_groups,
+		'max_rows', cap.max_rows,
+		'protected', dp_cdp.report_tables(asked),
+		'epsilon_limit', m.epsilon,
+		'report_delta', m.delta,
+		'best_guess', m.best_guess,
 		'made_at', to_char(now(), 'FMDD Mon YYYY, HH24:MI'),
 		'zone', current_setting('TimeZone'),
 		'today', today,
@@ -352,9 +391,11 @@ BEGIN
 				'epsilon_spent', r.epsilon_spent, 'percent_spent', r.percent_spent, 'rho_per_day', r.rho_per_day,
 				'days_left', r.days_left, 'period', r.period, 'renews_on', CASE WHEN r.renews_at < now() + interval '100 years' THEN r.renews_at::date END,
 				'failures', r.failures, 'max_failures', r.max_failures,
+				'epsilon_limit', l.epsilon, 'report_delta', l.delta, 'best_guess', l.best_guess,
 				'answered', coalesce(t.answered, 0), 'refused', coalesce(t.refused, 0),
 				'chart', r.place <= charts, 'begins', coalesce(r.begins, s.first), 'days', coalesce(s.days, '[]')) ORDER BY r.place), '[]')
-			FROM ranked r LEFT JOIN totals t ON t.ledger_id = r.ledger_id LEFT JOIN series s ON s.ledger_id = r.ledger_id),
+			FROM ranked r LEFT JOIN totals t ON t.ledger_id = r.ledger_id LEFT JOIN series s ON s.ledger_id = r.ledger_id
+				LEFT JOIN dp_cdp.limits l ON l.dataset = asked AND l.ledger_id = r.ledger_id),
 		'together', (SELECT jsonb_build_object('roles', count(*), 'rho_remaining', coalesce(sum(w.rho_remaining), 0),
 				'rho_renewed_per_day', coalesce(sum(w.rho_limit * 86400 / extract(epoch FROM w.period)) FILTER (WHERE extract(epoch FROM w.period) > 0), 0),
 				'enough', coalesce(jsonb_agg(jsonb_build_object('role', w.name, 'rho_remaining', w.rho_remaining)
@@ -377,7 +418,8 @@ BEGIN
 				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
 		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
 	INTO result
-	FROM dp_cdp.overview o WHERE o.dataset = asked AND o.role IS NULL;
+	FROM dp_cdp.overview o LEFT JOIN dp_cdp.limits m ON m.dataset = o.dataset AND m.ledger_id = o.ledger_id
+	WHERE o.dataset = asked AND o.role IS NULL;
 	RETURN result;
 END $$;
 COMMENT ON FUNCTION dp_cdp.report_data(text) IS

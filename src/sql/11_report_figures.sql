@@ -71,6 +71,44 @@ $$;
 COMMENT ON FUNCTION dp_cdp.report_number(numeric) IS
 	'for dp_cdp.report: a number with three digits, or all before the point';
 
+-- A promise is told no smaller than it is.
+CREATE OR REPLACE FUNCTION dp_cdp.report_up(x numeric) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT dp_cdp.report_number(CASE WHEN x <= 0 OR x IN ('NaN', 'Infinity') THEN x
+		ELSE ceil(x * 10::numeric ^ p.places) / 10::numeric ^ p.places END)
+	FROM (SELECT CASE WHEN x > 0 AND x < 'Infinity' THEN 2 - floor(log(x)) END AS places) p
+$$;
+COMMENT ON FUNCTION dp_cdp.report_up(numeric) IS
+	'for dp_cdp.report: a number with three digits, rounded up';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_guess(guess numeric) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN guess IS NULL THEN '&#8211;' WHEN guess >= 0.999 THEN 'over 99.9&#160;%'
+		ELSE trim_scale(ceil(guess * 1000) / 10) || '&#160;%' END
+$$;
+COMMENT ON FUNCTION dp_cdp.report_guess(numeric) IS
+	'for dp_cdp.report: how often a guess is right, rounded up';
+
+-- The audit's words for machines, as people say them.
+CREATE OR REPLACE FUNCTION dp_cdp.report_reason(reason text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN x.parts IS NULL THEN reason
+		ELSE coalesce(CASE concat_ws(' ', x.parts[1], nullif(x.parts[2], ''))
+			WHEN 'ZC001 no budget' THEN 'the role has no budget'
+			WHEN 'ZC001 rho' THEN 'too little rho was left'
+			WHEN 'ZC001 delta' THEN 'too little delta was left to select keys'
+			WHEN 'ZC001 failures' THEN 'too many releases had failed that day'
+			WHEN 'ZC003 rate' THEN 'the role asked too often within a second'
+			WHEN 'ZC003' THEN 'the ledger could not answer' END, nullif(x.parts[2], ''), 'refused')
+			|| coalesce(x.parts[3], '') || ' (' || x.parts[1] || ')' END
+	FROM (SELECT regexp_match(reason, '^(ZC[0-9]{3})(?: ([^;]*))?(;.*)?$') AS parts) x
+$$;
+COMMENT ON FUNCTION dp_cdp.report_reason(text) IS
+	'for dp_cdp.report: why something was refused, in words';
+
 CREATE OR REPLACE FUNCTION dp_cdp.report_amount(x numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -310,3 +348,37 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_bar(share numeric, class text DEFAULT '
 $$;
 COMMENT ON FUNCTION dp_cdp.report_bar(numeric, text) IS
 	'for dp_cdp.report: a share as a bar, beside a number that says the same';
+
+-- What is seen where a person is in the data and where not, or the one or the other: noise of
+-- deviation 1 about centres that are sqrt(2 rho) apart.  In the overlap a guess can be wrong.
+CREATE OR REPLACE FUNCTION dp_cdp.report_bells(rho numeric, guess text, one text, other text) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	w int := 440;
+	zero int := 128;
+	-- farther apart nothing is seen to change
+	apart float8 := least(sqrt(2 * rho::float8), 12);
+	low float8 := -3.3;
+	wide float8 := apart + 6.6;
+	left_bell text;
+	right_bell text;
+	overlap text;
+	middle numeric := w / 2;
+BEGIN
+	SELECT string_agg(s.x || ',' || round((zero - 96 * exp(-(s.v ^ 2) / 2))::numeric, 1), 'L' ORDER BY s.i),
+			string_agg(s.x || ',' || round((zero - 96 * exp(-((s.v - apart) ^ 2) / 2))::numeric, 1), 'L' ORDER BY s.i),
+			string_agg(s.x || ',' || round((zero - 96 * exp(-(greatest(abs(s.v), abs(s.v - apart)) ^ 2) / 2))::numeric, 1), 'L' ORDER BY s.i)
+		INTO left_bell, right_bell, overlap
+		FROM (SELECT i, low + wide * i / 160 AS v, round(w * i / 160.0, 1) AS x FROM generate_series(0, 160) i) s;
+	RETURN format('<svg class="small bells" viewBox="0 0 %s 152" role="img" aria-labelledby="f-bells-t f-bells-d" xmlns="http://www.w3.org/2000/svg">', w)
+		|| format('<title id="f-bells-t">What answers look like, %s and %s</title>', one, other)
+		|| format('<desc id="f-bells-d">Two bells; where they overlap, a guess can be wrong. The best guess is right %s of the time.</desc>', guess)
+		|| format('<path class="area" d="M0,%sL%sL%s,%1$sZ"/>', zero, overlap, w)
+		|| format('<line class="limit" x1="0" x2="%s" y1="%s" y2="%2$s"/><line class="grid" x1="%3$s" x2="%3$s" y1="22" y2="%2$s"/>', w, zero, middle)
+		|| format('<path class="line" d="M%s"/><path class="line other" d="M%s"/>', left_bell, right_bell)
+		|| format('<text class="mark" x="%s" y="14" text-anchor="end">%s</text><text class="mark" x="%s" y="14">%s</text>', middle - 10, one, middle + 10, other)
+		|| format('<text class="tick" x="%s" y="%s" text-anchor="middle">guess right at most %s of the time</text></svg>', middle, zero + 18, guess);
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_bells(numeric, text, text, text) IS
+	'for dp_cdp.report: what a rho leaves to guess';

@@ -310,7 +310,7 @@ BEGIN
 		|| '<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Times</th></tr></thead><tbody>'
 		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td></tr>',
 				CASE WHEN s ->> 'name' IS NULL THEN '<i>failed after it was charged</i>'
-					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(s ->> 'name') END,
+					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(dp_cdp.report_reason(s ->> 'name')) END,
 				dp_cdp.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
 			FROM jsonb_array_elements(reasons) WITH ORDINALITY x(s, n),
 				(SELECT max((s ->> 'refused')::numeric) AS most FROM jsonb_array_elements(reasons) s) m
@@ -322,7 +322,7 @@ BEGIN
 				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'),
 				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp.report_name(f ->> 'aggregates')
 					ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'query')) END,
-				coalesce(dp_cdp.report_name(f ->> 'reason'), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
+				coalesce(dp_cdp.report_name(dp_cdp.report_reason(f ->> 'reason')), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
 				dp_cdp.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
 			FROM jsonb_array_elements(r -> 'refusals') WITH ORDINALITY x(f, n)), '')
 		|| '</tbody></table></div></section>';
@@ -330,19 +330,157 @@ END $$;
 COMMENT ON FUNCTION dp_cdp.report_refusals(jsonb) IS
 	'for dp_cdp.report: refusals by day, and the latest';
 
+CREATE OR REPLACE FUNCTION dp_cdp.report_findings_of(findings jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
+			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
+			dp_cdp.report_text(f ->> 'severity'), dp_cdp.report_name(f ->> 'object'), dp_cdp.report_name(f ->> 'finding'),
+			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
+		|| '</ul>'
+	FROM jsonb_array_elements(findings) WITH ORDINALITY x(f, n)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_findings_of(jsonb) IS
+	'for dp_cdp.report: a list of findings';
+
 CREATE OR REPLACE FUNCTION dp_cdp.report_findings(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<section id="setup"><h2>Setup</h2><p class="note">What <code>dp_cdp.check_setup()</code> finds in this database.</p>'
-		|| '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
-			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
-			dp_cdp.report_text(f ->> 'severity'), dp_cdp.report_name(f ->> 'object'), dp_cdp.report_name(f ->> 'finding'),
-			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
-		|| '</ul></section>'
-	FROM jsonb_array_elements(r -> 'findings') WITH ORDINALITY x(f, n)
+		|| dp_cdp.report_findings_of(r -> 'findings') || '</section>'
 $$;
 COMMENT ON FUNCTION dp_cdp.report_findings(jsonb) IS
 	'for dp_cdp.report: findings of check_setup()';
+
+-- -------------------------------------------------------------------------
+-- What is promised: a page that a review board signs
+-- -------------------------------------------------------------------------
+
+-- The two databases that are hard to tell apart.
+CREATE OR REPLACE FUNCTION dp_cdp.report_neighbors(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE r ->> 'neighbors'
+		WHEN 'replace_one' THEN format('two databases in which all rows of one person%s are those of one or of another person', b.blocks)
+		ELSE format('two databases of which one lacks all rows of one person%s', b.blocks) END
+	FROM (SELECT coalesce(' in one block of ' || (r ->> 'block_every'), '') AS blocks) b
+$$;
+COMMENT ON FUNCTION dp_cdp.report_neighbors(jsonb) IS
+	'for dp_cdp.report: neighbouring databases, in words';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_tables_of(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN count(*) = 0 THEN '<p class="none">No table is protected: nothing is promised of any, and nothing is released.</p>'
+		ELSE '<div class="scroll" tabindex="0" role="region" aria-label="Protected tables"><table class="told"><thead><tr><th scope="col">Table</th>'
+			|| '<th scope="col">Whose rows these are</th><th scope="col">Owner</th></tr></thead><tbody>'
+			|| string_agg(format('<tr><th scope="row">%s</th><td>%s</td><td>%s</td></tr>', dp_cdp.report_name(t ->> 'table'),
+				CASE WHEN t ->> 'unit' IS NOT NULL THEN format('The person whom column %s names', dp_cdp.report_name(t ->> 'unit'))
+					WHEN t ->> 'through' IS NOT NULL THEN format('The person of the row of %s to which foreign key (%s) leads',
+						coalesce(dp_cdp.report_name(t ->> 'references'), '<i>an unknown table</i>'), dp_cdp.report_name(t ->> 'through'))
+					ELSE 'Each row is a person of its own: whoever has several has this promise for each row alone' END
+				|| CASE WHEN t ->> 'block' IS NULL THEN '' ELSE format('; its block of time is that of %s', dp_cdp.report_name(t ->> 'block')) END,
+				dp_cdp.report_name(t ->> 'owner')), '' ORDER BY x.n) || '</tbody></table></div>' END
+	FROM jsonb_array_elements(r -> 'protected') WITH ORDINALITY x(t, n)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_tables_of(jsonb) IS
+	'for dp_cdp.report: protected tables, and whose rows they are';
+
+-- The cap, and the largest budgets.
+CREATE OR REPLACE FUNCTION dp_cdp.report_limits(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	WITH limits AS (
+		SELECT 0::bigint AS place, 'All roles together, for ever: the lifetime cap' AS whom, r AS of WHERE r ->> 'rho_limit' IS NOT NULL
+		UNION ALL
+		SELECT row_number() OVER (ORDER BY (b ->> 'rho_limit')::numeric DESC, b ->> 'role'),
+			dp_cdp.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s', dp_cdp.report_text(b ->> 'period')) END, b
+		FROM jsonb_array_elements(r -> 'budgets') b
+	)
+	SELECT CASE WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">There is no lifetime cap: budgets alone bound what roles learn, and those that renew bound it within each period only.</p>' ELSE '' END
+		|| CASE WHEN count(*) = 0 THEN '<p class="none">No role has a budget.</p>' ELSE
+			'<div class="scroll" tabindex="0" role="region" aria-label="Cap and budgets"><table class="told"><thead><tr><th scope="col">Who</th>'
+			|| '<th scope="col" class="n">Rho</th><th scope="col" class="n">Epsilon</th><th scope="col" class="n">at delta</th><th scope="col" class="n">Best guess is right</th></tr></thead><tbody>'
+			|| string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
+				l.whom, dp_cdp.report_up((l.of ->> 'rho_limit')::numeric), dp_cdp.report_up((l.of ->> 'epsilon_limit')::numeric),
+				dp_cdp.report_up((l.of ->> 'report_delta')::numeric), dp_cdp.report_guess((l.of ->> 'best_guess')::numeric)), '' ORDER BY l.place)
+				FILTER (WHERE l.place <= 12)
+			|| '</tbody></table></div>'
+			|| CASE WHEN max(l.place) > 12 THEN format('<p class="note">%s have no larger rho than the last of these.</p>',
+				dp_cdp.report_plural(max(l.place) - 12, 'more budget', 'more budgets')) ELSE '' END END
+	FROM limits l
+$$;
+COMMENT ON FUNCTION dp_cdp.report_limits(jsonb) IS
+	'for dp_cdp.report: the cap and budgets as rho, epsilon and guess';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_contribution(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<ul class="plain">' || string_agg(format('<li>%s</li>', l.line), '' ORDER BY l.n) || '</ul>'
+	FROM (VALUES
+		(1, CASE WHEN r ->> 'max_contribution' = 'auto' THEN '<code>max_contribution</code>, found: each answer finds privately, within its price, how much of a person counts.'
+			WHEN r ->> 'max_contribution' IS NULL THEN '<code>max_contribution</code>, none: the two below limit a person alone.'
+			ELSE format('<code>max_contribution</code>, declared: a person counts in all groups together as much as %s rows in one.', dp_cdp.report_text(r ->> 'max_contribution')) END),
+		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5, where an answer needs one.'
+			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
+		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
+			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
+		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.')) l(n, line)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_contribution(jsonb) IS
+	'for dp_cdp.report: how much of a person counts';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_checked(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT format('<p><code>check_setup()</code> has %s and %s. %s</p>', dp_cdp.report_plural(n.critical, 'critical finding', 'critical findings'),
+			dp_cdp.report_plural(n.warnings, 'warning', 'warnings'),
+			CASE WHEN n.critical > 0 THEN '<b>The promise does not hold until they are mended.</b>'
+				WHEN n.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.' ELSE 'The promise holds.' END)
+		|| CASE WHEN n.listed = '[]' THEN '' ELSE dp_cdp.report_findings_of(n.listed) END
+	FROM (SELECT count(*) FILTER (WHERE f ->> 'severity' = 'critical') AS critical, count(*) FILTER (WHERE f ->> 'severity' = 'warning') AS warnings,
+			coalesce(jsonb_agg(f - 'remedy' ORDER BY f ->> 'severity', x.n) FILTER (WHERE f ->> 'severity' IN ('critical', 'warning')), '[]') AS listed
+		FROM jsonb_array_elements(r -> 'findings') WITH ORDINALITY x(f, n)) n
+$$;
+COMMENT ON FUNCTION dp_cdp.report_checked(jsonb) IS
+	'for dp_cdp.report: critical findings and warnings';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_promise(r jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	replaced boolean := r ->> 'neighbors' = 'replace_one';
+	every text := dp_cdp.report_text(r ->> 'block_every');
+	guess text := dp_cdp.report_guess((r ->> 'best_guess')::numeric);
+	figure text := '';
+BEGIN
+	IF r ->> 'rho_limit' IS NOT NULL THEN
+		figure := '<figure>' || dp_cdp.report_bells((r ->> 'rho_limit')::numeric, guess,
+				CASE WHEN replaced THEN 'the one' ELSE 'without the person' END, CASE WHEN replaced THEN 'the other' ELSE 'with the person' END)
+			|| '<figcaption>All answers that the cap buys, seen as one number. Where the bells overlap, a guess can be wrong.</figcaption></figure>';
+	END IF;
+	RETURN '<section id="promise"><h2>What is promised</h2>'
+		|| format('<p>By all private answers, %s are hard to tell apart. ', dp_cdp.report_neighbors(r))
+		|| format('Take the best guesser: he knows %s, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
+			CASE WHEN replaced THEN 'everything but which of two persons is in the data'
+				WHEN every IS NOT NULL THEN 'everything but whether a person''s rows of one block are in the data' ELSE 'everything but whether one person is in the data' END)
+		|| CASE WHEN every IS NULL THEN '' ELSE format('<p class="warning">Caps and budgets hold for each block of time (%s) alone. Of somebody with rows in several blocks, up to as many times as much is known.</p>', every) END
+		|| '<h3>Protected tables</h3>' || dp_cdp.report_tables_of(r)
+		|| '<h3>Cap and budgets</h3>' || dp_cdp.report_limits(r)
+		|| '<div class="two"><div><h3>How well the cap hides a person</h3>' || coalesce(nullif(figure, ''), '<p class="none">There is no cap to draw.</p>')
+		|| '</div><div><h3>How much of a person counts</h3>' || dp_cdp.report_contribution(r) || '</div><div><h3>Not covered</h3><ul class="plain">'
+		|| '<li>Time: how long a query takes depends on rows. Each try has a price, and failures are counted.</li>'
+		|| '<li>Roles that put answers together: only the lifetime cap limits what they know.</li>'
+		|| '<li>Superusers, the operating system, backups, WAL and the server''s log: they show rows.</li>'
+		|| '<li>Copies, exports, and tables that are not listed above.</li>'
+		|| '<li>A person who goes by two names in the unit column: twice the loss.</li>'
+		|| '<li>Disks that are set back as a whole: old balances come back with them.</li></ul></div>'
+		|| '</div><h3>Setup</h3>' || dp_cdp.report_checked(r)
+		|| format('<h3>Owner of the dataset: %s. Read, and agreed to:</h3>', dp_cdp.report_name(r ->> 'owner'))
+		|| '<div class="sign"><p>Name</p><p>Date</p><p>Signature</p></div></section>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_promise(jsonb) IS
+	'for dp_cdp.report: what is promised, as a page to be signed';
 
 -- -------------------------------------------------------------------------
 -- The page
@@ -369,6 +507,7 @@ body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.5; 
 	font-variant-numeric: tabular-nums lining-nums; }
 main { max-width: 68rem; margin: 0 auto; padding: 3rem 1.5rem 4rem; }
 header { margin-bottom: 1.75rem; }
+#promise + .spending { margin-top: 2rem; }
 .kicker { margin: 0 0 .35rem; color: var(--blue); font-size: .8125rem; font-weight: 650; letter-spacing: .02em; }
 h1 { margin: 0; font-size: 2.375rem; line-height: 1.15; letter-spacing: -.022em; font-weight: 680; overflow-wrap: anywhere; }
 .meta { margin: .5rem 0 0; color: var(--soft); font-size: .9375rem; overflow-wrap: anywhere; }
@@ -414,6 +553,7 @@ svg.spent rect { fill: var(--blue); }
 svg.no rect, svg.bad rect { fill: var(--red); }
 svg.warn rect { fill: var(--amber); }
 svg.cap rect { fill: var(--soft); }
+.line.other { stroke: var(--amber); }
 svg.bar { display: inline-block; height: .5rem; min-width: 3.5rem; border-radius: .25rem; vertical-align: middle; overflow: hidden; }
 svg.bar .track { fill: var(--track); }
 table { border-collapse: collapse; width: 100%; font-size: .875rem; }
@@ -439,6 +579,14 @@ td.share svg.bar:not(:last-child) { width: calc(100% - 3.5rem); }
 .card figcaption { margin: 0 0 .25rem; color: var(--ink); font-weight: 550; font-size: .9375rem; }
 .card p { margin: .125rem 0 0; color: var(--soft); font-size: .8125rem; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
+.plain { margin: 0; padding-left: 1.125rem; font-size: .875rem; }
+.plain li + li { margin-top: .25rem; }
+.warning { padding: .5rem .75rem; border-radius: .5rem; background: var(--amber-wash); }
+.told + .note { margin: .5rem 0 0; }
+#promise .findings { font-size: .875rem; }
+#promise .findings li { padding: .375rem 0; }
+.sign { display: grid; grid-template-columns: 2fr 1fr 2fr; gap: 1.5rem; }
+.sign p { margin: 2.5rem 0 0; padding-top: .25rem; border-top: 1px solid var(--soft); color: var(--soft); font-size: .8125rem; }
 details { margin-top: 1rem; }
 summary { cursor: pointer; color: var(--blue); font-size: .9375rem; }
 details .scroll { margin-top: .75rem; max-height: 26rem; overflow: auto; }
@@ -463,6 +611,7 @@ footer dd { margin: 0 0 .625rem; max-width: 46rem; }
 	.tiles dd { font-size: 1.5rem; }
 	svg.wide { min-width: 40rem; }
 	figure { overflow-x: auto; }
+	.sign { grid-template-columns: 1fr; gap: 0; }
 	section > figure { direction: rtl; }
 	section > figure.early { direction: ltr; }
 	figure > * { direction: ltr; text-align: left; }
@@ -476,6 +625,25 @@ footer dd { margin: 0 0 .625rem; max-width: 46rem; }
 	main { max-width: none; padding: 0; }
 	section { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding: 1rem 0; }
 	.scroll, details .scroll { overflow: visible; max-height: none; }
+	@page { size: A4; margin: 11mm; }
+	header { margin-bottom: .5rem; }
+	h1 { font-size: 1.5rem; }
+	#promise { zoom: .88; margin: 0; padding: .5rem 0 0; line-height: 1.35; }
+	#promise p, .plain, #promise table, .findings { font-size: 8.5pt; }
+	#promise h2 { margin: 0 0 .25rem; }
+	#promise h3 { margin: .5rem 0 .125rem; font-size: 9.5pt; }
+	#promise p { margin: .25rem 0; }
+	#promise th, #promise td { padding: .0625rem .375rem .0625rem 0; }
+	#promise svg.bells { max-width: 7cm; }
+	#promise figcaption { font-size: 8pt; margin-top: 0; }
+	.plain li + li { margin-top: 0; }
+	#promise .two { grid-template-columns: 1fr 1fr; gap: 0 2rem; }
+	#promise .findings { margin-top: .25rem; }
+	#promise .findings li { padding: .125rem 0; }
+	#promise + * { break-before: page; }
+	#promise + footer { break-before: auto; margin-top: .5rem; font-size: 8pt; }
+	.sign { break-inside: avoid; }
+	#promise .sign p { margin-top: 1.75rem; }
 	table { font-size: 8.5pt; }
 	th, td { padding: .25rem .375rem; }
 	details::details-content { content-visibility: visible; height: auto; }
@@ -488,11 +656,11 @@ $$;
 COMMENT ON FUNCTION dp_cdp.report_style() IS
 	'for dp_cdp.report: its style sheet';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+-- What goes around the sections of a page.
+CREATE OR REPLACE FUNCTION dp_cdp.report_frame(r jsonb, title text, sections text) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	r jsonb := dp_cdp.report_data(dataset);
 	name text := dp_cdp.report_text(r ->> 'dataset');
 BEGIN
 	RETURN '<!DOCTYPE html>' || chr(10)
@@ -500,17 +668,40 @@ BEGIN
 		|| '<meta http-equiv="Content-Security-Policy" content="default-src ''none''; style-src ''unsafe-inline''; base-uri ''none''; form-action ''none''"/>'
 		|| '<meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="referrer" content="no-referrer"/>'
 		|| '<meta name="color-scheme" content="light dark"/>'
-		|| format('<title>Privacy budget of %s</title><style>%s</style></head><body><main>', name, dp_cdp.report_style())
-		|| format('<header><p class="kicker">Privacy budget</p><h1><bdi>%s</bdi></h1><p class="meta">Database %s, dataset of %s. %s (%s)</p></header>',
-			name, dp_cdp.report_name(r ->> 'database'), dp_cdp.report_name(r ->> 'owner'), r ->> 'made_at', dp_cdp.report_text(r ->> 'zone'))
-		|| dp_cdp.report_lead(r) || dp_cdp.report_alerts(r) || dp_cdp.report_tiles(r) || dp_cdp.report_cap(r) || dp_cdp.report_roles(r)
+		|| format('<title>%s of %s</title><style>%s</style></head><body><main>', title, name, dp_cdp.report_style())
+		|| format('<header><p class="kicker">%s</p><h1><bdi>%s</bdi></h1><p class="meta">Database %s, dataset of %s, dp_cdp %s. %s (%s)</p></header>', title,
+			name, dp_cdp.report_name(r ->> 'database'), dp_cdp.report_name(r ->> 'owner'), dp_cdp.report_text(r ->> 'version'),
+			r ->> 'made_at', dp_cdp.report_text(r ->> 'zone'))
+		|| sections || '</main></body></html>' || chr(10);
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_frame(jsonb, text, text) IS
+	'for dp_cdp.report: a page around sections';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r jsonb := dp_cdp.report_data(dataset);
+BEGIN
+	RETURN dp_cdp.report_frame(r, 'Privacy budget', dp_cdp.report_promise(r)
+		|| '<div class="spending">' || dp_cdp.report_lead(r) || dp_cdp.report_alerts(r) || dp_cdp.report_tiles(r) || '</div>'
+		|| dp_cdp.report_cap(r) || dp_cdp.report_roles(r)
 		|| dp_cdp.report_together(r) || dp_cdp.report_spending(r) || dp_cdp.report_refusals(r) || dp_cdp.report_findings(r)
 		|| '<footer><dl><dt>Rho</dt><dd>What each answer costs of privacy, as zero-concentrated differential privacy counts it. It adds up, '
-		|| 'nothing gives it back, and with delta it translates into an epsilon: '
-		|| CASE r ->> 'neighbors' WHEN 'replace_one' THEN 'two databases that differ in the data of one person are hard to tell apart.'
-			ELSE 'two databases of which one lacks all rows of one person are hard to tell apart.' END || '</dd>'
+		|| 'nothing gives it back, and with delta it translates into an epsilon: ' || dp_cdp.report_neighbors(r) || ' are hard to tell apart.</dd>'
 		|| '<dt>Who may see this page</dt><dd>It holds no data, but names roles, their applications and what they asked for, and what was spent of the '
-		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer></main></body></html>' || chr(10);
+		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer>');
 END $$;
 COMMENT ON FUNCTION dp_cdp.report(text) IS
-	'for the owner of a dataset: one self-contained HTML page on budgets, spending, refusals and setup; psql -AtXqc writes it into a file';
+	'for the owner of a dataset: one self-contained HTML page on what is promised, budgets, spending, refusals and setup; psql -AtXqc writes it into a file';
+
+CREATE OR REPLACE FUNCTION dp_cdp.certificate(dataset text) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r jsonb := dp_cdp.report_data(dataset);
+BEGIN
+	RETURN dp_cdp.report_frame(r, 'Privacy promise', dp_cdp.report_promise(r));
+END $$;
+COMMENT ON FUNCTION dp_cdp.certificate(text) IS
+	'for the owner of a dataset: the first section of dp_cdp.report as a page of its own, what is promised, to be printed and signed; psql -AtXqc writes it into a file';

@@ -12,8 +12,13 @@ CREATE ROLE student LOGIN;
 CREATE ROLE insurer LOGIN;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO registry_owner;
+CREATE SCHEMA registry AUTHORIZATION registry_owner;
 SET SESSION AUTHORIZATION registry_owner;
 SELECT dp_cdp.create_dataset('registry', rho => 11.5, delta => 1e-5, default_rho => 0.01, max_groups => 5, max_rows => 20);
+CREATE TABLE registry.patients (patient_id int PRIMARY KEY, age int, sex text);
+CREATE TABLE registry.visits (patient_id int NOT NULL REFERENCES registry.patients, dept text, diagnosis text, cost numeric);
+SELECT dp_cdp.protect_table('registry.patients', 'registry', unit => 'patient_id');
+SELECT dp_cdp.protect_table('registry.visits', 'registry', through => 'patient_id');
 SELECT dp_cdp.set_budget('registry', 'epidemiology', rho => 6);
 SELECT dp_cdp.set_budget('registry', 'ben', rho => 2);
 SELECT dp_cdp.set_budget('registry', 'ministry', rho => 4);
@@ -55,6 +60,6 @@ FROM (
 	ORDER BY 1) h
 	-- age and sex are the patients', the rest is the visits'
 	CROSS JOIN LATERAL (SELECT CASE WHEN h.groups = 'sex' OR h.aggregates LIKE '%age)' THEN
-		CASE WHEN h.aggregates LIKE '%cost%' OR h.groups <> 'sex' THEN 'public.patients, public.visits' ELSE 'public.patients' END
-		ELSE 'public.visits' END AS tables) t;
+		CASE WHEN h.aggregates LIKE '%cost%' OR h.groups <> 'sex' THEN 'registry.patients, registry.visits' ELSE 'registry.patients' END
+		ELSE 'registry.visits' END AS tables) t;
 SELECT dp_cdp.adopt_ledger();

@@ -120,9 +120,11 @@ SELECT is(as_role('monitor', 'SELECT dp_cdp.check_setup()'), '42501 only superus
 SELECT ok(as_role('owner1', 'SELECT dp_cdp.report(dataset) FROM the') ~ '^<!DOCTYPE html>', 'the owner has a report');
 SELECT is(as_role('analyst1', 'SELECT dp_cdp.' || f || '(dataset) FROM the'),
 	'42501 must be owner of dataset ""><img src=x onerror=alert(2)>" to see a report of it; your own budgets are in dp_cdp.overview', 'an analyst has no ' || f)
-	FROM unnest(ARRAY['report', 'report_data']) f;
-SELECT is(as_role('stranger', format('SELECT dp_cdp.report(%L)', d)), format('ZC004 dataset "%s" does not exist, or is none of yours: see dp_cdp.datasets', d),
-	'a stranger is not told what there is') FROM the, LATERAL (VALUES (dataset), ('nowhere')) v(d);
+	FROM unnest(ARRAY['report', 'certificate', 'report_data']) f;
+SELECT is(as_role('stranger', format('SELECT dp_cdp.%s(%L)', f, d)), format('ZC004 dataset "%s" does not exist, or is none of yours: see dp_cdp.datasets', d),
+	'a stranger is not told what there is by ' || f) FROM the, LATERAL (VALUES (dataset), ('nowhere')) v(d), unnest(ARRAY['report', 'certificate']) f;
+SELECT is(as_role(r, 'SELECT (SELECT count(*) FROM dp_cdp.limits) || '' '' || (SELECT jsonb_array_length(dp_cdp.report_tables(dataset)) FROM the)'), n, 'limits and tables that ' || r || ' sees')
+	FROM (VALUES ('stranger', '0 0'), ('owner1', '5 1')) v(r, n);
 SELECT throws_ok('SELECT dp_cdp.report(NULL)', 'ZC004', 'dataset is NULL: name one of dp_cdp.datasets', 'no dataset');
 SELECT throws_ok('SELECT dp_cdp.report(''nowhere'')', 'ZC004', 'dataset "nowhere" does not exist, or is none of yours: see dp_cdp.datasets', 'a dataset that does not exist');
 SELECT is(as_role('stranger', 'SELECT count(*) FROM (SELECT dp_cdp.report_sums(dataset) FROM the) s'), '0', 'sums are of what one sees');
@@ -218,5 +220,75 @@ INSERT INTO dp_cdp.release_log (dataset, role, session_role, rho, delta, granted
 SELECT is(dp_cdp.report_data('young') -> 'reasons', '[{"name": "ZC002 raw rows", "refused": 1}]', 'failures are no refusals without a reason');
 SELECT ok(dp_cdp.report('young') ~ '<i>failed after it was charged</i></th>', '... but told beside them');
 SELECT ok(dp_cdp.report('young') !~ '<th scope="row">(<bdi>)?(public.refused|refused tool)', 'spending lists nothing that was only refused');
+
+-- ----------------------------------------------------------------------
+-- certificate: what is promised
+-- ----------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('<b>&"''', rho => 1, delta => 1e-6, max_groups => 3);
+CREATE TABLE "<u>&""'" (id int PRIMARY KEY, "<i>'&""x" int NOT NULL);
+CREATE TABLE parts (a int NOT NULL, owner_id int NOT NULL REFERENCES "<u>&""'");
+CREATE TABLE rows (v int);
+SELECT dp_cdp.protect_table('"<u>&""''"', '<b>&"''', unit => '<i>''&"x');
+SELECT dp_cdp.protect_table('parts', '<b>&"''', through => 'owner_id');
+SELECT dp_cdp.protect_table('rows', '<b>&"''');
+CREATE TEMP TABLE given AS
+	SELECT 'cap' AS what, g.* FROM dp_cdp.alter_dataset('<b>&"''') g
+	UNION ALL SELECT r, g.* FROM (VALUES ('analyst1', 0.5, NULL, NULL, NULL), ('stranger', NULL, 1, 1e-6, interval '1 week')) v(r, rho, epsilon, delta, period),
+		dp_cdp.set_budget('<b>&"''', r::regrole, rho => v.rho, epsilon => v.epsilon, delta => v.delta, period => v.period) g;
+CREATE TEMP TABLE told AS SELECT dp_cdp.certificate('<b>&"''') AS html, dp_cdp.report_data('<b>&"''') AS data, dp_cdp.report('<b>&"''') AS report;
+RESET SESSION AUTHORIZATION;
+
+TRUNCATE document;
+INSERT INTO document SELECT xmlparse(DOCUMENT html), html FROM told;
+SELECT pass('a certificate is well-formed XML');
+CREATE FUNCTION cells(text) RETURNS text[] LANGUAGE sql
+	AS $$ SELECT array_agg(regexp_replace(c, '<[^>]*>', '', 'g') ORDER BY n) FROM unnest(find_all('//h:div[@aria-label = "' || $1 || '"]//h:tbody/h:tr/*')) WITH ORDINALITY x(c, n) $$;
+SELECT ok(html !~ '[^\n -~\t]', 'only ASCII') FROM told;
+SELECT is(cells('Protected tables'), ARRAY[
+	'public."&lt;u&gt;&amp;""''"', 'The person whom column &lt;i&gt;''&amp;"x names', 'owner1',
+	'public.parts', 'The person of the row of public."&lt;u&gt;&amp;""''" to which foreign key (owner_id) leads', 'owner1',
+	'public.rows', 'Each row is a person of its own: whoever has several has this promise for each row alone', 'owner1'], 'whose rows these are, and who owns them');
+SELECT is(cells('Cap and budgets'), ARRAY['All roles together, for ever: the lifetime cap', '1', '7.77', '2e-6', E'76.1\u00a0%',
+	'analyst1', '0.5', '5.23', '2e-6', E'69.2\u00a0%', 'stranger, anew each 7 days', '0.0242', '1', '1e-6', E'54.4\u00a0%'], 'cap and budgets, rounded up');
+SELECT is((SELECT jsonb_agg(jsonb_build_array(l.epsilon, l.delta, l.best_guess) ORDER BY l.n) FROM (
+			SELECT 0 AS n, data -> 'epsilon_limit' AS epsilon, data -> 'report_delta' AS delta, data -> 'best_guess' AS best_guess FROM told
+			UNION ALL SELECT 1, b -> 'epsilon_limit', b -> 'report_delta', b -> 'best_guess' FROM told, jsonb_array_elements(data -> 'budgets') b WHERE b ->> 'role' = 'analyst1') l
+		WHERE l.epsilon::float8 <= (SELECT g.epsilon FROM given g WHERE g.what = CASE l.n WHEN 0 THEN 'cap' ELSE 'analyst1' END)),
+	(SELECT jsonb_agg(jsonb_build_array(dp_cdp.epsilon_spent(g.rho, 1e-6), g.delta, g.best_guess) ORDER BY g.rho DESC) FROM given g WHERE g.what <> 'stranger'),
+	'as set_budget and create_dataset told');
+SELECT is((find_all('normalize-space(//h:section[@id = "promise"]/h:p[1])'))[1],
+	E'By all private answers, two databases of which one lacks all rows of one person are hard to tell apart. Take the best guesser: he knows everything but whether one person is in the data, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50\u00a0% of the time.',
+	'the promise in words');
+SELECT ok(html ~ '<code>max_contribution</code>, found:' AND html ~ 'max_groups</code>, declared: a person counts in at most 3 groups' AND html ~ 'max_rows</code>, not declared: 5', 'limits, found and declared') FROM told;
+SELECT is(cardinality(find_all('//h:section')), 1, 'one section') FROM told;
+SELECT is(cardinality(find_all('//s:svg[contains(@class, "bells")]/s:path[contains(@class, "line")]')), 2, 'two bells');
+SELECT is(cardinality(find_all('//h:div[@class = "sign"]/h:p')), 3, 'place for name, date and signature');
+SELECT is(cardinality(find_all('//h:ul[@class = "plain"]/h:li')), 10, 'four lines on limits, six on what is not covered');
+SELECT ok(position(substring(html FROM '<section id="promise">.*</section>') IN report) > 0, 'the report has the same section') FROM told;
+SELECT is((SELECT regexp_match(html, 'has (\d+) critical findings? and (\d+) warnings?'))::int[],
+	(SELECT ARRAY[count(*) FILTER (WHERE f ->> 'severity' = 'critical'), count(*) FILTER (WHERE f ->> 'severity' = 'warning')]::int[] FROM jsonb_array_elements(data -> 'findings') f), 'findings are counted') FROM told;
+SELECT is(cardinality(find_all('//h:ul[@class = "findings"]/h:li')),
+	(SELECT count(*)::int FROM jsonb_array_elements(data -> 'findings') f WHERE f ->> 'severity' IN ('critical', 'warning')), '... and listed') FROM told;
+
+SELECT dp_cdp.create_dataset('replaced', neighbors => 'replace_one', rho => 20, max_groups => 1, max_rows => 2), dp_cdp.create_dataset('monthly', max_contribution => '7');
+CREATE TABLE stays (patient int NOT NULL, day date NOT NULL);
+SELECT dp_cdp.protect_table('stays', 'monthly', 'patient', block => 'day', every => '1 month');
+SELECT ok(dp_cdp.certificate(d) ~ w, d || ' says ' || w) FROM (VALUES
+	('replaced', 'in which all rows of one person are those of one or of another person'), ('replaced', 'everything but which of two persons is in the data'),
+	('replaced', 'No table is protected'), ('replaced', 'over 99.9&#160;%'), ('replaced', 'max_contribution</code>, none'), ('replaced', 'at most 2 rows count of a person'),
+	('monthly', 'all rows of one person in one block of 1 mon'), ('monthly', 'Caps and budgets hold for each block of time'), ('monthly', 'its block of time is that of <bdi>day'),
+	('monthly', 'There is no lifetime cap'), ('monthly', 'There is no cap to draw'), ('monthly', 'as much as 7 rows in one')) v(d, w);
+
+SELECT is(dp_cdp.best_guess(1), 0.7603::float8, 'Phi(sqrt(1/2)), upwards');
+SELECT ok(dp_cdp.best_guess(x, d) BETWEEN w AND w + 1.001e-4, format('best guess of rho %s and delta %s', x, d)) FROM (VALUES (0, 0, 0.5), (0, 0.5, 0.75), (20, 0, 0.9992), (1e9, 0, 0.9999)) v(x, d, w);
+SELECT throws_ok(format('SELECT dp_cdp.best_guess(%s)', v), 'ZC004', NULL, 'no best guess of ' || v) FROM unnest(ARRAY['-1', '''NaN''', '1, 2']) v;
+SELECT is(dp_cdp.report_up(x), w, format('%s, upwards', x)) FROM (VALUES (0, '0'), (1, '1'), (1.001, '1.01'), (10.7249, '10.8'), (0.000020001, '2.01e-5'), (123400.1, '124,000'), (NULL, '&#8211;')) v(x, w);
+SELECT is(dp_cdp.report_guess(x), w, format('a guess of %s', x)) FROM (VALUES (0.5, '50&#160;%'), (0.8414, '84.2&#160;%'), (0.9995, 'over 99.9&#160;%'), (1, 'over 99.9&#160;%')) v(x, w);
+SELECT is(dp_cdp.report_reason(x), w, format('%s in words', x)) FROM (VALUES
+	('ZC001 rho', 'too little rho was left (ZC001)'), ('ZC001 delta; and others, of which this role has too many', 'too little delta was left to select keys; and others, of which this role has too many (ZC001)'),
+	('ZC003', 'the ledger could not answer (ZC003)'), ('ZC002 raw rows', 'raw rows (ZC002)'), ('by hand', 'by hand'), ('', ''), (NULL, NULL)) v(x, w);
+SELECT ok(html ~ 'too little rho was left' AND html !~ 'ZC001 rho', 'refusals are told in words') FROM page;
 
 SELECT * FROM finish();

@@ -35,8 +35,8 @@ my %pages;
 
 sub page
 {
-	my ($name, $dataset) = @_;
-	my $html = $node->safe_psql('clinic', "SELECT dp_cdp.report('$dataset')");
+	my ($name, $dataset, $function) = @_;
+	my $html = $node->safe_psql('clinic', sprintf("SELECT dp_cdp.%s('%s')", $function // 'report', $dataset));
 	my $file = PostgreSQL::Test::Utils::tempdir() . "/$name.html";
 
 	open(my $out, '>', $file) or die "$file: $!";
@@ -49,6 +49,7 @@ sub page
 
 $node->safe_psql('clinic', slurp_file("$here/../demo/history.sql"));
 page('registry', 'registry');
+page('certificate', 'registry', 'certificate');
 
 $node->safe_psql('clinic', q{SELECT dp_cdp.create_dataset('empty', rho => 1)});
 page('empty', 'empty');

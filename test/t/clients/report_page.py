@@ -259,7 +259,10 @@ def check_browser(program, work, name, path, root):
             tap.equal(rows[11][12], rgb(palette["page"]), f"{name}: a screenshot, {scheme}, {width} pixels wide")
     pdf = os.path.join(work, f"{name}.pdf")
     chromium(program, work, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", url)
-    tap.ok(os.path.exists(pdf) and open(pdf, "rb").read(5) == b"%PDF-", f"{name}: printed")
+    printed = open(pdf, "rb").read() if os.path.exists(pdf) else b""
+    tap.ok(printed[:5] == b"%PDF-", f"{name}: printed")
+    if name == "certificate":
+        tap.equal(len(re.findall(rb"/Type\s*/Page\b", printed)), 1, "certificate: printed on one page")
     tap.equal(asked(), [], f"{name}: no network request")
     return said
 
@@ -292,6 +295,10 @@ def main():
                           "By application", "Metabase", "Together, the roles would reach the cap before their limits",
                           "The latest", "Who may see this page"):
                 tap.ok(words in said, f"registry: says '{words}'", said[:2000])
+        elif name == "certificate":
+            for words in ("Privacy promise", "registry.patients", "to which foreign key (patient_id) leads", "lifetime cap", "Not covered", "Signature"):
+                tap.ok(words in said, f"certificate: says '{words}'", said[:2000])
+            tap.ok("protected tables: 0" not in said and "Spending" not in said, "certificate: says nothing else")
         elif name == "hostile":
             for words in ('"><img src=', "<script>alert(1)</script>"):
                 tap.ok(words in said, f"hostile: shows '{words}' as text", said[:3000])
