@@ -65,7 +65,7 @@ SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 REVOKE ALL ON visits FROM regress_dp_team, PUBLIC;
 REVOKE ALL (age) ON visits FROM regress_dp_analyst;
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');	-- again: nothing changes
-SELECT dp_cdp.protect_table('survey', 'survey');
+SELECT dp_cdp.protect_table('survey', 'survey', each_row => true);
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1000.50);
 SELECT dp_cdp.set_bounds('visits', 'age', -1, 120);
 SELECT dp_cdp.set_bounds('visits', 'patient', 0, 1e6);

@@ -647,11 +647,11 @@ COMMENT ON FUNCTION dp_cdp.suggest_limits(regclass, float8) IS
 	'which max_contribution serves best a count of all rows of a table, and by each of its columns with declared keys; which share of contributions it cuts, by estimate, and the standard deviation of the count''s noise at default_rho; found privately, for rho of the dataset''s cap over all roles; for the dataset''s owner';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
-		block name DEFAULT NULL, every interval DEFAULT NULL) RETURNS void
+		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
-COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, or through: the columns of a foreign key to the protected rows that rows of this table belong with, or each_row => true: each row is a person of its own; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
 CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
 COMMENT ON FUNCTION dp_cdp.keep_block() IS
@@ -2024,6 +2024,13 @@ BEGIN
 	),
 	-- ---------------------------------------------------------------------
 	-- findings
+	), same_names AS (
+		-- tables of single rows with a column that names people in another table
+		SELECT t.dataset, t.relid, a.attname, o.relid AS other
+		FROM tops o JOIN labels l ON l.relid = o.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
+			JOIN tops t ON t.dataset = o.dataset AND NOT t.has_unit AND t.nthrough = 0
+			JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = u.attname AND NOT a.attisdropped
 	-- ---------------------------------------------------------------------
 	findings AS (
 		SELECT CASE
@@ -2400,6 +2407,31 @@ BEGIN
 
 		-- blocks of time
 		UNION ALL
+		UNION ALL
+		SELECT 'info', t.relid::regclass::text,
+			'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho',
+			format('nothing, if no person has two rows; else SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...)',
+				t.relid::regclass, t.dataset)
+		FROM tops t WHERE NOT t.has_unit AND t.nthrough = 0
+		UNION ALL
+		SELECT 'warning', s.relid::regclass::text,
+			format('each row is taken for a person of its own, but column %s is the privacy unit of table %s',
+				quote_ident(s.attname), min(s.other::regclass::text)),
+			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, unit => %3$L)',
+				s.relid::regclass, s.dataset, s.attname)
+		FROM same_names s GROUP BY s.dataset, s.relid, s.attname
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			format('each row is taken for a person of its own, but references protected table %s', f.confrelid::regclass),
+			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, through => %3$L)',
+				t.relid::regclass, t.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
+					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
+						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
+		FROM tops t JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = t.relid AND f.confrelid <> t.relid
+			JOIN tops p ON p.relid = f.confrelid AND p.dataset = t.dataset
+		WHERE NOT t.has_unit AND t.nthrough = 0
+			-- one remedy is enough
+			AND NOT EXISTS (SELECT FROM same_names s WHERE s.relid = t.relid)
 		SELECT 'warning', t.relid::regclass::text,
 			CASE WHEN t.has_block THEN 'is with blocks of time, and its dataset without: nothing is released from it'
 				ELSE 'is without blocks of time, and its dataset with: nothing is released from it' END,

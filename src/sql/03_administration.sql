@@ -106,11 +106,11 @@ COMMENT ON FUNCTION dp_cdp.suggest_limits(regclass, float8) IS
 	'which max_contribution serves best a count of all rows of a table, and by each of its columns with declared keys; which share of contributions it cuts, by estimate, and the standard deviation of the count''s noise at default_rho; found privately, for rho of the dataset''s cap over all roles; for the dataset''s owner';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
-		block name DEFAULT NULL, every interval DEFAULT NULL) RETURNS void
+		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
-COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, or through: the columns of a foreign key to the protected rows that rows of this table belong with, or each_row => true: each row is a person of its own; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
 CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
 COMMENT ON FUNCTION dp_cdp.keep_block() IS
