@@ -572,7 +572,7 @@ COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	name text,
 	rho float8 DEFAULT NULL,
-	delta float8 DEFAULT 1e-6,
+	delta float8 DEFAULT NULL,
 	default_rho float8 DEFAULT 0.01,
 	max_rho float8 DEFAULT NULL,
 	max_groups int DEFAULT NULL,
@@ -589,15 +589,17 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT 0.1,
-	max_contribution text DEFAULT NULL
+	max_contribution text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	if_not_exists boolean DEFAULT false
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) IS
-	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation; returns what the cap allows';
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
+	'creates a dataset owned by the caller: lifetime caps on rho and delta, or as epsilon and delta; defaults and limits for queries, neighbouring relation; returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -620,12 +622,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT NULL,
-	max_contribution text DEFAULT NULL
+	max_contribution text DEFAULT NULL,
+	reset text[] DEFAULT NULL
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
+	'changes settings of a dataset; NULL leaves one as it is, reset names those that get their defaults again, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -2021,9 +2024,6 @@ BEGIN
 		FROM referencing r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
 		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
 		GROUP BY r.dataset, r.relid
-	),
-	-- ---------------------------------------------------------------------
-	-- findings
 	), same_names AS (
 		-- tables of single rows with a column that names people in another table
 		SELECT t.dataset, t.relid, a.attname, o.relid AS other
@@ -2031,6 +2031,9 @@ BEGIN
 			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
 			JOIN tops t ON t.dataset = o.dataset AND NOT t.has_unit AND t.nthrough = 0
 			JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = u.attname AND NOT a.attisdropped
+	),
+	-- ---------------------------------------------------------------------
+	-- findings
 	-- ---------------------------------------------------------------------
 	findings AS (
 		SELECT CASE
@@ -2404,9 +2407,6 @@ BEGIN
 			format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', c.relid::regclass, a.attname)
 		FROM tops c JOIN labels l ON l.relid = c.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
-
-		-- blocks of time
-		UNION ALL
 		UNION ALL
 		SELECT 'info', t.relid::regclass::text,
 			'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho',
@@ -2432,6 +2432,9 @@ BEGIN
 		WHERE NOT t.has_unit AND t.nthrough = 0
 			-- one remedy is enough
 			AND NOT EXISTS (SELECT FROM same_names s WHERE s.relid = t.relid)
+
+		-- blocks of time
+		UNION ALL
 		SELECT 'warning', t.relid::regclass::text,
 			CASE WHEN t.has_block THEN 'is with blocks of time, and its dataset without: nothing is released from it'
 				ELSE 'is without blocks of time, and its dataset with: nothing is released from it' END,
