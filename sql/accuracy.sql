@@ -12,7 +12,7 @@ GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET SESSION AUTHORIZATION regress_dp_owner;
 CREATE TABLE visits (id int, dept text, cost numeric);
 SELECT dp_cdp.create_dataset('accuracy', default_rho => 0.01, max_rho => 1);
-SELECT dp_cdp.protect_table('visits', 'accuracy');
+SELECT dp_cdp.protect_table('visits', 'accuracy', each_row => true);
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 100);
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b']);
 SELECT dp_cdp.set_budget('accuracy', 'regress_dp_analyst', rho => 10);

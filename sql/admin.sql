@@ -65,7 +65,7 @@ SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 REVOKE ALL ON visits FROM regress_dp_team, PUBLIC;
 REVOKE ALL (age) ON visits FROM regress_dp_analyst;
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');	-- again: nothing changes
-SELECT dp_cdp.protect_table('survey', 'survey');
+SELECT dp_cdp.protect_table('survey', 'survey', each_row => true);
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1000.50);
 SELECT dp_cdp.set_bounds('visits', 'age', -1, 120);
 SELECT dp_cdp.set_bounds('visits', 'patient', 0, 1e6);
@@ -118,8 +118,8 @@ SELECT columns - 'note' - 'day' AS columns, unit FROM dp_cdp.protected WHERE "ta
 SELECT dp_cdp.set_budget('clinic', 'regress_dp_analyst', rho => 0.1);
 SELECT dp_cdp.set_budget('clinic', 'regress_dp_team', rho => 1, delta => 0);
 SELECT * FROM dp_cdp.set_budget('survey', 'regress_dp_analyst', epsilon => 1, delta => 1e-6);
-SELECT dp_cdp.set_budget('survey', 'regress_dp_team', epsilon => 1);
-SELECT dp_cdp.set_budget('survey', 'regress_dp_owner', epsilon => 0.5, period => '1 month');
+SELECT dp_cdp.set_budget('survey', 'regress_dp_team', epsilon => 1, delta => 1e-9);
+SELECT dp_cdp.set_budget('survey', 'regress_dp_owner', epsilon => 0.5, delta => 1e-9, period => '1 month');
 SELECT dataset, role, rho_limit, rho_spent, rho_remaining, delta_limit, delta_spent, epsilon_spent,
 	period, renews_at - now() > '20 days' AS later
 	FROM dp_cdp.budgets ORDER BY dataset, role::text;

@@ -41,12 +41,12 @@ CREATE TABLE busy (patient int, x int);		-- one patient with many rows of 10, te
 INSERT INTO busy SELECT 0, 10 FROM generate_series(1, 1000) UNION ALL SELECT g, 0 FROM generate_series(1, 10) g;
 SELECT dp_cdp.create_dataset('aggregates', default_rho => 0.5, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.create_dataset('replacing', default_rho => 0.5, max_groups => 5, max_rows => 5, neighbors => 'replace_one');
-SELECT dp_cdp.protect_table('answers', 'aggregates'), dp_cdp.protect_table('strange', 'aggregates'),
-	dp_cdp.protect_table('lone', 'aggregates'), dp_cdp.protect_table('busy', 'aggregates', unit => 'patient'),
+SELECT dp_cdp.protect_table('answers', 'aggregates', each_row => true), dp_cdp.protect_table('strange', 'aggregates', each_row => true),
+	dp_cdp.protect_table('lone', 'aggregates', each_row => true), dp_cdp.protect_table('busy', 'aggregates', unit => 'patient'),
 	dp_cdp.protect_table('visits', 'aggregates', unit => 'patient');
 CREATE TABLE answers2 AS TABLE answers;
 CREATE TABLE visits2 AS TABLE visits;
-SELECT dp_cdp.protect_table('answers2', 'replacing'), dp_cdp.protect_table('visits2', 'replacing', unit => 'patient');
+SELECT dp_cdp.protect_table('answers2', 'replacing', each_row => true), dp_cdp.protect_table('visits2', 'replacing', unit => 'patient');
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'z']) FROM unnest('{answers,visits,answers2,visits2}'::regclass[]) t;
 SELECT dp_cdp.set_bounds('answers', c, 0, 10) FROM unnest('{s,i,b,r,f,n}'::name[]) c;
 SELECT dp_cdp.set_bounds('visits', 'x', 0, 10), dp_cdp.set_bounds('visits', 'y', 0, 20);

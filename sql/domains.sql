@@ -25,7 +25,7 @@ INSERT INTO facts SELECT g, (ARRAY['a', 'b', 'c'])[1 + g % 3], CASE WHEN g % 2 =
 	CASE WHEN g % 2 = 0 THEN time '24:00' ELSE '01:30' END, 1 + g % 2, '00000000-0000-0000-0000-000000000001'
 	FROM generate_series(1, 60) g;
 SELECT dp_cdp.create_dataset('domains', default_rho => 1000);
-SELECT dp_cdp.protect_table('facts', 'domains');
+SELECT dp_cdp.protect_table('facts', 'domains', each_row => true);
 SELECT dp_cdp.set_keys('facts', 'dept', ARRAY['b', 'a', 'z', NULL]);
 SELECT dp_cdp.set_keys('facts', 'maybe', ARRAY['x', 'y']);
 SELECT dp_cdp.set_keys('facts', 'code', ARRAY['v1', 'v2', 'v3']);

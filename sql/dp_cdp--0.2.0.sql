@@ -851,7 +851,7 @@ COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	name text,
 	rho float8 DEFAULT NULL,
-	delta float8 DEFAULT 1e-6,
+	delta float8 DEFAULT NULL,
 	default_rho float8 DEFAULT 0.01,
 	max_rho float8 DEFAULT NULL,
 	max_groups int DEFAULT NULL,
@@ -868,15 +868,17 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT 0.1,
-	max_contribution text DEFAULT NULL
+	max_contribution text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	if_not_exists boolean DEFAULT false
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) IS
-	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation; returns what the cap allows';
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
+	'creates a dataset owned by the caller: lifetime caps on rho and delta, or as epsilon and delta; defaults and limits for queries, neighbouring relation; returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -899,12 +901,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT NULL,
-	max_contribution text DEFAULT NULL
+	max_contribution text DEFAULT NULL,
+	reset text[] DEFAULT NULL
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
+	'changes settings of a dataset; NULL leaves one as it is, reset names those that get their defaults again, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -926,11 +929,11 @@ COMMENT ON FUNCTION dp_cdp.suggest_limits(regclass, float8) IS
 	'which max_contribution serves best a count of all rows of a table, and by each of its columns with declared keys; which share of contributions it cuts, by estimate, and the standard deviation of the count''s noise at default_rho; found privately, for rho of the dataset''s cap over all roles; for the dataset''s owner';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
-		block name DEFAULT NULL, every interval DEFAULT NULL) RETURNS void
+		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
-COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, or through: the columns of a foreign key to the protected rows that rows of this table belong with, or each_row => true: each row is a person of its own; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
 CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
 COMMENT ON FUNCTION dp_cdp.keep_block() IS
@@ -3912,6 +3915,13 @@ BEGIN
 		FROM referencing r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
 		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
 		GROUP BY r.dataset, r.relid
+	), same_names AS (
+		-- tables of single rows with a column that names people in another table
+		SELECT t.dataset, t.relid, a.attname, o.relid AS other
+		FROM tops o JOIN labels l ON l.relid = o.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
+			JOIN tops t ON t.dataset = o.dataset AND NOT t.has_unit AND t.nthrough = 0
+			JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = u.attname AND NOT a.attisdropped
 	),
 	-- ---------------------------------------------------------------------
 	-- findings
@@ -4288,6 +4298,31 @@ BEGIN
 			format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', c.relid::regclass, a.attname)
 		FROM tops c JOIN labels l ON l.relid = c.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
+		UNION ALL
+		SELECT 'info', t.relid::regclass::text,
+			'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho',
+			format('nothing, if no person has two rows; else SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...)',
+				t.relid::regclass, t.dataset)
+		FROM tops t WHERE NOT t.has_unit AND t.nthrough = 0
+		UNION ALL
+		SELECT 'warning', s.relid::regclass::text,
+			format('each row is taken for a person of its own, but column %s is the privacy unit of table %s',
+				quote_ident(s.attname), min(s.other::regclass::text)),
+			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, unit => %3$L)',
+				s.relid::regclass, s.dataset, s.attname)
+		FROM same_names s GROUP BY s.dataset, s.relid, s.attname
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			format('each row is taken for a person of its own, but references protected table %s', f.confrelid::regclass),
+			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, through => %3$L)',
+				t.relid::regclass, t.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
+					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
+						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
+		FROM tops t JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = t.relid AND f.confrelid <> t.relid
+			JOIN tops p ON p.relid = f.confrelid AND p.dataset = t.dataset
+		WHERE NOT t.has_unit AND t.nthrough = 0
+			-- one remedy is enough
+			AND NOT EXISTS (SELECT FROM same_names s WHERE s.relid = t.relid)
 
 		-- blocks of time
 		UNION ALL

@@ -32,7 +32,7 @@ SELECT dp_cdp.create_dataset('joins', default_rho => 6000, delta => 1e-6, max_gr
 SELECT dp_cdp.create_dataset('joins_2');
 SELECT dp_cdp.protect_table('patients', 'joins', unit => 'patient');
 SELECT dp_cdp.protect_table('visits', 'joins', unit => 'patient');
-SELECT dp_cdp.protect_table('events', 'joins');
+SELECT dp_cdp.protect_table('events', 'joins', each_row => true);
 SELECT dp_cdp.protect_table('persons', 'joins_2', unit => 'patient');
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 6, 0, 6);
 SELECT dp_cdp.set_bounds('events', 'x', 0, 5);

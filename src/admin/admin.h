@@ -135,6 +135,23 @@ extern void dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row,
 extern void dp_admin_keep_blocks(Oid relid, Oid like);
 
 /* ------------------------------------------------------------------------
+ * reset.c: options of datasets
+ * ------------------------------------------------------------------------
+ */
+
+/* gives each option the value that it has where create_dataset leaves it out; a default_delta of 0 follows delta */
+extern void dp_admin_default_options(DpDatasetRow *row);
+
+/* ZC004 where the relation would change after a release */
+extern void dp_admin_check_neighbors(const DpDatasetRow *row, const char *neighbors);
+
+/*
+ * Puts the options back that an argument of alter_dataset names, an array of
+ * text; ZC004 for other names, and for those that have a value, too.
+ */
+extern void dp_admin_reset_options(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row);
+
+/* ------------------------------------------------------------------------
  * granted.c: what a budget or cap allows
  * ------------------------------------------------------------------------
  */
@@ -156,8 +173,8 @@ typedef struct DpGrant
 
 /*
  * Returns a value of dp_cdp.granted, which is the type of the function's
- * result; warn: and warns where the limit pays for few aggregates.  Outside of
- * dp_admin_begin and dp_admin_end.
+ * result; warn: and warns where the limit pays for few aggregates, or promises
+ * little.  Outside of dp_admin_begin and dp_admin_end.
  */
 extern Datum dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant, bool warn);
 
@@ -166,6 +183,12 @@ extern double dp_admin_best_guess(double rho, double key_delta);
 
 /* the settings of a dataset that a grant tells of */
 extern DpGrant dp_admin_grant(const DpDatasetRow *row, const char *name);
+
+/* The arguments epsilon, and delta beside it, which is needed; NULL among them, and no number, are ZC004. */
+extern double dp_admin_epsilon(FunctionCallInfo fcinfo, int epsilon, int delta);
+
+/* the largest rho that is (epsilon, delta)-DP, in amounts; ZC004 where it is none */
+extern int64 dp_admin_rho_for_epsilon(double epsilon, int64 delta);
 
 /* an amount of delta as a double, never above it */
 extern double dp_admin_delta_down(int64 amount);

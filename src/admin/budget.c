@@ -59,8 +59,25 @@ dp_admin_lock_role(Oid role, const char *parameter)
 				 errmsg("%s is no role: give the name of an existing role", parameter)));
 }
 
-static int64
-rho_for_epsilon(double epsilon, int64 delta)
+double
+dp_admin_epsilon(FunctionCallInfo fcinfo, int epsilon, int delta)
+{
+	double		value = PG_GETARG_FLOAT8(epsilon);
+
+	if (isnan(value) || isinf(value) || value <= 0.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("epsilon must be a finite number greater than 0")));
+	if (PG_ARGISNULL(delta))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("epsilon says nothing without delta: give both, such as epsilon => %g, delta => 1e-6, with a delta well below one over the number of people",
+						value)));
+	return value;
+}
+
+int64
+dp_admin_rho_for_epsilon(double epsilon, int64 delta)
 {
 	double		rho = dp_zcdp_rho_down(epsilon, dp_admin_delta_down(delta));
 
@@ -72,7 +89,7 @@ rho_for_epsilon(double epsilon, int64 delta)
 	if (!(rho * (double) DP_RHO_ONE >= 1.0))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a budget of this epsilon and delta allows no release at all: raise epsilon or delta")));
+				 errmsg("this epsilon and delta allow no release at all: raise epsilon or delta")));
 	return dp_rho_limit_amount(rho, "the rho of this epsilon and delta");
 }
 
@@ -126,13 +143,7 @@ read_limits(FunctionCallInfo fcinfo)
 	if (limits.by_rho)
 		limits.rho = dp_rho_limit_amount(PG_GETARG_FLOAT8(2), "rho");
 	else
-	{
-		limits.epsilon = PG_GETARG_FLOAT8(3);
-		if (isnan(limits.epsilon) || isinf(limits.epsilon) || limits.epsilon <= 0.0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("epsilon must be a finite number greater than 0")));
-	}
+		limits.epsilon = dp_admin_epsilon(fcinfo, 3, 4);
 	if (limits.has_delta)
 	{
 		double		d = PG_GETARG_FLOAT8(4);
@@ -168,7 +179,7 @@ complete_limits(const DpDatasetRow *dataset, const char *name, Oid role, const L
 		/* however this is rounded, the two are delta */
 		grant.key_delta = Min((int64) rint(dataset->key_delta_share * (double) delta), delta);
 		grant.report_delta = delta - grant.key_delta;
-		grant.rho = rho_for_epsilon(limits->epsilon, grant.report_delta);
+		grant.rho = dp_admin_rho_for_epsilon(limits->epsilon, grant.report_delta);
 	}
 	return grant;
 }

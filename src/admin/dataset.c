@@ -197,8 +197,28 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 				 errmsg("max_failures must be at least 0")));
 }
 
+/*
+ * Reads the cap as (epsilon, delta), which are arguments "arg" and 2.  Half of
+ * delta is for key selections, and rho is what the other half leaves room for.
+ */
 static void
-read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
+read_epsilon(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
+{
+	double		epsilon;
+
+	if (!PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a cap is given either as rho or as epsilon with delta: give one of the two")));
+	epsilon = dp_admin_epsilon(fcinfo, arg, 2);
+	row->delta_limit = Max(dataset_delta(PG_GETARG_DATUM(2), "delta") / 2, 1);
+	row->rho_limit = dp_admin_rho_for_epsilon(epsilon, row->delta_limit);
+	row->has_rho_limit = true;
+}
+
+/* epsilon: the argument of this name, 0 where there is none */
+static void
+read_settings(FunctionCallInfo fcinfo, int epsilon, DpDatasetRow *row)
 {
 	if (!PG_ARGISNULL(1))
 	{
@@ -210,6 +230,8 @@ read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
 	}
 	if (!PG_ARGISNULL(2))
 		row->delta_limit = dataset_delta(PG_GETARG_DATUM(2), "delta");
+	if (epsilon > 0 && !PG_ARGISNULL(epsilon))
+		read_epsilon(fcinfo, epsilon, row);
 	if (!PG_ARGISNULL(3))
 		row->default_rho = dp_rho_amount(PG_GETARG_FLOAT8(3), "default_rho");
 	if (!PG_ARGISNULL(4))
@@ -230,11 +252,7 @@ read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("neighbors must be \"add_remove\" or \"replace_one\"")));
-		if (row->spent && strcmp(neighbors, row->neighbors) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("neighbors of dataset \"%s\" cannot change after a release, because what was spent means something else under the other relation: create another dataset",
-							row->name)));
+		dp_admin_check_neighbors(row, neighbors);
 		row->neighbors = neighbors;
 	}
 	if (!PG_ARGISNULL(8))
@@ -370,11 +388,41 @@ check_former_audit(const char *name, Oid user)
 						name)));
 }
 
+static bool
+has_dataset(const char *name)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name)};
+	DpAdminContext context;
+	bool		found;
+
+	dp_admin_begin(&context);
+	found = dp_admin_execute("SELECT FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, false) > 0;
+	dp_admin_end(&context);
+	return found;
+}
+
+/* Returns what the cap of the caller's dataset allows, and changes nothing. */
+static Datum
+existing_dataset(FunctionCallInfo fcinfo, const char *name)
+{
+	Oid			user = GetUserId();
+	DpAdminContext context;
+	DpGrant		cap;
+
+	dp_admin_begin(&context);
+	cap = cap_of(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name);
+	dp_admin_end(&context);
+	ereport(NOTICE,
+			(errmsg("dataset \"%s\" exists already, and stays as it is", name)));
+	return dp_admin_granted(fcinfo, &cap, false);
+}
+
 /*
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
  *				  release_memory, find_bounds, reuse, dump_answers, consistent,
- *				  pull_rows, key_delta_share, max_contribution)
+ *				  pull_rows, key_delta_share, max_contribution, epsilon, if_not_exists)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  * Returns what the cap allows.
@@ -388,21 +436,21 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	Datum		values[NUM_SETTINGS];
 	char		nulls[NUM_SETTINGS];
 	ListCell   *lc;
+	bool		if_not_exists;
 	uint64		created;
 	DpGrant		cap;
 
 	/* before the update it has fewer arguments */
 	dp_check_version();
 	dp_admin_require_primary();
+	if_not_exists = !PG_ARGISNULL(21) && PG_GETARG_BOOL(21);
 	strlcpy(row.name, dp_admin_dataset_name(fcinfo, 0), NAMEDATALEN);
 	row.owner = GetUserId();
-	row.delta_limit = DP_DELTA_ONE / 1000000;
-	row.default_rho = DP_RHO_ONE / 100;
-	row.neighbors = "add_remove";
-	row.max_failures = 20;
-	row.key_delta_share = 0.1;
-	read_settings(fcinfo, &row);
+	dp_admin_default_options(&row);
+	read_settings(fcinfo, 20, &row);
 	read_limits(fcinfo, 9, false, &row);
+	if (if_not_exists && has_dataset(row.name))
+		PG_RETURN_DATUM(existing_dataset(fcinfo, row.name));
 
 	/*
 	 * A table may bear the name of a dataset that does not exist, after a
@@ -419,6 +467,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	}
 
 	cap = cap_of(&row, row.name);
+	if (!PG_ARGISNULL(20))
+		cap.epsilon = PG_GETARG_FLOAT8(20);
 	settings_parameters(&row, types, values, nulls);
 	dp_admin_begin(&context);
 	dp_admin_number_balances();
@@ -429,6 +479,12 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)"
 							   " ON CONFLICT DO NOTHING",
 							   NUM_SETTINGS, types, values, nulls, false);
+	if (created == 0 && if_not_exists)
+	{
+		/* somebody has been faster */
+		dp_admin_end(&context);
+		PG_RETURN_DATUM(existing_dataset(fcinfo, row.name));
+	}
 	if (created == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -442,10 +498,11 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 /*
  * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
  *				 answer_step, release_memory, find_bounds, reuse, dump_answers, consistent,
- *				  pull_rows, key_delta_share, max_contribution)
+ *				  pull_rows, key_delta_share, max_contribution, reset)
  *
- * Returns what the cap allows.  NULL leaves a setting as it is; rho or max_rho => 'Infinity',
- * answer_step => '0', release_memory => 0, find_bounds => 0 and reuse => '0' remove it.
+ * Returns what the cap allows.  NULL leaves a setting as it is; reset names those that get their
+ * defaults again.  rho or max_rho => 'Infinity', answer_step => '0', release_memory => 0,
+ * find_bounds => 0 and reuse => '0' remove it, too.
  */
 Datum
 dp_alter_dataset(PG_FUNCTION_ARGS)
@@ -464,7 +521,8 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
 	were_dumped = row->dump_answers;
-	read_settings(fcinfo, row);
+	dp_admin_reset_options(fcinfo, 21, row);
+	read_settings(fcinfo, 0, row);
 	read_limits(fcinfo, 10, true, row);
 	if (!PG_ARGISNULL(9))
 	{

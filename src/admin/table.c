@@ -11,6 +11,7 @@
  *	- taking the protection away is up to the owner of the dataset, as bounds
  *	  and keys are.  Without protection only those may read the table who hold
  *	  SELECT.
+ *	- rows are taken for a person each only where the owner says so.
  *	- a table that moves to another dataset keeps bounds and keys, and whoever
  *	  moves it owns both datasets: its people get another budget.
  *
@@ -228,6 +229,26 @@ unit_column(FunctionCallInfo fcinfo, Oid relid)
 	return unit;
 }
 
+/* Refuses to guess whose the rows are: argument 2 is unit, 3 through, 6 each_row. */
+static void
+check_whose_rows(FunctionCallInfo fcinfo, Oid relid)
+{
+	bool		each_row = !PG_ARGISNULL(6) && PG_GETARG_BOOL(6);
+	bool		has_unit = !PG_ARGISNULL(2) || !PG_ARGISNULL(3);
+
+	if (each_row && has_unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("each_row says that each row is a person of its own: leave it out where unit or through says whose the rows are")));
+	if (!each_row && !has_unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("say whose the rows of table \"%s\" are: give the column that names the person, such as unit => 'patient_id'; "
+						"or a foreign key that leads to the person's rows, such as through => 'stay_id'; "
+						"or each_row => true, if no person has two rows in it",
+						get_rel_name(relid))));
+}
+
 /* whose the rows of a table are to be */
 typedef struct UnitArgument
 {
@@ -437,7 +458,7 @@ relabel_workers(Oid relid, List *removed)
 }
 
 /*
- * protect_table("table", dataset, unit, through, block, every)
+ * protect_table("table", dataset, unit, through, block, every, each_row)
  */
 Datum
 dp_protect_table(PG_FUNCTION_ARGS)
@@ -453,6 +474,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_admin_require_table_owner(relid);
 	dp_admin_lock_table(relid);
 	dp_check_protectable(relid);
+	check_whose_rows(fcinfo, relid);
 	if (!PG_ARGISNULL(3))
 		read_through(fcinfo, relid, &argument);
 	else if (!PG_ARGISNULL(2))

@@ -564,6 +564,13 @@ BEGIN
 		FROM referencing r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
 		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
 		GROUP BY r.dataset, r.relid
+	), same_names AS (
+		-- tables of single rows with a column that names people in another table
+		SELECT t.dataset, t.relid, a.attname, o.relid AS other
+		FROM tops o JOIN labels l ON l.relid = o.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
+			JOIN tops t ON t.dataset = o.dataset AND NOT t.has_unit AND t.nthrough = 0
+			JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = u.attname AND NOT a.attisdropped
 	),
 	-- ---------------------------------------------------------------------
 	-- findings
@@ -940,6 +947,31 @@ BEGIN
 			format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', c.relid::regclass, a.attname)
 		FROM tops c JOIN labels l ON l.relid = c.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
+		UNION ALL
+		SELECT 'info', t.relid::regclass::text,
+			'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho',
+			format('nothing, if no person has two rows; else SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...)',
+				t.relid::regclass, t.dataset)
+		FROM tops t WHERE NOT t.has_unit AND t.nthrough = 0
+		UNION ALL
+		SELECT 'warning', s.relid::regclass::text,
+			format('each row is taken for a person of its own, but column %s is the privacy unit of table %s',
+				quote_ident(s.attname), min(s.other::regclass::text)),
+			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, unit => %3$L)',
+				s.relid::regclass, s.dataset, s.attname)
+		FROM same_names s GROUP BY s.dataset, s.relid, s.attname
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			format('each row is taken for a person of its own, but references protected table %s', f.confrelid::regclass),
+			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, through => %3$L)',
+				t.relid::regclass, t.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
+					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
+						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
+		FROM tops t JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = t.relid AND f.confrelid <> t.relid
+			JOIN tops p ON p.relid = f.confrelid AND p.dataset = t.dataset
+		WHERE NOT t.has_unit AND t.nthrough = 0
+			-- one remedy is enough
+			AND NOT EXISTS (SELECT FROM same_names s WHERE s.relid = t.relid)
 
 		-- blocks of time
 		UNION ALL

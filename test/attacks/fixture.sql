@@ -56,7 +56,7 @@ SELECT dp_cdp.protect_table('lab', 'other', unit => 'patient');
 CREATE TABLE single (id int PRIMARY KEY, nothing int, w text);
 INSERT INTO single SELECT i, NULL, 'w' FROM generate_series(1, 400) i;
 INSERT INTO single VALUES (4242, 1, 'zebra');
-SELECT dp_cdp.protect_table('single', 'clinic');
+SELECT dp_cdp.protect_table('single', 'clinic', each_row => true);
 SELECT dp_cdp.set_bounds('visit', 'cost', 0, 1000);
 SELECT dp_cdp.set_bounds('visit', 'age', 0, 120);
 SELECT dp_cdp.set_budget('clinic', r, rho => 100000) FROM unnest('{ana,bob}'::regrole[]) r;

@@ -300,7 +300,7 @@ SELECT dp_cdp.alter_dataset('clinic', max_rho => 1);
 --> 42501
 SELECT dp_cdp.drop_dataset('clinic', true);
 --> 42501
-SELECT dp_cdp.protect_table('ward', 'clinic');
+SELECT dp_cdp.protect_table('ward', 'clinic', each_row => true);
 --> 42501
 SELECT dp_cdp.unprotect_table('visit');
 --> 42501

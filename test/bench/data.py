@@ -196,7 +196,7 @@ def unprotect():
 def protect(table, unit):
     """Protects t afresh: protect_table(unit => ...), bounds and keys."""
     unprotect()
-    owner_sql("SELECT dp_cdp.protect_table('t', 'bench'%s)" % (f", unit => '{unit}'" if unit else ""))
+    owner_sql("SELECT dp_cdp.protect_table('t', 'bench', %s)" % (f"unit => '{unit}'" if unit else "each_row => true"))
     if table.adult:
         owner_sql("""
             SELECT dp_cdp.set_bounds('t', 'age', 17, 90), dp_cdp.set_bounds('t', 'hours_per_week', 1, 99);

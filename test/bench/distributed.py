@@ -75,7 +75,7 @@ def make(admin, owner, workers):
         if rows > 0:
             owner.answer(f"INSERT INTO {table} SELECT abs(hashint4(i)::bigint) % {UNITS}, i % 10, i % {GROUPS}, i % 100"
                          f" FROM generate_series(1, {rows}) i")
-        owner.answer(f"SELECT dp_cdp.protect_table('{table}', 'bench', {'NULL' if name in ('rows', 'wide') else repr('patient')})")
+        owner.answer(f"SELECT dp_cdp.protect_table('{table}', 'bench', {'each_row => true' if name in ('rows', 'wide') else repr('patient')})")
         owner.answer(f"SELECT dp_cdp.set_keys('{table}', 'dept', ARRAY(SELECT generate_series(0, 9)))")
         owner.answer(f"SELECT dp_cdp.set_bounds('{table}', 'cost', 0, 100)")
         owner.answer(f"ANALYZE {table}")

@@ -37,7 +37,7 @@ INSERT INTO many SELECT i % {MANY}, i % 100 FROM generate_series(1, {ROWS}) i;
 CREATE TABLE plain AS SELECT i AS k, i::bigint AS n FROM generate_series(0, {MANY} - 1) i;
 GRANT SELECT ON plain TO kept_analyst;
 SELECT dp_cdp.create_dataset('kept', default_rho => 1e-6, reuse => '1 day');
-SELECT dp_cdp.protect_table(t, 'kept') FROM unnest('{{few,many}}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'kept', each_row => true) FROM unnest('{{few,many}}'::regclass[]) t;
 SELECT dp_cdp.set_keys('few', 'k', (SELECT array_agg(i) FROM generate_series(0, 9) i));
 SELECT dp_cdp.set_keys('many', 'k', (SELECT array_agg(i) FROM generate_series(0, {MANY} - 1) i));
 SELECT dp_cdp.set_budget('kept', 'kept_analyst', rho => 1e6);

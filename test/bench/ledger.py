@@ -41,7 +41,7 @@ SETUP = [
     """SELECT dp_cdp.create_dataset('bench'),
        dp_cdp.set_budget('bench', current_user::regrole, rho => 1000000),
        dp_cdp.set_budget('bench', 'dp_ledger_bench', rho => 1000000),
-       dp_cdp.protect_table('empty', 'bench')""",
+       dp_cdp.protect_table('empty', 'bench', each_row => true)""",
     """SELECT count(dp_cdp.create_dataset('d' || i)) FROM generate_series(1, %d) i""" % BUDGETS,
     """SELECT count(dp_cdp.set_budget('d' || i, current_user::regrole, rho => 1000000))
        FROM generate_series(1, %d) i""" % BUDGETS,

@@ -99,7 +99,7 @@ def protect(table, epsilon, shared):
     rho = float(psql(f"SELECT dp_cdp.zcdp_rho({epsilon}, 1e-5)"))
     psql(f"CREATE TABLE {table} AS SELECT o_orderkey, o_custkey, o_totalprice FROM orders; ANALYZE {table};"
          f"SELECT dp_cdp.create_dataset('{table}', rho => {rho}, default_rho => 1e-3, min_rho => 1e-9, reuse => '1 day');"
-         f"SELECT dp_cdp.protect_table('{table}', '{table}');"
+         f"SELECT dp_cdp.protect_table('{table}', '{table}', each_row => true);"
          + "".join(f"SELECT dp_cdp.set_bounds('{table}', '{column}', {low}, {high});" for column, (low, high) in domains().items())
          + "".join(f"SELECT dp_cdp.set_budget('{table}', '{who}', rho => {rho * own / (most if shared else parts)});"
                    for who, own in PRIVILEGES.items()))

@@ -22,7 +22,7 @@ ANALYZE visits;
 SELECT citus_update_table_statistics('visits');
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4, max_rho => 1e5);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
-SELECT dp_cdp.protect_table('rows_of', 'clinic');
+SELECT dp_cdp.protect_table('rows_of', 'clinic', each_row => true);
 SELECT dp_cdp.set_bounds('rows_of', 'n', 0, 10);
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c']);
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 100);

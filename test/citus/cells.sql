@@ -32,7 +32,7 @@ INSERT INTO people SELECT * FROM people_here;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4, max_rho => 1e5);
 SELECT dp_cdp.protect_table(t, 'clinic', 'patient') FROM unnest('{here,visits}'::regclass[]) t;
 SELECT dp_cdp.protect_table(t, 'clinic', 'id') FROM unnest('{people_here,people}'::regclass[]) t;
-SELECT dp_cdp.protect_table(t, 'clinic') FROM unnest('{rows_here,rows_of}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'clinic', each_row => true) FROM unnest('{rows_here,rows_of}'::regclass[]) t;
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'c', 'z']) FROM unnest('{here,visits,rows_here,rows_of}'::regclass[]) t;
 SELECT dp_cdp.set_keys(t, 'sex', ARRAY['f', 'm']) FROM unnest('{people_here,people}'::regclass[]) t;
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 100) FROM unnest('{here,visits,rows_here,rows_of}'::regclass[]) t;

@@ -15,7 +15,7 @@ INSERT INTO visits SELECT i % 50, i, substr('abc', 1 + i % 3, 1), i % 100 FROM g
 INSERT INTO rows_of SELECT * FROM visits;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4, max_rho => 1e5);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
-SELECT dp_cdp.protect_table('rows_of', 'clinic');
+SELECT dp_cdp.protect_table('rows_of', 'clinic', each_row => true);
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 100) FROM unnest('{visits,rows_of}'::regclass[]) t;
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1e6);
 RESET SESSION AUTHORIZATION;

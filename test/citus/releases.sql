@@ -67,7 +67,7 @@ CREATE VIEW dear_here AS SELECT patient, cost, dept AS d FROM here WHERE cost > 
 CREATE VIEW closed_visits WITH (security_barrier) AS SELECT * FROM dear_visits JOIN depts ON dept = d;
 CREATE VIEW closed_here WITH (security_barrier) AS SELECT * FROM dear_here JOIN depts_here ON dept = d;
 GRANT SELECT ON dear_visits, dear_here, closed_visits, closed_here TO analyst1;
-SELECT dp_cdp.protect_table(t, 'clinic') FROM unnest('{rows_here,rows_of}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'clinic', each_row => true) FROM unnest('{rows_here,rows_of}'::regclass[]) t;
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'c', 'z']) FROM unnest('{here,visits,others,rows_here,rows_of}'::regclass[]) t;
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 100) FROM unnest('{here,visits,others,rows_here,rows_of}'::regclass[]) t;
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1e6);

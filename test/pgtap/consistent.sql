@@ -22,7 +22,7 @@ INSERT INTO visits SELECT i, CASE WHEN i % 9 < 8 THEN substr('wxyz', 1 + i % 4, 
 	FROM generate_series(1, 10800) i;
 CREATE TABLE people AS SELECT id, id % 2000 AS person, a, b, cost FROM visits;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 0.01, min_rho => 1e-12, delta => 0.5, default_delta => 1e-6, max_groups => 3, max_rows => 5);
-SELECT dp_cdp.protect_table('visits', 'clinic');
+SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);
 SELECT dp_cdp.protect_table('people', 'clinic', 'person');
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 100) FROM unnest('{visits,people}'::regclass[]) t;
 SELECT dp_cdp.set_keys(t, 'a', '{w,x,y,z}'::text[]) FROM unnest('{visits,people}'::regclass[]) t;
@@ -244,7 +244,7 @@ END $$;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE wide AS SELECT i AS k, i % 2 = 0 AS c, i % 10 AS x FROM generate_series(0, 999) i;
 SELECT dp_cdp.create_dataset('wide', default_rho => 1e-4, consistent => true, release_memory => 900) \g /dev/null
-SELECT dp_cdp.protect_table('wide', 'wide') \g /dev/null
+SELECT dp_cdp.protect_table('wide', 'wide', each_row => true) \g /dev/null
 SELECT dp_cdp.set_keys('wide', 'k', (SELECT array_agg(k) FROM wide)) \g /dev/null
 SELECT dp_cdp.set_budget('wide', 'analyst2', rho => 1) \g /dev/null
 RESET SESSION AUTHORIZATION;
@@ -302,7 +302,7 @@ SELECT ok(bool_and(n = :times AND counts BETWEEN :least AND :most AND sums BETWE
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE large (k int, l int, cost int);
 INSERT INTO large SELECT i % 60, i % 59, 1 FROM generate_series(1, 3540) i;
-SELECT dp_cdp.protect_table('large', 'clinic') \g /dev/null
+SELECT dp_cdp.protect_table('large', 'clinic', each_row => true) \g /dev/null
 SELECT dp_cdp.set_keys('large', k, (SELECT array_agg(i) FROM generate_series(0, 59) i)), dp_cdp.set_bounds('large', 'cost', -1, 2) FROM unnest('{k,l}'::text[]) k \g /dev/null
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION analyst1;

@@ -16,7 +16,7 @@ INSERT INTO visits SELECT i, substr('abc', 1 + i % 3, 1), (ARRAY['f', 'm']::sex[
 	FROM generate_series(1, 6000) i;
 ALTER TABLE visits ADD CONSTRAINT old_values CHECK (old IN ('p', 'q')) NOT VALID;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, min_rho => 1e-12, reuse => '1 day') \g /dev/null
-SELECT dp_cdp.protect_table('visits', 'clinic') \g /dev/null
+SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true) \g /dev/null
 SELECT dp_cdp.set_keys('visits', column_name, keys) FROM (VALUES ('dept'::name, '{a,b,c}'::text[]), ('ward', '{w0,w1}'), ('hole', '{p,q}'),
 	('maybe', '{p,q,NULL}'), ('old', '{p,q}')) AS k (column_name, keys) \g /dev/null
 SELECT dp_cdp.set_keys('visits', 'code', '{x,y}'::varchar[]) \g /dev/null

@@ -25,9 +25,9 @@ CREATE TABLE undeclared AS SELECT i AS id, i % 7 AS ward FROM generate_series(1,
 CREATE TABLE single (person int PRIMARY KEY, ward int);
 INSERT INTO single SELECT id, ward FROM undeclared;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
-SELECT dp_cdp.protect_table('visits', 'clinic');
+SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);
 SELECT dp_cdp.protect_table('people', 'clinic', 'patient');
-SELECT dp_cdp.protect_table('undeclared', 'clinic');
+SELECT dp_cdp.protect_table('undeclared', 'clinic', each_row => true);
 SELECT dp_cdp.protect_table('single', 'clinic', 'person');
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'c', 'z']) FROM unnest('{visits,people}'::regclass[]) t;
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 1000) FROM unnest('{visits,people}'::regclass[]) t;
@@ -342,7 +342,7 @@ RESET SESSION AUTHORIZATION;
 -- plans that were cached before the policy changed
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE changing AS SELECT i AS id, 'a'::text AS k, 1 AS x FROM generate_series(1, 10) i;
-SELECT dp_cdp.protect_table('changing', 'clinic');
+SELECT dp_cdp.protect_table('changing', 'clinic', each_row => true);
 SELECT dp_cdp.set_keys('changing', 'k', ARRAY['a', 'b']);
 SELECT dp_cdp.set_bounds('changing', 'x', 0, 1);
 SET SESSION AUTHORIZATION analyst1;
@@ -688,7 +688,7 @@ SELECT unnest(ARRAY[ok(:'child_told', 'NULL in a child that may have it'), ok(:'
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.create_dataset('other', default_rho => 1e-6);
 CREATE TABLE elsewhere (x int);
-SELECT dp_cdp.protect_table('elsewhere', 'other');
+SELECT dp_cdp.protect_table('elsewhere', 'other', each_row => true);
 SELECT dp_cdp.set_budget('other', 'analyst1', rho => 1e-6);
 RESET SESSION AUTHORIZATION;
 SELECT costs('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM elsewhere', 2, 'two datasets in one statement');
@@ -725,7 +725,7 @@ ALTER TABLE far OWNER TO owner1;
 ALTER TABLE near OWNER TO owner1;
 ALTER FOREIGN TABLE gone OWNER TO owner1;
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.protect_table('far', 'clinic');
+SELECT dp_cdp.protect_table('far', 'clinic', each_row => true);
 RESET SESSION AUTHORIZATION;
 SELECT fails('SELECT dp_count(*) FROM far', 'ZC002', 0, 'a scan that cannot be started costs nothing');
 SELECT fails('SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_count(*) FROM far)', 'ZC002', 0, '... nor does what else the statement asks');

@@ -18,7 +18,7 @@ CREATE TABLE orders AS SELECT c AS customer, (ARRAY['web', 'app'])[1 + o % 2] AS
 	timestamp '2026-01-01' + c * interval '1 day 1 second' AS seen
 	FROM generate_series(1, 1000) c, generate_series(1, 1 + c % 8) o;
 CREATE TABLE person AS SELECT c AS id, c % 90 AS age, (c % 90)::float8 AS points FROM generate_series(1, 1000) c;
-SELECT dp_cdp.protect_table('orders', 'shop', 'customer'), dp_cdp.protect_table('person', 'persons');
+SELECT dp_cdp.protect_table('orders', 'shop', 'customer'), dp_cdp.protect_table('person', 'persons', each_row => true);
 SELECT dp_cdp.set_keys('orders', 'channel', '{web,app}'::text[]),
 	dp_cdp.set_bounds('orders', 'amount', 0, 400), dp_cdp.set_bounds('orders', 'discount', 0, 20), dp_cdp.set_bounds('orders', 'quantity', 1, 5),
 	dp_cdp.set_bounds('orders', 'parts', 0, 2), dp_cdp.set_bounds('orders', 'weight', 0, 10), dp_cdp.set_bounds('orders', 'change', -5, 5),

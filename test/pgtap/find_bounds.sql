@@ -26,7 +26,7 @@ CREATE TABLE nobody (LIKE orders);
 CREATE TABLE regions AS SELECT r AS region, 'r' || r AS name, 10 * (r + 1) AS weight FROM generate_series(0, 2) r;
 ALTER TABLE regions ADD PRIMARY KEY (region);
 GRANT SELECT ON regions TO analyst1;
-SELECT dp_cdp.protect_table('orders', 'shop', 'customer'), dp_cdp.protect_table('nobody', 'shop', 'customer'), dp_cdp.protect_table('person', 'persons');
+SELECT dp_cdp.protect_table('orders', 'shop', 'customer'), dp_cdp.protect_table('nobody', 'shop', 'customer'), dp_cdp.protect_table('person', 'persons', each_row => true);
 SELECT dp_cdp.set_keys('orders', 'channel', '{web,app}'::text[]), dp_cdp.set_bounds('orders', 'weight', 0, 90);
 RESET SESSION AUTHORIZATION;
 ANALYZE;

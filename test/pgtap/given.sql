@@ -15,7 +15,7 @@ INSERT INTO visits SELECT i, i % 100, substr('abc', 1 + i % 3, 1) FROM generate_
 CREATE TABLE stays AS SELECT * FROM visits;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 5000);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
-SELECT dp_cdp.protect_table('stays', 'clinic');
+SELECT dp_cdp.protect_table('stays', 'clinic', each_row => true);
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
 
 CREATE TABLE depts (dept text PRIMARY KEY, beds int);
@@ -357,7 +357,7 @@ SELECT throws_matching(format('SELECT dp_count(*) FROM visits v JOIN %s ON s.id 
 		('(VALUES ((SELECT count(*) FROM visits)), (1)) s (id)', 'visits')) v (s, t);
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE numbered (id serial, dept text);
-SELECT dp_cdp.protect_table('numbered', 'clinic');
+SELECT dp_cdp.protect_table('numbered', 'clinic', each_row => true);
 RESET SESSION AUTHORIZATION;
 SELECT throws_matching('SELECT dp_count(*) FROM visits v JOIN numbered_id_seq s ON s.last_value = v.id',
 	'cannot be joined with what is computed exactly from protected table "numbered"', 'exact: a sequence');

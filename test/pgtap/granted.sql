@@ -34,7 +34,7 @@ CREATE TEMP TABLE given AS
 	SELECT a.*, (dp_cdp.set_budget('town', 'analyst1', a.rho, a.epsilon, a.delta)) AS g
 	FROM (VALUES (1e-12::float8, NULL::float8, NULL::float8), (0.0123, NULL, 1e-7), (0.1, NULL, 0), (0.1, NULL, NULL), (1, NULL, NULL), (2, NULL, 1e-5),
 		(20, NULL, NULL), (977.5, NULL, 0.01), (1e6, NULL, NULL),
-		(NULL, 0.01, NULL), (NULL, 0.123456789, 1e-6), (NULL, 0.5, 1e-6), (NULL, 1, 1e-6), (NULL, 1, 1e-15), (NULL, 3.25, 1e-5), (NULL, 20, 1e-9), (NULL, 500, 0.3)) AS a(rho, epsilon, delta);
+		(NULL, 0.01, 1e-5), (NULL, 0.123456789, 1e-6), (NULL, 0.5, 1e-6), (NULL, 1, 1e-6), (NULL, 1, 1e-15), (NULL, 3.25, 1e-5), (NULL, 20, 1e-9), (NULL, 500, 0.3)) AS a(rho, epsilon, delta);
 SELECT ok(rho IS NULL OR (g).rho = rho::numeric, 'rho ' || (g).rho || ' is granted') FROM given;
 SELECT ok(CASE WHEN rho IS NULL THEN (g).epsilon = epsilon ELSE just_above((g).epsilon, least_epsilon(g), 6) END
 	AND (g).epsilon >= least_epsilon(g) * (1 - 1e-12), 'epsilon ' || (g).epsilon || ' is that of rho ' || (g).rho) FROM given;

@@ -389,4 +389,27 @@ SELECT results_eq('SELECT severity, object FROM dp_cdp.check_setup() WHERE objec
 RESET SESSION AUTHORIZATION;
 SELECT is(count(*), 2::bigint, 'a superuser sees all') FROM dp_cdp.check_setup() WHERE object IN ('lab.others', 'database test');
 
+-- tables whose rows are taken for a person each
+SET SESSION AUTHORIZATION other;
+CREATE TABLE lab.sick (nr int PRIMARY KEY, id int);
+CREATE TABLE lab.bills (sick int REFERENCES lab.sick, before int, UNIQUE (before), FOREIGN KEY (before) REFERENCES lab.bills (before));
+CREATE TABLE lab.alone (x int);
+SELECT throws_ok('SELECT dp_cdp.protect_table(''lab.' || t || ''', ''other'')', 'ZC004', NULL, t || ': whose rows these are has to be said')
+	FROM unnest('{sick,bills,alone}'::text[]) t;
+SELECT dp_cdp.protect_table(t, 'other', each_row => true) FROM unnest('{lab.sick,lab.bills,lab.alone}'::regclass[]) t;
+CREATE VIEW lab.each_row AS SELECT severity, object, finding, remedy FROM dp_cdp.check_setup() WHERE finding ~ 'person of its own';
+SELECT results_eq('SELECT severity, object, finding FROM lab.each_row ORDER BY 1, 2', $$ VALUES
+	('info', 'lab.alone', 'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho'),
+	('info', 'lab.bills', 'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho'),
+	('info', 'lab.sick', 'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho'),
+	('warning', 'lab.bills', 'each row is taken for a person of its own, but references protected table lab.sick'),
+	('warning', 'lab.sick', 'each row is taken for a person of its own, but column id is the privacy unit of table lab.others') $$,
+	'check_setup() names them, and warns where a column tells more');
+SELECT set_config('lab.remedy', remedy, false) FROM lab.each_row WHERE (severity, object) = ('warning', 'lab.sick') \gset
+SELECT lives_ok(current_setting('lab.remedy'), 'the remedy of a unit runs');
+SELECT set_config('lab.remedy', remedy, false) FROM lab.each_row WHERE (severity, object) = ('warning', 'lab.bills') \gset
+SELECT lives_ok(current_setting('lab.remedy'), 'the remedy of a foreign key runs');
+SELECT results_eq('SELECT severity, object FROM lab.each_row', $$ VALUES ('info', 'lab.alone') $$, 'and both help');
+RESET SESSION AUTHORIZATION;
+
 SELECT * FROM finish();

@@ -38,7 +38,7 @@ CREATE TABLE listed AS SELECT * FROM visits;
 CREATE TABLE logged (n bigint);
 
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
-SELECT dp_cdp.protect_table(t, 'clinic') FROM unnest('{visits,parts,base,listed}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'clinic', each_row => true) FROM unnest('{visits,parts,base,listed}'::regclass[]) t;
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c']);
 SELECT dp_cdp.set_budget('clinic', r::regrole, rho => 1000) FROM unnest('{owner1,analyst1,team1,team2,member,aloof,lister,postgres}'::name[]) r;
 
@@ -273,7 +273,7 @@ SELECT f_later() \gset f_
 RESET SESSION AUTHORIZATION;
 SELECT is(:'later_count' || ' ' || :'f_f_later', '3000 3000', 'an unprotected table');
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.protect_table('later', 'clinic');
+SELECT dp_cdp.protect_table('later', 'clinic', each_row => true);
 REVOKE SELECT ON later FROM analyst1;
 RESET SESSION AUTHORIZATION;
 \set ON_ERROR_STOP 0
@@ -342,7 +342,7 @@ REVOKE pg_read_all_data FROM analyst1, stranger;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE numbered (id serial, more int GENERATED ALWAYS AS IDENTITY);
 CREATE SEQUENCE free_sequence;
-SELECT dp_cdp.protect_table('numbered', 'clinic');
+SELECT dp_cdp.protect_table('numbered', 'clinic', each_row => true);
 GRANT ALL ON SEQUENCE numbered_id_seq, numbered_more_seq, free_sequence TO analyst1;
 GRANT TRIGGER ON visits TO analyst1;
 RESET SESSION AUTHORIZATION;

@@ -140,7 +140,7 @@ CREATE TABLE rows_2 PARTITION OF rows DEFAULT;
 INSERT INTO rows SELECT 2, i FROM generate_series(1, 8) i;
 CREATE TABLE twice AS SELECT ward FROM generate_series(1, 2) ward, generate_series(1, 2);
 GRANT SELECT ON twice TO analyst1;
-SELECT dp_cdp.protect_table('rows', 'clinic');
+SELECT dp_cdp.protect_table('rows', 'clinic', each_row => true);
 SELECT gives('SELECT dp_count(*) FROM rows', '16', 'rows of a foreign table');
 SELECT gives('SELECT dp_count(*) FROM rows JOIN twice USING (ward)', '^ZC002 .*partly in foreign table "rows_1"', 'rows of a foreign table, repeated');
 SELECT gives('SELECT dp_count(*) FROM (SELECT ward FROM rows) q JOIN twice USING (ward)', '^ZC002 .*partly in foreign table "rows_1"', 'rows of a foreign table, in a subquery, repeated');

@@ -36,7 +36,7 @@ INSERT INTO wards SELECT w, 1 + w % 6 FROM generate_series(1, 7) w;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 9000, max_groups => 2, max_rows => 2);
 SELECT dp_cdp.protect_table('people', 'clinic', 'id');
 SELECT dp_cdp.protect_table('visits', 'clinic', 'person');
-SELECT dp_cdp.protect_table('beds', 'clinic');
+SELECT dp_cdp.protect_table('beds', 'clinic', each_row => true);
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
 CREATE VIEW placed AS SELECT p.id, p.age, m.place FROM people p JOIN places m ON m.ward = p.ward;
 GRANT SELECT ON places, names, wards, placed TO analyst1;

@@ -105,7 +105,7 @@ SELECT is(rows_for('analyst1', 'SELECT round(count(*), -2) AS n FROM customers c
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE readings (id int PRIMARY KEY, low int NOT NULL);
 INSERT INTO readings SELECT i, i % 10 FROM generate_series(1, 3000) i;
-SELECT dp_cdp.protect_table('readings', 'shop');
+SELECT dp_cdp.protect_table('readings', 'shop', each_row => true);
 RESET SESSION AUTHORIZATION;
 SELECT as_written('SELECT x > 4, count(*) FROM readings CROSS JOIN LATERAL (VALUES (low), (id)) v (x) GROUP BY 1');
 SELECT is(rows_for('analyst1', 'SELECT round(count(*), -2) AS n FROM readings, unnest(ARRAY[low, 1, 2, 3, 4, 5, 6, 7])'), '(18000)', 'six rows of each');

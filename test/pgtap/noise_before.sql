@@ -13,7 +13,7 @@ SELECT dp_cdp.create_dataset('kept', rho => 1e6, reuse => '1 day');
 CREATE TABLE facts AS SELECT i AS id, 5.0 * (i % 2) AS x, 20.0 * (i / 2 % 2) AS y, (i + 0.5) / 40000 AS even, i % 4 AS kind FROM generate_series(0, 39999) i;
 CREATE TABLE people AS SELECT i / 2 AS person, i % 3 AS kind, i % 10 AS x, 0.0 + i AS free FROM generate_series(1, 1000) i;
 CREATE TABLE again AS SELECT id, kind FROM facts WHERE id < 100;
-SELECT dp_cdp.protect_table('facts', 'd'), dp_cdp.protect_table('people', 'd', 'person'), dp_cdp.protect_table('again', 'kept');
+SELECT dp_cdp.protect_table('facts', 'd', each_row => true), dp_cdp.protect_table('people', 'd', 'person'), dp_cdp.protect_table('again', 'kept', each_row => true);
 SELECT dp_cdp.set_keys('people', 'kind', ARRAY[0, 1, 2]), dp_cdp.set_keys('again', 'kind', ARRAY[0, 1, 2, 3]), dp_cdp.set_keys('facts', 'kind', ARRAY[0, 1, 2, 3]);
 SELECT dp_cdp.set_bounds('people', 'x', 0, 10);
 SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e5) FROM unnest('{d,kept}'::text[]) d;

@@ -91,7 +91,7 @@ SELECT instead('owner1', $$SELECT dp_cdp.protect_table('people', 'town', unit =>
 SELECT helped('owner1', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'code')$$, 'call dp_cdp.unprotect_table first', 'owner1', $$SELECT dp_cdp.unprotect_table('people')$$);
 SELECT helped('owner1', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'person')$$, 'call dp_cdp.unprotect_table first', 'owner1', $$SELECT dp_cdp.unprotect_table('people')$$);
 SELECT instead('owner1', $$SELECT dp_cdp.protect_table('grown', 'town', unit => 'person')$$, 'protect the tables it reads', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'person')$$);
-SELECT instead('owner1', $$SELECT dp_cdp.protect_table('counted', 'town')$$, 'fill a table with its query', $$CREATE TABLE filled AS SELECT sex, count(*) FROM people GROUP BY 1; SELECT dp_cdp.protect_table('filled', 'town')$$);
+SELECT instead('owner1', $$SELECT dp_cdp.protect_table('counted', 'town', each_row => true)$$, 'fill a table with its query', $$CREATE TABLE filled AS SELECT sex, count(*) FROM people GROUP BY 1; SELECT dp_cdp.protect_table('filled', 'town', each_row => true)$$);
 SELECT instead('owner1', $$SELECT dp_cdp.protect_table('parts_1', 'town', unit => 'person')$$, 'protect "parts"', $$SELECT dp_cdp.protect_table('parts', 'town', unit => 'person')$$);
 SELECT instead('owner1', $$CREATE TEMP TABLE mine (person int); SELECT dp_cdp.protect_table('mine', 'town', unit => 'person')$$, 'use an ordinary table', $$CREATE TABLE yours (person int); SELECT dp_cdp.protect_table('yours', 'town', unit => 'person')$$);
 SELECT helped('owner1', $$ALTER TABLE yours DROP COLUMN person$$, 'call dp_cdp.unprotect_table first', 'owner1', $$SELECT dp_cdp.unprotect_table('yours')$$);

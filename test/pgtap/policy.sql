@@ -238,7 +238,7 @@ ALTER TABLE parent OWNER TO dba;
 SELECT dp_cdp.alter_dataset('clinic', new_owner => 'dba');
 SELECT dp_cdp.create_dataset('secret');
 CREATE TABLE hidden (x int);
-SELECT dp_cdp.protect_table('hidden', 'secret');
+SELECT dp_cdp.protect_table('hidden', 'secret', each_row => true);
 SELECT dp_cdp.set_budget('clinic', 'team', rho => 1);
 SELECT dp_cdp.set_budget('clinic', 'bob', rho => 2);
 SELECT dp_cdp.set_budget('secret', 'bob', rho => 3);

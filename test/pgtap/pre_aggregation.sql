@@ -39,7 +39,7 @@ CREATE TABLE one_each (id int, x float8);
 INSERT INTO one_each SELECT i, i FROM generate_series(1, 100) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
-SELECT dp_cdp.protect_table('one_each', 'clinic');
+SELECT dp_cdp.protect_table('one_each', 'clinic', each_row => true);
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
 CREATE VIEW busy AS SELECT patient, count(*) AS visits, sum(f) AS total FROM visits GROUP BY patient HAVING count(*) > 2;
 GRANT SELECT ON busy TO analyst1;

@@ -20,7 +20,7 @@ CREATE TABLE old_visits (id int PRIMARY KEY, person int NOT NULL, dept text, cos
 SELECT dp_cdp.create_dataset('clinic', default_rho => 0.01, default_delta => 1e-6, delta => 0.5, max_groups => 3, max_rows => 4);
 SELECT dp_cdp.protect_table(t, 'clinic', 'person') FROM unnest('{people,visits,old_visits}'::regclass[]) t;
 SELECT dp_cdp.protect_table('lines', 'clinic', through => 'visit');
-SELECT dp_cdp.protect_table('rows_alone', 'clinic');
+SELECT dp_cdp.protect_table('rows_alone', 'clinic', each_row => true);
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 100);
 SELECT dp_cdp.set_bounds('visits', 'price', 0, 100);
 SELECT dp_cdp.set_bounds('visits', 'weight', 0, 100);

@@ -7,7 +7,7 @@ CREATE ROLE analyst1 LOGIN;
 CREATE TABLE visits (k int, dept text, x int);
 INSERT INTO visits SELECT i % 5000, 'dept ' || lpad((i % 5000)::text, 4, '0'), i % 10 FROM generate_series(1, 6000) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4) \g /dev/null
-SELECT dp_cdp.protect_table('visits', 'clinic') \g /dev/null
+SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true) \g /dev/null
 SELECT dp_cdp.set_keys('visits', 'k', (SELECT array_agg(i ORDER BY random()) FROM (SELECT generate_series(0, 4999) UNION ALL SELECT NULL) AS g (i))) \g /dev/null
 SELECT dp_cdp.set_keys('visits', 'dept', (SELECT array_agg('dept ' || lpad(i::text, 4, '0')) FROM generate_series(0, 4999) i)) \g /dev/null
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1e6) \g /dev/null

@@ -75,7 +75,7 @@ CREATE TABLE collated (patient int, dept text, cost numeric(9,2), name text);
 CREATE TABLE elsewhere (LIKE visits);
 SELECT dp_cdp.protect_table('elsewhere', 'second', unit => 'patient');
 CREATE TABLE by_row (LIKE visits);
-SELECT dp_cdp.protect_table('by_row', 'clinic');
+SELECT dp_cdp.protect_table('by_row', 'clinic', each_row => true);
 CREATE TABLE child () INHERITS (elsewhere);
 CREATE TABLE above (LIKE visits);
 CREATE TABLE below () INHERITS (above);
@@ -165,7 +165,7 @@ SELECT lives_ok($$SELECT dp_cdp.protect_table('visits', 'second', unit => 'patie
 SELECT is(public.labels('visits'), replace(labels, 'clinic', 'second'), 'bounds and keys stay') FROM policy;
 SELECT is(as_role('ana', 'SELECT dp_count(*) FROM lab.visits'), 'ZC001', 'budgets are those of the new one');
 SELECT cmp_ok(as_role('bob', 'SELECT dp_sum(cost) FROM lab.visits')::numeric, '>', 0::numeric, 'bounds hold');
-SELECT throws_ok($$SELECT dp_cdp.protect_table('visits', 'clinic')$$, 'ZC004', NULL, 'with another unit it does not move');
+SELECT throws_ok($$SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true)$$, 'ZC004', NULL, 'with another unit it does not move');
 SELECT throws_ok($$SELECT dp_cdp.protect_table('visits', 'third', unit => 'patient')$$, 'ZC004', NULL, 'nor to nowhere');
 RESET SESSION AUTHORIZATION;
 SELECT dp_cdp.alter_dataset('second', new_owner => 'other');
@@ -273,7 +273,7 @@ RESET SESSION AUTHORIZATION;
 -- a dataset that goes takes its names along
 SELECT dp_cdp.create_dataset('short');
 CREATE TABLE lab.short (patient int);
-SELECT dp_cdp.protect_table('lab.short', 'short');
+SELECT dp_cdp.protect_table('lab.short', 'short', each_row => true);
 DROP TABLE lab.short;
 SELECT is(count(*), 1::bigint, 'held') FROM dp_cdp.held_names WHERE dataset = 'short';
 SELECT dp_cdp.drop_dataset('short');

@@ -30,7 +30,7 @@ INSERT INTO tags SELECT customer, id, tag, n FROM orders, unnest(tags) WITH ORDI
 SELECT dp_cdp.create_dataset('shop', default_rho => 9000, max_rows => 16, max_groups => 3);
 SELECT dp_cdp.create_dataset('staff', default_rho => 9500);
 SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events,tags}'::regclass[]) t;
-SELECT dp_cdp.protect_table('readings', 'shop'), dp_cdp.protect_table('staff', 'staff', 'person');
+SELECT dp_cdp.protect_table('readings', 'shop', each_row => true), dp_cdp.protect_table('staff', 'staff', 'person');
 SELECT dp_cdp.set_keys('orders', 'status', ARRAY['paid', 'open', 'returned']), dp_cdp.set_keys('customers', 'region', ARRAY['x', 'y']),
 	dp_cdp.set_keys('staff', 'status', ARRAY['open']), dp_cdp.set_keys('events', 'kind', ARRAY['view', 'buy', 'leave']);
 SELECT dp_cdp.set_bounds('orders', 'quantity', 0, 5), dp_cdp.set_bounds('orders', 'amount', 0, 100), dp_cdp.set_bounds('readings', 'value', 0, 10);

@@ -37,7 +37,7 @@ CREATE VIEW activity AS SELECT customer, 'order' AS what, amount::bigint AS amou
 SELECT dp_cdp.create_dataset('shop', default_rho => 11000, max_rows => 10, max_groups => 4);
 SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events}'::regclass[]) t;
 SELECT dp_cdp.protect_table(t, 'shop', 'who') FROM unnest('{calls,mails}'::regclass[]) t;
-SELECT dp_cdp.protect_table(t, 'shop') FROM unnest('{notes,faxes}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'shop', each_row => true) FROM unnest('{notes,faxes}'::regclass[]) t;
 SELECT dp_cdp.protect_table('lines', 'shop', through => '"order"');
 SELECT dp_cdp.set_keys('customers', 'region', ARRAY['x', 'y']);
 SELECT dp_cdp.set_keys('orders', 'kind', ARRAY['p', 'q', NULL]), dp_cdp.set_keys('events', 'kind', ARRAY['view', 'buy', 'p', 'other']);

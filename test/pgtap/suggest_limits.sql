@@ -39,7 +39,7 @@ CREATE TABLE facts (gone text, customer int, free text, "The Kind" int REFERENCE
 ALTER TABLE facts DROP gone;
 INSERT INTO facts SELECT i % 100, i, 1 + i % 2, i % 2 = 0, 'sad', i, 1 + i % 2 FROM generate_series(1, 500) i;
 SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{visits,nobody,orders,customers,facts}'::regclass[]) t;
-SELECT dp_cdp.protect_table('lines', 'shop', through => 'order'), dp_cdp.protect_table('rows', 'shop'), dp_cdp.protect_table('replaced', 'persons', 'customer');
+SELECT dp_cdp.protect_table('lines', 'shop', through => 'order'), dp_cdp.protect_table('rows', 'shop', each_row => true), dp_cdp.protect_table('replaced', 'persons', 'customer');
 SELECT dp_cdp.set_keys(t, 'k', '{a,b}'::text[]) FROM unnest('{visits,nobody,replaced}'::regclass[]) t;
 SELECT dp_cdp.set_keys('facts', 'listed', '{1,2,3}'::int[]);
 RESET SESSION AUTHORIZATION;

@@ -23,7 +23,7 @@ INSERT INTO visits SELECT i, substr('abc', 1 + i % 3, 1), i % 1000, i % 100, dat
 INSERT INTO visits VALUES (10000, 'a', 500, 0, '2025-06-01');
 CREATE TABLE people AS SELECT id, id % 500 AS patient, dept, cost FROM visits;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 0.01, min_rho => 1e-12, delta => 0.5, default_delta => 1e-6, max_groups => 3, max_rows => 40);
-SELECT dp_cdp.protect_table('visits', 'clinic');
+SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);
 SELECT dp_cdp.protect_table('people', 'clinic', 'patient');
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 1000) FROM unnest('{visits,people}'::regclass[]) t;
 SELECT dp_cdp.set_keys('visits', 'hundred', (SELECT array_agg(i) FROM generate_series(0, 99) i));

@@ -94,7 +94,7 @@ SELECT matches(owner1(format('SELECT dp_cdp.protect_table(%s)', q)), '^ZC004 .*'
 	($$'late', 'other', through => 'line'$$, 'of another dataset'),
 	($$'late', 'shop', through => 'twice'$$, 'several foreign keys'),
 	($$'parent', 'shop', through => 'oid'$$, 'children by INHERITS'),
-	($$'lines', 'shop'$$, 'already protected with another privacy unit'),
+	($$'lines', 'shop', each_row => true$$, 'already protected with another privacy unit'),
 	($$'lines', 'shop', 'oid'$$, 'already protected with another privacy unit'),
 	($$'customers', 'shop', through => 'cust'$$, 'has no foreign key'),
 	($$'late', NULL, through => 'line'$$, 'dataset')

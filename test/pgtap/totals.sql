@@ -18,7 +18,7 @@ CREATE TABLE visits AS SELECT i % 5000 AS patient_id, (ARRAY['cardiology', 'neur
 CREATE TABLE daily AS SELECT * FROM visits UNION ALL SELECT 5000, 'surgery', 400, 400, 400, 200 FROM generate_series(1, 300);
 CREATE TABLE person AS SELECT patient_id, cost FROM visits WHERE patient_id < 1000;
 SELECT dp_cdp.protect_table(t, 'clinic', 'patient_id') FROM unnest('{visits,daily}'::regclass[]) t;
-SELECT dp_cdp.protect_table('person', 'persons');
+SELECT dp_cdp.protect_table('person', 'persons', each_row => true);
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['cardiology', 'neurology', 'radiology', 'surgery']),
 	dp_cdp.set_bounds(t, 'cost', 0, 500), dp_cdp.set_bounds(t, 'whole', 0, 500), dp_cdp.set_bounds(t, 'float', 0, 500),
 	dp_cdp.set_bounds(t, 'change', -200, 200) FROM unnest('{visits,daily}'::regclass[]) t;

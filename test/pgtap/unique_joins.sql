@@ -20,7 +20,7 @@ CREATE TABLE visits (i int, b bigint, f float8, n numeric, t text, v varchar(9),
 	d date, ts timestamp, tz timestamptz, m mood, tc text COLLATE "C", k int, gone int);
 INSERT INTO visits (i, k, t) SELECT g % 10, g % 3, g % 10 FROM generate_series(1, 100) g;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 0.5, max_rows => 7);
-SELECT dp_cdp.protect_table('visits', 'clinic');
+SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000);
 
 -- one unique index each, on the first column

@@ -51,7 +51,7 @@ CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost numeric, s
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 1000, '1 day'::interval * (i % 7)
 	FROM generate_series(1, 3000) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 100);
-SELECT dp_cdp.protect_table('visits', 'clinic');
+SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c']);
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 100000);
 RESET SESSION AUTHORIZATION;
@@ -199,7 +199,7 @@ SELECT CASE WHEN pg(18) THEN
 	'CREATE TABLE derived (id int, x int, inverse int GENERATED ALWAYS AS (1000 / x) VIRTUAL, twice int GENERATED ALWAYS AS (2 * x) STORED)' END \gexec
 SELECT format('INSERT INTO derived (id, x) SELECT i, i %% 3 FROM generate_series(1, 300) i') WHERE pg(18) \gexec
 SELECT 'ALTER TABLE derived OWNER TO owner1' WHERE pg(18) \gexec
-SELECT $$SELECT set_config('role', 'owner1', false), dp_cdp.protect_table('derived', 'clinic'), set_config('role', 'none', false)$$ WHERE pg(18) \gexec
+SELECT $$SELECT set_config('role', 'owner1', false), dp_cdp.protect_table('derived', 'clinic', each_row => true), set_config('role', 'none', false)$$ WHERE pg(18) \gexec
 SELECT refused('SELECT dp_count(*) FROM derived WHERE inverse > 3', '^ZC002 virtual generated column "inverse"', 'virtual column in WHERE') WHERE pg(18);
 SELECT refused('SELECT dp_count(inverse) FROM derived', '^ZC002 virtual generated column', 'virtual column as an argument') WHERE pg(18);
 SELECT refused('SELECT dp_sum(inverse, 0, 10) FROM derived', '^ZC002 virtual generated column', 'virtual column in a sum') WHERE pg(18);

@@ -32,7 +32,7 @@ SELECT dp_cdp.create_dataset('shop', default_rho => 7000, max_groups => 4, max_r
 SELECT dp_cdp.protect_table('customers', 'shop', 'customer');
 SELECT dp_cdp.protect_table('orders', 'shop', 'customer');
 SELECT dp_cdp.protect_table('lines', 'shop', through => 'id');
-SELECT dp_cdp.protect_table('readings', 'shop');
+SELECT dp_cdp.protect_table('readings', 'shop', each_row => true);
 SELECT dp_cdp.set_keys('customers', 'region', ARRAY['x', 'y']);
 SELECT dp_cdp.set_keys('orders', 'channel', ARRAY['web', 'shop', 'phone']);
 SELECT dp_cdp.set_bounds('orders', 'amount', 0, 90);

@@ -110,7 +110,7 @@ def create(name, neighbors, unit, rows):
         CREATE TABLE {t} (u int, g int, x float8, y float8);
         INSERT INTO {t} {rows};
         SELECT dp_cdp.create_dataset('{t}', neighbors => '{neighbors}', default_rho => {rho}, max_groups => 2, max_rows => {m});
-        SELECT dp_cdp.protect_table('{t}', '{t}', {unit});
+        SELECT dp_cdp.protect_table('{t}', '{t}', {unit}, each_row => {unit} IS NULL);
         SELECT dp_cdp.set_keys('{t}', 'g', ARRAY[1, 2, 3]);
         SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
         """.format(t=name, rows=rows, neighbors=neighbors, rho=RHO, m=MAX_ROWS, analyst=ANALYST, unit="'u'" if unit else "NULL"))

@@ -43,7 +43,7 @@ def create(name, rows):
         CREATE TABLE {t} (g int, x int);
         INSERT INTO {t} SELECT g, 1 + g % 10 FROM generate_series(1, {groups}) g, generate_series(1, {rows}) i;
         SELECT dp_cdp.create_dataset('{t}', reuse => '1 day', min_rho => 1e-9);
-        SELECT dp_cdp.protect_table('{t}', '{t}', NULL);
+        SELECT dp_cdp.protect_table('{t}', '{t}', each_row => true);
         SELECT dp_cdp.set_keys('{t}', 'g', (SELECT array_agg(k) FROM generate_series(1, {groups}) k));
         SELECT dp_cdp.set_bounds('{t}', 'x', 0, 10);
         """.format(t=name, rows=rows, groups=GROUPS))

@@ -22,7 +22,7 @@ SET_UP = """
     CREATE TABLE scores (id int, g int, x float8);
     INSERT INTO scores SELECT i, i %% 2, 20 + i * 37 %% 1000 * 0.05 FROM generate_series(1, 6000) i;
     SELECT dp_cdp.create_dataset('scores', default_rho => 0.01, max_rho => 1000);
-    SELECT dp_cdp.protect_table('scores', 'scores');
+    SELECT dp_cdp.protect_table('scores', 'scores', each_row => true);
     SELECT dp_cdp.set_bounds('scores', 'x', 0, 100);
     SELECT dp_cdp.set_budget('scores', '%s', rho => 1e6);
     """ % ANALYST

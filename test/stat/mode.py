@@ -64,7 +64,7 @@ def create(name, neighbors, unit, grouped):
         UPDATE {n} SET u = ascii(v) * 1000 + u;
         INSERT INTO {n} SELECT 1000000 + i, 2, 'a' FROM generate_series(1, {others}) i;
         SELECT dp_cdp.create_dataset('{n}', neighbors => '{neighbors}', default_rho => {rho}, max_groups => {groups}, max_rows => {rows});
-        SELECT dp_cdp.protect_table('{n}', '{n}', {column});
+        SELECT dp_cdp.protect_table('{n}', '{n}', {column}, each_row => {column} IS NULL);
         SELECT dp_cdp.set_keys('{n}', 'g', ARRAY[1, 2]);
         SELECT dp_cdp.set_keys('{n}', 'v', ARRAY{values});
         SELECT dp_cdp.set_budget('{n}', '{analyst}', rho => 1e6);

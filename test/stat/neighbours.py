@@ -63,7 +63,7 @@ CREATE VIEW va AS SELECT x AS u, u AS x, g, 1 AS one FROM a;
 CREATE VIEW vb WITH (security_barrier) AS SELECT k, u, u AS u2, y FROM b WHERE y > 0;
 CREATE VIEW vc AS SELECT u, count(*) AS n, max(x) AS x FROM c GROUP BY u;
 SELECT dp_cdp.create_dataset('d', default_rho => %(rho)d, max_groups => 1000, max_rows => %(max_rows)d, neighbors => 'add_remove');
-SELECT dp_cdp.protect_table(t, 'd', u) FROM (VALUES ('a'::regclass, 'u'), ('b', 'u'), ('c', 'u'), ('r', NULL), ('pr', NULL), ('h', 'u')) AS v (t, u);
+SELECT dp_cdp.protect_table(t, 'd', u, each_row => u IS NULL) FROM (VALUES ('a'::regclass, 'u'), ('b', 'u'), ('c', 'u'), ('r', NULL), ('pr', NULL), ('h', 'u')) AS v (t, u);
 SELECT dp_cdp.protect_table('kid', 'd', through => 'id'), dp_cdp.protect_table('grandkid', 'd', through => 'no');
 
 CREATE FUNCTION ask(query text, who text, groups int) RETURNS text LANGUAGE plpgsql AS $$

@@ -122,7 +122,7 @@ def set_up(dataset, rows, unit_mode, neighbors):
         INSERT INTO {t} VALUES {values};
         SELECT dp_cdp.create_dataset('{t}', default_rho => 0.5, neighbors => '{neighbors}',
                                      max_groups => {groups}, max_rows => {rows});
-        SELECT dp_cdp.protect_table('{t}', '{t}', {unit});
+        SELECT dp_cdp.protect_table('{t}', '{t}', {unit}, each_row => {unit} IS NULL);
         SELECT dp_cdp.set_keys('{t}', 'g', (SELECT array_agg(k) FROM generate_series(1, {keys}) k));
         SELECT dp_cdp.set_bounds('{t}', 'i', {lower}, {upper});
         SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);

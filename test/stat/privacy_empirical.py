@@ -189,7 +189,7 @@ def create(name, relation, unit, rows, keys, limits=HARD):
         INSERT INTO {t} VALUES {values};
         SELECT dp_cdp.create_dataset('{t}', neighbors => '{relation}', delta => 0.999,
                                      default_delta => 0.001, {limits});
-        SELECT dp_cdp.protect_table('{t}', '{t}', {unit});
+        SELECT dp_cdp.protect_table('{t}', '{t}', {unit}, each_row => {unit} IS NULL);
         SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
         """.format(t=name, relation=relation, values=values(rows), limits=limits,
                    unit="'u'" if unit else "NULL", analyst=ANALYST))

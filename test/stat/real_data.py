@@ -132,7 +132,7 @@ def adult(tap):
         return
     psql("""
         SELECT dp_cdp.create_dataset('census', default_rho => %r, default_delta => 1e-7);
-        SELECT dp_cdp.protect_table('adult', 'census');
+        SELECT dp_cdp.protect_table('adult', 'census', each_row => true);
         SELECT dp_cdp.set_keys('adult', 'education', (SELECT array_agg(DISTINCT education) FROM adult));
         SELECT dp_cdp.set_keys('adult', 'sex', ARRAY['Female', 'Male']);
         SELECT dp_cdp.set_bounds('adult', 'age', 17, 90);

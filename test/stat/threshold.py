@@ -52,7 +52,7 @@ def set_up(name, neighbors, unit_mode, groups):
         SELECT dp_cdp.create_dataset('{t}', neighbors => '{neighbors}', default_rho => {rho},
                                      delta => 0.999, default_delta => 0.001,
                                      max_groups => {groups}, max_rows => 3);
-        SELECT dp_cdp.protect_table('{t}', '{t}', {column});
+        SELECT dp_cdp.protect_table('{t}', '{t}', {column}, each_row => {column} IS NULL);
         SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
         """.format(t=name, groups=groups, singles=SINGLES, units=list(UNITS), copies=COPIES, unit="true" if unit_mode else "false",
                    neighbors=neighbors, rho=RHO, column="'u'" if unit_mode else "NULL", analyst=ANALYST))

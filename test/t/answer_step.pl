@@ -137,7 +137,7 @@ SELECT dp_cdp.allow_function('dawdle(int)');
 CREATE TABLE samples (cost int) WITH (parallel_workers = 2);
 INSERT INTO samples SELECT generate_series(1, 20000);
 ANALYZE samples;
-SELECT dp_cdp.protect_table('samples', 'd');
+SELECT dp_cdp.protect_table('samples', 'd', each_row => true);
 EOC
 $run = background($node, 'test', <<'EOC');
 SET SESSION AUTHORIZATION ana;

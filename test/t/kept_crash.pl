@@ -27,7 +27,7 @@ debit($node, 'test', 'owner', <<'EOC' . join('', map { "SELECT dp_cdp.set_budget
 CREATE TABLE v (id int PRIMARY KEY, g int, x int);
 INSERT INTO v SELECT i, i % 12, i % 100 FROM generate_series(1, 12000) i;
 SELECT dp_cdp.create_dataset('d', default_rho => 1e-6, reuse => '1 day', max_failures => 1000000, max_groups => 5, max_rows => 5);
-SELECT dp_cdp.protect_table('v', 'd', NULL);
+SELECT dp_cdp.protect_table('v', 'd', each_row => true);
 SELECT dp_cdp.set_bounds('v', 'x', 0, 100);
 EOC
 

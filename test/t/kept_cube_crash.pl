@@ -20,7 +20,7 @@ debit($node, 'test', 'owner', <<'EOC');
 CREATE TABLE v (a boolean NOT NULL, b int NOT NULL CHECK (b IN (0, 1, 2)), x int);
 INSERT INTO v SELECT i % 2 = 0, i % 3, i % 100 FROM generate_series(1, 100) i;
 SELECT dp_cdp.create_dataset('d', default_rho => 1e-6, reuse => '1 day', max_failures => 1000, consistent => true, max_groups => 5, max_rows => 5);
-SELECT dp_cdp.protect_table('v', 'd');
+SELECT dp_cdp.protect_table('v', 'd', each_row => true);
 SELECT dp_cdp.set_keys('v', 'b', '{0,1,2}'::int[]);
 SELECT dp_cdp.set_bounds('v', 'x', 0, 100);
 SELECT dp_cdp.set_budget('d', 'ana', rho => 1000), dp_cdp.set_budget('d', 'bob', rho => 1000);

@@ -16,7 +16,7 @@ SET SESSION AUTHORIZATION owner;
 CREATE TABLE v (id int PRIMARY KEY, x int);
 INSERT INTO v SELECT i, i % 100 FROM generate_series(1, 1000) i;
 SELECT dp_cdp.create_dataset('d', default_rho => 1e-6, reuse => '1 day', max_groups => 5, max_rows => 5);
-SELECT dp_cdp.protect_table('v', 'd', NULL);
+SELECT dp_cdp.protect_table('v', 'd', each_row => true);
 SELECT dp_cdp.set_budget('d', 'ana', rho => 1);
 EOC
 

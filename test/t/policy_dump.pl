@@ -35,7 +35,7 @@ $node->safe_psql('clinic', q{
 	SELECT dp_cdp.create_dataset('other'), dp_cdp.create_dataset('found', max_rows => 4, max_contribution => 'auto');
 	SELECT dp_cdp.protect_table('"the lab"."visits, all"', 'it''s "clinic"', unit => 'who''s');
 	SELECT dp_cdp.protect_table('parts', 'other', unit => 'patient');
-	SELECT dp_cdp.protect_table('parent', 'other');
+	SELECT dp_cdp.protect_table('parent', 'other', each_row => true);
 	SELECT dp_cdp.protect_table('courses', 'other', unit => 'patient');
 	SELECT dp_cdp.protect_table('"course, days"', 'other', through => 'patient, id');
 	SELECT dp_cdp.set_bounds('"the lab"."visits, all"', 'cost', -0.125, 1e9, -1, 2.50);

@@ -27,7 +27,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE visits (id int, patient int, dept text, cost numeric);
 	INSERT INTO visits SELECT i, i, substr('abc', 1 + i % 3, 1), i FROM generate_series(1, 100) i;
 	SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, max_groups => 5, max_rows => 5);
-	SELECT dp_cdp.protect_table('visits', 'clinic');
+	SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);
 	SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c', 'd']);
 	SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1);
 });

@@ -170,6 +170,9 @@ EOC
 		'2 4', 'and budgets tell what they allow');
 	$node->safe_psql('test', 'REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM dba, bob CASCADE; GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO PUBLIC');
 
+	is($node->safe_psql('test', "SELECT string_agg(severity, ' ') FROM dp_cdp.check_setup() WHERE object = 'public.readings' AND finding ~ 'person of its own'"), 'info',
+		'a table that was protected without a unit stays so, and is named');
+
 	$node->safe_psql('postgres', 'CREATE DATABASE fresh');
 	$node->safe_psql('fresh', 'CREATE EXTENSION dp_cdp');
 	my ($updated, $fresh) = (catalogue($node, 'test'), catalogue($node, 'fresh'));

@@ -90,7 +90,7 @@ def adult():
             capital_gain int, capital_loss int, hours_per_week int, native_country text, income text""")
     psql(f"""
         SELECT dp_cdp.create_dataset('census');
-        SELECT dp_cdp.protect_table('adult', 'census');
+        SELECT dp_cdp.protect_table('adult', 'census', each_row => true);
         SELECT dp_cdp.set_bounds('adult', 'age', 17, 90);
         SELECT dp_cdp.set_budget('census', '{ANALYST}', rho => 1000000);""")
     table_of("Census (Adult): 32,561 people, each row a unit; ages from 17 to 90", "adult", [
@@ -172,7 +172,7 @@ def shapes():
         FROM (SELECT random() AS u, sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) AS z
               FROM generate_series(1, 10000)) s;
         SELECT dp_cdp.create_dataset('shapes');
-        SELECT dp_cdp.protect_table('shapes', 'shapes');
+        SELECT dp_cdp.protect_table('shapes', 'shapes', each_row => true);
         SELECT dp_cdp.set_budget('shapes', '{ANALYST}', rho => 1000000);""")
     answers = []
     for column in ("even", "skewed", "discrete", "constant"):

@@ -43,10 +43,10 @@ def load():
         # the same rows, of which nobody has declared keys
         psql(f"CREATE TABLE {name}_found AS TABLE {name}")
         for copy in (name, name + "_found"):
-            unit = f", unit => '{table.unit}'" if table.unit else ""
+            unit = f"unit => '{table.unit}'" if table.unit else "each_row => true"
             psql(f"""VACUUM ANALYZE {copy};
                 SELECT dp_cdp.create_dataset('{copy}');
-                SELECT dp_cdp.protect_table('{copy}', '{copy}'{unit});
+                SELECT dp_cdp.protect_table('{copy}', '{copy}', {unit});
                 SELECT dp_cdp.set_budget('{copy}', '{ANALYST}', rho => 1000000);""")
             for column, (lower, upper) in table.bounds.items():
                 psql(f"SELECT dp_cdp.set_bounds('{copy}', '{column}', {lower}, {upper})")

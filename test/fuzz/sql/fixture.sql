@@ -98,7 +98,7 @@ SELECT dp_cdp.protect_table('%1$s.scans', '%1$s', through => 'leg');
 SELECT dp_cdp.set_bounds('%1$s.legs', 'km', 0, 60);
 SELECT dp_cdp.protect_table('%1$s.visits', '%1$s', unit => 'person');
 SELECT dp_cdp.protect_table('%1$s.stays', '%1$s', unit => 'person');
-SELECT dp_cdp.protect_table('%1$s.samples', '%1$s');
+SELECT dp_cdp.protect_table('%1$s.samples', '%1$s', each_row => true);
 SELECT dp_cdp.protect_table('%1$s.logs', '%1$s', unit => 'person');
 SELECT dp_cdp.set_keys('%1$s.visits', 'dept', ARRAY['a', 'b', 'c', 'd']);
 SELECT dp_cdp.set_keys('%1$s.samples', 'level', ARRAY[0, 1, 2, 3, 4]);

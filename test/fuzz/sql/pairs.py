@@ -88,7 +88,7 @@ INSERT INTO c.costs SELECT 888, '2024-01-01', i, i, i, i, '1 mon', 'ab', 'abc', 
 # as many distinct values as one set holds, and one more
 MANY = """
 SET ROLE fuzz_owner; CREATE TABLE c.many (x int); INSERT INTO c.many SELECT generate_series(1, 58720256);
-SELECT dp_cdp.protect_table('c.many', 'c'); RESET ROLE;
+SELECT dp_cdp.protect_table('c.many', 'c', each_row => true); RESET ROLE;
 """
 BOTH = ('c', 'x')
 # name: (in the second database, the person, how many contributions it changes in the worst case)

@@ -1,0 +1,46 @@
+-- create_dataset with epsilon, and of one that exists; options that
+-- alter_dataset puts back; what owners are told of limits that promise little.
+
+SELECT no_plan();
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE owner2 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1, owner2;
+SET SESSION AUTHORIZATION owner1;
+CREATE TEMP VIEW options AS SELECT to_jsonb(d) - '{dataset,owner}'::text[] AS options, dataset FROM dp_cdp.datasets d;
+
+-- epsilon and delta: all of the cap is within them
+CREATE TEMP TABLE given AS SELECT * FROM dp_cdp.create_dataset('eps', epsilon => 1, delta => 1e-6, default_rho => 0.001);
+SELECT is((SELECT format('%s %s %s', epsilon, delta, key_delta) FROM given), '1 1e-06 5e-07', 'the cap is epsilon and delta, half of which selects keys');
+SELECT cmp_ok(dp_cdp.epsilon_spent(rho, 5e-7), '<=', 1::float8, 'rho is within it') FROM given;
+SELECT cmp_ok(dp_cdp.epsilon_spent(rho * 1.001, 5e-7), '>', 1::float8, 'and no less than can be') FROM given;
+SELECT is((SELECT rho_limit || ' ' || delta_limit FROM dp_cdp.datasets), (SELECT rho || ' ' || 5e-7::numeric FROM given), 'the dataset has it');
+
+-- one that exists stays
+CREATE TEMP TABLE before AS SELECT * FROM options;
+SELECT is((SELECT c::text FROM dp_cdp.create_dataset('eps', rho => 3, max_rows => 2, if_not_exists => true) c),
+	(SELECT c::text FROM dp_cdp.alter_dataset('eps') c), 'if_not_exists returns what the cap is');
+SELECT results_eq('SELECT * FROM options', 'SELECT * FROM before', 'and changes nothing');
+SELECT throws_ok($$SELECT dp_cdp.create_dataset('eps')$$, 'ZC004', NULL, 'without it that is an error');
+SELECT throws_ok($$SELECT dp_cdp.create_dataset('eps', rho => 0, if_not_exists => true)$$, 'ZC004', NULL, 'arguments are checked all the same');
+SELECT lives_ok($$SELECT dp_cdp.create_dataset('plain', if_not_exists => true)$$, 'one that is not there is made');
+SET SESSION AUTHORIZATION owner2;
+SELECT throws_ok($$SELECT dp_cdp.create_dataset('eps', if_not_exists => true)$$, '42501', NULL, 'of others it tells nothing');
+SET SESSION AUTHORIZATION owner1;
+
+-- reset
+SELECT dp_cdp.create_dataset('set', rho => 1, delta => 1e-5, default_rho => 0.02, max_rho => 0.5, max_groups => 3, max_rows => 4,
+	neighbors => 'replace_one', default_delta => 1e-7, min_rho => 0.003, max_failures => 7, answer_step => '1 s', release_memory => 1000,
+	find_bounds => 0.2, reuse => '1 day', dump_answers => true, consistent => true, pull_rows => true, key_delta_share => 0.3) \g /dev/null
+CREATE TEMP TABLE set AS SELECT key, value FROM options, jsonb_each(options) WHERE dataset = 'set';
+CREATE TEMP TABLE plain AS SELECT key, value FROM options, jsonb_each(options) WHERE dataset = 'plain';
+SELECT dp_cdp.alter_dataset('set', rho => NULL, reuse => NULL, max_rho => NULL, reset => NULL) \g /dev/null
+SELECT set_eq($$SELECT key, value FROM options, jsonb_each(options) WHERE dataset = 'set'$$, 'SELECT * FROM set', 'NULL changes nothing');
+SELECT dp_cdp.alter_dataset('set', reset => ARRAY['reuse', 'max_rows']) \g /dev/null
+SELECT set_eq($$SELECT key FROM options, jsonb_each(options) JOIN set USING (key) WHERE dataset = 'set' AND jsonb_each.value <> set.value$$,
+	ARRAY['reuse', 'max_rows', 'max_contribution'], 'what is reset, and no more; a limit that is not set is found');
+SELECT dp_cdp.alter_dataset('set', reset => '{rho,delta,default_rho,max_rho,max_groups,max_rows,neighbors,default_delta,min_rho,max_failures,answer_step,release_memory,find_bounds,reuse,dump_answers,consistent,pull_rows,key_delta_share,max_contribution}') \g /dev/null
+SELECT set_eq($$SELECT key, value FROM options, jsonb_each(options) WHERE dataset = 'set'$$, 'SELECT * FROM plain', 'all options have the defaults of create_dataset');
+
+SELECT * FROM finish();
