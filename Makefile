@@ -16,6 +16,7 @@
 #							ONLY="pg_upgrade" (root), ONLY=standby SECONDS=600
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-citus		releases from distributed tables; CITUS_SOURCE=a source tree of Citus
+#	make reference			docs/reference/, from the catalogue and the messages of the sources
 #	make check-layers		who may include and call whom in src/
 #	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
 #	make check-verify		whether the guard's last gate holds where another check fails
@@ -65,7 +66,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test test-all demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent
+OWN_GOALS = test test-all demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent reference
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -103,6 +104,11 @@ uninstall: uninstall-primary
 uninstall-primary:
 	rm -f '$(DESTDIR)$(pkglibdir)/$(PRIMARY_LIB)'
 
+install: install-reference
+install-reference: installdirs
+	$(MKDIR_P) '$(DESTDIR)$(docdir)/$(docmoduledir)/reference'
+	$(INSTALL_DATA) $(wildcard docs/reference/*.md) '$(DESTDIR)$(docdir)/$(docmoduledir)/reference/'
+
 # what docs/operations.md says how to use
 install: install-monitoring
 install-monitoring: installdirs
@@ -112,7 +118,7 @@ install-monitoring: installdirs
 uninstall: uninstall-papers
 uninstall-papers:
 	rm -rf '$(DESTDIR)$(docdir)/$(docmoduledir)'
-.PHONY: install-primary uninstall-primary install-monitoring uninstall-papers
+.PHONY: install-primary uninstall-primary install-reference install-monitoring uninstall-papers
 
 # Objects depend on the headers they read and on the server they are for.
 -include $(wildcard $(OBJS:.o=.d) $(PRIMARY_OBJS:.o=.d))
@@ -195,6 +201,9 @@ check-versions:
 
 check-package:
 	@bash test/tools/check_package.sh
+
+reference:
+	@REFERENCE=write ONLY=reference bash test/tools/run_tests.sh
 
 dist:
 	@bash test/tools/dist.sh
