@@ -17,6 +17,7 @@
 #							ONLY="pg_upgrade" (root), ONLY=standby SECONDS=600
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-citus		releases from distributed tables; CITUS_SOURCE=a source tree of Citus
+#	make reference			docs/reference/, from the catalogue and the messages of the sources
 #	make check-layers		who may include and call whom in src/
 #	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
 #	make check-verify		whether the guard's last gate holds where another check fails
@@ -44,7 +45,7 @@ PRIMARY_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/primary/*.c)))
 PRIMARY_LIB = dp_cdp_primary.so
 DATA = $(wildcard sql/dp_cdp--*.sql)
 DOCS = $(wildcard docs/*.md) docs/playground.html
-BESIDE = docs/examples docs/explain docs/howto docs/monitoring docs/pictures
+BESIDE = docs/examples docs/explain docs/howto docs/monitoring docs/pictures docs/reference
 PGFILEDESC = "dp_cdp - private aggregates"
 
 # The extension must be in shared_preload_libraries of the server that
@@ -67,7 +68,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent
+OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent reference
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -200,6 +201,9 @@ check-versions:
 
 check-package:
 	@bash test/tools/check_package.sh
+
+reference:
+	@REFERENCE=write ONLY=reference bash test/tools/run_tests.sh
 
 dist:
 	@bash test/tools/dist.sh

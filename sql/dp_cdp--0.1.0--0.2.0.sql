@@ -1311,6 +1311,17 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.budgets.rho_limit IS 'how much rho the budget has in a period';
+COMMENT ON COLUMN dp_cdp.budgets.rho_remaining IS 'how much rho is left in this period';
+COMMENT ON COLUMN dp_cdp.budgets.delta_limit IS 'how much delta private selections of keys may spend';
+COMMENT ON COLUMN dp_cdp.budgets.delta_spent IS 'how much delta they have spent in this period';
+COMMENT ON COLUMN dp_cdp.budgets.period IS 'how often the budget is renewed; NULL: never';
+COMMENT ON COLUMN dp_cdp.budgets.renews_at IS 'when it is renewed next';
+COMMENT ON COLUMN dp_cdp.budgets.max_failures IS 'as many failures close the budget for the day';
+COMMENT ON COLUMN dp_cdp.budgets.failures_end IS 'when the failures are forgotten';
+COMMENT ON COLUMN dp_cdp.budgets.role_name IS 'name of the role, also of one that does not exist any more';
+COMMENT ON COLUMN dp_cdp.budgets.role_missing IS 'the role does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.rho_spent IS
 	'of a dataset with blocks of time: in the block in which most was spent, which bounds what is known of a person''s rows of any one block; of a person with rows in several, their sum (dp_cdp.blocks)';
 COMMENT ON COLUMN dp_cdp.budgets.role IS
@@ -1345,6 +1356,25 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 	ORDER BY l.id DESC;
 COMMENT ON VIEW dp_cdp.releases IS
 	'audit of releases, refused debits and failures: those of the current roles, and all of a dataset for its owner';
+COMMENT ON COLUMN dp_cdp.releases.id IS 'number of the row';
+COMMENT ON COLUMN dp_cdp.releases.released_at IS 'when the budget was debited, or the query refused';
+COMMENT ON COLUMN dp_cdp.releases.dataset IS 'dataset that was asked';
+COMMENT ON COLUMN dp_cdp.releases.session_role IS 'the role that has logged in; NULL: it does not exist any more';
+COMMENT ON COLUMN dp_cdp.releases.application IS 'application_name of the session';
+COMMENT ON COLUMN dp_cdp.releases.aggregates IS 'aggregates that were released';
+COMMENT ON COLUMN dp_cdp.releases.groups IS 'keys of GROUP BY';
+COMMENT ON COLUMN dp_cdp.releases.rho IS 'rho that was charged';
+COMMENT ON COLUMN dp_cdp.releases.delta IS 'delta that was charged for private selections of keys';
+COMMENT ON COLUMN dp_cdp.releases.sigma IS 'standard deviation of the noise of the first count or sum inside each aggregate; by bounds or by limit: these are found after the debit';
+COMMENT ON COLUMN dp_cdp.releases.granted IS 'the ledger has debited the budgets';
+COMMENT ON COLUMN dp_cdp.releases.query IS 'text of the statement, as much as dp_cdp.log_query_bytes keeps';
+COMMENT ON COLUMN dp_cdp.releases.tables IS 'protected tables that were read';
+COMMENT ON COLUMN dp_cdp.releases.client IS 'address of the client';
+COMMENT ON COLUMN dp_cdp.releases.last_at IS 'when the last of the repeated refusals was';
+COMMENT ON COLUMN dp_cdp.releases.role_name IS 'name that the role had then';
+COMMENT ON COLUMN dp_cdp.releases.session_role_name IS 'name that the role of the session had then';
+COMMENT ON COLUMN dp_cdp.releases.kept_delta IS 'of delta what was paid for answers that are kept';
+COMMENT ON COLUMN dp_cdp.releases.block_to IS 'the end of the blocks that were debited, not included';
 COMMENT ON COLUMN dp_cdp.releases.role IS
 	'NULL: the role that role_name names does not exist any more';
 COMMENT ON COLUMN dp_cdp.releases.kind IS
@@ -1373,6 +1403,22 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
 	'the whole audit, with all that is needed to put rows back into a restored ledger; for whom it is granted to';
+COMMENT ON COLUMN dp_cdp.audit.paid_by IS 'numbers of the balances that were debited: the budgets'' and the cap''s';
+COMMENT ON COLUMN dp_cdp.audit.role IS 'oid that the role had then';
+COMMENT ON COLUMN dp_cdp.audit.session_role IS 'oid that the role of the session had then';
+COMMENT ON COLUMN dp_cdp.audit.hash IS 'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger()';
+-- the others are those of dp_cdp.releases
+DO $$
+DECLARE
+	a record;
+BEGIN
+	FOR a IN SELECT r.attname, pg_catalog.col_description(r.attrelid, r.attnum) AS text
+		FROM pg_catalog.pg_attribute r WHERE r.attrelid = 'dp_cdp.releases'::pg_catalog.regclass AND r.attnum > 0
+			AND r.attname NOT IN ('role', 'session_role', 'hash')
+	LOOP
+		EXECUTE pg_catalog.format('COMMENT ON COLUMN dp_cdp.audit.%I IS %L', a.attname, a.text);
+	END LOOP;
+END $$;
 
 CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 	SELECT d.name AS dataset,
@@ -1410,6 +1456,31 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 			WHERE b.dataset = d.name AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
+COMMENT ON COLUMN dp_cdp.datasets.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.datasets.owner IS 'role that sets its policy and gives budgets';
+COMMENT ON COLUMN dp_cdp.datasets.rho_limit IS 'lifetime cap on the rho of all roles together; NULL: none';
+COMMENT ON COLUMN dp_cdp.datasets.rho_spent IS 'rho that all roles have spent together; for the owner alone';
+COMMENT ON COLUMN dp_cdp.datasets.rho_remaining IS 'rho that is left under the cap; for the owner alone';
+COMMENT ON COLUMN dp_cdp.datasets.delta_limit IS 'lifetime cap on delta, at which epsilon is told, too';
+COMMENT ON COLUMN dp_cdp.datasets.delta_spent IS 'delta that all roles have spent together; for the owner alone';
+COMMENT ON COLUMN dp_cdp.datasets.epsilon_spent IS 'epsilon that corresponds to rho_spent, at delta_limit; for the owner alone';
+COMMENT ON COLUMN dp_cdp.datasets.default_rho IS 'price of one aggregate, where dp_cdp.rho is not set';
+COMMENT ON COLUMN dp_cdp.datasets.max_rho IS 'the most that one aggregate may cost; NULL: no such limit';
+COMMENT ON COLUMN dp_cdp.datasets.default_delta IS 'price of one private selection of keys, where dp_cdp.delta is not set';
+COMMENT ON COLUMN dp_cdp.datasets.max_groups IS 'in so many groups of a query a person counts; NULL: no such limit';
+COMMENT ON COLUMN dp_cdp.datasets.max_rows IS 'so many rows of a person count in a group; NULL: no such limit';
+COMMENT ON COLUMN dp_cdp.datasets.neighbors IS 'add_remove: a person is in the data or is not; replace_one: his rows are replaced by others';
+COMMENT ON COLUMN dp_cdp.datasets.min_rho IS 'the least that one aggregate may cost';
+COMMENT ON COLUMN dp_cdp.datasets.max_failures IS 'as many failures close a budget for the day';
+COMMENT ON COLUMN dp_cdp.datasets.answer_step IS 'answers and failures leave at a multiple of this time; NULL: at once';
+COMMENT ON COLUMN dp_cdp.datasets.owner_name IS 'name of the owner, also of one that does not exist any more';
+COMMENT ON COLUMN dp_cdp.datasets.release_memory IS 'kB that declared keys and their groups may take; NULL: as much as the server allows';
+COMMENT ON COLUMN dp_cdp.datasets.find_bounds IS 'share of an aggregate''s price for finding bounds that nobody has declared; NULL: they are not found';
+COMMENT ON COLUMN dp_cdp.datasets.reuse IS 'how long answers are kept and given again; NULL: never';
+COMMENT ON COLUMN dp_cdp.datasets.refreshed_at IS 'when the owner has last ended all kept answers';
+COMMENT ON COLUMN dp_cdp.datasets.dump_answers IS 'kept answers are in dumps of the database';
+COMMENT ON COLUMN dp_cdp.datasets.consistent IS 'counts and sums of grouping sets are made to add up';
+COMMENT ON COLUMN dp_cdp.datasets.pull_rows IS 'rows of distributed tables may leave their servers, where these cannot add up what is asked for';
 
 COMMENT ON COLUMN dp_cdp.datasets.block_every IS
 	'how long its blocks of time are: caps and budgets hold for a person''s rows of each block, and what is known of a person with rows in several blocks is the sum over these; NULL: the dataset is without blocks, and they hold for all rows of a person';
@@ -1481,6 +1552,15 @@ CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
 COMMENT ON VIEW dp_cdp.blocks IS
 	'of datasets with blocks of time, what budgets of the current roles have spent in which blocks, and for the owner all of them and the cap (role_name NULL); from block_from on and before block_to; in blocks that are not listed, nothing.  Each row bounds what is known of a person''s rows of one of its blocks; of a person with rows in several, the sum over these is known';
+COMMENT ON COLUMN dp_cdp.blocks.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.blocks.role IS 'role that has the budget; NULL: the cap, or the role does not exist any more';
+COMMENT ON COLUMN dp_cdp.blocks.role_name IS 'name of the role; NULL: the dataset''s cap';
+COMMENT ON COLUMN dp_cdp.blocks.block_from IS 'first day of the block';
+COMMENT ON COLUMN dp_cdp.blocks.block_to IS 'end of the block, not included';
+COMMENT ON COLUMN dp_cdp.blocks.rho_spent IS 'rho that was spent in the block';
+COMMENT ON COLUMN dp_cdp.blocks.rho_remaining IS 'rho that is left in it';
+COMMENT ON COLUMN dp_cdp.blocks.delta_spent IS 'delta that was spent in it';
+COMMENT ON COLUMN dp_cdp.blocks.ledger_id IS 'number of the balance, as in paid_by of the audit';
 
 CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 	SELECT l.objoid::regclass AS "table",
@@ -1512,6 +1592,12 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
 	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one); block: the column that says in which block of time a row is';
+COMMENT ON COLUMN dp_cdp.protected."table" IS 'the protected table';
+COMMENT ON COLUMN dp_cdp.protected.dataset IS 'dataset whose policy it has';
+COMMENT ON COLUMN dp_cdp.protected.unit IS 'column that names the person; NULL: see through';
+COMMENT ON COLUMN dp_cdp.protected.columns IS 'bounds, totals and keys of its columns';
+COMMENT ON COLUMN dp_cdp.protected.through IS 'columns of the foreign key that leads to the person; NULL with unit NULL: each row is a person';
+COMMENT ON COLUMN dp_cdp.protected.block IS 'column that says in which block of time a row is';
 
 GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.settings, dp_cdp.protected, dp_cdp.blocks TO PUBLIC;
 
@@ -2753,6 +2839,12 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 	ORDER BY o.dataset, o.role IS NOT NULL, o.role, o.ledger_id;
 COMMENT ON VIEW dp_cdp.overview IS
 	'budgets at a glance: of the current roles, and all of a dataset for its owner, who also sees the whole dataset (role NULL, the limit is its cap)';
+COMMENT ON COLUMN dp_cdp.overview.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.overview.role IS 'name of the role; NULL: the dataset as a whole';
+COMMENT ON COLUMN dp_cdp.overview.rho_limit IS 'rho of the budget, or the dataset''s cap';
+COMMENT ON COLUMN dp_cdp.overview.rho_spent IS 'rho that was spent of it';
+COMMENT ON COLUMN dp_cdp.overview.percent_spent IS 'the same in percent of the limit';
+COMMENT ON COLUMN dp_cdp.overview.renews_at IS 'when the budget is renewed next';
 COMMENT ON COLUMN dp_cdp.overview.rho_per_day IS
 	'mean of the last seven days, or since the first debit if that is later, but at least of a day';
 COMMENT ON COLUMN dp_cdp.overview.days_left IS
@@ -2824,6 +2916,17 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 	) m;
 COMMENT ON VIEW dp_cdp.metrics IS
 	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring; granted to nobody, so grant it to the role that monitors';
+COMMENT ON COLUMN dp_cdp.metrics.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.metrics.role IS 'name of the role; empty: the dataset as a whole; of a role that does not exist any more: name (missing, ledger_id)';
+COMMENT ON COLUMN dp_cdp.metrics.rho_limit IS 'rho of the budget, or the dataset''s cap; Infinity: none';
+COMMENT ON COLUMN dp_cdp.metrics.rho_spent IS 'rho that was spent of it';
+COMMENT ON COLUMN dp_cdp.metrics.rho_remaining IS 'rho that is left of it';
+COMMENT ON COLUMN dp_cdp.metrics.delta_limit IS 'delta of the budget or cap';
+COMMENT ON COLUMN dp_cdp.metrics.delta_spent IS 'delta that was spent of it';
+COMMENT ON COLUMN dp_cdp.metrics.rho_per_day IS 'mean of the last seven days, or since the first debit if that is later, but at least of a day';
+COMMENT ON COLUMN dp_cdp.metrics.days_left IS 'how long the rest lasts at this rate';
+COMMENT ON COLUMN dp_cdp.metrics.failures IS 'failures that were counted at the budget today';
+COMMENT ON COLUMN dp_cdp.metrics.max_failures IS 'as many failures close the budget for the day';
 
 CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 	SELECT d.name AS dataset, o.outcome,
@@ -2840,6 +2943,9 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 			GROUP BY l.dataset) l ON l.dataset = d.name;
 COMMENT ON VIEW dp_cdp.metrics_hour IS
 	'how many releases were answered, refused and failed in the last hour, by dataset; granted to nobody, so grant it to the role that monitors';
+COMMENT ON COLUMN dp_cdp.metrics_hour.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.metrics_hour.outcome IS 'answered, refused or failed';
+COMMENT ON COLUMN dp_cdp.metrics_hour.releases IS 'how many releases of the last hour had this outcome';
 
 -- A role that monitors owns no dataset, and must not: this runs with the rights
 -- of the extension's owner and tells numbers alone.
@@ -4180,6 +4286,13 @@ CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
 		OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user);
 COMMENT ON VIEW dp_cdp.held_names IS
 	'for owners of datasets: names under which tables were protected, and what bears them now; held until that is protected or the name released';
+COMMENT ON COLUMN dp_cdp.held_names.schema IS 'schema of the name';
+COMMENT ON COLUMN dp_cdp.held_names.name IS 'name under which a table was protected';
+COMMENT ON COLUMN dp_cdp.held_names.dataset IS 'dataset of that table';
+COMMENT ON COLUMN dp_cdp.held_names.since IS 'when the name became one that is watched';
+COMMENT ON COLUMN dp_cdp.held_names.released IS 'release_name has said that an unprotected table may bear it';
+COMMENT ON COLUMN dp_cdp.held_names.successor IS 'table that is to take the name by replace_table';
+COMMENT ON COLUMN dp_cdp.held_names.relation IS 'table or view that bears the name now';
 
 GRANT SELECT ON dp_cdp.held_names TO PUBLIC;
 -- =========================================================================

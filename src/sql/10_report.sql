@@ -124,6 +124,12 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 	ORDER BY o.dataset, o.role IS NOT NULL, o.role, o.ledger_id;
 COMMENT ON VIEW dp_cdp.overview IS
 	'budgets at a glance: of the current roles, and all of a dataset for its owner, who also sees the whole dataset (role NULL, the limit is its cap)';
+COMMENT ON COLUMN dp_cdp.overview.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.overview.role IS 'name of the role; NULL: the dataset as a whole';
+COMMENT ON COLUMN dp_cdp.overview.rho_limit IS 'rho of the budget, or the dataset''s cap';
+COMMENT ON COLUMN dp_cdp.overview.rho_spent IS 'rho that was spent of it';
+COMMENT ON COLUMN dp_cdp.overview.percent_spent IS 'the same in percent of the limit';
+COMMENT ON COLUMN dp_cdp.overview.renews_at IS 'when the budget is renewed next';
 COMMENT ON COLUMN dp_cdp.overview.rho_per_day IS
 	'mean of the last seven days, or since the first debit if that is later, but at least of a day';
 COMMENT ON COLUMN dp_cdp.overview.days_left IS
@@ -195,6 +201,17 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 	) m;
 COMMENT ON VIEW dp_cdp.metrics IS
 	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring; granted to nobody, so grant it to the role that monitors';
+COMMENT ON COLUMN dp_cdp.metrics.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.metrics.role IS 'name of the role; empty: the dataset as a whole; of a role that does not exist any more: name (missing, ledger_id)';
+COMMENT ON COLUMN dp_cdp.metrics.rho_limit IS 'rho of the budget, or the dataset''s cap; Infinity: none';
+COMMENT ON COLUMN dp_cdp.metrics.rho_spent IS 'rho that was spent of it';
+COMMENT ON COLUMN dp_cdp.metrics.rho_remaining IS 'rho that is left of it';
+COMMENT ON COLUMN dp_cdp.metrics.delta_limit IS 'delta of the budget or cap';
+COMMENT ON COLUMN dp_cdp.metrics.delta_spent IS 'delta that was spent of it';
+COMMENT ON COLUMN dp_cdp.metrics.rho_per_day IS 'mean of the last seven days, or since the first debit if that is later, but at least of a day';
+COMMENT ON COLUMN dp_cdp.metrics.days_left IS 'how long the rest lasts at this rate';
+COMMENT ON COLUMN dp_cdp.metrics.failures IS 'failures that were counted at the budget today';
+COMMENT ON COLUMN dp_cdp.metrics.max_failures IS 'as many failures close the budget for the day';
 
 CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 	SELECT d.name AS dataset, o.outcome,
@@ -211,6 +228,9 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 			GROUP BY l.dataset) l ON l.dataset = d.name;
 COMMENT ON VIEW dp_cdp.metrics_hour IS
 	'how many releases were answered, refused and failed in the last hour, by dataset; granted to nobody, so grant it to the role that monitors';
+COMMENT ON COLUMN dp_cdp.metrics_hour.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.metrics_hour.outcome IS 'answered, refused or failed';
+COMMENT ON COLUMN dp_cdp.metrics_hour.releases IS 'how many releases of the last hour had this outcome';
 
 -- A role that monitors owns no dataset, and must not: this runs with the rights
 -- of the extension's owner and tells numbers alone.

@@ -34,5 +34,12 @@ CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
 		OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user);
 COMMENT ON VIEW dp_cdp.held_names IS
 	'for owners of datasets: names under which tables were protected, and what bears them now; held until that is protected or the name released';
+COMMENT ON COLUMN dp_cdp.held_names.schema IS 'schema of the name';
+COMMENT ON COLUMN dp_cdp.held_names.name IS 'name under which a table was protected';
+COMMENT ON COLUMN dp_cdp.held_names.dataset IS 'dataset of that table';
+COMMENT ON COLUMN dp_cdp.held_names.since IS 'when the name became one that is watched';
+COMMENT ON COLUMN dp_cdp.held_names.released IS 'release_name has said that an unprotected table may bear it';
+COMMENT ON COLUMN dp_cdp.held_names.successor IS 'table that is to take the name by replace_table';
+COMMENT ON COLUMN dp_cdp.held_names.relation IS 'table or view that bears the name now';
 
 GRANT SELECT ON dp_cdp.held_names TO PUBLIC;

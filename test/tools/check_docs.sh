@@ -10,7 +10,7 @@
 #	  test of sql/ has the name of one of test/pgtap, the version is the same in
 #	  all places that RELEASING.md lists, and the install script and updates to
 #	  this version are what their parts in src/sql/ make.  test_files.py holds what
-#	  is written of test files.
+#	  is written of test files, and language.py how papers read.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -131,4 +131,5 @@ sys.exit(1 if problems else 0)
 EOF
 rc=$?
 python3 test/tools/test_files.py check || rc=1
+python3 test/tools/language.py || rc=1
 python3 test/tools/doc_names.py ARCHITECTURE.md && exit $rc

@@ -33,7 +33,7 @@ from decimal import Decimal
 
 
 ORDER = ["docs/start.md", "docs/owner.md", "docs/analyst.md", "docs/tools.md", "docs/calculators.md",
-         "docs/reference.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
+         "docs/reference/views.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
 
 TABLES = "docs/howto/README.md"
 PASTED = ["README.md", TABLES] + sorted(set(glob.glob("docs/howto/*.md") + glob.glob("docs/explain/*.md")) - {TABLES})
@@ -152,7 +152,7 @@ def named(text):
             yield ("function" if call else "any", "dp_cdp." + name)
     for name in re.findall(r"(?<![\w.])(dp_[a-z0-9_]+)\(", prose):
         yield ("aggregate", name)
-    for reference in re.findall(r"^## (?:Administration|All calculators).*?(?=^## |\Z)", prose, flags=re.S | re.M):
+    for reference in re.findall(r"^## All calculators.*?(?=^## |\Z)", prose, flags=re.S | re.M):
         for name in re.findall(r"`([a-z_]+)\(", reference):
             yield ("function", "dp_cdp." + name)
 

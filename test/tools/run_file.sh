@@ -209,6 +209,13 @@ case $suite in
 		at_cluster python3 "test/stat/$file"
 		end_clusters $? "$dir"
 		;;
+	reference)
+		# REFERENCE=write makes docs/reference/ anew (make reference)
+		own_cluster || exit 1
+		one_test 'docs/reference/ is what the catalogue says' env PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=test \
+			PATH="$DP_BIN:$PATH" python3 "$tools/reference.py" "${REFERENCE:-check}"
+		end_clusters $? "$dir"
+		;;
 	readme)
 		# README.md and docs/: every SQL example, in one database
 		own_cluster plain || exit 1

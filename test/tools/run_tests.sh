@@ -121,7 +121,7 @@ fi
 # clusters to copy: with a database "test" as it is new, and with extensions in it
 # --------------------------------------------------------------------------
 
-if chosen '(pgtap|attacks|stat)/.*|readme'
+if chosen '(pgtap|attacks|stat)/.*|reference|readme'
 then
 	dp_initdb "$DP_WORK/plain" "$tools/temp.conf" && dp_start "$DP_WORK/plain" &&
 		dp_psql "$DP_WORK/plain" -d postgres -c "CREATE DATABASE test" && dp_stop "$DP_WORK/plain" || exit 1

@@ -32,7 +32,7 @@ UNKNOWN = 10                    # seconds of a file that has not been run yet
 SUITES = {
     'layers': None, 'docs': None, 'symbols': None, 'unit': ['unit/plain', 'unit/sanitized'], 'dist': None,
     'regress': None, 'isolation': None, 'pgtap': 'test/pgtap/*.sql', 'attacks': 'test/attacks/?_*.sql', 't': 'test/t/*.pl',
-    'stat': 'test/stat/*.py', 'readme': None, 'verify': None, 'demo': None, 'citus': None}
+    'stat': 'test/stat/*.py', 'reference': None, 'readme': None, 'verify': None, 'demo': None, 'citus': None}
 # files that pg_regress runs in one server; they can be asked for singly
 OF_PG_REGRESS = {'regress': 'sql/*.sql', 'isolation': 'test/isolation/specs/*.spec'}
 

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+#-------------------------------------------------------------------------
+#
+# language.py
+#	  How the papers are to read, in figures: README.md, docs/, the papers at the
+#	  top, test/README.md, the COMMENTs of src/sql and the messages of src.
+#
+# usage: language.py			prints each page's figures; exit 1 where one is too high
+#		 language.py PAGE...	prints the sentences of these pages that count against them,
+#								the longest first
+#
+# A page has at most 15 words a sentence on the mean, at most 2 % of sentences
+# with more than 35 words, and at most 1 % that begin with What, Whose, Of, So or
+# Nor.  CEILINGS has the pages that do not meet this yet, with figures that they
+# may not exceed.  A page leaves the list when it meets the rule; none is added.
+#
+# Code, tables, headings and comments of HTML do not count.  A list's item is a
+# paragraph, and fewer than three words are no sentence.
+#
+#-------------------------------------------------------------------------
+import glob
+import os
+import re
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+RULE = (15.0, 2.0, 1.0)         # words a sentence, % of long sentences, % that begin badly
+LONG = 35
+BAD = re.compile(r'(?:what|whose|of|so|nor)\b', re.I)
+PAPERS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'test/README.md']
+COMMENTS, MESSAGES = 'COMMENTs of src/sql', 'messages of src'
+
+CEILINGS = {
+    'README.md':                      (12.7, 2.3, 0.1),
+    'ARCHITECTURE.md':                (15.4, 8.1, 6.3),
+    'CONTRIBUTING.md':                (14.4, 0.1, 2.2),
+    'CHANGELOG.md':                   (20.3, 8.0, 6.9),
+    'docs/analyst.md':                (17.9, 5.6, 7.8),
+    'docs/operations.md':             (18.9, 6.8, 6.8),
+    'docs/performance.md':            (20.1, 12.3, 20.5),
+    'docs/reference/calculators.md':  (19.4, 20.6, 0.1),
+    'docs/reference/functions.md':    (18.0, 8.3, 5.6),
+    'docs/reference/options.md':      (11.5, 0.1, 3.3),
+    'docs/reference/settings.md':     (13.4, 2.2, 8.6),
+    'docs/reference/types.md':        (15.7, 0.1, 9.2),
+    'docs/reference/views.md':        (19.4, 14.1, 6.1),
+    'docs/scale.md':                  (21.0, 20.1, 10.1),
+    'docs/start.md':                  (16.4, 8.2, 0.1),
+    'docs/tools.md':                  (13.2, 0.7, 6.4),
+    'COMMENTs of src/sql':            (17.0, 3.7, 4.7),
+    'messages of src':                (17.4, 2.8, 0.8),
+}
+
+
+def paragraphs(text):
+    """The prose of a page, a string for each paragraph and each item of a list."""
+    text = re.sub(r'^```.*?^```$|<!--.*?-->', '', text, flags=re.S | re.M)
+    found = ['']
+    for line in text.split('\n'):
+        begins = re.match(r'\s*(?:[-*+]|\d+\.)\s+', line)
+        if begins or not line.strip() or re.match(r'[#|<]', line.strip()):
+            found.append('')
+        if not re.match(r'[#|<]', line.strip()):
+            found[-1] += ' ' + (line[begins.end():] if begins else line.strip())
+    return found
+
+
+def sentences(paragraph):
+    """[(words, sentence)] of a paragraph: code, a link or a picture is one word, or its text."""
+    text = re.sub(r'!\[[^\]]*\]\([^)]*\)', '', paragraph)
+    text = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', text)
+    text = re.sub(r'`[^`]*`', 'CODE', text)
+    text = re.sub(r'\b(e\.g|i\.e|etc|vs|cf)\.', r'\1', text)
+    text = re.sub(r'[*_]{1,3}', '', text)
+    parts = re.split(r'(?<=[.!?:])["\')]*\s+(?=[A-Z0-9"\'(])', text.strip())
+    counted = ((len(re.findall(r"[A-Za-z0-9'-]+", part)), part) for part in parts)
+    return [(words, part) for words, part in counted if words >= 3]
+
+
+def literal(text):
+    """What neighbouring strings of C say."""
+    return ''.join(re.findall(r'"((?:\\.|[^"\\])*)"', text)).replace('\\n', ' ').replace('\\"', '"')
+
+
+def pages():
+    """{page: its paragraphs}"""
+    result = {name: paragraphs(open(name).read())
+              for name in PAPERS + sorted(glob.glob('docs/**/*.md', recursive=True))}
+    sql = ''.join(open(name).read() for name in sorted(glob.glob('src/sql/*.sql')))
+    result[COMMENTS] = [text.replace("''", "'") for text in re.findall(r"^COMMENT ON [^;']*? IS\s+'((?:[^']|'')*)';", sql, re.M)]
+    c = ''.join(open(name).read() for name in sorted(glob.glob('src/**/*.[ch]', recursive=True)))
+    result[MESSAGES] = [literal(text) for text in
+                        re.findall(r'\b(?:errmsg|errdetail|errhint)(?:_\w+)?\(((?:\s*"(?:\\.|[^"\\])*"\s*)+)', c)]
+    return result
+
+
+def figures(found):
+    """The three figures of RULE."""
+    n = max(len(found), 1)
+    return (sum(words for words, _ in found) / n, 100 * sum(words > LONG for words, _ in found) / n,
+            100 * sum(bool(BAD.match(text)) for _, text in found) / n)
+
+
+failed = 0
+read = {page: [one for paragraph in text for one in sentences(paragraph)] for page, text in pages().items()}
+if len(sys.argv) > 1:
+    for page in sys.argv[1:]:
+        for words, text in sorted(read[page], reverse=True):
+            if words > 25 or BAD.match(text):
+                print('%3d  %s' % (words, text))
+    sys.exit(0)
+for page, found in read.items():
+    have, most = figures(found), CEILINGS.get(page, RULE)
+    # a ceiling is never below the rule
+    over = [name for name, figure, ceiling, rule in zip(('words a sentence', 'long sentences', 'beginnings'), have, most, RULE)
+            if figure > max(ceiling, rule)]
+    if page in CEILINGS and all(figure <= rule for figure, rule in zip(have, RULE)):
+        over.append('in the list of ceilings, which it need not be')
+    failed += bool(over)
+    print('%-28s %4d sentences, %4.1f words, %4.1f %% longer than %d, %4.1f %% begin with What, Of, So ...%s'
+          % (page, len(found), have[0], have[1], LONG, have[2], '  TOO HIGH: ' + ', '.join(over) if over else ''))
+for page in CEILINGS.keys() - read.keys():
+    failed += 1
+    print('there is no page %s' % page)
+if len(read[COMMENTS]) < 100 or len(read[MESSAGES]) < 100:
+    failed += 1
+    print('COMMENTs or messages are not found any more: the expressions of this check no longer fit')
+sys.exit(1 if failed else 0)

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+#-------------------------------------------------------------------------
+#
+# reference.py
+#	  Makes docs/reference/ from the catalogue of a server with the extension, and
+#	  from the messages of the sources.
+#
+# usage: reference.py write		writes the pages
+#		 reference.py check		exit 1 where they are not what it would write
+#
+# PGHOST, PGUSER and so on say where the server is; the user is a superuser.
+#
+# A page has a head, which is written by hand, up to the line HEAD_ENDS.  Each
+# entry below may have notes, written by hand between the lines NOTES and
+# NOTES_END.  Both stay as they are; all else is made.  Notes of an entry that is
+# gone are an error, so that nothing written by hand is lost.
+#
+# Every object of the schema dp_cdp that has a COMMENT is for users, but for
+# INTERNAL; so is every dp_ function of public.  GROUPS says who calls which.  An
+# object that is in neither, that has no COMMENT, or a view's column without
+# one, is an error.
+#
+#-------------------------------------------------------------------------
+import difflib
+import glob
+import os
+import re
+import subprocess
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+HEAD_ENDS, NOTES, NOTES_END = '<!-- made by make reference -->\n', '<!-- notes -->\n', '<!-- end of notes -->\n'
+
+GROUPS = {
+    'For analysts': 'question preview last_release plan_workload epsilon_spent allowed_functions library_version clock_ahead',
+    'For owners of datasets': 'create_dataset alter_dataset drop_dataset suggest_limits refresh protect_table unprotect_table '
+    'set_bounds drop_bounds set_keys drop_keys declared_keys dataset_of replace_table release_name block_problem through_problem '
+    'set_budget drop_budget drop_missing_budget reset_failures debit correct prune_releases adopt_ledger collusion report '
+    'report_data check_setup member_grants telling_functions worker_slots',
+    'For the owner of the extension': 'adopt_role check_ledger check_chain logged_balances table_findings ledger_findings '
+    'accept_clock empty_ledger',
+    'For superusers': 'harden unharden register_standby drop_standby allow_function disallow_function',
+    'For those they are granted to': 'setup_metrics'}
+INTERNAL = re.compile(
+    r'balance_findings|clock_findings|closed_class|cluster_\w+|compose_\w+_(add|combine|final)|counts_at|is_mine|keep_\w+|known_role|'
+    r'ledger_problem|logged_(blocks|steps)|masked|masked_rows|my_\w+|next_renewal|period_start|preview_columns|primary_pays|'
+    r'private_rule|hardening|margin|rate|relabel_workers|report_(?!data)\w+|role_pays|server_facts|significant|standby_\w+|tell_of_extension|told_\w+|'
+    r'log_sums|last_week')
+# an option that a view's column of another name shows
+SHOWN_AS = {'rho': 'rho_limit', 'delta': 'delta_limit', 'new_owner': 'owner'}
+# where the source of a message lies, and what that says of its cause
+CAUSES = {
+    'src/guard': 'The form of the query', 'src/release': 'The release, before rows are read', 'src/ledger': 'The ledger',
+    'src/policy': 'The policy of a table', 'src/admin': 'Administration', 'src/calc': 'Calculators', 'src/agg': 'Aggregates',
+    'src/primary': 'Standbys', 'src/safe': 'Functions on rows', 'src/sql': 'Functions in SQL'}
+problems = []
+
+
+def rows(query):
+    run = subprocess.run(['psql', '-XAt', '-F', '\x1f', '-R', '\x1e', '-v', 'ON_ERROR_STOP=1', '-c', query],
+                         capture_output=True, text=True, check=True)
+    return [row.split('\x1f') for row in run.stdout.strip('\n').split('\x1e') if row]
+
+
+def cell(text):
+    return re.sub(r'\s+', ' ', text).replace('|', '\\|')
+
+
+def sentence(text):
+    """A COMMENT as a sentence."""
+    text = re.sub(r'\s+', ' ', text).strip()
+    return text[:1].upper() + text[1:] + ('' if text.endswith('.') else '.')
+
+
+def merged(lists):
+    """Argument lists of as many arguments as one list, with all types that an argument takes."""
+    return ', '.join(' or '.join(dict.fromkeys(at)) for at in zip(*lists))
+
+
+def functions(schema):
+    """{name: [(arguments, result, kind, PUBLIC may call it, COMMENT)]}"""
+    found = {}
+    for name, arguments, result, kind, public, comment in rows(
+            "SELECT proname, replace(pg_get_function_arguments(p.oid), E'\\n', ' '), pg_get_function_result(p.oid), prokind,"
+            " has_function_privilege('public', p.oid, 'EXECUTE'), coalesce(obj_description(p.oid, 'pg_proc'), '')"
+            " FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'"
+            " JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'dp_cdp' WHERE pronamespace = '%s'::regnamespace ORDER BY proname COLLATE \"C\", pronargs, pg_get_function_arguments(p.oid) COLLATE \"C\"" % schema):
+        arguments = re.sub(r"(DEFAULT [^,:]+)::[a-z ]+(?:\[\])?", r'\1', arguments)
+        found.setdefault(name, []).append((arguments, result, kind, public == 't', comment))
+    return found
+
+
+def entry(schema, name, forms):
+    """The lines of a function's entry: its forms, those of one COMMENT together."""
+    lines, said = [], {}
+    for arguments, result, kind, public, comment in forms:
+        if not comment:
+            problems.append('%s.%s(%s) has no COMMENT' % (schema, name, arguments))
+        parts = re.split(r',\s*(?![^(]*\))', arguments) if arguments else []
+        # forms of the same comment and as many arguments are one, but for types
+        said.setdefault((comment, len(parts)), []).append((parts, result, kind))
+    prefix = 'dp_cdp.' if schema == 'dp_cdp' else ''
+    last = None
+    for (comment, _), alike in said.items():
+        if comment != last:
+            lines += [sentence(comment), '']
+        last = comment
+        lines += ['```text', '%s%s(%s) returns %s' % (prefix, name, merged([parts for parts, _, _ in alike]) or '*' * (alike[0][2] == 'a'),
+                                                      ' or '.join(dict.fromkeys(result for _, result, _ in alike))), '```', '']
+    lines = '\n'.join(lines).replace('```\n\n```text\n', '')
+    kind = 'An aggregate. ' if forms[0][2] == 'a' else ''
+    public = {form[3] for form in forms}
+    who = ('PUBLIC has EXECUTE.' if public == {True} else 'Nobody has EXECUTE until it is granted.' if public == {False}
+           else 'PUBLIC has EXECUTE of some forms: %s.' % ', '.join('`(%s)`' % form[0] for form in forms if form[3]))
+    return lines + '\n' + kind + who + '\n'
+
+
+def entries_of_functions():
+    found = {name: forms for name, forms in functions('dp_cdp').items()
+             if any(form[4] for form in forms) and not INTERNAL.fullmatch(name)}
+    result, grouped = [], set()
+    for group, names in GROUPS.items():
+        result.append((None, group))
+        for name in names.split():
+            grouped.add(name)
+            if name in found:
+                result.append(('dp_cdp.' + name, entry('dp_cdp', name, found[name])))
+            else:
+                problems.append('GROUPS has dp_cdp.%s, which does not exist or has no COMMENT' % name)
+    others = sorted(set(found) - grouped)
+    calculators = [('dp_cdp.' + name, entry('dp_cdp', name, found[name])) for name in others]
+    named = set(re.findall(r'`([a-z_]+)\(', open('docs/calculators.md').read()))
+    problems.extend('GROUPS does not say who calls dp_cdp.%s' % name for name in others if name not in named)
+    return result, calculators
+
+
+def entries_of_aggregates():
+    return [(name, entry('public', name, forms)) for name, forms in functions('public').items()]
+
+
+def relations(kind):
+    """[(name, lines)] of views (v) or types (c) of the schema."""
+    found = {}
+    for name, comment, public, column, kind_of, text in rows(
+            "SELECT c.relname, coalesce(CASE c.relkind WHEN 'v' THEN obj_description(c.oid, 'pg_class') ELSE obj_description(c.reltype, 'pg_type') END, ''),"
+            " has_table_privilege('public', c.oid, 'SELECT'), a.attname, format_type(a.atttypid, a.atttypmod), coalesce(col_description(c.oid, a.attnum), '')"
+            " FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
+            " WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = '%s' ORDER BY c.relname COLLATE \"C\", a.attnum" % kind):
+        if not INTERNAL.fullmatch(name) and (kind == 'v' or comment):
+            found.setdefault(name, (comment, public, []))[2].append((column, kind_of, text))
+    for name, (comment, public, columns) in found.items():
+        problems.extend('view dp_cdp.%s has no COMMENT' % name for _ in [0] if not comment)
+        problems.extend('column %s of view dp_cdp.%s has no COMMENT' % (column, name) for column, _, text in columns
+                        if kind == 'v' and not text)
+        who = {'t': 'PUBLIC has SELECT.\n', 'f': 'Nobody has SELECT until it is granted.\n'}[public] if kind == 'v' else ''
+        yield 'dp_cdp.' + name, sentence(comment) + '\n\n| column | type | |\n|---|---|---|\n' + ''.join(
+            '| `%s` | %s | %s |\n' % (column, kind_of, cell(text)) for column, kind_of, text in columns) + ('\n' + who if who else '')
+
+
+def entries_of_settings():
+    who = {'user': 'Anybody, in his session.', 'superuser': 'A superuser, or whom SET was granted to.',
+           'sighup': 'The configuration of the server; a reload takes it up.', 'postmaster': 'The configuration of the server, at its start.',
+           'superuser-backend': 'A superuser, at the start of a session.', 'backend': 'Anybody, at the start of a session.'}
+    for name, kind, default, unit, least, most, context, text, more in rows(
+            "SELECT name, vartype, coalesce(boot_val, ''), coalesce(unit, ''), coalesce(min_val, ''), coalesce(max_val, ''), context, short_desc, coalesce(extra_desc, '')"
+            " FROM pg_settings WHERE name LIKE 'dp\\_cdp.%' ORDER BY name COLLATE \"C\""):
+        facts = [('type', kind), ('default', default or 'empty'), ('unit', unit), ('range', '%s to %s' % (least, most) if least else ''),
+                 ('set by', who[context])]
+        yield name, '%s %s\n\n| | |\n|---|---|\n' % (sentence(text), more) + ''.join('| %s | %s |\n' % fact for fact in facts if fact[1])
+
+
+def entries_of_options():
+    shown = {row[0]: row[1:] for row in rows(
+        "SELECT attname, format_type(atttypid, atttypmod), col_description(attrelid, attnum) FROM pg_attribute"
+        " WHERE attrelid = 'dp_cdp.datasets'::regclass AND attnum > 0")}
+    forms = [functions('dp_cdp')[name][0][0] for name in ('create_dataset', 'alter_dataset')]
+    made, changed = ({part.split()[0]: part for part in re.split(r',\s*', form)[1:]} for form in forms)
+    for option in dict.fromkeys([*made, *changed]):
+        part = made.get(option) or changed[option]
+        kind, _, default = part.partition(' ')[2].partition(' DEFAULT ')
+        column = SHOWN_AS.get(option, option)
+        if column not in shown:
+            problems.append('option %s: no column of dp_cdp.datasets shows it' % option)
+            continue
+        where = ' and '.join(name for name, form in (('create_dataset', made), ('alter_dataset', changed)) if option in form)
+        yield option, '%s\n\n| | |\n|---|---|\n| type | %s |\n| default | %s |\n| argument of | %s |\n| shown by | `dp_cdp.datasets`, column `%s` |\n' % (
+            sentence(shown[column][1]), kind, default if option in made else 'as it is', where, column)
+
+
+def literal(text):
+    return re.sub(r'\\(.)', lambda m: {'n': ' '}.get(m[1], m[1]), ''.join(re.findall(r'"((?:\\.|[^"\\])*)"', text)))
+
+
+def messages():
+    """{code: {cause: {message: hint}}}, of C and of SQL."""
+    names = re.findall(r"#define (\w+)\s+MAKE_SQLSTATE\('Z', 'C', '0', '0', '(\d)'\)", open('src/base/errors.h').read())
+    found = {'ZC00' + digit: {} for _, digit in names}
+    strings = r'((?:\s*(?:"(?:\\.|[^"\\])*"|[A-Z]+[0-9]*_FORMAT))+)'
+    for path in sorted(glob.glob('src/**/*.[ch]', recursive=True)):
+        cause = next((CAUSES[top] for top in CAUSES if path.startswith(top)), 'Others')
+        # dp_refuse_at is ereport with ZC002
+        text = re.sub(r'\bdp_refuse_at\(', 'ereport(errcode(ERRCODE_DP_NOT_RELEASABLE), ', open(path).read())
+        for report in re.split(r'\bereport\(', text)[1:]:
+            report = report.split(';\n')[0]
+            said = re.search(r'\berrmsg(?:_\w+)?\(' + strings, report)
+            for name, digit in names:
+                if said and re.search(r'errcode\(%s\)' % name, report):
+                    hint = re.search(r'\berrhint\(' + strings, report)
+                    found['ZC00' + digit].setdefault(cause, {})[literal(said[1])] = literal(hint[1]) if hint else ''
+    for path in sorted(glob.glob('src/sql/*.sql')):
+        for said, code in re.findall(r"RAISE EXCEPTION '((?:[^']|'')*)'[^;]*?ERRCODE = '(ZC00\d)'", open(path).read()):
+            found[code].setdefault(CAUSES['src/sql'], {})[said.replace("''", "'")] = ''
+    return found
+
+
+def entries_of_errors():
+    for code, causes in sorted(messages().items()):
+        yield code, ''.join('**%s**\n\n| message | hint |\n|---|---|\n%s\n' % (cause, ''.join(
+            '| %s | %s |\n' % (cell(said), cell(hint)) for said, hint in sorted(said_of.items()))) for cause, said_of in sorted(causes.items()))
+
+
+def page(path, entries):
+    """The text of a page: its head, and its entries with the notes that it has."""
+    old = open(path).read()
+    head, marker, rest = old.partition(HEAD_ENDS)
+    if not marker:
+        sys.exit('%s has no line %s' % (path, HEAD_ENDS))
+    kept = {}
+    for part in re.split(r'^### ', rest, flags=re.M)[1:]:
+        notes = re.search(re.escape(NOTES) + r'.*?' + re.escape(NOTES_END), part, re.S)
+        if notes:
+            kept[part.split('\n')[0]] = notes[0]
+    text = head + HEAD_ENDS
+    for name, body in entries:
+        text += '\n### %s\n\n%s' % (name, body.rstrip('\n') + '\n') if name else '\n## %s\n' % body
+        if name in kept:
+            text += '\n' + kept.pop(name)
+    problems.extend('%s has notes of %s, which is gone' % (path, name) for name in kept)
+    return text
+
+
+operators, calculators = entries_of_functions()
+made = {'docs/reference/%s.md' % name: entries for name, entries in (
+    ('aggregates', entries_of_aggregates()), ('functions', operators), ('calculators', calculators), ('views', list(relations('v'))),
+    ('types', list(relations('c'))), ('settings', list(entries_of_settings())), ('options', list(entries_of_options())),
+    ('errors', list(entries_of_errors())))}
+for path, entries in made.items():
+    text = page(path, entries)
+    if sys.argv[1:] == ['write']:
+        open(path, 'w').write(text)
+    elif text != open(path).read():
+        problems.append('%s is not what the catalogue says: make reference' % path)
+        problems.extend(list(difflib.unified_diff(open(path).read().splitlines(), text.splitlines(), lineterm='', n=0))[:20])
+print('\n'.join(problems) or '%d entries in %d pages' % (sum(len(entries) for entries in made.values()), len(made)))
+sys.exit(1 if problems else 0)
