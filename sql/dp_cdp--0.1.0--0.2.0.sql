@@ -1365,7 +1365,7 @@ COMMENT ON COLUMN dp_cdp.releases.aggregates IS 'aggregates that were released';
 COMMENT ON COLUMN dp_cdp.releases.groups IS 'keys of GROUP BY';
 COMMENT ON COLUMN dp_cdp.releases.rho IS 'rho that was charged';
 COMMENT ON COLUMN dp_cdp.releases.delta IS 'delta that was charged for private selections of keys';
-COMMENT ON COLUMN dp_cdp.releases.sigma IS 'standard deviation of the noise of the first count or sum inside each aggregate; by bounds or by limit: these are found after the debit';
+COMMENT ON COLUMN dp_cdp.releases.stddev IS 'standard deviation of the noise of the first count or sum inside each aggregate; by bounds or by limit: these are found after the debit';
 COMMENT ON COLUMN dp_cdp.releases.granted IS 'the ledger has debited the budgets';
 COMMENT ON COLUMN dp_cdp.releases.query IS 'text of the statement, as much as dp_cdp.log_query_bytes keeps';
 COMMENT ON COLUMN dp_cdp.releases.tables IS 'protected tables that were read';
@@ -1477,7 +1477,7 @@ COMMENT ON COLUMN dp_cdp.datasets.owner_name IS 'name of the owner, also of one 
 COMMENT ON COLUMN dp_cdp.datasets.release_memory IS 'kB that declared keys and their groups may take; NULL: as much as the server allows';
 COMMENT ON COLUMN dp_cdp.datasets.find_bounds IS 'share of an aggregate''s price for finding bounds that nobody has declared; NULL: they are not found';
 COMMENT ON COLUMN dp_cdp.datasets.reuse IS 'how long answers are kept and given again; NULL: never';
-COMMENT ON COLUMN dp_cdp.datasets.refreshed_at IS 'when the owner has last ended all kept answers';
+COMMENT ON COLUMN dp_cdp.datasets.forgotten_at IS 'when the owner has last ended all kept answers';
 COMMENT ON COLUMN dp_cdp.datasets.dump_answers IS 'kept answers are in dumps of the database';
 COMMENT ON COLUMN dp_cdp.datasets.consistent IS 'counts and sums of grouping sets are made to add up';
 COMMENT ON COLUMN dp_cdp.datasets.pull_rows IS 'rows of distributed tables may leave their servers, where these cannot add up what is asked for';
@@ -1529,6 +1529,12 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
 COMMENT ON VIEW dp_cdp.settings IS
 	'for each dataset one owns or has a budget in: what a query of this session would run with, and why';
+COMMENT ON COLUMN dp_cdp.settings.dataset IS
+	'name of the dataset';
+COMMENT ON COLUMN dp_cdp.settings.setting IS
+	'name of the setting, for SET';
+COMMENT ON COLUMN dp_cdp.settings.because IS
+	'who decided so';
 COMMENT ON COLUMN dp_cdp.settings.session IS
 	'what the session, the role, the database or the server sets; NULL: nothing';
 COMMENT ON COLUMN dp_cdp.settings.dataset_value IS
@@ -2866,6 +2872,12 @@ CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
 	WHERE l.dataset = ANY (dp_cdp.my_datasets());
 COMMENT ON VIEW dp_cdp.limits IS
 	'for dp_cdp.report: caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it';
+COMMENT ON COLUMN dp_cdp.limits.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.limits.ledger_id IS 'number of the balance, as in paid_by of dp_cdp.audit: that of the cap, or of a budget';
+COMMENT ON COLUMN dp_cdp.limits.rho IS 'limit of rho; NULL: none';
+COMMENT ON COLUMN dp_cdp.limits.epsilon IS 'epsilon that the limit is worth, at delta';
+COMMENT ON COLUMN dp_cdp.limits.delta IS 'delta at which epsilon is told, with what selecting keys may spend';
+COMMENT ON COLUMN dp_cdp.limits.best_guess IS 'how often the best guesser is right, once all is spent; 0.5 is a coin';
 
 GRANT SELECT ON dp_cdp.overview, dp_cdp.log_sums, dp_cdp.limits TO PUBLIC;
 REVOKE ALL ON dp_cdp.last_week FROM PUBLIC;

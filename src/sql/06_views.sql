@@ -93,7 +93,7 @@ COMMENT ON COLUMN dp_cdp.releases.aggregates IS 'aggregates that were released';
 COMMENT ON COLUMN dp_cdp.releases.groups IS 'keys of GROUP BY';
 COMMENT ON COLUMN dp_cdp.releases.rho IS 'rho that was charged';
 COMMENT ON COLUMN dp_cdp.releases.delta IS 'delta that was charged for private selections of keys';
-COMMENT ON COLUMN dp_cdp.releases.sigma IS 'standard deviation of the noise of the first count or sum inside each aggregate; by bounds or by limit: these are found after the debit';
+COMMENT ON COLUMN dp_cdp.releases.stddev IS 'standard deviation of the noise of the first count or sum inside each aggregate; by bounds or by limit: these are found after the debit';
 COMMENT ON COLUMN dp_cdp.releases.granted IS 'the ledger has debited the budgets';
 COMMENT ON COLUMN dp_cdp.releases.query IS 'text of the statement, as much as dp_cdp.log_query_bytes keeps';
 COMMENT ON COLUMN dp_cdp.releases.tables IS 'protected tables that were read';
@@ -257,6 +257,12 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
 COMMENT ON VIEW dp_cdp.settings IS
 	'for each dataset one owns or has a budget in: what a query of this session would run with, and why';
+COMMENT ON COLUMN dp_cdp.settings.dataset IS
+	'name of the dataset';
+COMMENT ON COLUMN dp_cdp.settings.setting IS
+	'name of the setting, for SET';
+COMMENT ON COLUMN dp_cdp.settings.because IS
+	'who decided so';
 COMMENT ON COLUMN dp_cdp.settings.session IS
 	'what the session, the role, the database or the server sets; NULL: nothing';
 COMMENT ON COLUMN dp_cdp.settings.dataset_value IS

@@ -32,10 +32,10 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 HEAD_ENDS, NOTES, NOTES_END = '<!-- made by make reference -->\n', '<!-- notes -->\n', '<!-- end of notes -->\n'
 
 GROUPS = {
-    'For analysts': 'question preview last_release plan_workload epsilon_spent allowed_functions library_version clock_ahead',
-    'For owners of datasets': 'create_dataset alter_dataset drop_dataset suggest_limits refresh protect_table unprotect_table '
-    'set_bounds drop_bounds set_keys drop_keys declared_keys dataset_of replace_table release_name block_problem through_problem '
-    'set_budget drop_budget drop_missing_budget reset_failures debit correct prune_releases adopt_ledger collusion report '
+    'For analysts': 'question_id preview last_release plan_workload epsilon_spent allowed_functions library_version clock_ahead',
+    'For owners of datasets': 'create_dataset alter_dataset drop_dataset suggest_limits forget_answers protect_table unprotect_table '
+    'set_bounds drop_bounds set_keys drop_keys declared_keys dataset_of replace_table forget_name block_problem through_problem '
+    'set_budget drop_budget drop_missing_budget reset_failures debit_budget correct_spent prune_releases adopt_ledger spent_together report certificate best_guess '
     'report_data check_setup member_grants telling_functions worker_slots',
     'For the owner of the extension': 'adopt_role check_ledger check_chain logged_balances table_findings ledger_findings '
     'accept_clock empty_ledger',
@@ -46,6 +46,8 @@ INTERNAL = re.compile(
     r'ledger_problem|logged_(blocks|steps)|masked|masked_rows|my_\w+|next_renewal|period_start|preview_columns|primary_pays|'
     r'private_rule|hardening|margin|rate|relabel_workers|report_(?!data)\w+|role_pays|server_facts|significant|standby_\w+|tell_of_extension|told_\w+|'
     r'log_sums|last_week')
+# arguments that say how, and are no options
+SAYING_HOW = ('epsilon', 'if_not_exists', 'reset')
 # an option that a view's column of another name shows
 SHOWN_AS = {'rho': 'rho_limit', 'delta': 'delta_limit', 'new_owner': 'owner'}
 # where the source of a message lies, and what that says of its cause
@@ -176,6 +178,8 @@ def entries_of_options():
     forms = [functions('dp_cdp')[name][0][0] for name in ('create_dataset', 'alter_dataset')]
     made, changed = ({part.split()[0]: part for part in re.split(r',\s*', form)[1:]} for form in forms)
     for option in dict.fromkeys([*made, *changed]):
+        if option in SAYING_HOW:
+            continue
         part = made.get(option) or changed[option]
         kind, _, default = part.partition(' ')[2].partition(' DEFAULT ')
         column = SHOWN_AS.get(option, option)
