@@ -572,7 +572,7 @@ class Checker:
             self.complain(shape, "the difference is not what the unit gives")
         sigmas = [float(s) for s in re.findall(r"stddev=([0-9.e+-]+)", explained)]
         if not sigmas:
-            self.complain(shape, "no sigma in EXPLAIN: " + explained)
+            self.complain(shape, "no stddev in EXPLAIN: " + explained)
             return
         most = max(2 * RHO * s * s for s in sigmas) * (1 + 1e-4)
         for column in range(shape.n):

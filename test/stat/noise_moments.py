@@ -137,7 +137,7 @@ def check_charge(tap, title, dataset, before, executions, columns, rho, noises):
     due = executions * columns * rho
     tap.ok(abs(charged - due) < 1e-6 * due, title + ": the charge is rho for each column and execution",
            "%.9g, due %.9g" % (charged, due))
-    sigma = psql("SELECT sigma FROM dp_cdp.releases WHERE dataset = '%s' ORDER BY id DESC LIMIT 1"
+    sigma = psql("SELECT stddev FROM dp_cdp.releases WHERE dataset = '%s' ORDER BY id DESC LIMIT 1"
                  % dataset)[0][0]
     said = [float(s) for s in sigma.split(",")]
     tap.ok(len(said) == columns and all(abs(s / math.sqrt(n.proxy) - 1) < 1e-5

@@ -207,7 +207,7 @@ class Ledger:
     def since(self):
         """what was granted since the last call: (rho, number of noisy columns, columns times price)"""
         rows = self.admin.query(
-            'SELECT id, rho, array_length(string_to_array(sigma, \', \'), 1), delta FROM dp_cdp.release_log '
+            'SELECT id, rho, array_length(string_to_array(stddev, \', \'), 1), delta FROM dp_cdp.release_log '
             'WHERE granted AND id > %s ORDER BY id' % self.last).rows
         if rows:
             self.last = rows[-1][0]
