@@ -2211,7 +2211,7 @@ COMMENT ON COLUMN dp_cdp.releases.client IS 'address of the client';
 COMMENT ON COLUMN dp_cdp.releases.last_at IS 'when the last of the repeated refusals was';
 COMMENT ON COLUMN dp_cdp.releases.role_name IS 'name that the role had then';
 COMMENT ON COLUMN dp_cdp.releases.session_role_name IS 'name that the role of the session had then';
-COMMENT ON COLUMN dp_cdp.releases.kept_delta IS 'of delta what was paid for answers that are kept';
+COMMENT ON COLUMN dp_cdp.releases.kept_delta IS 'the part of delta that was paid for answers that are kept';
 COMMENT ON COLUMN dp_cdp.releases.block_to IS 'the end of the blocks that were debited, not included';
 COMMENT ON COLUMN dp_cdp.releases.role IS
 	'NULL: the role that role_name names does not exist any more';
@@ -2306,7 +2306,7 @@ COMMENT ON COLUMN dp_cdp.datasets.default_rho IS 'price of one aggregate, where 
 COMMENT ON COLUMN dp_cdp.datasets.max_rho IS 'the most that one aggregate may cost; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.default_delta IS 'price of one private selection of keys, where dp_cdp.delta is not set';
 COMMENT ON COLUMN dp_cdp.datasets.max_groups IS 'in so many groups of a query a person counts; NULL: no such limit';
-COMMENT ON COLUMN dp_cdp.datasets.max_rows IS 'so many rows of a person count in a group; NULL: no such limit';
+COMMENT ON COLUMN dp_cdp.datasets.max_rows IS 'how many rows of a person count in a group; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.neighbors IS 'add_remove: a person is in the data or is not; replace_one: his rows are replaced by others';
 COMMENT ON COLUMN dp_cdp.datasets.min_rho IS 'the least that one aggregate may cost';
 COMMENT ON COLUMN dp_cdp.datasets.max_failures IS 'as many failures close a budget for the day';
@@ -2366,7 +2366,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
 			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
 COMMENT ON VIEW dp_cdp.settings IS
-	'for each dataset one owns or has a budget in: what a query of this session would run with, and why';
+	'settings that a query of this session would run with, and why; a row for each dataset one owns or has a budget in';
 COMMENT ON COLUMN dp_cdp.settings.dataset IS
 	'name of the dataset';
 COMMENT ON COLUMN dp_cdp.settings.setting IS
@@ -2374,11 +2374,11 @@ COMMENT ON COLUMN dp_cdp.settings.setting IS
 COMMENT ON COLUMN dp_cdp.settings.because IS
 	'who decided so';
 COMMENT ON COLUMN dp_cdp.settings.session IS
-	'what the session, the role, the database or the server sets; NULL: nothing';
+	'value that the session, the role, the database or the server sets; NULL: none';
 COMMENT ON COLUMN dp_cdp.settings.dataset_value IS
-	'what the dataset''s owner has set; NULL: nothing';
+	'value that the dataset''s owner has set; NULL: none';
 COMMENT ON COLUMN dp_cdp.settings.in_effect IS
-	'what holds; NULL: no limit, or no target';
+	'value that holds; NULL: no limit, or no target';
 
 CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 	SELECT b.dataset, b.role, b.role_name, k.block_from, k.block_to,
@@ -6509,7 +6509,7 @@ BEGIN ATOMIC
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic, or about what it is for N rows), what rows and the totals of units are clamped to, to which norm what a unit adds to all groups is scaled (rows, of sums at the larger bound; NULL where that is found first, or no norm limits it), what would remain of each budget, and since when an answer is kept that would be given again, or made better for the difference in price; of a dataset with blocks of time, which of them would be charged, each by the whole price, and what would remain of the one with the least: what is known of a person''s rows in other blocks comes on top of that; nothing is executed or charged';
+	'What a query would cost, and how noisy each private aggregate would be; nothing is executed or charged. margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. row_lower to total_upper are the limits of rows'' values and of units'' totals. norm is a number of rows, for sums at the larger bound; it is NULL where it is found first, or limits nothing. Rows of the item remains say what would be left of each budget. reused_since is the age of an answer that would be given again, or made better for the difference in price. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least.';
 CREATE OR REPLACE FUNCTION dp_cdp.question_id(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.question_id(text) IS

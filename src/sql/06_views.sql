@@ -101,7 +101,7 @@ COMMENT ON COLUMN dp_cdp.releases.client IS 'address of the client';
 COMMENT ON COLUMN dp_cdp.releases.last_at IS 'when the last of the repeated refusals was';
 COMMENT ON COLUMN dp_cdp.releases.role_name IS 'name that the role had then';
 COMMENT ON COLUMN dp_cdp.releases.session_role_name IS 'name that the role of the session had then';
-COMMENT ON COLUMN dp_cdp.releases.kept_delta IS 'of delta what was paid for answers that are kept';
+COMMENT ON COLUMN dp_cdp.releases.kept_delta IS 'the part of delta that was paid for answers that are kept';
 COMMENT ON COLUMN dp_cdp.releases.block_to IS 'the end of the blocks that were debited, not included';
 COMMENT ON COLUMN dp_cdp.releases.role IS
 	'NULL: the role that role_name names does not exist any more';
@@ -196,7 +196,7 @@ COMMENT ON COLUMN dp_cdp.datasets.default_rho IS 'price of one aggregate, where 
 COMMENT ON COLUMN dp_cdp.datasets.max_rho IS 'the most that one aggregate may cost; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.default_delta IS 'price of one private selection of keys, where dp_cdp.delta is not set';
 COMMENT ON COLUMN dp_cdp.datasets.max_groups IS 'in so many groups of a query a person counts; NULL: no such limit';
-COMMENT ON COLUMN dp_cdp.datasets.max_rows IS 'so many rows of a person count in a group; NULL: no such limit';
+COMMENT ON COLUMN dp_cdp.datasets.max_rows IS 'how many rows of a person count in a group; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.neighbors IS 'add_remove: a person is in the data or is not; replace_one: his rows are replaced by others';
 COMMENT ON COLUMN dp_cdp.datasets.min_rho IS 'the least that one aggregate may cost';
 COMMENT ON COLUMN dp_cdp.datasets.max_failures IS 'as many failures close a budget for the day';
@@ -256,7 +256,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
 			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
 COMMENT ON VIEW dp_cdp.settings IS
-	'for each dataset one owns or has a budget in: what a query of this session would run with, and why';
+	'settings that a query of this session would run with, and why; a row for each dataset one owns or has a budget in';
 COMMENT ON COLUMN dp_cdp.settings.dataset IS
 	'name of the dataset';
 COMMENT ON COLUMN dp_cdp.settings.setting IS
@@ -264,11 +264,11 @@ COMMENT ON COLUMN dp_cdp.settings.setting IS
 COMMENT ON COLUMN dp_cdp.settings.because IS
 	'who decided so';
 COMMENT ON COLUMN dp_cdp.settings.session IS
-	'what the session, the role, the database or the server sets; NULL: nothing';
+	'value that the session, the role, the database or the server sets; NULL: none';
 COMMENT ON COLUMN dp_cdp.settings.dataset_value IS
-	'what the dataset''s owner has set; NULL: nothing';
+	'value that the dataset''s owner has set; NULL: none';
 COMMENT ON COLUMN dp_cdp.settings.in_effect IS
-	'what holds; NULL: no limit, or no target';
+	'value that holds; NULL: no limit, or no target';
 
 CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 	SELECT b.dataset, b.role, b.role_name, k.block_from, k.block_to,

@@ -34,7 +34,7 @@ CREATE VIEW of_others AS
 	SELECT n.nspname, x.grantee, x.privilege_type
 	FROM pg_namespace n, aclexplode(n.nspacl) x WHERE n.nspname = 'dp_cdp' AND x.grantee <> n.nspowner;
 SELECT set_eq('SELECT * FROM of_others WHERE object <> ''of_others''', $$
-	SELECT 'dp_cdp.' || v AS a, 0::oid AS b, 'SELECT' AS c FROM unnest('{budgets,releases,datasets,protected,blocks,overview,log_sums,held_names}'::text[]) v
+	SELECT 'dp_cdp.' || v AS a, 0::oid AS b, 'SELECT' AS c FROM unnest('{budgets,releases,datasets,settings,limits,protected,blocks,overview,log_sums,held_names}'::text[]) v
 	UNION ALL SELECT 'dp_cdp', 0, 'USAGE' $$, 'default privileges give nothing of the extension');
 SELECT ok(NOT has_function_privilege('ana', 'dp_cdp.harden(boolean, text[])', 'EXECUTE'), 'nor functions of administration');
 SELECT ok(has_function_privilege('bob', 'public.dp_count("any")', 'EXECUTE') AND has_type_privilege('bob', 'dp_cdp.exact_sum', 'USAGE') IS FALSE,

@@ -232,7 +232,7 @@ CREATE TABLE parts (a int NOT NULL, owner_id int NOT NULL REFERENCES "<u>&""'");
 CREATE TABLE rows (v int);
 SELECT dp_cdp.protect_table('"<u>&""''"', '<b>&"''', unit => '<i>''&"x');
 SELECT dp_cdp.protect_table('parts', '<b>&"''', through => 'owner_id');
-SELECT dp_cdp.protect_table('rows', '<b>&"''');
+SELECT dp_cdp.protect_table('rows', '<b>&"''', each_row => true);
 CREATE TEMP TABLE given AS
 	SELECT 'cap' AS what, g.* FROM dp_cdp.alter_dataset('<b>&"''') g
 	UNION ALL SELECT r, g.* FROM (VALUES ('analyst1', 0.5, NULL, NULL, NULL), ('stranger', NULL, 1, 1e-6, interval '1 week')) v(r, rho, epsilon, delta, period),

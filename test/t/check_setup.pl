@@ -38,7 +38,7 @@ is(found($node), '', 'a primary in order');
 my $standby = standby_of($node, 'standby');
 is(found($standby), 'info server', 'a standby says what it is');
 for my $call (q{create_dataset('second')}, q{set_budget('clinic', 'analyst1', rho => 2)}, q{protect_table('visits', 'clinic', 'patient')},
-	q{release_name('visits', 'clinic')})
+	q{forget_name('visits', 'clinic')})
 {
 	my ($rc, $out, $err) = $standby->psql('postgres', "SELECT dp_cdp.$call");
 
