@@ -296,7 +296,7 @@ def main():
                           "The latest", "Who may see this page"):
                 tap.ok(words in said, f"registry: says '{words}'", said[:2000])
         elif name == "certificate":
-            for words in ("Privacy promise", "registry.patients", "to which foreign key (patient_id) leads", "lifetime cap", "Not covered", "Signature"):
+            for words in ("Privacy promise", "registry.patients", "to which foreign key ( patient_id ) leads", "lifetime cap", "Not covered", "Signature"):
                 tap.ok(words in said, f"certificate: says '{words}'", said[:2000])
             tap.ok("protected tables: 0" not in said and "Spending" not in said, "certificate: says nothing else")
         elif name == "hostile":
