@@ -173,8 +173,8 @@ typedef struct DpGrant
 
 /*
  * Returns a value of dp_cdp.granted, which is the type of the function's
- * result; warn: and warns where the limit pays for few aggregates, or promises
- * little.  Outside of dp_admin_begin and dp_admin_end.
+ * result; warn: and warns where the limit pays for few aggregates.  Outside of
+ * dp_admin_begin and dp_admin_end.
  */
 extern Datum dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant, bool warn);
 

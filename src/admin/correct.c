@@ -84,7 +84,7 @@ signed_amount(Numeric rho)
 }
 
 /*
- * correct(dataset, role, rho, reason)
+ * correct_spent(dataset, role, rho, reason)
  *
  * Adds rho to what the role's budget and the dataset's cap have spent; role
  * NULL: to the cap alone.  A negative rho is for superusers.
@@ -111,7 +111,7 @@ dp_correct(PG_FUNCTION_ARGS)
 }
 
 /*
- * debit(dataset, rho, delta, role)
+ * debit_budget(dataset, rho, delta, role)
  *
  * Charges a role for an answer that was given outside of the database.
  */
@@ -141,7 +141,7 @@ dp_admin_end_answers(const char *dataset)
 }
 
 /*
- * refresh(dataset)
+ * forget_answers(dataset)
  *
  * Ends all answers that are kept.  Who paid for them stays, for
  * dp_cdp.spent_together().  The lock on the dataset's row keeps debits out, so that

@@ -83,7 +83,7 @@ typedef struct DpPricedColumn
 	bool		is_wider;		/* a wider release's, unless all columns are */
 	bool		is_twin;		/* the same as another of the statement, which
 								 * pays */
-	TimestampTz reused_since;		/* when the answer that is given, or made
+	TimestampTz reused_since;	/* when the answer that is given, or made
 								 * better, was bought; 0: it is not kept yet */
 	double		sigma;			/* noise of the first part: sums in the
 								 * result's unit, else in rows */

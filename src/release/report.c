@@ -66,7 +66,7 @@ typedef struct ReportLine
 	int			column;
 	DpLimits	rows;			/* what a row's value is clamped to */
 	DpLimits	totals;			/* what a unit's total is */
-	TimestampTz reused_since;		/* 0: it was, or would be, bought now */
+	TimestampTz reused_since;	/* 0: it was, or would be, bought now */
 	bool		has_days;		/* of a dataset with blocks: it is charged to
 								 * those of these days */
 	DpDays		days;
