@@ -41,7 +41,6 @@ CEILINGS = {
     'docs/reference/settings.md':     (13.4, 2.2, 8.6),
     'docs/reference/types.md':        (15.7, 0.1, 9.2),
     'docs/reference/views.md':        (19.4, 14.1, 6.1),
-    'docs/scale.md':                  (21.0, 20.1, 10.1),
     'docs/start.md':                  (16.4, 8.2, 0.1),
     'docs/tools.md':                  (13.2, 0.7, 6.4),
     'COMMENTs of src/sql':            (16.8, 3.5, 4.6),
