@@ -3,8 +3,9 @@
 #
 # check_dist.sh
 #	  The archive for PGXN, of the files as they are here: two runs make the same
-#	  bytes, META.json says what is so, and, with DP_TEST_ALL, "pgxn install" of the
-#	  archive makes an installation that answers a private query.
+#	  bytes, META.json says what is so, docs/publishing.md lists the places that
+#	  dist.sh warns of, and, with DP_TEST_ALL, "pgxn install" of the archive makes an
+#	  installation that answers a private query.
 #
 # To be called by run_tests.sh, with DP_TREE, DP_BIN and DP_PG_CONFIG of the
 # private server, of which it takes a copy.  Prints TAP.
@@ -47,13 +48,31 @@ revision=${revision:-HEAD}
 version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$DP_TOP/dp_cdp.control")
 zip=$dir/dp_cdp-$version.zip
 
-bash "$DP_TOP/test/tools/dist.sh" "$revision" "$zip" >/dev/null
+bash "$DP_TOP/test/tools/dist.sh" "$revision" "$zip" >/dev/null 2>"$dir/warned" || { cat "$dir/warned"; false; }
 ok 'an archive'
-(cd / && umask 077 && TZ=Pacific/Auckland bash "$DP_TOP/test/tools/dist.sh" "$revision" "$dir/again.zip" >/dev/null)
+(cd / && umask 077 && TZ=Pacific/Auckland bash "$DP_TOP/test/tools/dist.sh" "$revision" "$dir/again.zip" >/dev/null 2>&1)
 cmp "$zip" "$dir/again.zip"
 ok 'a second run makes the same bytes'
 python3 -m zipfile -e "$zip" "$dir/unpacked" && python3 "$DP_TOP/test/tools/check_meta.py" "$dir/unpacked/dp_cdp-$version"
 ok 'META.json says what is in it'
+python3 - "$dir/warned" "$dir/unpacked/dp_cdp-$version/docs/publishing.md" <<'EOC'
+import re
+import sys
+
+warned, page = (open(name).read() for name in sys.argv[1:])
+listed = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", page, re.M)
+found = re.findall(r"^  ([^:\n]+):\d+:(.*)", warned, re.M)
+for place in list(found):
+    row = next((row for row in listed if row[0] == place[0] and row[1] in place[1]), None)
+    if row:
+        found.remove(place)
+        listed.remove(row)
+for what, places in ("not listed", found), ("not found", listed):
+    for place in places:
+        print("# %s: %s: %s" % (what, *place))
+sys.exit(1 if found or listed else 0)
+EOC
+ok 'docs/publishing.md lists the addresses that are to be filled in, and no others'
 [[ -z $(cd "$dir/unpacked" && find . -name '*.o' -o -name '*.so' -o -path '*/build/*') ]]
 ok 'nothing built is in it'
 silent=$(cd "$dir/unpacked/dp_cdp-$version" &&
