@@ -5,7 +5,7 @@
 
 It makes a database "pictures" and the roles picture_owner and picture_ana, asks, and writes one SVG for each picture.
 Each has a card of its own in light and in dark, text as text, and a title and a description for those who do not see it.
-Boxes and captions stand here; each number is an answer.
+Boxes and captions stand here; each number is an answer.  The picture of ARCHITECTURE.md has no numbers, and asks nothing.
 """
 import math
 import os
@@ -270,7 +270,44 @@ def groups():
         body)
 
 
+def data_flow():
+    alice, dp_cdp, others, wide = 16, 233, 450, 194
+
+    def box(x, y, height, kind, title, *words, width=wide):
+        return [rect(x, y, width, height, kind, 8), text(x + width / 2, y + 22, title, "b m")] + [
+            text(x + width / 2, y + 42 + 18 * i, w, "s m") for i, w in enumerate(words)]
+
+    body = [text(x + wide / 2, 30, words, "s m") for x, words in ((alice, "as alice"), (dp_cdp, "dp_cdp"), (others, "out of her reach"))]
+    body += [rect(alice, 42, wide, 112, "box", 8), text(alice + wide / 2, 64, "her query", "b m")] + [
+        text(alice + 10, 86 + 18 * i, words, "c") for i, words in enumerate(["SELECT dept, dp_sum(cost)", "FROM visits", "WHERE cost > 10", "GROUP BY dept"])]
+    body += box(dp_cdp, 42, 112, "wash", "split, in guard/", "before PostgreSQL plans it;", "each function on rows is", "listed, or made safe,", "or the query is refused")
+    body += box(others, 42, 112, "box", "inner query", "exact, bounded sums", "for each dept, planned", "as the owner of visits,", "in a sandbox")
+    body += box(alice, 206, 112, "box", "outer query", "reads released rows alone;", "HAVING, ORDER BY,", "arithmetic, as PostgreSQL", "runs any other query")
+    body += [rect(dp_cdp, 206, wide, 292, "wash", 8), text(dp_cdp + wide / 2, 228, "DpRelease, in release/", "b m"),
+             text(dp_cdp + wide / 2, 246, "one node of the outer plan", "s m")]
+    for i, (name, words) in enumerate([("1 price", "from bounds; reads no row"), ("2 prefetch", "public rows, as alice"), ("3 debit", "before any row is read"),
+                                       ("4 inner plan", "rows become integers"), ("5 noise", "discrete Gaussian, in math/"), ("6 released rows", "kept for rescans")]):
+        body += [text(dp_cdp + 14, 272 + 38 * i, name, "b"), text(dp_cdp + 14, 288 + 38 * i, words, "s")]
+    body += box(others, 310, 64, "box", "ledger/", "a worker commits it", width=162) + box(others, 398, 100, "box", "rows of visits", "bounded and added up", "in agg/, as their owner,", "in the sandbox")
+    body += [arrow(210, 98, 233, 98, "b"), arrow(427, 98, 450, 98, "b"),
+             # the outer query
+             path("M262 154V180H180", "l lb"), arrow(180, 180, 180, 206, "b"), text(222, 174, "the rest", "s m"),
+             # the inner query
+             line(630, 154, 630, 390, "lb d"), path("M630 398L625 389L635 389Z", "fb"), text(622, 280, "its plan", "s e"),
+             arrow(427, 336, 450, 336, "b"), arrow(450, 356, 427, 356, "b"),
+             arrow(450, 416, 427, 416, "a"),
+             path("M233 472H113V326", "l lb"), path("M113 318L108 327L118 327Z", "fb"), text(173, 464, "noisy sums", "s m blue"),
+             arrow(70, 206, 70, 154, "b"), text(78, 185, "answer", "s blue"),
+             text(WIDTH / 2, 524, "Up to the debit nothing is spent, whatever fails. From then on it is spent, whatever follows.", "s m")]
+    svg("data-flow", 540, "The way of a query and of its answer",
+        "Three columns: what runs as alice, dp_cdp, and what is out of her reach. dp_cdp splits her query before it is planned. The inner query computes "
+        "exact, bounded sums as the owner of the table. The outer query is the rest. The node DpRelease stands between them: it sets the price, fetches "
+        "public rows, has the ledger's worker commit the debit, runs the inner plan, adds noise and hands out released rows. The outer query makes her answer of these.",
+        body)
+
+
 def main():
+    data_flow()
     psql(os.environ["PGUSER"], "postgres", "CREATE DATABASE pictures")
     psql(os.environ["PGUSER"], "pictures", CLINIC)
     for draw in (who_sees_what, the_promise, limits, noise, budget, groups):
