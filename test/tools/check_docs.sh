@@ -7,7 +7,8 @@
 #	  that it points to; every file of the repository in `backquotes` of docs/
 #	  and of the papers at the top; and every file and block of the table of
 #	  attacks in test/attacks/README.md.  Pictures are shown, described and
-#	  small.  README.md has at most 200 lines, no test of sql/ has the name of one of test/pgtap, the version is the
+#	  small.  README.md has at most 200 lines, a version in CHANGELOG.md at most
+#	  40, no test of sql/ has the name of one of test/pgtap, the version is the
 #	  same in all places that RELEASING.md lists, and the install script and
 #	  updates to this version are what their parts in src/sql/ make.
 #	  test_files.py holds what is written of test files, doc_names.py which
@@ -98,6 +99,12 @@ for line in open(table):
             seen += 1
             if block not in open(path).read():
                 problems.append("%s: %s has no \"%s\"" % (table, path, block))
+
+# a version's changes: at most 40 lines, below the headings that readers look for
+for version, part in re.findall(r"^## (\S+).*\n((?:(?!## ).*\n)*)", open("CHANGELOG.md").read(), re.M):
+    found = re.findall(r"^### (.*)", part, re.M)
+    if len(part.strip().split("\n")) >= 40 or not found or [h for h in ("Breaking", "New", "Fixed", "Upgrade") if h in found] != found:
+        problems.append("CHANGELOG.md: %s has 40 lines or more, or other headings than Breaking, New, Fixed, Upgrade" % version)
 
 lines = open("README.md").read().count("\n")
 if lines > 200:
