@@ -2,7 +2,8 @@
 """Runs every SQL example of the papers.
 
 README.md is pasted into one psql of a superuser, in a database of its own: what a reader sees, and nothing else.
-So is each page of docs/howto and docs/explain, after the blocks of docs/howto/README.md, which make its tables.
+So is each page of docs/howto and docs/explain, after the blocks of docs/howto/README.md, which make its tables,
+and docs/analyst.md and each page of docs/analyst after those of docs/analyst/README.md.
 A ```text block holds what the ```sql block before it prints.  Columns are noisy that a comment before it names:
 
     <!-- noisy: visits, mean -->
@@ -32,11 +33,18 @@ import sys
 from decimal import Decimal
 
 
-ORDER = ["docs/start.md", "docs/owner.md", "docs/analyst.md", "docs/tools.md", "docs/calculators.md",
+ORDER = ["docs/start.md", "docs/owner.md", "docs/tools.md", "docs/calculators.md",
          "docs/reference/views.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
 
-TABLES = "docs/howto/README.md"
-PASTED = ["README.md", TABLES] + sorted(set(glob.glob("docs/howto/*.md") + glob.glob("docs/explain/*.md")) - {TABLES})
+PASTED = ["README.md", "docs/analyst.md"] + sorted(glob.glob("docs/analyst/*.md") + glob.glob("docs/explain/*.md") + glob.glob("docs/howto/*.md"))
+
+
+def tables_of(page):
+    """The page that makes a page's tables, or None."""
+    if page == "README.md" or page.endswith("/README.md"):
+        return None
+    return "docs/analyst/README.md" if page.startswith("docs/analyst") else "docs/howto/README.md"
+
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
@@ -184,9 +192,9 @@ def main():
     for name in sorted(set(texts) - set(ORDER) - set(PASTED)):
         result("```sql" not in texts[name], f"{name} has SQL, and a place in the order of papers")
 
-    tables = "".join(sql for _, sql, _, _ in shown(texts[TABLES]))
     for page in PASTED:
-        pasted(page, texts[page], "" if page in ("README.md", TABLES) else tables, result)
+        tables = "".join(sql for _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
+        pasted(page, texts[page], tables, result)
     for paper, line, directives, sql in ((p, *b) for p in ORDER for b in blocks(texts[p])):
         name = f"{paper}, line {line}"
         user = directives.get("run as")
