@@ -192,7 +192,7 @@ def main():
     for name in sorted(set(texts) - set(ORDER) - set(PASTED)):
         result("```sql" not in texts[name], f"{name} has SQL, and a place in the order of papers")
 
-    for page in PASTED:
+    for page in (page for page in PASTED if "```sql" in texts[page]):
         tables = "".join(sql for _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
         pasted(page, texts[page], tables, result)
     for paper, line, directives, sql in ((p, *b) for p in ORDER for b in blocks(texts[p])):
