@@ -10,7 +10,7 @@ SET search_path = accuracy, public;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET SESSION AUTHORIZATION regress_dp_owner;
-CREATE TABLE visits (id int, dept text, cost numeric);
+CREATE TABLE visits (id int, dept text NOT NULL, cost numeric);
 SELECT dp_cdp.create_dataset('accuracy', default_rho => 0.01, max_rho => 1);
 SELECT dp_cdp.protect_table('visits', 'accuracy', each_row => true);
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 100);

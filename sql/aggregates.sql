@@ -16,7 +16,7 @@ CREATE TABLE wards (dept text PRIMARY KEY, floor int NOT NULL);
 INSERT INTO wards VALUES ('a', 1), ('b', 2), ('z', 2);
 GRANT SELECT ON wards TO PUBLIC;
 CREATE TABLE answers (			-- each row is a unit
-	id int PRIMARY KEY, dept text, code int, s smallint, i int, b bigint, r real, f double precision, n numeric,
+	id int PRIMARY KEY, dept text NOT NULL, code int, s smallint, i int, b bigint, r real, f double precision, n numeric,
 	d date, ts timestamp, tz timestamptz, t text, flag boolean, j jsonb, cash money, span interval
 );
 INSERT INTO answers SELECT g, (ARRAY['a', 'b'])[1 + g % 2], g % 2, v, v, v, v, v, v, date '2020-01-01' + v,
@@ -24,7 +24,7 @@ INSERT INTO answers SELECT g, (ARRAY['a', 'b'])[1 + g % 2], g % 2, v, v, v, v, v
 	't' || g % 7, g % 3 = 0, '{}', v, v * interval '1 day' FROM (SELECT g, (g * g) % 10 AS v FROM generate_series(1, 60) g) s;
 INSERT INTO answers (id, dept) VALUES (61, 'a');		-- NULLs
 CREATE TABLE visits (			-- a patient has five rows
-	id int PRIMARY KEY, patient int, dept text, code int, x numeric, y float8, d date, mood text
+	id int PRIMARY KEY, patient int, dept text NOT NULL, code int, x numeric, y float8, d date, mood text
 );
 INSERT INTO visits SELECT g, g % 12, (ARRAY['a', 'b'])[1 + g % 2], g % 2, g % 10, (g * g) % 20, date '2020-01-01' + g % 10, 'm' || g % 4
 	FROM generate_series(1, 60) g;
@@ -45,7 +45,9 @@ SELECT dp_cdp.protect_table('answers', 'aggregates', each_row => true), dp_cdp.p
 	dp_cdp.protect_table('lone', 'aggregates', each_row => true), dp_cdp.protect_table('busy', 'aggregates', unit => 'patient'),
 	dp_cdp.protect_table('visits', 'aggregates', unit => 'patient');
 CREATE TABLE answers2 AS TABLE answers;
+ALTER TABLE answers2 ALTER dept SET NOT NULL;
 CREATE TABLE visits2 AS TABLE visits;
+ALTER TABLE visits2 ALTER dept SET NOT NULL;
 SELECT dp_cdp.protect_table('answers2', 'replacing', each_row => true), dp_cdp.protect_table('visits2', 'replacing', unit => 'patient');
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'z']) FROM unnest('{answers,visits,answers2,visits2}'::regclass[]) t;
 SELECT dp_cdp.set_bounds('answers', c, 0, 10) FROM unnest('{s,i,b,r,f,n}'::name[]) c;

@@ -188,6 +188,9 @@ SELECT keys('dept', $$WHERE dept = 'a'$$), keys('dept', $$WHERE dept IN ('z', 'q
 	keys('dept', $$WHERE dept NOT IN ('z', 'q')$$), keys('dept', $$WHERE dept <> 'a'$$);
 SELECT keys('dept', 'WHERE dept IS NULL'), keys('dept', 'WHERE dept IS NOT NULL'), keys('dept', $$WHERE dept IS DISTINCT FROM 'a'$$),
 	keys('dept', $$WHERE dept = 'q'$$) AS none;
+-- NULL is a key of what can be NULL, but where no row with it satisfies them
+SELECT keys('maybe', 'WHERE maybe IS NOT NULL'), keys('maybe', $$WHERE maybe = 'y'$$), keys('maybe', 'WHERE i < 100 - length(maybe)') AS strict,
+	keys('maybe', 'WHERE maybe IS NULL OR i > 100'), keys('maybe', 'WHERE maybe <= dept') AS of_two, keys('upper(maybe)', 'WHERE maybe > short') AS expression;
 SELECT keys('dept', $$WHERE dept > 'a'$$), keys('dept', $$WHERE dept BETWEEN 'a' AND 'c'$$), keys('dept', $$WHERE dept LIKE '%b%'$$),
 	keys('dept', $$WHERE upper(dept) = 'B'$$), keys('dept', $$WHERE coalesce(dept, 'a') = 'a'$$);
 SELECT keys('dept', $$WHERE dept = 'a' OR flag$$), keys('dept', $$WHERE dept = 'a' AND flag$$), keys('dept', 'WHERE false');

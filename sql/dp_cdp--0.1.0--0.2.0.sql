@@ -719,7 +719,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_keys';
 COMMENT ON FUNCTION dp_cdp.set_keys(regclass, name, anyarray) IS
-	'declares which keys a GROUP BY of this column releases, whether rows have them or not; a NULL among them is the NULL group';
+	'declares which keys a GROUP BY of this column releases, whether rows have them or not; NULL is one more where the column can be NULL';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -13,10 +13,10 @@ SET client_min_messages = warning;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET SESSION AUTHORIZATION regress_dp_owner;
-CREATE TABLE patients (patient int PRIMARY KEY, zip text, born int);	-- 12
+CREATE TABLE patients (patient int PRIMARY KEY, zip text NOT NULL, born int);	-- 12
 INSERT INTO patients SELECT g, 'z' || g % 3, 1950 + g FROM generate_series(0, 11) g;
 CREATE TABLE visits (			-- 5 of each patient, and one of nobody; ward w4 is not known
-	id int PRIMARY KEY, patient int, ward text, cost int, code int, urgent boolean
+	id int PRIMARY KEY, patient int, ward text NOT NULL, cost int, code int, urgent boolean
 );
 INSERT INTO visits SELECT g, g % 12, 'w' || 1 + g % 4, g / 12 % 3, g % 5, g % 2 = 0 FROM generate_series(1, 60) g;
 INSERT INTO visits VALUES (61, NULL, 'w1', 1, 1, true);

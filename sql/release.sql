@@ -23,7 +23,7 @@ INSERT INTO answers SELECT g, (ARRAY['a', 'b', 'c'])[1 + g % 3], (ARRAY['sad', '
 	CASE WHEN g % 5 > 0 THEN g % 2 = 0 END, CASE WHEN g % 4 > 0 THEN 1 + g % 2 END, CASE WHEN g > 3 THEN g % 4 END,
 	g % 10, g % 10, g % 10, g % 10, g % 10, g % 10, '{}' FROM generate_series(1, 60) g;
 CREATE TABLE visits (			-- a patient has several rows
-	id int PRIMARY KEY, patient int, dept text, code int, cost numeric, urgent boolean
+	id int PRIMARY KEY, patient int, dept text NOT NULL, code int, cost numeric, urgent boolean
 );
 INSERT INTO visits SELECT g, g % 12, (ARRAY['a', 'b', 'c'])[1 + g % 3], g % 4, g % 10, g % 2 = 0 FROM generate_series(1, 60) g;
 INSERT INTO visits VALUES (61, NULL, 'a', 1, 5, true);

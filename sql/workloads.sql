@@ -9,7 +9,7 @@ SET search_path = consistent, public;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET SESSION AUTHORIZATION regress_dp_owner;
-CREATE TABLE visits (id int, dept text, sex text, free text, cost numeric);
+CREATE TABLE visits (id int, dept text NOT NULL, sex text NOT NULL, free text, cost numeric);
 SELECT dp_cdp.create_dataset('consistent', default_rho => 0.01);
 SELECT dp_cdp.protect_table('visits', 'consistent', each_row => true);
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 100);

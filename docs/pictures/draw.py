@@ -24,9 +24,11 @@ SET client_min_messages = error;
 CREATE TABLE visits AS
 SELECT i AS patient_id, (ARRAY['cardiology', 'neurology', 'surgery'])[1 + (i + v) % 3] AS dept, 10 + (i * v) % 400 AS cost
 FROM generate_series(1, 4000) i, generate_series(1, 1 + floor(-3 * ln((i - 0.5) / 4000))::int) v;
+ALTER TABLE visits ALTER dept SET NOT NULL;
 CREATE TABLE cases AS
 SELECT row_number() OVER () AS patient_id, d AS diagnosis
 FROM (VALUES ('flu', 1400), ('asthma', 600), ('gout', 180), ('rabies', 3)) t (d, n), generate_series(1, n);
+ALTER TABLE cases ALTER diagnosis SET NOT NULL;
 SELECT dp_cdp.create_dataset('clinic', rho => 2, delta => 1e-5);
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500);

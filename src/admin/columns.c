@@ -25,6 +25,19 @@ PG_FUNCTION_INFO_V1(dp_set_keys);
 PG_FUNCTION_INFO_V1(dp_drop_keys);
 PG_FUNCTION_INFO_V1(dp_declared_keys);
 
+/* Tells the owner that there is a group of NULL. */
+static void
+note_null_group(Oid relid, const char *column)
+{
+	const char *quoted = quote_identifier(column);
+
+	ereport(NOTICE,
+			(errmsg("column \"%s\" can be NULL, and has the group NULL, too; to leave that out, call ALTER TABLE %s ALTER %s SET NOT NULL, "
+					"or write WHERE %s IS NOT NULL in queries",
+					column, quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)),
+					quoted, quoted)));
+}
+
 /* set_keys("table", "column", keys anyarray) */
 Datum
 dp_set_keys(PG_FUNCTION_ARGS)
@@ -47,6 +60,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	bool	   *nulls;
 	Datum		value;
 	int			nvalues;
+	bool		null_listed = false;
 	int			level;
 
 	dp_admin_require_policy_owner(relid);
@@ -82,6 +96,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	level = dp_begin_portable_text();
 	for (int i = 0; i < nvalues; i++)
 	{
+		null_listed |= nulls[i];
 		label->keys[i] = nulls[i] ? NULL : OidOutputFunctionCall(output, values[i]);
 		if (label->keys[i] != NULL && !dp_try_input(label->keys[i], type, typmod, &value))
 			ereport(ERROR,
@@ -99,6 +114,8 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	}
 	dp_end_portable_text(level);
 	dp_label_put(relid, attnum, label);
+	if (!null_listed && !dp_column_is_not_null(relid, attnum))
+		note_null_group(relid, column);
 	PG_RETURN_VOID();
 }
 
@@ -143,6 +160,7 @@ dp_declared_keys(PG_FUNCTION_ARGS)
 	bool		is_varlena;
 	DpColumn   *column;
 	Datum	   *texts;
+	bool	   *nulls;
 	int			dims[1];
 	int			lbs[1] = {1};
 	int			level;
@@ -154,17 +172,15 @@ dp_declared_keys(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 
 	getTypeOutputInfo(type, &output, &is_varlena);
-	texts = palloc(Max(column->nkeys, 1) * sizeof(Datum));
+	dims[0] = column->nkeys + column->null_key;
+	if (dims[0] == 0)
+		PG_RETURN_ARRAYTYPE_P(construct_empty_array(TEXTOID));
+	texts = palloc(dims[0] * sizeof(Datum));
+	nulls = palloc0(dims[0] * sizeof(bool));
 	level = dp_begin_portable_text();
 	for (int i = 0; i < column->nkeys; i++)
-	{
-		if (!column->key_nulls[i])
-			texts[i] = CStringGetTextDatum(OidOutputFunctionCall(output, column->keys[i]));
-	}
+		texts[i] = CStringGetTextDatum(OidOutputFunctionCall(output, column->keys[i]));
 	dp_end_portable_text(level);
-	dims[0] = column->nkeys;
-	if (column->nkeys == 0)
-		PG_RETURN_ARRAYTYPE_P(construct_empty_array(TEXTOID));
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(texts, column->key_nulls, 1, dims, lbs,
-											 TEXTOID, -1, false, TYPALIGN_INT));
+	nulls[dims[0] - 1] = column->null_key;
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(texts, nulls, 1, dims, lbs, TEXTOID, -1, false, TYPALIGN_INT));
 }

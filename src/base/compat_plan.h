@@ -18,6 +18,7 @@
 #include "executor/executor.h"
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
@@ -38,7 +39,32 @@
 #include "optimizer/plancat.h"
 #endif
 
+#if PG_VERSION_NUM >= 160000
+#include "access/sysattr.h"
+#include "nodes/multibitmapset.h"
+#endif
+
 #define DP_CUSTOMPATH_PROJECTION CUSTOMPATH_SUPPORT_PROJECTION
+
+/* Tells whether no row that satisfies a condition, or a list of them, has NULL in a column. */
+static inline bool
+dp_excludes_null(Node *condition, const Var *column)
+{
+	List	   *columns = find_nonnullable_vars(condition);
+
+#if PG_VERSION_NUM >= 160000
+	return mbms_is_member(column->varno, column->varattno - FirstLowInvalidHeapAttributeNumber, columns);
+#else
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		if (lfirst_node(Var, lc)->varno == column->varno && lfirst_node(Var, lc)->varattno == column->varattno)
+			return true;
+	}
+	return false;
+#endif
+}
 
 /* a planner, which from 19 on is told what EXPLAIN wants to know */
 struct ExplainState;

@@ -10,6 +10,9 @@
  *	 - a foreign key of this one column to a table that is not protected: all
  *	   values of the referenced column.
  *
+ * NULL is one more of them where constraints and types leave room for it
+ * (not_null.c), whatever set_keys lists: rows whose key is NULL have a group.
+ *
  * A foreign key declares keys only when it is validated; when the referenced
  * column has the same type; when the owner of the protected table, in whose
  * name the keys are published, may read the referenced column, and so may who
@@ -124,12 +127,9 @@ give_up_keys(DpColumn *column, const DpColumnInfo *info, int n)
 	column->nkeys = Min(n - 1, Max(info->room, 0) / DP_KEY_MEMORY);
 }
 
-/*
- * Sorts, removes duplicates and appends NULL if wanted.  values has room for
- * one more.
- */
+/* Sorts and removes duplicates. */
 static void
-finish_keys(DpColumn *column, const DpColumnInfo *info, Datum *values, int n, bool null_key)
+finish_keys(DpColumn *column, const DpColumnInfo *info, Datum *values, int n)
 {
 	int			distinct = dp_sort_keys(info->type, info->collation, values, n);
 
@@ -137,14 +137,8 @@ finish_keys(DpColumn *column, const DpColumnInfo *info, Datum *values, int n, bo
 		return;					/* the column's type was changed: undeclared */
 
 	column->has_keys = true;
-	column->nkeys = distinct + (null_key ? 1 : 0);
+	column->nkeys = distinct;
 	column->keys = values;
-	column->key_nulls = palloc0(Max(column->nkeys, 1) * sizeof(bool));
-	if (null_key)
-	{
-		column->keys[distinct] = (Datum) 0;
-		column->key_nulls[distinct] = true;
-	}
 }
 
 /* An error of the type's input function is one of the policy: the column had another type when it got its keys. */
@@ -165,12 +159,11 @@ blame_keys(void *arg)
 static int64
 keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label)
 {
-	Datum	   *values = palloc((label->nkeys + 1) * sizeof(Datum));
+	Datum	   *values = palloc(Max(label->nkeys, 1) * sizeof(Datum));
 	Oid			input;
 	Oid			ioparam;
 	int			n = 0;
 	int64		memory = 0;
-	bool		null_key = false;
 	int			level = dp_begin_portable_text();
 	ErrorContextCallback blame = {error_context_stack, blame_keys, (void *) info};
 
@@ -178,20 +171,18 @@ keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label
 	getTypeInputInfo(info->type, &input, &ioparam);
 	for (int i = 0; i < label->nkeys && memory <= info->room; i++)
 	{
+		/* whether NULL is one is not the label's to say */
 		if (label->keys[i] == NULL)
-			null_key = true;
-		else
-		{
-			values[n] = OidInputFunctionCall(input, label->keys[i], ioparam, info->typmod);
-			memory += dp_key_memory(values[n++], info->typbyval, info->typlen);
-		}
+			continue;
+		values[n] = OidInputFunctionCall(input, label->keys[i], ioparam, info->typmod);
+		memory += dp_key_memory(values[n++], info->typbyval, info->typlen);
 	}
 	error_context_stack = blame.previous;
 	dp_end_portable_text(level);
 	if (memory > info->room)
 		give_up_keys(column, info, n);
 	else
-		finish_keys(column, info, values, n, null_key);
+		finish_keys(column, info, values, n);
 	return memory;
 }
 
@@ -201,7 +192,6 @@ take_known_keys(DpColumn *column, const DpKnownColumn *known)
 {
 	column->has_keys = true;
 	column->keys = known->keys;
-	column->key_nulls = known->key_nulls;
 	column->nkeys = known->nkeys;
 }
 
@@ -233,7 +223,7 @@ keys_from_enum(DpColumn *column, const DpColumnInfo *info)
 	if (n > info->room / DP_KEY_MEMORY)
 		give_up_keys(column, info, n);
 	else
-		finish_keys(column, info, values, n, info->nullable);
+		finish_keys(column, info, values, n);
 }
 
 /* ------------------------------------------------------------------------
@@ -243,13 +233,13 @@ keys_from_enum(DpColumn *column, const DpColumnInfo *info)
 
 /* Takes what was read for the column's keys. */
 static void
-finish_read(DpColumn *column, const DpColumnInfo *info, DpColumnValues *read, bool null_key)
+finish_read(DpColumn *column, const DpColumnInfo *info, DpColumnValues *read)
 {
 	dp_sort_column_values(read, info);
 	if (read->memory > info->room)
 		give_up_keys(column, info, read->n);
 	else
-		finish_keys(column, info, read->values, read->n, null_key);
+		finish_keys(column, info, read->values, read->n);
 }
 
 /* Returns whether the table is not protected and role finds in the column what is there. */
@@ -355,7 +345,25 @@ keys_from_foreign_key(DpColumn *column, const DpColumnInfo *info, Oid reader)
 
 	/* a plain table is referenced without its children */
 	if (dp_read_column_values(referenced, name, get_rel_relkind(referenced) == RELKIND_PARTITIONED_TABLE, info, &read))
-		finish_read(column, info, &read, info->nullable);
+		finish_read(column, info, &read);
+}
+
+/* Finds the keys of a column that has none of its own, by its type or a foreign key. */
+static void
+keys_from_table(DpColumn *column, const DpColumnInfo *info, Oid reader)
+{
+	if (info->type == BOOLOID)
+	{
+		Datum	   *values = palloc(2 * sizeof(Datum));
+
+		values[0] = BoolGetDatum(false);
+		values[1] = BoolGetDatum(true);
+		finish_keys(column, info, values, 2);
+	}
+	else if (type_is_enum(info->type))
+		keys_from_enum(column, info);
+	else
+		keys_from_foreign_key(column, info, reader);
 }
 
 /* ------------------------------------------------------------------------
@@ -379,7 +387,6 @@ make_column(Oid relid, AttrNumber attnum, int64 room, DpColumnInfo *info, NameDa
 	info->typmod = att->atttypmod;
 	info->type = getBaseTypeAndTypmod(att->atttypid, &info->typmod);
 	info->collation = att->attcollation;
-	info->nullable = !att->attnotnull;
 	info->room = room;
 	get_typlenbyval(info->type, &info->typlen, &info->typbyval);
 	column->keytype = att->atttypid;
@@ -486,20 +493,11 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader, int64 ro
 	}
 	if (known == NULL && is_labelled && table->labelled == relid)
 		remember_column(&info, label, column, memory, generation);
-	if (!with_keys || attnum < 0 || (label != NULL && label->has_keys))
+	if (!with_keys || attnum < 0)
 		return column;
-	if (info.type == BOOLOID)
-	{
-		Datum	   *values = palloc(3 * sizeof(Datum));
-
-		values[0] = BoolGetDatum(false);
-		values[1] = BoolGetDatum(true);
-		finish_keys(column, &info, values, 2, info.nullable);
-	}
-	else if (type_is_enum(info.type))
-		keys_from_enum(column, &info);
-	else
-		keys_from_foreign_key(column, &info, reader);
+	if (label == NULL || !label->has_keys)
+		keys_from_table(column, &info, reader);
+	column->null_key = column->has_keys && !dp_column_is_not_null(relid, attnum);
 	return column;
 }
 
@@ -580,6 +578,9 @@ dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader, 
 		is_public_column(relid, attnum, reader) &&
 		dp_is_deterministic(info.collation) &&
 		dp_read_column_values(relid, NameStr(name), inherit, &info, &read))
-		finish_read(column, &info, &read, read.null_found);
+	{
+		finish_read(column, &info, &read);
+		column->null_key = column->has_keys && read.null_found;
+	}
 	return column;
 }

@@ -149,8 +149,7 @@ add_value(DpColumnValues *read, Datum value, const DpColumnInfo *info)
 		: datumCopy(value, info->typbyval, info->typlen);
 	read->values[read->n++] = value;
 	read->memory += dp_key_memory(value, info->typbyval, info->typlen);
-	/* one more has room in values, for finish_keys */
-	if (read->n + 1 < read->size && read->memory / 2 <= info->room)
+	if (read->n < read->size && read->memory / 2 <= info->room)
 		return;
 	dp_sort_column_values(read, info);
 	read->too_large = read->memory > info->room;

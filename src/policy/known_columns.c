@@ -119,14 +119,11 @@ text_is_value(Oid type)
 static Size
 bytes_of_keys(const DpColumn *column, const DpColumnInfo *info)
 {
-	Size		bytes = column->nkeys * (sizeof(Datum) + sizeof(bool));
+	Size		bytes = column->nkeys * sizeof(Datum);
 
+	/* with what an allocation takes */
 	for (int i = 0; i < column->nkeys && !info->typbyval; i++)
-	{
-		/* with what an allocation takes */
-		if (!column->key_nulls[i])
-			bytes += MAXALIGN(datumGetSize(column->keys[i], false, info->typlen)) + 2 * MAXIMUM_ALIGNOF;
-	}
+		bytes += MAXALIGN(datumGetSize(column->keys[i], false, info->typlen)) + 2 * MAXIMUM_ALIGNOF;
 	return bytes;
 }
 
@@ -152,9 +149,7 @@ dp_know_keys(DpKnownColumns *columns, DpKnownColumn *known, const DpColumn *colu
 	caller = MemoryContextSwitchTo(columns->context);
 	keys = palloc(Max(column->nkeys, 1) * sizeof(Datum));
 	for (int i = 0; i < column->nkeys; i++)
-		keys[i] = column->key_nulls[i] ? (Datum) 0 : datumCopy(column->keys[i], info->typbyval, info->typlen);
-	known->key_nulls = palloc(Max(column->nkeys, 1) * sizeof(bool));
-	memcpy(known->key_nulls, column->key_nulls, column->nkeys * sizeof(bool));
+		keys[i] = datumCopy(column->keys[i], info->typbyval, info->typlen);
 	known->keys = keys;
 	known->nkeys = column->nkeys;
 	known->memory = memory;

@@ -27,6 +27,7 @@
 #include "nodes/primnodes.h"
 #include "utils/datum.h"
 #include "utils/numeric.h"
+#include "utils/relcache.h"
 
 typedef enum DpNeighbors
 {
@@ -91,9 +92,9 @@ typedef struct DpColumn
 	bool		too_large;		/* it has keys, but they take more memory than
 								 * was asked for; nkeys: more than so many */
 	Datum	   *keys;			/* values of the column's type, in canonical
-								 * (btree) order, NULL last */
-	bool	   *key_nulls;
+								 * (btree) order */
 	int			nkeys;
+	bool		null_key;		/* NULL is a key, too: the column may be NULL */
 	Oid			keytype;
 } DpColumn;
 
@@ -247,6 +248,12 @@ extern void dp_policy_digest(Oid relid, uint8 *digest);
  */
 extern char *dp_policy_proof(const DpDataset *dataset, List *relids);
 extern bool dp_policy_is_proved(const char *dataset, const char *proof);
+
+/* not_null.c: tells whether no row of a table, or of what inherits from it, has NULL in a column: constraints or its type say so */
+extern bool dp_column_is_not_null(Oid relid, AttrNumber attnum);
+
+/* not_null.c: returns what the CHECK constraints say of all rows of a table, and of what inherits from it */
+extern List *dp_checks_of(Relation rel);
 
 /* Tells whether columns of the type, or of a domain over it, can have declared bounds. */
 extern bool dp_type_has_bounds(Oid type);

@@ -130,7 +130,6 @@ typedef struct DpColumnInfo
 	Oid			collation;
 	int16		typlen;
 	bool		typbyval;
-	bool		nullable;
 	int64		room;
 } DpColumnInfo;
 
@@ -147,9 +146,8 @@ typedef struct DpKnownColumn
 								 * is none */
 	bool		has_keys;		/* these are they, as DpColumn has them */
 	Datum	   *keys;
-	bool	   *key_nulls;
 	int			nkeys;
-	int64		memory;			/* what the listed ones take (dp_key_memory) */
+	int64		memory;			/* what they take (dp_key_memory) */
 } DpKnownColumn;
 
 /* ... and of those of a relation; all 0: nothing */

@@ -88,7 +88,7 @@ DROP TABLE note, text_of_42;
 --@ absent: wrong
 --@ setup
 SET SESSION AUTHORIZATION boss;
-CREATE TABLE note (patient int, ward int, n int);
+CREATE TABLE note (patient int, ward int NOT NULL, n int);
 INSERT INTO note SELECT i % 2000, i % 3, i FROM generate_series(1, 60000) i;
 INSERT INTO note SELECT 42, i % 3, -i FROM generate_series(1, 100000) i;
 SELECT dp_cdp.protect_table('note', 'clinic', unit => 'patient');

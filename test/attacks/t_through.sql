@@ -106,7 +106,7 @@ SET ROLE boss; DROP VIEW doses; SELECT dp_cdp.unprotect_table('dose'), dp_cdp.un
 --@ setup
 SET ROLE boss; CREATE TABLE stay (stay int PRIMARY KEY, patient int); INSERT INTO stay SELECT i, 42 FROM generate_series(1, 300) i;
 CREATE TABLE dose (dose int PRIMARY KEY, stay int REFERENCES stay); INSERT INTO dose SELECT i, 1 + i % 300 FROM generate_series(1, 3000) i;
-CREATE TABLE swab (dose int REFERENCES dose, kind int); INSERT INTO swab SELECT 1 + i % 3000, i % 50 FROM generate_series(1, 9000) i;
+CREATE TABLE swab (dose int REFERENCES dose, kind int NOT NULL); INSERT INTO swab SELECT 1 + i % 3000, i % 50 FROM generate_series(1, 9000) i;
 SELECT dp_cdp.protect_table('stay', 'clinic', 'patient'), dp_cdp.protect_table('dose', 'clinic', through => 'stay'), dp_cdp.protect_table('swab', 'clinic', through => 'dose');
 SELECT dp_cdp.set_keys('swab', 'kind', ARRAY(SELECT generate_series(0, 49)));
 --@ attack

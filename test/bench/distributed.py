@@ -70,7 +70,7 @@ def make(admin, owner, workers):
     for name, shards in (("units", SHARDS), ("rows", SHARDS), ("wide", SHARDS), ("none", SHARDS), ("many", 16 * SHARDS)):
         rows = {"units": ROWS, "rows": ROWS, "wide": 10 * GROUPS}.get(name, 0)
         table = f"{name}_{workers}"
-        owner.answer(f"CREATE TABLE {table} (patient int NOT NULL, dept int, wide int, cost int)")
+        owner.answer(f"CREATE TABLE {table} (patient int NOT NULL, dept int NOT NULL, wide int, cost int)")
         owner.answer(f"SELECT create_distributed_table('{table}', 'patient', colocate_with => 'none', shard_count => {shards})")
         if rows > 0:
             owner.answer(f"INSERT INTO {table} SELECT abs(hashint4(i)::bigint) % {UNITS}, i % 10, i % {GROUPS}, i % 100"

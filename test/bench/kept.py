@@ -30,9 +30,9 @@ FEW_MS, MANY_RATIO, LOOKUP_PERCENT = 0.3, 1.5, 2
 SETUP = f"""
 CREATE EXTENSION dp_cdp;
 CREATE ROLE kept_analyst LOGIN;
-CREATE TABLE few (k int, x int);
+CREATE TABLE few (k int NOT NULL, x int);
 INSERT INTO few SELECT i % 10, i % 100 FROM generate_series(1, {ROWS}) i;
-CREATE TABLE many (k int, x int);
+CREATE TABLE many (k int NOT NULL, x int);
 INSERT INTO many SELECT i % {MANY}, i % 100 FROM generate_series(1, {ROWS}) i;
 CREATE TABLE plain AS SELECT i AS k, i::bigint AS n FROM generate_series(0, {MANY} - 1) i;
 GRANT SELECT ON plain TO kept_analyst;

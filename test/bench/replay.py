@@ -31,7 +31,7 @@ TARGET = 20
 
 SETUP = f"""
 CREATE EXTENSION dp_cdp;
-CREATE TABLE visits (patient int, dept text, ward int, visited_on date, cost numeric(8,2), minutes int);
+CREATE TABLE visits (patient int, dept text NOT NULL, ward int NOT NULL, visited_on date, cost numeric(8,2), minutes int);
 INSERT INTO visits SELECT i % ({ROWS} / 4), (ARRAY['surgery', 'cardiology', 'neurology', 'orthopedics', 'pediatrics'])[1 + i % 5], 1 + i % 12,
 	date '2025-01-01' + i % 365, i % 500, i % 240 FROM generate_series(1, {ROWS}) i;
 ANALYZE visits;

@@ -10,7 +10,7 @@ GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TYPE mood AS ENUM ('good', 'bad');
-CREATE TABLE visits (patient int NOT NULL, visit int, dept text, cost int, mood mood);
+CREATE TABLE visits (patient int NOT NULL, visit int, dept text NOT NULL, cost int, mood mood);
 SELECT create_distributed_table('visits', 'patient');
 INSERT INTO visits SELECT i % 611, i, substr('abc', 1 + (i % 500) % 3, 1), i % 100, (ARRAY['good', 'bad'])[1 + i % 611 % 2]::mood FROM generate_series(1, 40003) i;
 UPDATE visits SET cost = 876543 WHERE visit = 77;

@@ -10,7 +10,7 @@ CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, owner2, analyst1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1, owner2;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (patient int NOT NULL, visit int, dept text, cost int);
+CREATE TABLE visits (patient int NOT NULL, visit int, dept text NOT NULL, cost int);
 SELECT create_distributed_table('visits', 'patient');
 INSERT INTO visits SELECT i % 611, i, substr('abc', 1 + (i % 500) % 3, 1), i % 100 FROM generate_series(1, 2003) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4, max_rho => 1e5);

@@ -92,7 +92,7 @@ make_old()
 		GRANT CREATE ON SCHEMA public TO dba, lab;
 		GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba, lab;
 		SET ROLE dba;
-		CREATE TABLE visits (patient int, dept text, cost numeric);
+		CREATE TABLE visits (patient int, dept text NOT NULL, cost numeric);
 		INSERT INTO visits SELECT i, 'a', 1 FROM generate_series(1, 1000) i;
 		CREATE VIEW answers AS SELECT dept, dp_count(*) FROM visits GROUP BY dept;
 		GRANT SELECT ON answers TO team;

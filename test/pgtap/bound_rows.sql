@@ -22,19 +22,23 @@ CREATE TABLE visits AS
 		nullif((p + v * 3) % 11, 10) AS k, substr('abcdefghijk', 1 + (p + v * 3) % 11, 1 + v % 3) AS word,
 		p % 4 = 0 AS flag, (p + v) % 2 AS x, ((p + v) % 2)::float8 AS y, nullif((p + v) % 3, 2)::numeric / 2 AS z
 	FROM generate_series(0, 7) v, LATERAL (SELECT (g * 7919 + v * 13) % :persons AS p FROM generate_series(1, :persons) g) s;
-CREATE TABLE many (unit int, k int, x int);
+CREATE TABLE many (unit int, k int NOT NULL, x int);
 INSERT INTO many SELECT g % 3000, g % 3, 1 FROM generate_series(1, 90000) g;
 -- more groups than are added up at once, and more units; keys that are told apart by their type, and long ones
-CREATE TABLE wide (unit int, k int, n numeric, x int);
+CREATE TABLE wide (unit int, k int NOT NULL, n numeric NOT NULL, x int);
 INSERT INTO wide SELECT p, (p * 7 + v) % 6000, ((p + v) % 5)::numeric / 2, v % 2
 	FROM generate_series(1, :persons) p, generate_series(1, 4) v;
 CREATE TABLE full_groups AS SELECT p AS unit, g AS k, r FROM generate_series(1, 5500) p, generate_series(1, 6) r, generate_series(0, 4) g;
+ALTER TABLE full_groups ALTER k SET NOT NULL;
 DELETE FROM full_groups WHERE unit % 11 = 0;
 ALTER TABLE full_groups ADD COLUMN late int DEFAULT 1;
 INSERT INTO full_groups SELECT NULL, g % 5, 1, 1 FROM generate_series(1, 1000) g;
 CREATE TABLE deep AS SELECT unit, unit % 3 AS k FROM generate_series(1, :persons * 60) unit;
+ALTER TABLE deep ALTER k SET NOT NULL;
 CREATE TABLE long AS SELECT p AS unit, repeat(chr(97 + (p + v) % 4), 60000) AS k FROM generate_series(1, 200) p, generate_series(0, 2) v;
+ALTER TABLE long ALTER k SET NOT NULL;
 CREATE TABLE by_i4 AS SELECT * FROM visits;
+ALTER TABLE by_i4 ALTER word SET NOT NULL, ALTER flag SET NOT NULL;
 CREATE TABLE by_i2 AS SELECT * FROM visits;
 CREATE TABLE by_i8 AS SELECT * FROM visits;
 CREATE TABLE by_d AS SELECT * FROM visits;

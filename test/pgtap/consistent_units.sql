@@ -12,8 +12,10 @@ SET SESSION AUTHORIZATION owner1;
 -- 2000 persons with 1 to 12 rows
 CREATE TABLE visits AS SELECT p AS person, substr('wxyz', 1 + (p + i) % 4, 1) AS a, (p * i) % 5 AS b, (p + i) % 100 AS cost, ((p + i) % 100)::numeric / 3 AS price, ((p + i) % 100)::float8 / 7 AS weight
 	FROM generate_series(1, 2000) p, generate_series(1, 1 + p % 12) i;
+ALTER TABLE visits ALTER a SET NOT NULL, ALTER b SET NOT NULL;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 0.01, min_rho => 1e-12, consistent => true), dp_cdp.create_dataset('kept', default_rho => 0.01, min_rho => 1e-12, consistent => true, reuse => '1 day') \g /dev/null
 CREATE TABLE kept AS TABLE visits;
+ALTER TABLE kept ALTER a SET NOT NULL, ALTER b SET NOT NULL;
 SELECT dp_cdp.protect_table('visits', 'clinic', 'person'), dp_cdp.protect_table('kept', 'kept', 'person') \g /dev/null
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 100), dp_cdp.set_bounds(t, 'price', 0, 40), dp_cdp.set_bounds(t, 'weight', 0, 20), dp_cdp.set_keys(t, 'a', '{w,x,y,z}'::text[]), dp_cdp.set_keys(t, 'b', '{0,1,2,3,4}'::int[]) FROM unnest('{visits,kept}'::regclass[]) t \g /dev/null
 SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6) FROM unnest('{clinic,kept}'::text[]) d \g /dev/null

@@ -11,6 +11,7 @@ SET SESSION AUTHORIZATION owner1;
 -- 3000 persons with 1 to 4 visits, in as many of 6 departments; a visit costs 0 to 9
 CREATE TABLE visits AS SELECT p AS person, p * 4 + v AS id, (p + v) % 6 AS dept, (p + v) % 10 AS cost, date '2026-01-01' + (p + v) % 90 AS day
 	FROM generate_series(1, 3000) p, generate_series(1, 1 + p % 4) v;
+ALTER TABLE visits ALTER dept SET NOT NULL;
 CREATE TABLE kept (LIKE visits);
 -- of these with 1 to 20
 INSERT INTO kept SELECT p, p * 20 + v, (p + v) % 6, (p + v) % 10, date '2026-01-01' + (p + v) % 90 FROM generate_series(1, 3000) p, generate_series(1, 1 + p % 20) v;

@@ -17,10 +17,11 @@ GRANT ALL ON depts, nothing TO analyst1;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost numeric, flag boolean);
+CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text NOT NULL, cost numeric, flag boolean);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 1000, i % 2 = 0
 	FROM generate_series(1, 3000) i;
 CREATE TABLE people AS SELECT * FROM visits;
+ALTER TABLE people ALTER dept SET NOT NULL;
 CREATE TABLE undeclared AS SELECT i AS id, i % 7 AS ward FROM generate_series(1, 700) i;
 CREATE TABLE single (person int PRIMARY KEY, ward int);
 INSERT INTO single SELECT id, ward FROM undeclared;
@@ -342,6 +343,7 @@ RESET SESSION AUTHORIZATION;
 -- plans that were cached before the policy changed
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE changing AS SELECT i AS id, 'a'::text AS k, 1 AS x FROM generate_series(1, 10) i;
+ALTER TABLE changing ALTER k SET NOT NULL;
 SELECT dp_cdp.protect_table('changing', 'clinic', each_row => true);
 SELECT dp_cdp.set_keys('changing', 'k', ARRAY['a', 'b']);
 SELECT dp_cdp.set_bounds('changing', 'x', 0, 1);

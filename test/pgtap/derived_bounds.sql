@@ -17,6 +17,7 @@ CREATE TABLE orders AS SELECT c AS customer, (ARRAY['web', 'app'])[1 + o % 2] AS
 	(c % 2 = 0) AS gift, (c % 10 - 5)::int AS change, c % 7 AS unknown, c % 7 AS stray, 'n' || c AS note, ('c' || c)::varchar(8) AS code, timestamp '2026-01-01' + c * interval '1 day 1 second' AS bought,
 	timestamp '2026-01-01' + c * interval '1 day 1 second' AS seen
 	FROM generate_series(1, 1000) c, generate_series(1, 1 + c % 8) o;
+ALTER TABLE orders ALTER channel SET NOT NULL;
 CREATE TABLE person AS SELECT c AS id, c % 90 AS age, (c % 90)::float8 AS points FROM generate_series(1, 1000) c;
 SELECT dp_cdp.protect_table('orders', 'shop', 'customer'), dp_cdp.protect_table('person', 'persons', each_row => true);
 SELECT dp_cdp.set_keys('orders', 'channel', '{web,app}'::text[]),

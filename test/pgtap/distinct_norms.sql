@@ -105,7 +105,9 @@ SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6, delta => 1e-6) FROM unnest('
 -- 400 customers with up to 13 rows, every 20th with 40 more, in 3 groups; half of the values are one customer's alone
 CREATE TABLE visits AS SELECT u, (ARRAY['a', 'b', 'c'])[1 + (u + i) % 3] AS k, CASE WHEN i % 2 = 0 THEN u * 1000 + i ELSE i % 9 END AS v, i % 11 AS cost
 	FROM generate_series(1, 400) u, generate_series(1, 1 + u % 13 + CASE WHEN u % 20 = 0 THEN 40 ELSE 0 END) i;
+ALTER TABLE visits ALTER k SET NOT NULL;
 CREATE TABLE replaced AS TABLE visits;
+ALTER TABLE replaced ALTER k SET NOT NULL;
 SELECT dp_cdp.protect_table('visits', 'shop', 'u'), dp_cdp.protect_table('replaced', 'persons', 'u') \g /dev/null
 SELECT dp_cdp.set_keys(t, 'k', '{a,b,c,d}'::text[]), dp_cdp.set_bounds(t, 'cost', 0, 10) FROM unnest('{visits,replaced}'::regclass[]) t \g /dev/null
 RESET SESSION AUTHORIZATION;
@@ -172,6 +174,7 @@ SELECT near('SELECT k, count(DISTINCT v) FROM visits WHERE v < 0 GROUP BY k', ''
 -- which limit is found depends on how many share a value: 1,000 people with 20 of 200 values each, or with 20 of their own
 RESET SESSION AUTHORIZATION;
 CREATE TABLE shared AS SELECT u, u % 2 AS k, (u * 7 + i * 31) % 200 AS common, u * 20 + i AS own FROM generate_series(1, 1000) u, generate_series(1, 20) i;
+ALTER TABLE shared ALTER k SET NOT NULL;
 ALTER TABLE shared OWNER TO owner1;
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.protect_table('shared', 'shop', 'u'), dp_cdp.set_keys('shared', 'k', '{0,1}'::int[]) \g /dev/null

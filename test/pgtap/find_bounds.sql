@@ -21,6 +21,7 @@ CREATE TABLE orders AS SELECT c AS customer, (ARRAY['web', 'app'])[1 + o % 2] AS
 	CASE c % 10 WHEN 0 THEN date 'infinity' WHEN 1 THEN date '1066-10-14' ELSE date '2026-03-01' END AS odd_day,
 	NULL::numeric AS nothing
 	FROM generate_series(1, 5000) c, generate_series(1, 1 + c % 8) o;
+ALTER TABLE orders ALTER channel SET NOT NULL;
 CREATE TABLE person AS SELECT c AS id, c % 90 AS age, (c % 90)::float8 AS points FROM generate_series(1, 5000) c;
 CREATE TABLE nobody (LIKE orders);
 CREATE TABLE regions AS SELECT r AS region, 'r' || r AS name, 10 * (r + 1) AS weight FROM generate_series(0, 2) r;

@@ -11,7 +11,7 @@ GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, ward text, flag boolean NOT NULL, n numeric, at date);
+CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text NOT NULL, ward text, flag boolean NOT NULL, n numeric, at date);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), 'w' || i % 7, i % 2 = 0, i % 10, date '2025-01-01' + i % 50
 	FROM generate_series(1, 3000) i;
 CREATE TABLE depts (dept text PRIMARY KEY, building text NOT NULL);

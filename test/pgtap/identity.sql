@@ -21,7 +21,7 @@ GRANT CREATE ON SCHEMA public TO owner1, analyst1, member, stranger;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY DEFAULT 5001, patient int, dept text);
+CREATE TABLE visits (id int PRIMARY KEY DEFAULT 5001, patient int, dept text NOT NULL);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1) FROM generate_series(1, 3000) i;
 CREATE TABLE parts (id int, dept text) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (100);

@@ -227,7 +227,7 @@ SELECT is(paid(), 'analyst1 1, cap 1', 'one release is given, and the other boug
 
 -- values that are equal and written in two ways may differ by a condition
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE doses (patient int, mg numeric);
+CREATE TABLE doses (patient int, mg numeric NOT NULL);
 INSERT INTO doses SELECT i, CASE WHEN i % 2 = 0 THEN 1.0 ELSE 1.00 END FROM generate_series(1, 1000) i;
 SELECT dp_cdp.protect_table('doses', 'clinic', 'patient');
 SELECT dp_cdp.set_keys('doses', 'mg', ARRAY[1.0, 2.0]);

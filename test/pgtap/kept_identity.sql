@@ -10,7 +10,7 @@ GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost int, ward int);
+CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text NOT NULL, cost int, ward int);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 100, i % 7 FROM generate_series(1, 3000) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, reuse => '1 day');
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');

@@ -10,7 +10,7 @@ CREATE ROLE analyst2 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text, cost int);
+CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text NOT NULL, cost int);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 10 FROM generate_series(1, 20000) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, max_groups => 5, max_rows => 5, reuse => '1 day');
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');

@@ -5,7 +5,7 @@
 \ir shop.psql
 
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE tips (id int PRIMARY KEY, customer int NOT NULL, tip numeric, priced numeric(6, 2), f float8, c bpchar);
+CREATE TABLE tips (id int PRIMARY KEY, customer int NOT NULL, tip numeric NOT NULL, priced numeric(6, 2), f float8, c bpchar);
 INSERT INTO tips SELECT i, i % 400, (ARRAY['1.0', '1', '2.50', '3', '1.00'])[1 + i % 5]::numeric, (ARRAY[1, 2.5])[1 + i % 2],
 	(ARRAY['0', '-0', '1'])[1 + i % 3]::float8, (ARRAY['a', 'a ', 'b'])[1 + i % 3]::bpchar FROM generate_series(1, 1500) i;
 -- of one customer, all of them

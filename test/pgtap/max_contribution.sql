@@ -17,7 +17,9 @@ CREATE TABLE visits AS
 	SELECT c AS customer, k, c % 11 AS v, c % 11 - 5 AS w, (c % 11)::numeric / 3 AS z, c % 2 = 0 AS even
 	FROM generate_series(1, 400) c, LATERAL (SELECT 'a' AS k FROM generate_series(0, c % 7) UNION ALL SELECT 'b' FROM generate_series(1, c % 3)
 		UNION ALL SELECT 'c' FROM generate_series(1, CASE WHEN c % 20 = 0 THEN 60 ELSE 0 END)) s;
+ALTER TABLE visits ALTER k SET NOT NULL;
 CREATE TABLE replaced AS TABLE visits;
+ALTER TABLE replaced ALTER k SET NOT NULL;
 CREATE TABLE nobody (LIKE visits);
 SELECT dp_cdp.protect_table(t, 'shop', 'customer'), dp_cdp.set_keys(t, 'k', '{a,b,c,d}'::text[]) FROM unnest('{visits,nobody}'::regclass[]) t;
 SELECT dp_cdp.protect_table('replaced', 'persons', 'customer'), dp_cdp.set_keys('replaced', 'k', '{a,b,c,d}'::text[]);

@@ -11,8 +11,11 @@ SELECT dp_cdp.create_dataset('d', rho => 1e6, default_rho => 0.1, max_groups => 
 SELECT dp_cdp.create_dataset('kept', rho => 1e6, reuse => '1 day');
 -- means a quarter of the way between the bounds, standard deviations of a quarter of it, no correlation; even is even
 CREATE TABLE facts AS SELECT i AS id, 5.0 * (i % 2) AS x, 20.0 * (i / 2 % 2) AS y, (i + 0.5) / 40000 AS even, i % 4 AS kind FROM generate_series(0, 39999) i;
+ALTER TABLE facts ALTER kind SET NOT NULL;
 CREATE TABLE people AS SELECT i / 2 AS person, i % 3 AS kind, i % 10 AS x, 0.0 + i AS free FROM generate_series(1, 1000) i;
+ALTER TABLE people ALTER kind SET NOT NULL;
 CREATE TABLE again AS SELECT id, kind FROM facts WHERE id < 100;
+ALTER TABLE again ALTER kind SET NOT NULL;
 SELECT dp_cdp.protect_table('facts', 'd', each_row => true), dp_cdp.protect_table('people', 'd', 'person'), dp_cdp.protect_table('again', 'kept', each_row => true);
 SELECT dp_cdp.set_keys('people', 'kind', ARRAY[0, 1, 2]), dp_cdp.set_keys('again', 'kind', ARRAY[0, 1, 2, 3]), dp_cdp.set_keys('facts', 'kind', ARRAY[0, 1, 2, 3]);
 SELECT dp_cdp.set_bounds('people', 'x', 0, 10);

@@ -57,7 +57,7 @@ CREATE FUNCTION instead(role text, statement text, says text, remedy text) RETUR
 
 SET SESSION AUTHORIZATION owner1;
 -- its many changes of one transaction may meet autovacuum's in a deadlock
-CREATE TABLE people (person int, born date, sex text, wage numeric, note text, code varchar(8)) WITH (autovacuum_enabled = false);
+CREATE TABLE people (person int, born date, sex text NOT NULL, wage numeric, note text, code varchar(8)) WITH (autovacuum_enabled = false);
 INSERT INTO people SELECT i, date '1950-01-01' + i % 9000, (ARRAY['f', 'm'])[1 + i % 2], i % 100, 'n' || i % 3, 'c' FROM generate_series(1, 500) i;
 CREATE TABLE orders (id int PRIMARY KEY, person int, amount int);
 INSERT INTO orders SELECT i, i % 500, i % 9 FROM generate_series(1, 2000) i;

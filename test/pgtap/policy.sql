@@ -29,7 +29,7 @@ SET search_path = lab, public;
 -- coverage
 -- ------------------------------------------------------------------------
 
-CREATE TABLE visits (patient int, dept text, cost numeric, born date);
+CREATE TABLE visits (patient int, dept text NOT NULL, cost numeric, born date);
 CREATE TABLE parts (patient int, year int) PARTITION BY LIST (year);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
 CREATE TABLE parent (patient int);
@@ -112,7 +112,7 @@ SELECT lives_ok('DROP SCHEMA lab2 CASCADE', 'dropping a schema drops its tables 
 SELECT is_empty($$SELECT * FROM pg_seclabel s WHERE provider = 'dp_cdp'
 	AND NOT EXISTS (SELECT FROM pg_class WHERE oid = objoid)$$, 'no label is left over');
 
-CREATE TABLE visits (patient int, dept text, cost numeric, born date);
+CREATE TABLE visits (patient int, dept text NOT NULL, cost numeric, born date);
 SELECT is(dp_cdp.dataset_of('visits'), NULL, 'a new table of an old name is not protected');
 CREATE TABLE copy (LIKE parent INCLUDING ALL);
 SELECT is(dp_cdp.dataset_of('copy'), NULL, 'nor is a copy');
@@ -204,14 +204,14 @@ SELECT is(dp_cdp.declared_keys('facts', 'mood'), '{sad,indifferent,glad,NULL}', 
 SELECT is(dp_cdp.declared_keys('facts', 'ok'), '{f,t}', 'a boolean');
 SELECT is(dp_cdp.declared_keys('facts', 'moods'), NULL, 'not an array of an enum');
 SELECT dp_cdp.set_keys('facts', 'big', ARRAY[10, 5]);
-SELECT is(dp_cdp.declared_keys('facts', 'big'), '{5,10}', 'set_keys comes first, without NULL unless given');
+SELECT is(dp_cdp.declared_keys('facts', 'big'), '{5,10,NULL}', 'set_keys comes first, with NULL where the column can be NULL');
 SELECT dp_cdp.set_keys('facts', 'big', ARRAY['7', NULL, '07']);
 SELECT is(dp_cdp.declared_keys('facts', 'big'), '{7,NULL}', 'keys as text, sorted, each once');
 ALTER TABLE facts ADD words text;
 SELECT throws_ok($$SELECT dp_cdp.set_keys('facts', 'words', ARRAY['a', repeat('b', 65533)])$$, 'ZC004',
 	'key 2 of column "words" is too long, so that its group would stay empty: keys can have at most 65532 bytes', 'no key that no row is counted for');
 SELECT lives_ok($$SELECT dp_cdp.set_keys('facts', 'words', ARRAY['a', repeat('b', 65532)])$$, 'the longest that rows are counted for');
-ALTER TABLE facts ADD at timestamptz, ADD ival interval, ADD f float8, ADD b bytea, ADD span daterange;
+ALTER TABLE facts ADD at timestamptz NOT NULL, ADD ival interval NOT NULL, ADD f float8 NOT NULL, ADD b bytea NOT NULL, ADD span daterange NOT NULL;
 SET TimeZone = 'Asia/Tokyo';
 SET IntervalStyle = 'sql_standard';
 SET extra_float_digits = -10;

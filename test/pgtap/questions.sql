@@ -12,7 +12,7 @@ SET SESSION AUTHORIZATION owner1;
 CREATE TABLE depts (dept text PRIMARY KEY, floor int, name varchar(20));
 INSERT INTO depts VALUES ('a', 1, 'x'), ('b', 2, 'y'), ('c', 3, 'z');
 CREATE TABLE people (person int PRIMARY KEY, region text NOT NULL, born int);
-CREATE TABLE visits (id int PRIMARY KEY, person int NOT NULL REFERENCES people, dept text, cost numeric, price numeric, days int, weight float8,
+CREATE TABLE visits (id int PRIMARY KEY, person int NOT NULL REFERENCES people, dept text NOT NULL, cost numeric, price numeric, days int, weight float8,
 	seen date, at timestamptz, mood mood, kind varchar(10), urgent boolean);
 CREATE TABLE lines (id int PRIMARY KEY, visit int NOT NULL REFERENCES visits, amount int);
 CREATE TABLE rows_alone (id int PRIMARY KEY, dept text, cost numeric);

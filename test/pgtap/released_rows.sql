@@ -4,7 +4,7 @@
 SET client_min_messages = error;
 
 CREATE ROLE analyst1 LOGIN;
-CREATE TABLE visits (k int, dept text, x int);
+CREATE TABLE visits (k int, dept text NOT NULL, x int);
 INSERT INTO visits SELECT i % 5000, 'dept ' || lpad((i % 5000)::text, 4, '0'), i % 10 FROM generate_series(1, 6000) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4) \g /dev/null
 SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true) \g /dev/null

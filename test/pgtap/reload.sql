@@ -119,7 +119,7 @@ SELECT set_eq('SELECT * FROM pg_seclabel', 'SELECT * FROM all_labels', 'nothing 
 SELECT is_empty('SELECT * FROM dp_cdp.held_names', 'no name is held');
 
 -- columns in another order, with others that were dropped; an older policy in the same dataset
-CREATE TABLE fresh (name text COLLATE "C", x int, cost numeric(9,2), dept text, y int, patient int);
+CREATE TABLE fresh (name text COLLATE "C" NOT NULL, x int, cost numeric(9,2), dept text, y int, patient int);
 ALTER TABLE fresh DROP x, DROP y;
 INSERT INTO fresh (patient, dept, cost, name) SELECT i % 300, 'd' || i % 2, i % 100, 'n' FROM generate_series(1, 6000) i;
 SELECT dp_cdp.protect_table('fresh', 'clinic', unit => 'patient');

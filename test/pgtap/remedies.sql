@@ -22,7 +22,7 @@ CREATE TABLE events (customer int NOT NULL, kind text NOT NULL);
 INSERT INTO events SELECT 1 + i % 1100, (ARRAY['view', 'buy', 'leave'])[1 + i / 1100 % 3] FROM generate_series(1, 3000) i;
 CREATE TABLE readings (value int NOT NULL);
 INSERT INTO readings SELECT i % 10 FROM generate_series(1, 3000) i;
-CREATE TABLE staff (person int PRIMARY KEY, status text);
+CREATE TABLE staff (person int PRIMARY KEY, status text NOT NULL);
 INSERT INTO staff SELECT i, 'open' FROM generate_series(1, 500) i;
 UPDATE orders SET tags = ARRAY['new', 'sale'] WHERE id % 3 = 0;
 CREATE TABLE tags (customer int NOT NULL, "order" int NOT NULL, tag text NOT NULL, place bigint NOT NULL);

@@ -17,11 +17,12 @@ GRANT SELECT ON depts TO analyst1;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY, dept text, cost numeric, hundred int, seen date);
+CREATE TABLE visits (id int PRIMARY KEY, dept text, cost numeric, hundred int NOT NULL, seen date);
 INSERT INTO visits SELECT i, substr('abc', 1 + i % 3, 1), i % 1000, i % 100, date '2025-01-01' + i % 360
 	FROM generate_series(1, 9999) i;
 INSERT INTO visits VALUES (10000, 'a', 500, 0, '2025-06-01');
 CREATE TABLE people AS SELECT id, id % 500 AS patient, dept, cost FROM visits;
+ALTER TABLE people ALTER dept SET NOT NULL;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 0.01, min_rho => 1e-12, delta => 0.5, default_delta => 1e-6, max_groups => 3, max_rows => 40);
 SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);
 SELECT dp_cdp.protect_table('people', 'clinic', 'patient');

@@ -15,7 +15,9 @@ SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6) FROM unnest('{clinic,persons
 CREATE TABLE visits AS SELECT i % 5000 AS patient_id, (ARRAY['cardiology', 'neurology', 'surgery'])[1 + i % 3] AS dept,
 	(10 + i % 400)::numeric AS cost, 10 + i % 400 AS whole, (10 + i % 400)::float8 AS float, (i % 400 - 200)::int AS change
 	FROM generate_series(1, 20000) i;
+ALTER TABLE visits ALTER dept SET NOT NULL;
 CREATE TABLE daily AS SELECT * FROM visits UNION ALL SELECT 5000, 'surgery', 400, 400, 400, 200 FROM generate_series(1, 300);
+ALTER TABLE daily ALTER dept SET NOT NULL;
 CREATE TABLE person AS SELECT patient_id, cost FROM visits WHERE patient_id < 1000;
 SELECT dp_cdp.protect_table(t, 'clinic', 'patient_id') FROM unnest('{visits,daily}'::regclass[]) t;
 SELECT dp_cdp.protect_table('person', 'persons', each_row => true);
@@ -134,6 +136,7 @@ RESET dp_cdp.max_rows;
 -- units of which max_groups cuts groups: 1,000 in one ward alone, 1,000 in two, of which each counts in one of them at random
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE moves AS SELECT i AS patient_id, 'first' AS ward, i % 2 = 0 AS even FROM generate_series(1, 2000) i UNION ALL SELECT i, 'second', i % 2 = 0 FROM generate_series(1001, 2000) i;
+ALTER TABLE moves ALTER ward SET NOT NULL;
 SELECT dp_cdp.create_dataset('wards', max_groups => 3, max_rows => 10), dp_cdp.set_budget('wards', 'analyst1', rho => 1e6) \g /dev/null
 SELECT dp_cdp.protect_table('moves', 'wards', 'patient_id'), dp_cdp.set_keys('moves', 'ward', '{first,second,third}'::text[]) \g /dev/null
 RESET SESSION AUTHORIZATION;

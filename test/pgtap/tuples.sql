@@ -20,7 +20,7 @@ CREATE TABLE kinds (kind int PRIMARY KEY, label varchar(10), lowest numeric(6,2)
 INSERT INTO kinds VALUES (1, 'one', 0.5), (2, 'two', 1), (3, 'three', 1.5);
 
 CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text NOT NULL REFERENCES depts, kind int REFERENCES kinds,
-	day date NOT NULL, channel text, diagnosis text, cost numeric(6,2), at timestamp NOT NULL, seen timestamptz NOT NULL);
+	day date NOT NULL, channel text NOT NULL, diagnosis text, cost numeric(6,2) NOT NULL, at timestamp NOT NULL, seen timestamptz NOT NULL);
 INSERT INTO visits SELECT i, i, substr('abcd', 1 + i % 4, 1), CASE WHEN i % 7 > 0 THEN 1 + i % 3 END,
 	date '2024-01-01' + i % 731, (ARRAY['web', 'shop', 'phone'])[1 + i % 3], 'd' || i % 9, (i % 4) / 2.0,
 	timestamp '2024-01-01' + i * interval '1 hour', timestamptz '2024-01-01 00:10 UTC' + i * interval '61 minutes'

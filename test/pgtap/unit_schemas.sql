@@ -19,7 +19,7 @@ CREATE DOMAIN feeling AS text CHECK (VALUE IN ('good', 'bad'));
 -- a domain as unit, as key of a foreign key, as group and value
 CREATE TABLE customers (no customer_no PRIMARY KEY, segment label NOT NULL);
 INSERT INTO customers SELECT i, (ARRAY['a', 'b', 'c'])[i % 3 + 1] FROM generate_series(1, 30) i;
-CREATE TABLE orders (id int PRIMARY KEY, no customer_no REFERENCES customers, price cents, mood feeling);
+CREATE TABLE orders (id int PRIMARY KEY, no customer_no REFERENCES customers, price cents, mood feeling NOT NULL);
 INSERT INTO orders SELECT i, i % 30 + 1, i % 9, (ARRAY['good', 'bad'])[i % 2 + 1] FROM generate_series(1, 60) i;
 SELECT dp_cdp.protect_table('customers', 'shop', 'no');
 SELECT dp_cdp.protect_table('orders', 'shop', through => 'no');
@@ -52,7 +52,7 @@ SELECT dp_cdp.protect_table('users', 'shop', 'email');
 SELECT dp_cdp.protect_table('posts', 'shop', through => 'author');
 
 -- partitions: the key on the whole, and on each of them, which have other column numbers
-CREATE TABLE trips (id int, no int NOT NULL, year int, PRIMARY KEY (id, year)) PARTITION BY LIST (year);
+CREATE TABLE trips (id int, no int NOT NULL, year int NOT NULL, PRIMARY KEY (id, year)) PARTITION BY LIST (year);
 CREATE TABLE trips_1 PARTITION OF trips FOR VALUES IN (2024);
 CREATE TABLE trips_2 (year int NOT NULL, extra int, id int NOT NULL, no int NOT NULL);
 ALTER TABLE trips_2 DROP COLUMN extra;
@@ -62,9 +62,9 @@ CREATE TABLE legs (trip int, year int, km int NOT NULL, FOREIGN KEY (trip, year)
 CREATE TABLE legs_1 PARTITION OF legs FOR VALUES FROM (0) TO (10);
 CREATE TABLE legs_2 PARTITION OF legs DEFAULT;
 INSERT INTO legs SELECT id, year, i * 7 FROM trips, generate_series(0, 2) i;
-CREATE TABLE stops (leg_no int, km int, trip int, year int) PARTITION BY LIST (year);
+CREATE TABLE stops (leg_no int, km int, trip int, year int NOT NULL) PARTITION BY LIST (year);
 CREATE TABLE stops_1 PARTITION OF stops FOR VALUES IN (2024);
-CREATE TABLE stops_2 (year int, trip int, extra text, leg_no int, km int);
+CREATE TABLE stops_2 (year int NOT NULL, trip int, extra text, leg_no int, km int);
 ALTER TABLE stops_2 DROP COLUMN extra;
 ALTER TABLE stops ATTACH PARTITION stops_2 FOR VALUES IN (2025);
 ALTER TABLE stops_1 ADD CONSTRAINT one FOREIGN KEY (trip, year) REFERENCES trips (id, year);

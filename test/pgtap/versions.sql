@@ -47,7 +47,7 @@ END $$;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost numeric, stay interval);
+CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text NOT NULL, cost numeric, stay interval);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 1000, '1 day'::interval * (i % 7)
 	FROM generate_series(1, 3000) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 100);

@@ -107,7 +107,7 @@ def linear_sigma(statistic, sums, sigma):
 def create(name, neighbors, unit, rows):
     """rows: SQL of (u, g, x, y)."""
     psql("""
-        CREATE TABLE {t} (u int, g int, x float8, y float8);
+        CREATE TABLE {t} (u int, g int NOT NULL, x float8, y float8);
         INSERT INTO {t} {rows};
         SELECT dp_cdp.create_dataset('{t}', neighbors => '{neighbors}', default_rho => {rho}, max_groups => 2, max_rows => {m});
         SELECT dp_cdp.protect_table('{t}', '{t}', {unit}, each_row => {unit} IS NULL);

@@ -27,7 +27,7 @@ CHECKS = 200
 def set_up(name, rows, neighbors, keys):
     """rows: SQL of (unit, group, x)."""
     psql("""
-        CREATE TABLE {t} (u int, g int, x int);
+        CREATE TABLE {t} (u int, g int NOT NULL, x int);
         INSERT INTO {t} {rows};
         SELECT dp_cdp.create_dataset('{t}', neighbors => '{neighbors}', default_rho => {rho},
                                      max_groups => 3, max_rows => 2);

@@ -26,7 +26,7 @@ BINS = {"number": 257, "date": 4800}
 SET_UP = """
     SELECT dp_cdp.create_dataset('add', default_rho => %(rho)g, max_rows => 10, max_groups => 3);
     SELECT dp_cdp.create_dataset('swap', default_rho => %(rho)g, max_rows => 10, max_groups => 5, neighbors => 'replace_one');
-    CREATE TABLE add (unit int, g int, x int, d date);
+    CREATE TABLE add (unit int, g int NOT NULL, x int, d date);
     CREATE TABLE swap (LIKE add);
     SELECT dp_cdp.protect_table(t::regclass, t, 'unit'), dp_cdp.set_keys(t::regclass, 'g', ARRAY[0, 1, 2]) FROM unnest('{add,swap}'::text[]) t;
     CREATE FUNCTION label(query text, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -40,7 +40,7 @@ COLUMNS = (("count", "count(*)", 1, 1), ("sum", "sum(x)", 10, 1), ("numeric sum"
 def create(name, rows):
     """rows: of group g, SQL"""
     psql("""
-        CREATE TABLE {t} (g int, x int);
+        CREATE TABLE {t} (g int NOT NULL, x int);
         INSERT INTO {t} SELECT g, 1 + g % 10 FROM generate_series(1, {groups}) g, generate_series(1, {rows}) i;
         SELECT dp_cdp.create_dataset('{t}', reuse => '1 day', min_rho => 1e-9);
         SELECT dp_cdp.protect_table('{t}', '{t}', each_row => true);

@@ -58,7 +58,7 @@ def probabilities(noise, counts, last):
 def create(name, neighbors, unit, grouped):
     """g = 1 has COUNTS rows of each value, all of a unit in one group and of one value; declared are all values."""
     psql("""
-        CREATE TABLE {n} (u int, g int, v text);
+        CREATE TABLE {n} (u int, g int NOT NULL, v text NOT NULL);
         INSERT INTO {n} SELECT row_number() OVER () / {rows}, 1, chr(96 + i::int) FROM unnest(ARRAY{counts}) WITH ORDINALITY c (n, i), generate_series(1, n);
         -- so many units more that each has rows in one bin only
         UPDATE {n} SET u = ascii(v) * 1000 + u;

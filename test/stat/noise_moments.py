@@ -118,7 +118,7 @@ def set_up(dataset, rows, unit_mode, neighbors):
     values = ",\n".join("(%d, %d, %s, %s, %s)" % (u, g, literal(i), literal(f), literal(n))
                         for u, g, i, f, n in rows)
     psql("""
-        CREATE TABLE {t} (u int, g int, i int, f float8, n numeric);
+        CREATE TABLE {t} (u int, g int NOT NULL, i int, f float8, n numeric);
         INSERT INTO {t} VALUES {values};
         SELECT dp_cdp.create_dataset('{t}', default_rho => 0.5, neighbors => '{neighbors}',
                                      max_groups => {groups}, max_rows => {rows});

@@ -185,7 +185,7 @@ def check(tap, title, xs, ys, rho, delta, share, runs):
 
 def create(name, relation, unit, rows, keys, limits=HARD):
     psql("""
-        CREATE TABLE {t} (u int, g int, x int);
+        CREATE TABLE {t} (u int, g int NOT NULL, x int);
         INSERT INTO {t} VALUES {values};
         SELECT dp_cdp.create_dataset('{t}', neighbors => '{relation}', delta => 0.999,
                                      default_delta => 0.001, {limits});

@@ -126,8 +126,8 @@ def truths(sql, keys, columns):
 
 def adult(tap):
     if not load(tap, "adult", """
-            id int, age int, workclass text, fnlwgt int, education text, education_num int,
-            marital_status text, occupation text, relationship text, race text, sex text,
+            id int, age int, workclass text, fnlwgt int, education text NOT NULL, education_num int,
+            marital_status text, occupation text, relationship text, race text, sex text NOT NULL,
             capital_gain int, capital_loss int, hours_per_week int, native_country text, income text"""):
         return
     psql("""
@@ -188,7 +188,7 @@ def adult(tap):
 def restaurant(tap):
     if not load(tap, "restaurant_week", """
             "VisitorId" int, "Time entered" text, "Time spent (minutes)" int,
-            "Money spent (euros)" int, "Day" int"""):
+            "Money spent (euros)" int, "Day" int NOT NULL"""):
         return
     psql("""
         SELECT dp_cdp.create_dataset('restaurant', default_rho => %r, max_groups => 7, max_rows => 1);

@@ -36,7 +36,7 @@ TOTALS = (-0.5, 0.75)
 def create(name, neighbors, rows, groups):
     """t, u, x: bounds -1 .. 1; every table id has units and groups of its own."""
     psql("""
-        CREATE TABLE {n} (id int, unit int, k int, x float8, y float8, r int);
+        CREATE TABLE {n} (id int, unit int, k int NOT NULL, x float8, y float8, r int);
         INSERT INTO {n} SELECT id, unit, k, a, b, r FROM (
             SELECT id, unit, r, abs(hashint8extended(r, id + 1)) % 4 AS k,
                    ('{{-1,1,1,1,-7,7,0.5,-0.3,0,Infinity,-Infinity,NaN,NULL}}'::float8[])[1 + abs(hashint8extended(r * 7 + unit, id + 2)) % 13] AS a,

@@ -18,9 +18,11 @@ SELECT dp_cdp.create_dataset('d', max_groups => 2, max_rows => 2);
 SELECT dp_cdp.set_budget('d', r, rho => 1000) FROM unnest('{ana,postgres}'::regrole[]) r;
 CREATE TABLE visits AS SELECT p AS unit, 'p' || p AS named, k, v
 	FROM generate_series(1, 500) p, generate_series(0, 9) k, generate_series(1, 10) v;
+ALTER TABLE visits ALTER k SET NOT NULL;
 CREATE TABLE crowd AS SELECT p AS unit, p % 7 AS k FROM generate_series(1, 30000) p, generate_series(1, 2);
 CREATE TABLE persons AS SELECT p AS unit, p % 3 AS area FROM generate_series(1, 2000) p;
 CREATE TABLE visits_named AS SELECT * FROM visits;
+ALTER TABLE visits_named ALTER k SET NOT NULL;
 SELECT dp_cdp.protect_table(t, 'd', 'unit') FROM unnest('{visits,persons,crowd}'::regclass[]) t;
 SELECT dp_cdp.protect_table('visits_named', 'd', 'named');
 SELECT dp_cdp.set_keys(t, 'k', ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) FROM unnest('{visits,visits_named}'::regclass[]) t;

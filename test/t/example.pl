@@ -23,6 +23,7 @@ CREATE EXTENSION dp_cdp;
 CREATE ROLE alice LOGIN;
 CREATE TABLE visits AS
 SELECT i % 5000 AS patient_id, (ARRAY['cardiology', 'neurology', 'surgery'])[1 + i % 3] AS dept FROM generate_series(1, 20000) i;
+ALTER TABLE visits ALTER dept SET NOT NULL;
 SELECT dp_cdp.create_dataset('clinic', rho => 1);
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['cardiology', 'neurology', 'radiology', 'surgery']);

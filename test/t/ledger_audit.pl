@@ -14,7 +14,7 @@ $node->safe_psql('test', q{
 	GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba;
 	GRANT CREATE ON SCHEMA public TO dba;
 	SET SESSION AUTHORIZATION dba;
-	CREATE TABLE visits (patient int, dept text, cost numeric);
+	CREATE TABLE visits (patient int, dept text NOT NULL, cost numeric);
 	INSERT INTO visits SELECT i, 'a', i FROM generate_series(1, 100) i;
 	CREATE TABLE patients (patient int, sex text);
 	SELECT dp_cdp.create_dataset('d', max_groups => 5, max_rows => 5);

@@ -33,7 +33,7 @@ INSERT INTO secrets SELECT i FROM generate_series(1, 1000) i;
 CREATE TABLE days (day date, kind text);
 INSERT INTO days SELECT DATE '2000-01-01' + i, 'kind ' || i % 3 FROM generate_series(1, $groups / 5) i;
 GRANT SELECT ON shops, days TO ana;
-CREATE TABLE visits (patient int, shop int NOT NULL, place int, secret int REFERENCES secrets, day date, name text);
+CREATE TABLE visits (patient int, shop int NOT NULL, place int, secret int REFERENCES secrets, day date, name text NOT NULL);
 INSERT INTO visits SELECT i, i, i, i % 1000 + 1, DATE '2000-01-01' + i % 1000, 'name ' || i % 1000 FROM generate_series(1, $groups) i;
 ALTER TABLE visits ADD FOREIGN KEY (shop) REFERENCES shops;
 CREATE TABLE parts (patient int, shop int) PARTITION BY HASH (patient);
@@ -181,7 +181,7 @@ refused("SELECT " . join(', ', @keys, $one) . " FROM (SELECT patient, " . join('
 
 # keys that are too long together for bounding, which would leave their rows out
 $node->safe_psql('test', q{
-	CREATE TABLE letters (person int, a text, b text);
+	CREATE TABLE letters (person int, a text NOT NULL, b text NOT NULL);
 	INSERT INTO letters SELECT i, repeat('a', 40000), repeat('b', 40000) FROM generate_series(1, 100) i;
 	SELECT dp_cdp.protect_table('letters', 'd', 'person');
 	SELECT dp_cdp.set_keys('letters', 'a', ARRAY[repeat('a', 40000)]), dp_cdp.set_keys('letters', 'b', ARRAY[repeat('b', 40000)])});

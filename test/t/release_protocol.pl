@@ -24,7 +24,7 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO owner1;
 	GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 	SET SESSION AUTHORIZATION owner1;
-	CREATE TABLE visits (id int, patient int, dept text, cost numeric);
+	CREATE TABLE visits (id int, patient int, dept text NOT NULL, cost numeric);
 	INSERT INTO visits SELECT i, i, substr('abc', 1 + i % 3, 1), i FROM generate_series(1, 100) i;
 	SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, max_groups => 5, max_rows => 5);
 	SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);

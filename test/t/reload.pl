@@ -24,7 +24,7 @@ $node->safe_psql('clinic', q{
 	GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO etl;
 	SELECT count(*) FROM dp_cdp.harden();
 	SET ROLE etl;
-	CREATE TABLE app.visits (patient int NOT NULL, dept text, cost numeric(9,2));
+	CREATE TABLE app.visits (patient int NOT NULL, dept text NOT NULL, cost numeric(9,2));
 	INSERT INTO app.visits SELECT i % 500, 'd' || i % 3, i % 100 FROM generate_series(1, 5000) i;
 	SELECT dp_cdp.create_dataset('clinic', rho => 1000, delta => 1e-5, max_groups => 5, max_rows => 5);
 	SELECT dp_cdp.protect_table('app.visits', 'clinic', unit => 'patient');

@@ -20,6 +20,7 @@ CREATE TABLE v (person int NOT NULL, x int NOT NULL);
 INSERT INTO v SELECT i, i % 2000 FROM generate_series(1, 60000) i;
 CREATE TABLE b AS SELECT person, x, md5(person::text) AS name FROM v;
 CREATE TABLE w AS SELECT * FROM v WHERE person <= 5000;
+ALTER TABLE w ALTER x SET NOT NULL;
 CREATE TABLE places (x int, y int);
 INSERT INTO places SELECT i, i FROM generate_series(1, 20000) i;
 GRANT SELECT ON places TO ana;

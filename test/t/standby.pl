@@ -16,7 +16,7 @@ CREATE ROLE payer LOGIN; CREATE ROLE boss LOGIN SUPERUSER;
 CREATE FUNCTION stuck(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
 	'BEGIN IF x = 77 THEN PERFORM pg_sleep(600); END IF; RETURN x; END';
 SELECT dp_cdp.allow_function('stuck(int)');
-CREATE TABLE visits (patient int, dept text, cost numeric);
+CREATE TABLE visits (patient int, dept text NOT NULL, cost numeric);
 INSERT INTO visits SELECT i, 'd' || i % 3, i % 10 FROM generate_series(1, 1000) i;
 CREATE TABLE days (patient int, day date, weight int);
 INSERT INTO days SELECT i, '2025-01-01'::date + i % 300, i % 100 FROM generate_series(1, 1000) i;

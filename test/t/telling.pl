@@ -15,7 +15,7 @@ $node->safe_psql('test', <<'EOC');
 CREATE ROLE ana LOGIN;
 CREATE ROLE bea LOGIN;
 CREATE ROLE dba LOGIN;
-CREATE TABLE visits (patient int, dept text, cost int);
+CREATE TABLE visits (patient int, dept text NOT NULL, cost int);
 INSERT INTO visits SELECT i, 'd' || i % 3, i FROM generate_series(1, 2000) i;
 CREATE TABLE depts (dept text);
 INSERT INTO depts VALUES ('d0'), ('d1'), ('d2');

@@ -86,7 +86,7 @@ CREATE ROLE dba;
 GRANT CREATE ON SCHEMA public TO dba;
 CREATE ROLE bob LOGIN;
 SET SESSION AUTHORIZATION dba;
-CREATE TABLE visits (patient int, dept text, cost float8);
+CREATE TABLE visits (patient int, dept text NOT NULL, cost float8);
 INSERT INTO visits SELECT i, 'a', 1 FROM generate_series(1, 1000) i;
 SELECT dp_cdp.create_dataset('clinic', rho => 5, default_rho => 0.5);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');

@@ -112,7 +112,7 @@ def cube():
     keys = ("sex", "race", "education")
     rho = RHOS[0]
     for key in keys:
-        psql(f"SELECT dp_cdp.set_keys('adult', '{key}', (SELECT array_agg(DISTINCT {key} ORDER BY {key}) FROM adult))")
+        psql(f"ALTER TABLE adult ALTER {key} SET NOT NULL; SELECT dp_cdp.set_keys('adult', '{key}', (SELECT array_agg(DISTINCT {key} ORDER BY {key}) FROM adult))")
     names = ", ".join(keys)
     group = f"concat_ws('/', {names}), GROUPING({names})"
     exact = {tuple(row[:2]): float(row[2]) for row in psql(f"SELECT {group}, count(*) FROM adult GROUP BY CUBE ({names})")}

@@ -8,9 +8,7 @@
  * no row can have another value there is nothing to hold them to, so that a set asks what
  * the same GROUP BY asks by itself, and shares its kept answers.
  *
- * Invariants:
- * - It follows from types and constraints, on which a plan depends, and never from rows.
- * - No function of a table's owner runs as who asks, who only plans.
+ * Invariant: it follows from types and constraints, on which a plan depends, and never from rows.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -46,43 +44,6 @@ enum_values(Oid type)
 
 	ReleaseCatCacheList(list);
 	return n;
-}
-
-/* Tells whether a function may not be run as who asks: the table's owner may have written it. */
-static bool
-is_of_users(Oid function, void *context)
-{
-	return function >= FirstGenbkiObjectId;
-}
-
-static bool
-calls_of_users(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return check_functions_in_node(node, is_of_users, NULL) || expression_tree_walker(node, calls_of_users, NULL);
-}
-
-/* Adds what the CHECK constraints say that hold for all rows of a table, and of what inherits from it. */
-static List *
-checks_of(Relation rel)
-{
-	TupleConstr *constr = RelationGetDescr(rel)->constr;
-	List	   *checks = NIL;
-
-	for (int i = 0; constr != NULL && i < constr->num_check; i++)
-	{
-		Node	   *check;
-
-		if (!constr->check[i].ccvalid || constr->check[i].ccnoinherit)
-			continue;
-		check = stringToNode(constr->check[i].ccbin);
-		if (calls_of_users(check, NULL))
-			continue;
-		check = eval_const_expressions(NULL, check);
-		checks = list_concat(checks, make_ands_implicit((Expr *) canonicalize_qual((Expr *) check, true)));
-	}
-	return checks;
 }
 
 /* Tells whether some table, or what inherits from it, checks no constraints. */
@@ -156,7 +117,7 @@ is_checked(DpLevel *level, Node *expr, const Const *list)
 		return false;
 	rel = table_open(origin.relid, AccessShareLock);
 	in = as_constraint(rel, origin.attnum, list);
-	proved = in != NULL && predicate_implied_by(list_make1(in), checks_of(rel), true);
+	proved = in != NULL && predicate_implied_by(list_make1(in), dp_checks_of(rel), true);
 	table_close(rel, NoLock);
 	return proved;
 }

@@ -102,7 +102,8 @@ add_policy(DpColumn *column, Oid type, DpKeyValues *keys)
 		keys->beyond = keys->n + column->nkeys;
 	if (!column->has_keys || column->keytype != type)
 		return false;
-	dp_key_values_add_list(keys, column->keys, column->key_nulls, column->nkeys);
+	dp_key_values_add_list(keys, column->keys, column->nkeys);
+	keys->null_key |= column->null_key;
 	return true;
 }
 
@@ -459,7 +460,7 @@ dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 		dp_key_values_restrict(&keys, expr, level);
 		set = dp_make_key_set();
 		set->domain = array_const(&keys);
-		set->null_key = keys.null_key;
+		set->null_key = keys.null_key && !dp_expression_never_null(level, expr);
 		count_values(&keys);
 	}
 	MemoryContextDelete(scratch);

@@ -86,7 +86,7 @@ extern void dp_refuse_distinct(DpLevel *level, Aggref *agg) __attribute__((noret
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether an expression over what the level reads is not NULL in any row. */
+/* Tells whether an expression over what the level reads is not NULL in any row that satisfies its conditions. */
 extern bool dp_expression_never_null(DpLevel *level, Node *expr);
 
 /* ------------------------------------------------------------------------

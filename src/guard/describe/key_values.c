@@ -99,7 +99,7 @@ dp_key_values_add(DpKeyValues *keys, Datum value)
 }
 
 void
-dp_key_values_add_list(DpKeyValues *keys, const Datum *values, const bool *nulls, int n)
+dp_key_values_add_list(DpKeyValues *keys, const Datum *values, int n)
 {
 	/* those by value have one form, and take the same room each */
 	bool		as_they_are = keys->canonical == NULL && keys->typbyval &&
@@ -112,9 +112,7 @@ dp_key_values_add_list(DpKeyValues *keys, const Datum *values, const bool *nulls
 	}
 	for (int i = 0; i < n; i++)
 	{
-		if (nulls[i])
-			keys->null_key = true;
-		else if (as_they_are)
+		if (as_they_are)
 		{
 			keys->values[keys->n++] = values[i];
 			keys->memory += DP_KEY_MEMORY;

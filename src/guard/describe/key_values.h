@@ -45,8 +45,8 @@ extern void dp_key_values_refuse(const DpKeyValues *keys, int64 n) __attribute__
 /* Adds a value in its canonical form, unless no row can have it; ZC002 where there is no room for it. */
 extern void dp_key_values_add(DpKeyValues *keys, Datum value);
 
-/* Adds values, in their order; a NULL is noted. */
-extern void dp_key_values_add_list(DpKeyValues *keys, const Datum *values, const bool *nulls, int n);
+/* Adds values, in their order. */
+extern void dp_key_values_add_list(DpKeyValues *keys, const Datum *values, int n);
 
 /* Adds the integers from low to high as values of the list's type; returns false when they are too many. */
 extern bool dp_key_values_add_range(DpKeyValues *keys, int64 low, int64 high);

@@ -302,9 +302,7 @@ declared_list(DpShadow *s, Var *column)
 	item->policy = policy;
 	item->listed = palloc0(sizeof(DpListedValue));
 	item->listed->column = var;
-	/* NULL is the last one */
-	item->hides_null = policy->nkeys == 0 || !policy->key_nulls[policy->nkeys - 1];
-	item->listed->null_listed = !item->hides_null || origin.may_be_null;
+	item->listed->null_listed = policy->null_key || origin.may_be_null;
 	return item;
 }
 
@@ -316,26 +314,21 @@ dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
 	Oid			type = item->column->vartype;
 	Oid			collation = item->column->varcollid;
 	int			n;
+	bool		with_null;
 	Datum	   *values;
 	bool	   *nulls;
 
 	if (item->values != NULL)
 		return;
-	n = policy->nkeys - (item->hides_null ? 0 : 1);
+	n = policy->nkeys;
+	with_null = policy->null_key && dp_shadow_may_be_null(s, (Node *) item->column);
 	values = palloc_extended((n + 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
 	nulls = palloc0(n + 1);
 	memcpy(values, policy->keys, n * sizeof(Datum));
 	values[n] = (Datum) 0;
 	nulls[n] = true;
 	item->listed->list = array_of(type, collation, values, nulls, n);
-
-	/*
-	 * NULL has no group of its own, but an expression may make another value
-	 * of it
-	 */
-	item->values = item->hides_null && dp_is_never_null(s->level->from.query, (Node *) item->listed->column)
-		? (Expr *) item->listed->list
-		: (Expr *) array_of(type, collation, values, nulls, n + 1);
+	item->values = (Expr *) array_of(type, collation, values, nulls, n + with_null);
 	cxt->keys += n;
 	for (int i = 0; i < n; i++)
 		cxt->key_memory += dp_key_memory(values[i], get_typbyval(type), get_typlen(type));

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * never_null.c
- *	  Which expressions are not NULL in any row, so that NULL is no group.
+ *	  Which expressions are not NULL in any row that satisfies the conditions
+ *	  of the level, so that NULL is no group.
  *
  * PostgreSQL's functions that are strict return NULL for NULL alone, but for
  * those that look into JSON.  Infinity and the like, for which some do, have
@@ -18,6 +19,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/read/read.h"
@@ -75,7 +77,8 @@ dp_expression_never_null(DpLevel *level, Node *expr)
 		case T_Const:
 			return !((Const *) expr)->constisnull;
 		case T_Var:
-			return dp_is_never_null(level->from.query, expr);
+			return dp_is_never_null(level->from.query, expr) ||
+				dp_excludes_null((Node *) level->conditions, (Var *) expr);
 		case T_NullTest:
 		case T_BooleanTest:
 		case T_DistinctExpr:

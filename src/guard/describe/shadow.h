@@ -35,7 +35,6 @@ typedef struct DpShadowItem
 	DpColumn   *policy;			/* that declares it, or NULL */
 	DpListedValue *listed;		/* it is declared; rows are held to it where
 								 * it is a key */
-	bool		hides_null;		/* NULL is among the values and not declared */
 	bool		is_key;			/* a key is just that */
 	bool		is_series;		/* values is a function that returns rows */
 	/* where it is in the query of its part */
@@ -175,6 +174,9 @@ extern void dp_shadow_follow_references(DpShadow *s);
  * are filled it returns the condition, of which it has noted the constants.
  */
 extern Node *dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items);
+
+/* value_cells.c: tells whether an expression may be NULL in a row that satisfies the conditions */
+extern bool dp_shadow_may_be_null(DpShadow *s, Node *expr);
 
 /* value_cells.c: adds cells of what the last key asks for NULL, if it asks for nothing else */
 extern void dp_shadow_ask_nulls(DpShadow *s);

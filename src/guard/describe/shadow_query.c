@@ -224,47 +224,11 @@ settle_joins(PartQuery *p, List **refs)
 	}
 }
 
-/*
- * Returns the conditions that NULL is no key where it is not declared, but
- * keys that are made of it are, if they are not NULL.
- */
-static List *
-hide_nulls(PartQuery *p, List *keys)
-{
-	List	   *quals = NIL;
-	ListCell   *lc,
-			   *key;
-
-	foreach(lc, p->s->items)
-	{
-		DpShadowItem *item = lfirst(lc);
-		Expr	   *value;
-		List	   *unless;
-		List	   *any;
-
-		if (!is_of_part(p, item) || item->listed == NULL || !item->hides_null)
-			continue;
-		value = (Expr *) makeVar(item->rti, 1, item->column->vartype, -1, item->column->varcollid, 0);
-		dp_set_nulled_by((Var *) value, item->join_rti);
-		any = list_make1(dp_is_not_null(value));
-		unless = matches(p, item->joins);
-		if (unless != NIL)
-			any = lappend(any, make_notclause(make_ands_explicit(unless)));
-		foreach(key, item->is_key ? NIL : keys)
-		{
-			if (bms_is_member(item->number, pull_varnos(NULL, lfirst(key))))
-				any = lappend(any, dp_is_not_null((Expr *) renumber(lfirst(key), p)));
-		}
-		quals = lappend(quals, list_length(any) == 1 ? linitial(any) : (void *) makeBoolExpr(OR_EXPR, any, -1));
-	}
-	return quals;
-}
-
 static FromExpr *
-make_from(PartQuery *p, List *keys)
+make_from(PartQuery *p)
 {
 	List	   *refs = NIL;
-	List	   *quals;
+	List	   *quals = NIL;
 	Node	   *tree;
 	ListCell   *lc;
 
@@ -297,7 +261,6 @@ make_from(PartQuery *p, List *keys)
 		if (is_of_part(p, item) && !bms_is_empty(item->joins) && (item->rte != NULL) == tables)
 			tree = append_item(p, tree, item);
 	}
-	quals = hide_nulls(p, keys);
 	foreach(lc, p->s->conditions)
 	{
 		DpShadowCondition *condition = lfirst(lc);
@@ -349,7 +312,7 @@ dp_shadow_query(DpShadow *s, int part, List *keys)
 	Query	   *query = dp_new_select();
 	PartQuery	p = {s, part, query, 0};
 
-	query->jointree = make_from(&p, keys);
+	query->jointree = make_from(&p);
 	dp_shadow_show_keys(query, (List *) renumber((Node *) keys, &p));
 	return query;
 }

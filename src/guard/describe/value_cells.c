@@ -210,33 +210,14 @@ put_constants(Node *node, DpShadow *s)
 	return expression_tree_mutator(node, put_constants, s);
 }
 
-/* Tells whether a condition holds for no row in which the column is NULL. */
-static bool
-excludes_null(const DpShadowCondition *condition, Var *column)
-{
-	ListCell   *lc;
-
-	if (!bms_is_empty(condition->joins) || !bms_is_member(column->varno, find_nonnullable_rels(condition->expr)))
-		return false;
-	/* of the columns of its entry, that it reads this one alone */
-	foreach(lc, pull_var_clause(condition->expr, PVC_RECURSE_PLACEHOLDERS))
-	{
-		Var		   *var = lfirst(lc);
-
-		if (var->varno == column->varno && !equal(var, column))
-			return false;
-	}
-	return true;
-}
-
 static bool
 any_var_walker(Node *node, void *context)
 {
 	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, any_var_walker, context));
 }
 
-static bool
-may_be_null(DpShadow *s, Node *expr)
+bool
+dp_shadow_may_be_null(DpShadow *s, Node *expr)
 {
 	ListCell   *lc;
 
@@ -245,7 +226,9 @@ may_be_null(DpShadow *s, Node *expr)
 		return false;
 	foreach(lc, IsA(expr, Var) ? s->conditions : NIL)
 	{
-		if (excludes_null(lfirst(lc), (Var *) expr))
+		const DpShadowCondition *condition = lfirst(lc);
+
+		if (bms_is_empty(condition->joins) && dp_excludes_null(condition->expr, (Var *) expr))
 			return false;
 	}
 	return true;
@@ -326,7 +309,7 @@ add_list(DpShadow *s, DpShadowCells *cells)
 		cells->numbers = lappend(cells->numbers, number_of(cells, lfirst(lc)));
 	/* it stands for no column, but what a list is for */
 	item->column = makeVar(item->number, 1, cells->is_truth ? BOOLOID : INT4OID, -1, InvalidOid, 0);
-	item->values = cell_numbers(cells, may_be_null(s, cells->expr));
+	item->values = cell_numbers(cells, dp_shadow_may_be_null(s, cells->expr));
 	if (IsA(cells->expr, Var))
 		item->joins = dp_shadow_item(s, ((Var *) cells->expr)->varno)->joins;
 	while ((join = bms_next_member(item->joins, join)) >= 0)

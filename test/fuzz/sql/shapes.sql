@@ -56,17 +56,18 @@ SELECT format($$
 INSERT INTO %1$s.buyers SELECT person, CASE WHEN region IN ('east', 'west') THEN region ELSE 'west' END, home, age FROM y.buyers WHERE person <= 150;
 INSERT INTO %1$s.buyers VALUES (777, 'east', 1, 40);
 INSERT INTO %1$s.sales SELECT person %% 150 + 1, shop, item, channel, grade, cost, paid, day, code, seen, n, coin
-	FROM (SELECT row_number() OVER () AS person, y.* FROM y.sales y WHERE cost < 2 AND grade < 4 AND code IN ('k1', 'k2', 'k3')
+	FROM (SELECT row_number() OVER () AS person, y.* FROM y.sales y WHERE cost < 2 AND grade < 4 AND (code IS NULL OR code IN ('k1', 'k2', 'k3'))
 		AND (channel IS NULL OR channel IN ('web', 'shop', 'phone')) LIMIT 280) y
 		(person, old, shop, item, channel, grade, cost, paid, day, code, seen, n, coin);
 INSERT INTO %1$s.sales VALUES (777, 1, 'nut', 'web', 1, 1.5, true, '2024-03-30', 'k1', '2024-03-30 12:00', 1, true),
-	(777, 3, NULL, NULL, 3, 0.5, NULL, '2024-04-02', 'k2', '2024-03-31 01:30 UTC', 2, false);
+	(777, 3, NULL, NULL, 3, 0.5, NULL, '2024-04-02', NULL, '2024-03-31 01:30 UTC', 2, false);
 SELECT dp_cdp.protect_table('%1$s.buyers', '%1$s', unit => 'person');
 SELECT dp_cdp.protect_table('%1$s.sales', '%1$s', unit => 'person');
 SELECT dp_cdp.set_keys('%1$s.buyers', 'region', ARRAY['east', 'west']);
 SELECT dp_cdp.set_keys('%1$s.sales', 'channel', ARRAY['web', 'shop', 'phone', NULL]);
 SELECT dp_cdp.set_keys('%1$s.sales', 'grade', ARRAY[1, 2, 3]);
 SELECT dp_cdp.set_keys('%1$s.sales', 'cost', ARRAY[0.5, 1.5]);
+-- NULL is a key of it, too
 SELECT dp_cdp.set_keys('%1$s.sales', 'code', ARRAY['k1', 'k2', 'k3']);
 SELECT dp_cdp.set_bounds('%1$s.sales', 'cost', 0, 2);
 GRANT SELECT ON %1$s.v_sales, %1$s.v_paid TO fuzz_analyst;

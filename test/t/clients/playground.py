@@ -103,6 +103,7 @@ def counts():
     # the superuser's own answers would have no noise: a role asks
     sql(f"""CREATE TABLE play AS SELECT i AS person, j AS place FROM (VALUES {values}) v (i, j, n), generate_series(1, n);
         SELECT dp_cdp.create_dataset('play', rho => 1e6, delta => 0.1); SELECT dp_cdp.protect_table('play', 'play', unit => 'person');
+        ALTER TABLE play ALTER place SET NOT NULL;
         SELECT dp_cdp.set_keys('play', 'place', ARRAY[{','.join(map(str, range(groups)))}]);
         CREATE ROLE player; SELECT dp_cdp.set_budget('play', 'player', rho => 1e6);""")
     near(told["truth"], [row[1] for row in sql("SELECT place, count(*) FROM play GROUP BY 1 ORDER BY 1")], 0, "true counts")

@@ -9,7 +9,7 @@ GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text, ward text, flag boolean,
+CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text NOT NULL, ward text, flag boolean,
 	i4 int, i8 bigint, f8 float8, n numeric(12,2), day date);
 COMMENT ON TABLE visits IS 'one row for each visit';
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), 'w' || i % 2, i % 2 = 0,
@@ -19,7 +19,7 @@ INSERT INTO visits VALUES (3001, 1, 'a', 'rare', true, 1, 1, 'NaN', 'NaN', NULL)
 CREATE VIEW recent AS SELECT id AS visit, patient, dept AS department, n AS cost FROM visits WHERE id > 1000;
 GRANT SELECT ON recent TO analyst1;
 -- for tools that list only tables on which a role has a privilege
-CREATE TABLE admissions (id int PRIMARY KEY, patient int NOT NULL, dept text, cost numeric);
+CREATE TABLE admissions (id int PRIMARY KEY, patient int NOT NULL, dept text NOT NULL, cost numeric);
 INSERT INTO admissions SELECT i, i % 500, substr('abc', 1 + i % 3, 1), 1 FROM generate_series(1, 1000) i;
 
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, delta => 1e-3, default_delta => 1e-6, max_groups => 5, max_rows => 5);
