@@ -50,7 +50,7 @@ SELECT default_rho, min_rho, max_failures, answer_step, release_memory FROM dp_c
 SELECT dp_cdp.alter_dataset('clinic', default_rho => 0.02, min_rho => 1e-12, max_failures => 20, answer_step => '0', release_memory => 0);
 SELECT default_rho, min_rho, max_failures, answer_step, release_memory FROM dp_cdp.datasets WHERE dataset = 'clinic';
 SELECT dp_cdp.create_dataset('limits', min_rho => 0.01, max_failures => 3, answer_step => '1 hour', release_memory => 64, pull_rows => true);
-SELECT pull_rows, dump_answers, consistent FROM dp_cdp.datasets WHERE dataset = 'limits';
+SELECT pull_rows, reuse_dumped, consistent FROM dp_cdp.datasets WHERE dataset = 'limits';
 SELECT dp_cdp.alter_dataset('limits', max_rows => 4);
 SELECT pull_rows FROM dp_cdp.datasets WHERE dataset = 'limits';
 SELECT dp_cdp.alter_dataset('limits', pull_rows => false, key_delta_share => 0.5);

@@ -104,6 +104,8 @@ SELECT try($$SELECT dp_cdp.alter_dataset('clinic', delta => 1e-12)$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', reset => '{reuse,new_owner}')$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', reset => '{NULL}')$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', reuse => '1 day', reset => '{reuse}')$$);
+SELECT try($$SELECT dp_cdp.alter_dataset('clinic', reuse => '1 month')$$);
+SELECT try($$SELECT dp_cdp.alter_dataset('clinic', reuse => '-1 day')$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', min_rho => 0.001, default_rho => 0.001, reset => '{}')$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', min_rho => 0.02, reset => '{default_rho}')$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', reset => '{default_rho,min_rho}')$$);

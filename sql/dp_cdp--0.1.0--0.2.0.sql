@@ -130,9 +130,9 @@ ALTER TABLE dp_cdp.dataset ADD COLUMN find_bounds float8;
 -- answers that are given again
 ALTER TABLE dp_cdp.dataset ADD COLUMN reuse interval;
 ALTER TABLE dp_cdp.dataset ADD COLUMN forgotten_at timestamptz;
-ALTER TABLE dp_cdp.dataset ADD COLUMN dump_answers boolean NOT NULL DEFAULT false;
-ALTER TABLE dp_cdp.release_log ADD COLUMN kept_rho numeric;
-ALTER TABLE dp_cdp.release_log ADD COLUMN kept_delta numeric;
+ALTER TABLE dp_cdp.dataset ADD COLUMN reuse_dumped boolean NOT NULL DEFAULT false;
+ALTER TABLE dp_cdp.release_log ADD COLUMN reuse_rho numeric;
+ALTER TABLE dp_cdp.release_log ADD COLUMN reuse_delta numeric;
 CREATE TABLE dp_cdp.kept_answer (
 	dataset			text NOT NULL,
 	ledger_id		bigint NOT NULL,		-- of the dataset's cap
@@ -476,8 +476,6 @@ CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
-COMMENT ON AGGREGATE @extschema@.dp_mode(anyelement) IS
-	'most frequent value, by noisy counts; one of the declared keys';
 
 -- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
 -- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).
@@ -499,51 +497,452 @@ CREATE TABLE dp_cdp.standby (
 );
 
 -- Calculators whose definition says more
-COMMENT ON FUNCTION dp_cdp.compose_advanced(float8, float8, bigint, text) IS
-	'epsilon of k times (epsilon, delta)-DP by advanced composition, at compose_advanced_delta. bound: tight '
-	'(also called kov), the least of k epsilon, k m + sqrt(2 k ln(e + sqrt(k) epsilon / delta_slack)) epsilon '
-	'and k m + sqrt(2 k ln(1/delta_slack)) epsilon, m = epsilon tanh(epsilon / 2); as printed, the last of '
-	'them with another m: dr16, m = epsilon (e^epsilon - 1) / 2; drv10, m = epsilon (e^epsilon - 1); epsilon '
-	'>= 0 in nats, 0 <= delta_slack <= 1, k >= 1; kov: Kairouz, Oh and Viswanath 2015, Theorem 3.4; dr16: '
-	'Dwork and Rothblum 2016, Theorem 1.1; drv10: Dwork, Rothblum and Vadhan 2010, Theorem III.3';
-COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8, float8, bigint) IS
-	'delta that belongs to compose_advanced of k times (epsilon, delta)-DP, with every bound: 1 - (1 - '
-	'delta)^k (1 - delta_slack); 0 <= delta <= 1, 0 <= delta_slack <= 1, k >= 1; Kairouz, Oh and Viswanath '
-	'2015, Theorem 3.4';
-COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8, float8, float8, text) IS
-	'epsilon at delta of Renyi DP of order alpha. bound: tight, the least that follows, rounded upwards; '
-	'improved, epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0; simple, epsilon + '
-	'ln(1/delta) / (alpha - 1); alpha > 1, epsilon >= 0 of that order in nats, 0 <= delta <= 1; tight: '
-	'Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and Steinke 2020, '
-	'Proposition 12; simple: Mironov 2017, Proposition 3';
-COMMENT ON FUNCTION dp_cdp.rdp_delta(float8, float8, float8, text) IS
-	'delta at target_epsilon of Renyi DP of order alpha, at most 1. bound: tight, the least that follows, '
-	'rounded upwards; improved, exp((alpha - 1) (epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / '
-	'alpha; simple, exp((alpha - 1) (epsilon - target_epsilon)); alpha > 1, epsilon >= 0 of that order in '
-	'nats, target_epsilon >= 0 in nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; '
-	'improved: Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
-COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8[], float8[], float8, text) IS
-	'epsilon at delta of Renyi DP at several orders, by the best of them, each as rdp_epsilon of one. bound: '
-	'tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, 0 <= delta <= 1; tight: '
-	'Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and Steinke 2020, '
-	'Proposition 12; simple: Mironov 2017, Proposition 3';
-COMMENT ON FUNCTION dp_cdp.rdp_delta(float8[], float8[], float8, text) IS
-	'delta at target_epsilon of Renyi DP at several orders, by the best of them, each as rdp_delta of one. '
-	'bound: tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, target_epsilon >= 0 in '
-	'nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and '
-	'Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
 
 -- what is cut by limits that were found
 CREATE FUNCTION @extschema@.dp_error_stddev("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
-	'standard deviation of the error of a private aggregate, free of charge: its noise, and what is cut of a count or sum by a limit that was found, by estimate';
 CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
-	'which share of what people contribute to a private aggregate is cut by the limit that was found for it, by estimate, free of charge; NULL where limits are set';
+COMMENT ON TYPE dp_cdp.zcdp IS
+	'(xi, rho)-zCDP: the Renyi divergence of order alpha is at most xi + rho alpha, for every alpha > 1. Bun and '
+	'Steinke 2016, Definition 1.1';
+COMMENT ON TYPE dp_cdp.mcdp IS
+	'(mu, tau)-mean-concentrated DP: the privacy loss has mean at most mu and is subgaussian around its mean with '
+	'standard tau. Dwork and Rothblum 2016, Definition 2.1';
+COMMENT ON TYPE dp_cdp.approx_dp IS
+	'(epsilon, delta)-differential privacy. Dwork and Roth 2014, Definition 2.4';
+COMMENT ON FUNCTION dp_cdp.zcdp_epsilon(float8, float8, float8, text) IS
+	'smallest epsilon for which (xi, rho)-zCDP is known to imply (epsilon, delta)-DP. Bound is tight, bs36, '
+	'bs36_closed (for delta <= sqrt(pi rho)) or simple. Bound simple: xi + rho + 2 sqrt(rho ln(1/delta)). Takes rho '
+	'>= 0 in nats, 0 <= delta <= 1, xi >= 0 in nats. Source of tight: Canonne, Kamath and Steinke 2020, Corollary '
+	'13. Source of bs36: Bun and Steinke 2016, Lemma 3.6. Source of simple: Bun and Steinke 2016, Lemma 3.5';
+COMMENT ON FUNCTION dp_cdp.zcdp_delta(float8, float8, float8, text) IS
+	'smallest delta for which (xi, rho)-zCDP is known to imply (epsilon, delta)-DP. Bound is tight, bs36 or simple. '
+	'Bound simple: exp(-(epsilon - xi - rho)^2 / (4 rho)). Takes rho >= 0 in nats, epsilon >= 0 in nats, xi >= 0 in '
+	'nats. Source of tight: Canonne, Kamath and Steinke 2020, Proposition 12. Source of bs36: Bun and Steinke 2016, '
+	'Lemma 3.6. Source of simple: Bun and Steinke 2016, Lemma 3.5';
+COMMENT ON FUNCTION dp_cdp.zcdp_rho(float8, float8, float8, text) IS
+	'largest rho for which (xi, rho)-zCDP is known to imply (epsilon, delta)-DP. Bound is tight, bs36 or simple. '
+	'Takes epsilon >= 0 in nats, 0 <= delta <= 1, xi from 0 to epsilon in nats. With bound tight, xi goes up to '
+	'epsilon - ln(1 - delta). Source of tight: Canonne, Kamath and Steinke 2020, Corollary 13. Source of bs36: Bun '
+	'and Steinke 2016, Lemma 3.6. Source of simple: Bun and Steinke 2016, Lemma 3.5';
+COMMENT ON FUNCTION dp_cdp.approx_zcdp_epsilon(float8, float8, float8, float8, text) IS
+	'smallest epsilon for which delta0-approximate (xi, rho)-zCDP is known to imply (epsilon, delta)-DP. Infinity '
+	'where delta <= delta0 and rho > 0. Bound is tight or simple. Takes rho >= 0 in nats, 0 <= delta0 <= 1, 0 <= '
+	'delta <= 1, xi >= 0 in nats. Bun and Steinke 2016, section 8, with Canonne, Kamath and Steinke 2020, Corollary '
+	'13';
+COMMENT ON FUNCTION dp_cdp.approx_zcdp_delta(float8, float8, float8, float8) IS
+	'smallest delta for which delta0-approximate (xi, rho)-zCDP is known to imply (epsilon, delta)-DP. It is delta0 '
+	'+ (1 - delta0) zcdp_delta. Takes rho >= 0 in nats, 0 <= delta0 <= 1, epsilon >= 0 in nats, xi >= 0 in nats. Bun '
+	'and Steinke 2016, section 8, with Canonne, Kamath and Steinke 2020, Proposition 12';
+COMMENT ON FUNCTION dp_cdp.gaussian_rho(float8, float8) IS
+	'rho of Gaussian noise, continuous or discrete: sensitivity^2 / (2 sigma^2). Takes sensitivity >= 0 in the '
+	'answer''s unit, sigma > 0 in the answer''s unit. Bun and Steinke 2016, Proposition 1.6. Source of discrete: '
+	'Canonne, Kamath and Steinke 2020, Theorem 4';
+COMMENT ON FUNCTION dp_cdp.gaussian_sigma_zcdp(float8, float8) IS
+	'standard deviation of the Gaussian noise that is rho-zCDP: sensitivity / sqrt(2 rho). Takes sensitivity >= 0 in '
+	'the answer''s unit, rho >= 0 in nats. Bun and Steinke 2016, Proposition 1.6';
+COMMENT ON FUNCTION dp_cdp.gaussian_gdp(float8, float8) IS
+	'mu of Gaussian noise as Gaussian DP: sensitivity / sigma. Takes sensitivity >= 0 in the answer''s unit, sigma > '
+	'0 in the answer''s unit. Dong, Roth and Su 2019, Theorem 1';
+COMMENT ON FUNCTION dp_cdp.gaussian_mcdp(float8, float8) IS
+	'(mu, tau) of Gaussian noise as mean-concentrated DP: tau = sensitivity / sigma, mu = tau^2 / 2. Takes '
+	'sensitivity >= 0 in the answer''s unit, sigma > 0 in the answer''s unit. Dwork and Rothblum 2016, Theorem 3.2';
+COMMENT ON FUNCTION dp_cdp.gaussian_rdp(float8, float8, float8) IS
+	'Renyi DP of order alpha of Gaussian noise: alpha sensitivity^2 / (2 sigma^2). Takes alpha > 1, sensitivity >= 0 '
+	'in the answer''s unit, sigma > 0 in the answer''s unit. Mironov 2017, Proposition 7';
+COMMENT ON FUNCTION dp_cdp.gaussian_delta(float8, float8, float8) IS
+	'exact delta of Gaussian noise at epsilon: Q(epsilon/mu - mu/2) - e^epsilon Q(epsilon/mu + mu/2). Here mu = '
+	'sensitivity / sigma, and Q is the upper tail of the normal distribution. Takes sensitivity >= 0 in the '
+	'answer''s unit, sigma > 0 in the answer''s unit, epsilon >= 0 in nats. Balle and Wang 2018, Theorem 8';
+COMMENT ON FUNCTION dp_cdp.gaussian_epsilon(float8, float8, float8) IS
+	'exact epsilon of Gaussian noise at delta, the inverse of gaussian_delta. Takes sensitivity >= 0 in the '
+	'answer''s unit, sigma > 0 in the answer''s unit, 0 <= delta <= 1. Balle and Wang 2018, Theorem 8';
+COMMENT ON FUNCTION dp_cdp.gaussian_sigma(float8, float8, float8, text) IS
+	'smallest standard deviation of Gaussian noise that is (epsilon, delta)-DP. Bound is tight (also called '
+	'analytic) or classic. Bound classic: sensitivity sqrt(2 ln(1.25/delta)) / epsilon, for 0 < epsilon <= 1. Takes '
+	'sensitivity >= 0 in the answer''s unit, epsilon >= 0 in nats, 0 <= delta <= 1. Source of tight: Balle and Wang '
+	'2018, Theorem 8. Source of classic: Dwork and Roth 2014, Theorem A.1';
+COMMENT ON FUNCTION dp_cdp.discrete_gaussian_delta(float8, float8, float8) IS
+	'exact delta of discrete Gaussian noise on the integers at epsilon. Takes sensitivity >= 0, a whole number, '
+	'sigma > 0, the parameter of the discrete Gaussian, and epsilon >= 0 in nats. Canonne, Kamath and Steinke 2020, '
+	'Theorem 7';
+COMMENT ON FUNCTION dp_cdp.gdp_delta(float8, float8) IS
+	'exact delta of mu-Gaussian DP at epsilon. Takes mu >= 0, epsilon >= 0 in nats. Dong, Roth and Su 2019, '
+	'Corollary 2.13. Balle and Wang 2018, Theorem 8';
+COMMENT ON FUNCTION dp_cdp.gdp_epsilon(float8, float8) IS
+	'exact epsilon of mu-Gaussian DP at delta, at least 0. Takes mu >= 0, 0 <= delta <= 1. Dong, Roth and Su 2019, '
+	'Corollary 2.13. Balle and Wang 2018, Theorem 8';
+COMMENT ON FUNCTION dp_cdp.gdp_mu(float8, float8) IS
+	'largest mu for which mu-Gaussian DP implies (epsilon, delta)-DP. Takes epsilon >= 0 in nats, 0 <= delta <= 1. '
+	'Dong, Roth and Su 2019, Corollary 2.13. Balle and Wang 2018, Theorem 8';
+COMMENT ON FUNCTION dp_cdp.gdp_to_zcdp(float8) IS
+	'rho of mu-Gaussian DP: mu^2 / 2. The converse does not hold: no bound for Gaussian DP applies to a rho. Takes '
+	'mu >= 0. Dong, Roth and Su 2019, Corollary B.6';
+COMMENT ON FUNCTION dp_cdp.mcdp_to_zcdp(float8, float8) IS
+	'(rho, xi) of (mu, tau)-mean-concentrated DP: rho = tau^2 / 2, xi = mu - tau^2 / 2. This xi may be negative: '
+	'take 0 before group privacy. Takes mu >= 0, tau >= 0. Bun and Steinke 2016, Lemma 4.2';
+COMMENT ON FUNCTION dp_cdp.zcdp_to_mcdp(float8, float8) IS
+	'(mu, tau) of (xi, rho)-zCDP: mu = xi + rho and tau^2 = 2 (e^s - 1), with s = xi + 2 rho. From s = 1 on, tau^2 '
+	'is at most 4 (e - 1) s^2. Takes rho >= 0 in nats, xi >= 0 in nats. Bun and Steinke 2016, Lemma 4.3, with '
+	'constants';
+COMMENT ON FUNCTION dp_cdp.mcdp_delta(float8, float8, float8) IS
+	'delta for which (mu, tau)-mean-concentrated DP implies (epsilon, delta)-DP. It is exp(-(epsilon - mu)^2 / (2 '
+	'tau^2)). Takes mu >= 0, tau >= 0, epsilon >= 0 in nats. Dwork and Rothblum 2016, Corollary 3.1';
+COMMENT ON FUNCTION dp_cdp.mcdp_epsilon(float8, float8, float8) IS
+	'epsilon for which (mu, tau)-mean-concentrated DP implies (epsilon, delta)-DP. It is mu + tau sqrt(2 '
+	'ln(1/delta)). Takes mu >= 0, tau >= 0, 0 <= delta <= 1. Dwork and Rothblum 2016, Corollary 3.1';
+COMMENT ON FUNCTION dp_cdp.pure_to_zcdp(float8, text) IS
+	'rho of epsilon-DP. Bound tight: epsilon tanh(epsilon / 2). Bound standard: epsilon^2 / 2. Takes epsilon >= 0 in '
+	'nats. Source of tight: Steinke 2024, Theorem 5. Source of standard: Bun and Steinke 2016, Proposition 1.4';
+COMMENT ON FUNCTION dp_cdp.pure_to_mcdp(float8, text) IS
+	'(mu, tau) of epsilon-DP as mean-concentrated DP: tau = epsilon, and mu follows from bound. Bound tight: epsilon '
+	'tanh(epsilon / 2). Bound standard: epsilon (e^epsilon - 1) / 2. Takes epsilon >= 0 in nats. Source of tight: '
+	'Kairouz, Oh and Viswanath 2015, Theorem 3.4. Source of standard: Dwork and Rothblum 2016, Theorem 3.5';
+COMMENT ON FUNCTION dp_cdp.pure_to_rdp(float8, float8) IS
+	'Renyi DP of order alpha of epsilon-DP: ln(cosh((alpha - 1/2) epsilon) / cosh(epsilon / 2)) / (alpha - 1). Takes '
+	'alpha > 1, epsilon >= 0 in nats. Bun and Steinke 2016, Proposition 3.3. Steinke 2024, Theorem 4';
+COMMENT ON FUNCTION dp_cdp.zcdp_to_pure(float8, float8) IS
+	'epsilon of (xi, rho)-zCDP as pure DP: xi where rho = 0, else Infinity. Takes rho >= 0 in nats, xi >= 0 in nats. '
+	'Bun and Steinke 2016, Lemma 3.2';
+COMMENT ON FUNCTION dp_cdp.zcdp_to_rdp(float8, float8, float8) IS
+	'Renyi DP of order alpha of (xi, rho)-zCDP: xi + rho alpha. Takes alpha > 1, rho >= 0 in nats, xi >= 0 in nats. '
+	'Bun and Steinke 2016, Definition 1.1';
+COMMENT ON FUNCTION dp_cdp.laplace_to_zcdp(float8) IS
+	'rho of Laplace noise of scale sensitivity / epsilon: epsilon + e^-epsilon - 1. Takes epsilon >= 0 in nats. '
+	'Harrison and Manurangsi 2025';
+COMMENT ON FUNCTION dp_cdp.bounded_range_to_zcdp(float8, text) IS
+	'rho of an eta-bounded-range mechanism, such as the exponential mechanism. Bound tight (also called min): the '
+	'lesser of eta^2 / 8 and eta tanh(eta / 2). Bound standard: eta^2 / 8. Bound kl, the divergence of order 1 '
+	'alone: eta / (e^eta - 1) - 1 - ln(eta / (e^eta - 1)). Takes eta >= 0 in nats. Cesar and Rogers 2021, Lemma 3.2';
+COMMENT ON FUNCTION dp_cdp.approx_to_zcdp(float8, float8, text) IS
+	'rho for which (epsilon, delta)-DP implies delta-approximate rho-zCDP. Bound tight: epsilon tanh(epsilon / 2). '
+	'Bound standard: epsilon^2 / 2. Takes epsilon >= 0 in nats, 0 <= delta <= 1. Bun and Steinke 2016, Proposition '
+	'1.13. Source of tight: Steinke 2024, Theorem 5';
+COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8, float8, float8, text) IS
+	'epsilon at delta of Renyi DP of order alpha. Bound tight: the least that follows, rounded upwards. Bound '
+	'improved: epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0. Bound simple: epsilon + '
+	'ln(1/delta) / (alpha - 1). Takes alpha > 1, epsilon >= 0 of that order in nats, 0 <= delta <= 1. Source of '
+	'tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3. Source of improved: Canonne, Kamath and Steinke '
+	'2020, Proposition 12. Source of simple: Mironov 2017, Proposition 3';
+COMMENT ON FUNCTION dp_cdp.rdp_delta(float8, float8, float8, text) IS
+	'delta at target_epsilon of Renyi DP of order alpha, at most 1. Bound tight: the least that follows, rounded '
+	'upwards. Bound improved: exp((alpha - 1) (epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / alpha. Bound '
+	'simple: exp((alpha - 1) (epsilon - target_epsilon)). Takes alpha > 1, epsilon >= 0 of that order in nats, '
+	'target_epsilon >= 0 in nats. Source of tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3. Source '
+	'of improved: Canonne, Kamath and Steinke 2020, Proposition 12. Source of simple: Mironov 2017, Proposition 3';
+COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8[], float8[], float8, text) IS
+	'epsilon at delta of Renyi DP at several orders, by the best of them. Each counts as rdp_epsilon of one. Bound '
+	'is tight, improved or simple. Takes orders alpha > 1, as many epsilon >= 0 in nats, 0 <= delta <= 1. Source of '
+	'tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3. Source of improved: Canonne, Kamath and Steinke '
+	'2020, Proposition 12. Source of simple: Mironov 2017, Proposition 3';
+COMMENT ON FUNCTION dp_cdp.rdp_delta(float8[], float8[], float8, text) IS
+	'delta at target_epsilon of Renyi DP at several orders, by the best of them. Each counts as rdp_delta of one. '
+	'Bound is tight, improved or simple. Takes orders alpha > 1, as many epsilon >= 0 in nats, target_epsilon >= 0 '
+	'in nats. Source of tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3. Source of improved: Canonne, '
+	'Kamath and Steinke 2020, Proposition 12. Source of simple: Mironov 2017, Proposition 3';
+COMMENT ON FUNCTION dp_cdp.compose_zcdp(float8[]) IS
+	'composition of rho-zCDP mechanisms: the sum, with xi = 0. Takes a list of rho >= 0 in nats. Bun and Steinke '
+	'2016, Lemma 1.7';
+COMMENT ON FUNCTION dp_cdp.compose_zcdp(float8[], float8[]) IS
+	'composition of (xi, rho)-zCDP mechanisms: the sums. Takes a list of rho >= 0 in nats, as many xi >= 0 in nats. '
+	'Bun and Steinke 2016, Lemma 2.3';
+COMMENT ON FUNCTION dp_cdp.compose_mcdp(float8[], float8[]) IS
+	'composition of mean-concentrated DP: (sum of mu, sqrt of the sum of tau^2). Takes a list of mu >= 0 in nats, as '
+	'many tau >= 0 in nats. Dwork and Rothblum 2016, Theorem 3.4';
+COMMENT ON FUNCTION dp_cdp.compose_gdp(float8[]) IS
+	'mu of a composition of Gaussian DP: sqrt of the sum of mu^2. Takes a list of mu >= 0. Dong, Roth and Su 2019, '
+	'Corollary 3.3';
+COMMENT ON FUNCTION dp_cdp.compose_rdp(float8, float8[]) IS
+	'Renyi DP of order alpha of a composition: the sum of epsilon at that order. Takes alpha > 1, list of epsilon >= '
+	'0 in nats. Mironov 2017, Proposition 1';
+COMMENT ON FUNCTION dp_cdp.compose_delta(float8[]) IS
+	'delta of a composition of delta-approximate zCDP: 1 - the product of (1 - delta). Takes a list of 0 <= delta <= '
+	'1. Bun and Steinke 2016, section 8';
+COMMENT ON FUNCTION dp_cdp.compose_delta(float8, bigint) IS
+	'delta of k times delta-approximate zCDP: 1 - (1 - delta)^k. Takes 0 <= delta <= 1, k >= 1. Bun and Steinke '
+	'2016, section 8';
+COMMENT ON FUNCTION dp_cdp.compose_basic(float8, float8, bigint) IS
+	'(epsilon, delta) of k times (epsilon, delta)-DP by basic composition: k epsilon, and k delta up to 1. Takes '
+	'epsilon >= 0 in nats, 0 <= delta <= 1, k >= 1. Dwork and Roth 2014, Theorem 3.16';
+COMMENT ON FUNCTION dp_cdp.compose_advanced(float8, float8, bigint, text) IS
+	'epsilon of k times (epsilon, delta)-DP by advanced composition, at compose_advanced_delta. Bound tight (also '
+	'called kov) is the least of three, with m = epsilon tanh(epsilon / 2). The first is k epsilon. The second is k '
+	'm + sqrt(2 k ln(e + sqrt(k) epsilon / delta_slack)) epsilon. The third is k m + sqrt(2 k ln(1/delta_slack)) '
+	'epsilon. Bounds dr16 and drv10 are the third alone, as printed. Bound dr16 has m = epsilon (e^epsilon - 1) / 2. '
+	'Bound drv10 has m = epsilon (e^epsilon - 1). Takes epsilon >= 0 in nats, 0 <= delta_slack <= 1, k >= 1. Source '
+	'of kov: Kairouz, Oh and Viswanath 2015, Theorem 3.4. Source of dr16: Dwork and Rothblum 2016, Theorem 1.1. '
+	'Source of drv10: Dwork, Rothblum and Vadhan 2010, Theorem III.3';
+COMMENT ON FUNCTION dp_cdp.compose_advanced(float8[], float8) IS
+	'epsilon of a composition of (epsilon, delta)-DP mechanisms that differ, by advanced composition. It is the '
+	'least of three bounds, at compose_advanced_delta. Takes a list of epsilon >= 0 in nats, 0 <= delta_slack <= 1. '
+	'Kairouz, Oh and Viswanath 2015, Theorem 3.5';
+COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8, float8, bigint) IS
+	'delta that belongs to compose_advanced of k times (epsilon, delta)-DP. With every bound it is 1 - (1 - delta)^k '
+	'(1 - delta_slack). Takes 0 <= delta <= 1, 0 <= delta_slack <= 1, k >= 1. Kairouz, Oh and Viswanath 2015, '
+	'Theorem 3.4';
+COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8[], float8) IS
+	'delta that belongs to compose_advanced of a list: 1 - (1 - delta_slack) times the product of (1 - delta). Takes '
+	'a list of 0 <= delta <= 1, 0 <= delta_slack <= 1. Kairouz, Oh and Viswanath 2015, Theorem 3.5';
+COMMENT ON FUNCTION dp_cdp.compose_optimal_delta(float8, float8, bigint, float8) IS
+	'smallest delta for which every k-fold adaptive composition of (epsilon, delta)-DP is (epsilon_g, delta)-DP. '
+	'Takes epsilon >= 0 in nats, 0 <= delta <= 1, k >= 1, epsilon_g >= 0 in nats. Kairouz, Oh and Viswanath 2015, '
+	'Theorem 3.3. Murtagh and Vadhan 2016, Theorem 1.4';
+COMMENT ON FUNCTION dp_cdp.compose_optimal_epsilon(float8, float8, bigint, float8) IS
+	'smallest epsilon for which every k-fold adaptive composition of (epsilon, delta)-DP is (epsilon, delta_g)-DP. '
+	'It is Infinity where delta_g < 1 - (1 - delta)^k. Takes epsilon >= 0 in nats, 0 <= delta <= 1, k >= 1, 0 <= '
+	'delta_g <= 1. Kairouz, Oh and Viswanath 2015, Theorem 3.3. Murtagh and Vadhan 2016, Theorem 1.4';
+COMMENT ON FUNCTION dp_cdp.compose_optimal_delta(float8[], float8[], float8) IS
+	'smallest delta for which every adaptive composition of (epsilon, delta)-DP mechanisms that differ is '
+	'(epsilon_g, delta)-DP. An error says where exact composition is out of reach. Takes a list of epsilon >= 0 in '
+	'nats, as many 0 <= delta <= 1, epsilon_g >= 0 in nats. Murtagh and Vadhan 2016, Theorem 1.5';
+COMMENT ON FUNCTION dp_cdp.compose_optimal_epsilon(float8[], float8[], float8) IS
+	'smallest epsilon for which every adaptive composition of (epsilon, delta)-DP mechanisms that differ is '
+	'(epsilon, delta_g)-DP. An error says where exact composition is out of reach. Takes a list of epsilon >= 0 in '
+	'nats, as many 0 <= delta <= 1, 0 <= delta_g <= 1. Murtagh and Vadhan 2016, Theorem 1.5';
+COMMENT ON FUNCTION dp_cdp.group_zcdp(float8, bigint, float8) IS
+	'(rho, xi) for groups of k of (xi, rho)-zCDP: k^2 rho and xi k (1 + 1/2 + ... + 1/k). Where rho = 0, xi becomes '
+	'k xi. Takes rho >= 0 in nats, k >= 1, xi >= 0 in nats. Bun and Steinke 2016, Propositions 1.9 and 5.3, and '
+	'Lemma 3.2';
+COMMENT ON FUNCTION dp_cdp.group_gaussian(float8, float8, bigint) IS
+	'(mu, tau) for groups of k of Gaussian noise: tau = k sensitivity / sigma, mu = tau^2 / 2. Takes sensitivity >= '
+	'0 in the answer''s unit, sigma > 0 in the answer''s unit, k >= 1. Dwork and Rothblum 2016, Corollary 3.3 (which '
+	'leaves out "/ sigma")';
+COMMENT ON FUNCTION dp_cdp.group_gdp(float8, bigint) IS
+	'mu for groups of k of Gaussian DP: k mu. Takes mu >= 0, k >= 1. Dong, Roth and Su 2019, Theorem 2.14';
+COMMENT ON FUNCTION dp_cdp.group_pure(float8, bigint) IS
+	'epsilon for groups of k of epsilon-DP: k epsilon. Takes epsilon >= 0 in nats, k >= 1. Dwork and Roth 2014, '
+	'Theorem 2.2';
+COMMENT ON FUNCTION dp_cdp.group_approx_delta(float8, float8, bigint, text) IS
+	'delta for groups of k of (epsilon, delta)-DP, at k epsilon, at most 1. Bound tight: delta (e^(k epsilon) - 1) / '
+	'(e^epsilon - 1). Bound standard: k e^((k - 1) epsilon) delta. Takes epsilon >= 0 in nats, 0 <= delta <= 1, k >= '
+	'1. Source of tight: Vadhan 2017, Lemma 2.2. Source of standard: Dwork and Rothblum 2016, section 1';
+COMMENT ON FUNCTION dp_cdp.sensitivity(float8, float8, bigint, text, boolean) IS
+	'L2 sensitivity of a released column: sqrt(k) M. For replace_one it is sqrt(k max(2 M^2, (U - L)^2)) with GROUP '
+	'BY, and U - L without. Here M = max(|lower|, |upper|), U = max(upper, 0), L = min(lower, 0) and k = max_groups. '
+	'A unit''s contribution to a group is 0, or from lower to upper (max_rows for a count). Takes max_groups >= 1, '
+	'neighbors add_remove or replace_one, and grouped for GROUP BY. This is the guarantee of dp_cdp, see '
+	'src/release/README.md';
+COMMENT ON FUNCTION dp_cdp.releases_within(float8, float8, float8) IS
+	'how many releases of rho each are together (epsilon, delta)-DP by the tight bound. They are as the ledger '
+	'counts them, and never too many. 9223372036854775807 stands for any number. Takes rho > 0 in nats, epsilon >= 0 '
+	'in nats, 0 <= delta <= 1. Canonne, Kamath and Steinke 2020, Corollary 13';
+COMMENT ON FUNCTION dp_cdp.stddev_of(float8, float8, float8, bigint, text, boolean) IS
+	'standard deviation of the noise that a rho gives: sensitivity / sqrt(2 rho). Takes rho >= 0 in nats. A unit''s '
+	'contribution to a group is 0, or from lower to upper (max_rows for a count). Takes max_groups >= 1, neighbors '
+	'add_remove or replace_one, and grouped for GROUP BY. Bun and Steinke 2016, Proposition 1.6';
+COMMENT ON FUNCTION dp_cdp.rho_for_stddev(float8, float8, float8, bigint, text, boolean) IS
+	'rho for noise of a wanted standard deviation: sensitivity^2 / (2 stddev^2). Takes stddev >= 0 in the answer''s '
+	'unit. A unit''s contribution to a group is 0, or from lower to upper (max_rows for a count). Takes max_groups '
+	'>= 1, neighbors add_remove or replace_one, and grouped for GROUP BY. Bun and Steinke 2016, Proposition 1.6';
+COMMENT ON FUNCTION dp_cdp.margin_of(float8, float8, float8, float8, bigint, text, boolean, float8) IS
+	'half-width of the interval around the true value in which the released one lies with that probability. It is '
+	'never too small. Takes rho >= 0 in nats, 0 < probability < 1. A unit''s contribution to a group is 0, or from '
+	'lower to upper (max_rows for a count). Takes max_groups >= 1, neighbors add_remove or replace_one, and grouped '
+	'for GROUP BY, step >= 0: 1 for whole numbers, 0 for continuous noise. Exact tails of the discrete Gaussian, or '
+	'a bound that is proved in src/calc/planning.c';
+COMMENT ON FUNCTION dp_cdp.rho_for_margin(float8, float8, float8, float8, bigint, text, boolean, float8) IS
+	'rho for which the released value lies within margin of the true one with that probability. It is never too '
+	'small. Takes margin >= 0 in the answer''s unit, 0 < probability < 1. A unit''s contribution to a group is 0, or '
+	'from lower to upper (max_rows for a count). Takes max_groups >= 1, neighbors add_remove or replace_one, and '
+	'grouped for GROUP BY, step >= 0: 1 for whole numbers, 0 for continuous noise. Exact tails of the discrete '
+	'Gaussian, or a bound that is proved in src/calc/planning.c';
+COMMENT ON FUNCTION dp_cdp.split_budget(float8, bigint) IS
+	'share of rho for each of k releases, rounded down to the 1e-12 that the ledger counts. Takes rho >= 0 in nats, '
+	'k >= 1. Bun and Steinke 2016, Lemma 1.7';
+COMMENT ON FUNCTION dp_cdp.split_budget(float8, float8, bigint) IS
+	'rho for each of k releases that are together (epsilon, delta)-DP by the tight bound, rounded down to the 1e-12 '
+	'that the ledger counts. Takes epsilon >= 0 in nats, 0 <= delta <= 1, k >= 1. Canonne, Kamath and Steinke 2020, '
+	'Corollary 13';
+COMMENT ON FUNCTION dp_cdp.split_budget(float8, float8[]) IS
+	'shares of rho in proportion to weights, rounded down to the 1e-12 that the ledger counts. Takes rho >= 0 in '
+	'nats, list of weights >= 0 with a positive sum. Bun and Steinke 2016, Lemma 1.7';
+COMMENT ON FUNCTION dp_cdp.compose_zcdp_add(float8[], float8) IS
+	'adds a mechanism to the state of compose_zcdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_zcdp_combine(float8[], float8[]) IS
+	'adds two states of compose_zcdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_zcdp_final(float8[]) IS
+	'the result of compose_zcdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_zcdp_add(float8[], float8, float8) IS
+	'adds a mechanism to the state of compose_zcdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_mcdp_add(float8[], float8, float8) IS
+	'adds a mechanism to the state of compose_mcdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_mcdp_combine(float8[], float8[]) IS
+	'adds two states of compose_mcdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_mcdp_final(float8[]) IS
+	'the result of compose_mcdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_gdp_add(float8[], float8) IS
+	'adds a mechanism to the state of compose_gdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_gdp_combine(float8[], float8[]) IS
+	'adds two states of compose_gdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_gdp_final(float8[]) IS
+	'the result of compose_gdp_agg';
+COMMENT ON FUNCTION dp_cdp.compose_delta_add(float8[], float8) IS
+	'adds a mechanism to the state of compose_delta_agg';
+COMMENT ON FUNCTION dp_cdp.compose_delta_combine(float8[], float8[]) IS
+	'adds two states of compose_delta_agg';
+COMMENT ON FUNCTION dp_cdp.compose_delta_final(float8[]) IS
+	'the result of compose_delta_agg';
+COMMENT ON AGGREGATE dp_cdp.compose_zcdp_agg(float8) IS
+	'composition of the rho-zCDP mechanisms in a table: (sum of rho, 0). Takes rho >= 0 in nats. Bun and Steinke '
+	'2016, Lemma 1.7';
+COMMENT ON AGGREGATE dp_cdp.compose_zcdp_agg(float8, float8) IS
+	'composition of the (xi, rho)-zCDP mechanisms in a table: (sum of rho, sum of xi). Takes rho >= 0 in nats, xi >= '
+	'0 in nats. Bun and Steinke 2016, Lemma 2.3';
+COMMENT ON AGGREGATE dp_cdp.compose_mcdp_agg(float8, float8) IS
+	'composition of the mean-concentrated DP mechanisms in a table: (sum of mu, sqrt of the sum of tau^2). Takes mu '
+	'>= 0, tau >= 0. Dwork and Rothblum 2016, Theorem 3.4';
+COMMENT ON AGGREGATE dp_cdp.compose_gdp_agg(float8) IS
+	'mu of the composition of the Gaussian DP mechanisms in a table: sqrt of the sum of mu^2. Takes mu >= 0. Dong, '
+	'Roth and Su 2019, Corollary 3.3';
+COMMENT ON AGGREGATE dp_cdp.compose_delta_agg(float8) IS
+	'delta of the composition of the delta-approximate zCDP mechanisms in a table: 1 - the product of (1 - delta). '
+	'Takes 0 <= delta <= 1. Bun and Steinke 2016, section 8';
+COMMENT ON TYPE dp_cdp.unreleased IS 'state of private aggregates, which are never run as such';
+COMMENT ON AGGREGATE @extschema@.dp_count(*) IS
+	'noisy number of rows, a privacy unit counting for at most max_rows in each group';
+COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
+	'noisy number of rows where the argument is not NULL. With DISTINCT it counts values, of which a privacy unit supports at most max_rows, or units';
+COMMENT ON AGGREGATE @extschema@.dp_avg("any") IS
+	'noisy average; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", numeric, numeric) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", double precision, double precision) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", text, text) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_variance("any") IS
+	'noisy sample variance; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", numeric, numeric) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", double precision, double precision) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", text, text) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any") IS
+	'noisy sample variance; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", text, text) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any") IS
+	'noisy population variance; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", text, text) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any") IS
+	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", text, text) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any") IS
+	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", text, text) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any") IS
+	'noisy population standard deviation; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", text, text) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any") IS
+	'noisy sample covariance; the bounds of the values are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any") IS
+	'noisy sample covariance; the bounds of the values are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any") IS
+	'noisy population covariance; the bounds of the values are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any") IS
+	'noisy correlation; the bounds of the values are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any") IS
+	'noisy slope of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any") IS
+	'noisy intercept of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
+COMMENT ON AGGREGATE @extschema@.dp_median(anyelement) IS
+	'noisy median; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_median(anycompatible, anycompatible, anycompatible) IS
+	'noisy median; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_min(anyelement) IS
+	'noisy least value, as far as noise lets it be seen. The bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) IS
+	'noisy least value, as far as noise lets it be seen. Each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_max(anyelement) IS
+	'noisy greatest value, as far as noise lets it be seen. The bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) IS
+	'noisy greatest value, as far as noise lets it be seen. Each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anyelement, double precision) IS
+	'noisy quantile q (2nd argument, 0 .. 1); the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision, anycompatible, anycompatible) IS
+	'noisy quantile q (2nd argument, 0 .. 1); each value is clamped to lower (3rd argument) .. upper (4th argument)';
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anyelement, double precision[]) IS
+	'noisy quantiles at one charge; the bounds of a value are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anycompatible, anycompatible) IS
+	'noisy quantiles at one charge; each value is clamped to lower (3rd argument) .. upper (4th argument)';
+COMMENT ON AGGREGATE @extschema@.dp_histogram("any", integer) IS
+	'noisy counts in bins (2nd argument) of equal width; the bounds are those of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) IS
+	'noisy counts in bins (4th argument) of equal width from lower (2nd argument) to upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_clipped("any") IS
+	'noisy share of rows outside of the bounds of set_bounds';
+COMMENT ON AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) IS
+	'noisy share of rows outside of lower (2nd argument) .. upper (3rd argument)';
+COMMENT ON AGGREGATE @extschema@.dp_mode(anyelement) IS
+	'most frequent value, by noisy counts; one of the declared keys';
+COMMENT ON AGGREGATE @extschema@.dp_bounds("any") IS
+	'bounds that hold nearly all values, from a noisy histogram over powers of two. NULL: noise hides all of it';
+COMMENT ON FUNCTION @extschema@.dp_noise_stddev("any") IS
+	'standard deviation of the noise in a private aggregate, free of charge';
 COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
-	'half the width of the interval around a private aggregate that holds the value without noise, and without the cut of a limit that was found, with this confidence, free of charge';
+	'half the width of an interval around a private aggregate, free of charge. With this confidence the interval holds the value without noise, and without the cut of a limit that was found';
+COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
+	'standard deviation of the error of a private aggregate, free of charge. The error is its noise and, by estimate, the part of a count or sum that a limit that was found has cut';
+COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
+	'share of people''s contributions to a private aggregate that the limit found for it cuts, by estimate, free of charge. NULL: limits are set';
+COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS
+	'half the width of the interval that holds a normal deviate with this confidence';
+COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
+	'functions that may be used on rows of protected tables. Some are used as they are, some as a total variant that is NULL instead of an error, and some with constants only. Some are aggregates for a subquery that groups by the privacy unit, and some were added by allow_function';
+COMMENT ON FUNCTION dp_cdp.allow_function(regprocedure) IS
+	'lets a function be used on rows of protected tables, for superusers. It runs on raw rows with the rights of the table''s owner. It must never raise an error, send a message or have an effect that depends on a row';
+COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
+	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on';
 -- =========================================================================
 -- 3. Policy and administration (src/policy, src/admin)
 -- =========================================================================
@@ -558,17 +957,17 @@ COMMENT ON FUNCTION dp_cdp.library_version() IS
 -- the caller owns the dataset (and, to protect a table, the table).
 
 COMMENT ON TYPE dp_cdp.granted IS
-	'what a budget, or a dataset''s cap, allows in all, whatever of it is spent: what set_budget, create_dataset and alter_dataset return';
+	'row that set_budget, create_dataset and alter_dataset return. It tells what a budget, or a dataset''s cap, allows in all, however much of it is spent';
 COMMENT ON COLUMN dp_cdp.granted.rho IS
 	'the limit; Infinity: the dataset has no cap';
 COMMENT ON COLUMN dp_cdp.granted.epsilon IS
-	'everything that is seen, once rho and key_delta are spent, is (epsilon, delta)-differentially private; rounded up to 6 digits';
+	'once rho and key_delta are spent, everything that is seen is (epsilon, delta)-differentially private. Rounded up to 6 digits';
 COMMENT ON COLUMN dp_cdp.granted.delta IS
 	'the delta of that, with key_delta in it';
 COMMENT ON COLUMN dp_cdp.granted.best_guess IS
-	'how often the best guesser is right, once all is spent: he knows everything but whether one person is in the data, which is as likely as not; 0.5: he learns nothing, 1: he may know; Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
+	'how often the best guesser is right, once all is spent. He knows everything but whether one person is in the data, which is as likely as not. At 0.5 he learns nothing, at 1 he may know. It is Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
 COMMENT ON COLUMN dp_cdp.granted.aggregates IS
-	'how many aggregates rho pays for at the price of the setting dp_cdp.rho, or without it the dataset''s default_rho';
+	'how many aggregates rho pays for, at the price of the setting dp_cdp.rho, else of the dataset''s default_rho';
 COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
@@ -590,7 +989,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	release_memory int DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
-	dump_answers boolean DEFAULT NULL,
+	reuse_dumped boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT 0.1,
@@ -601,7 +1000,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
 COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
-	'creates a dataset owned by the caller: lifetime caps on rho and delta, or as epsilon and delta; defaults and limits for queries, neighbouring relation; returns what the cap allows';
+	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
 REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
@@ -623,7 +1022,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	release_memory int DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
-	dump_answers boolean DEFAULT NULL,
+	reuse_dumped boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT NULL,
@@ -633,7 +1032,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
 COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
-	'changes settings of a dataset; NULL leaves one as it is, reset names those that get their defaults again, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
+	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -645,21 +1044,21 @@ CREATE OR REPLACE FUNCTION dp_cdp.forget_answers(dataset text) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_refresh';
 COMMENT ON FUNCTION dp_cdp.forget_answers(text) IS
-	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
+	'ends all kept answers of a dataset, for its owner. Each question asked from now on is computed, and paid for, anew';
 
 CREATE OR REPLACE FUNCTION dp_cdp.suggest_limits("table" regclass, rho float8, OUT question text, OUT max_contribution float8,
 		OUT cut float8, OUT stddev float8) RETURNS SETOF record
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_suggest_limits';
 COMMENT ON FUNCTION dp_cdp.suggest_limits(regclass, float8) IS
-	'which max_contribution serves best a count of all rows of a table, and by each of its columns with declared keys; which share of contributions it cuts, by estimate, and the standard deviation of the count''s noise at default_rho; found privately, for rho of the dataset''s cap over all roles; for the dataset''s owner';
+	'finds, for the owner of the dataset, which max_contribution serves best. The first row is for a count of all rows, the others are for counts by each column with declared keys. Each tells, by estimate, which share of contributions is cut, and the standard deviation of the count''s noise at default_rho. The answers are private, and the dataset''s cap over all roles pays rho for them';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
 		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
 COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, or through: the columns of a foreign key to the protected rows that rows of this table belong with, or each_row => true: each row is a person of its own; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
+	'puts a table and its children under the policy of a dataset. The argument unit is the column that names the person. Or through names the columns of a foreign key to protected rows, to which rows of this table belong. Or each_row => true says that each row is a person of its own. With block and every, budgets hold for each person and block of time. The column block says in which block a row is, and every how long blocks are';
 CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
 COMMENT ON FUNCTION dp_cdp.keep_block() IS
@@ -667,12 +1066,12 @@ COMMENT ON FUNCTION dp_cdp.keep_block() IS
 CREATE OR REPLACE FUNCTION dp_cdp.keep_referenced() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_referenced';
 COMMENT ON FUNCTION dp_cdp.keep_referenced() IS
-	'trigger on tables whose rows tell the block of time of rows that reference them: these move to no other block';
+	'trigger on tables whose rows tell the block of time of rows that reference them. It keeps these in their block';
 CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_block_problem';
 COMMENT ON FUNCTION dp_cdp.block_problem(regclass) IS
-	'why rows of a protected table, or partition, could move to another block of time; NULL: they cannot, or are in no blocks';
+	'why rows of a protected table, or partition, could move to another block of time. NULL: they cannot, or are in no blocks';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -685,7 +1084,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lo
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric, numeric, numeric) IS
-	'declares bounds of a column, to which each row''s value is clamped; total_lower and total_upper: what the values of a unit add up to in a group, NULL: max_rows times the bounds';
+	'declares bounds of a column, to which each row''s value is clamped. A unit''s total in a group is clamped to total_lower .. total_upper. NULL: max_rows times the bounds';
 
 -- numbers without quotes are numeric, literals in quotes text
 CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower text, upper text) RETURNS void
@@ -719,7 +1118,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_keys';
 COMMENT ON FUNCTION dp_cdp.set_keys(regclass, name, anyarray) IS
-	'declares which keys a GROUP BY of this column releases, whether rows have them or not; NULL is one more where the column can be NULL';
+	'declares which keys a GROUP BY of this column releases, whether rows have them or not. NULL is one more where the column can be NULL';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -731,19 +1130,19 @@ CREATE OR REPLACE FUNCTION dp_cdp.declared_keys("table" regclass, "column" name)
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_declared_keys';
 COMMENT ON FUNCTION dp_cdp.declared_keys(regclass, name) IS
-	'which keys a GROUP BY of this column releases, by set_keys, its type or a foreign key; NULL: they are selected privately';
+	'keys that a GROUP BY of this column releases, by set_keys, its type or a foreign key. NULL: they are selected privately';
 
 CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
 	AS 'MODULE_PATHNAME', 'dp_dataset_of';
 COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
-	'the dataset that protects a table, by its own policy or that of a table it is a partition or child of; NULL: none';
+	'dataset that protects a table, by its own policy or by that of a table it is a partition or child of. NULL: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.through_problem("table" regclass) RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
 	AS 'MODULE_PATHNAME', 'dp_through_problem';
 COMMENT ON FUNCTION dp_cdp.through_problem(regclass) IS
-	'why nothing is released from a table whose rows belong to people through a foreign key: it is gone, not validated, or leads to no protected row; NULL: nothing is wrong';
+	'why nothing is released from a table whose rows belong to people through a foreign key. The key is gone, not validated, or leads to no protected row. NULL: nothing is wrong';
 
 CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 	dataset text,
@@ -756,7 +1155,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_budget';
 COMMENT ON FUNCTION dp_cdp.set_budget(text, regrole, float8, float8, float8, interval) IS
-	'gives a role a budget, or changes it and keeps what is spent: rho, or (epsilon, delta); renewed each period; returns what it allows';
+	'gives a role a budget, or changes it and keeps what is spent. A budget is a rho, or (epsilon, delta), and is renewed each period. The function returns what it allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -786,7 +1185,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.best_guess(rho numeric, delta numeric DEFAULT 
 	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'dp_best_guess';
 COMMENT ON FUNCTION dp_cdp.best_guess(numeric, numeric) IS
-	'how often the best guesser is right whether one person is in the data, once rho and a delta for selections of keys are spent: from 0.5 to 1, rounded up to 4 decimals';
+	'how often the best guesser is right whether one person is in the data, once rho and a delta for selecting keys are spent. From 0.5 to 1, rounded up to 4 decimals';
 
 -- =========================================================================
 -- 5. Ledger (src/ledger)
@@ -875,7 +1274,7 @@ ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS
 CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
 	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_known_role';
 COMMENT ON FUNCTION dp_cdp.known_role(oid, text) IS
-	'the role that a row of the ledger means by an OID and a name; NULL: there is no such role any more';
+	'role that a row of the ledger means by an OID and a name. NULL: there is no such role any more';
 CREATE OR REPLACE FUNCTION dp_cdp.is_mine(role oid, name text) RETURNS boolean
 	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_is_mine';
 COMMENT ON FUNCTION dp_cdp.is_mine(oid, text) IS
@@ -915,12 +1314,12 @@ COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
 CREATE OR REPLACE FUNCTION dp_cdp.clock_ahead() RETURNS interval
 	LANGUAGE C STRICT VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_clock_ahead';
 COMMENT ON FUNCTION dp_cdp.clock_ahead() IS
-	'how far the server''s clock was set ahead while the server ran, by which nothing is renewed; 0: it was not, or was accepted';
+	'how far the server''s clock was set ahead while the server ran. Nothing is renewed by that much. 0: it was not, or was accepted';
 CREATE OR REPLACE FUNCTION dp_cdp.accept_clock() RETURNS void
 	LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME', 'dp_ledger_accept_clock';
 REVOKE ALL ON FUNCTION dp_cdp.accept_clock() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.accept_clock() IS
-	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran; for the owner of the extension';
+	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran. For the owner of the extension';
 
 CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int)
 	LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME', 'dp_ledger_worker_slots';
@@ -943,13 +1342,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.correct_spent(dataset text, role regrole, rho 
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_correct';
 COMMENT ON FUNCTION dp_cdp.correct_spent(text, regrole, numeric, text) IS
-	'adds rho to what a role''s budget and the dataset''s cap have spent (role NULL: the cap alone), with a reason; for the owner of the dataset, a negative rho for superusers';
+	'adds rho to what a role''s budget and the dataset''s cap have spent, with a reason. With role NULL it changes the cap alone. For the owner of the dataset; a negative rho is for superusers';
 
 CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_prune';
 COMMENT ON FUNCTION dp_cdp.prune_releases(timestamptz) IS
-	'makes rows of the audit that are older into one checkpoint for each balance; for owners of datasets theirs, for the owner of the extension all';
+	'makes older rows of the audit into one checkpoint for each balance. Owners of datasets prune their rows, the owner of the extension prunes all';
 
 CREATE OR REPLACE FUNCTION dp_cdp.check_chain(OUT id bigint, OUT finding text) RETURNS SETOF record
 	LANGUAGE C STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -1002,7 +1401,7 @@ FROM (VALUES ('dp_cdp_keep_ledger', 'keep_ledger', 'where the library is not loa
 WHERE g.evtenabled IS DISTINCT FROM 'A'
 $$;
 COMMENT ON FUNCTION dp_cdp.table_findings() IS
-	'what is wrong with the ledger''s tables, their keys and triggers, by the catalogues';
+	'faults of the ledger''s tables, their keys and triggers, by the catalogues';
 
 -- Findings that a look at the sequences and at the end of the log brings: cheap, for check_setup(), too.
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
@@ -1038,7 +1437,7 @@ FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp.release_log_id_seq'::regclass, '
 	AND (q.seqmin, q.seqmax, q.seqincrement, q.seqcycle) <> (1, 9223372036854775807, 1, false)
 $$;
 COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
-	'what is wrong with the ledger''s sequences and the end of its log at a glance; check_ledger() looks at every row';
+	'faults of the ledger''s sequences and of the end of its log, at a glance. Every row is looked at by check_ledger()';
 
 -- What the log says that each balance has spent, from which day on until the next
 -- such day.  A row counts for each balance in paid_by, from the row on with which
@@ -1064,7 +1463,7 @@ WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
 $$;
 REVOKE ALL ON FUNCTION dp_cdp.logged_steps() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_steps() IS
-	'what the rows of the audit add up to for each balance, from a day on until the next; without blocks from -infinity on';
+	'sums of the rows of the audit for each balance, from a day on until the next. Without blocks, from -infinity on';
 
 -- With blocks, the maximum over them.
 CREATE OR REPLACE FUNCTION dp_cdp.logged_balances()
@@ -1093,7 +1492,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.spent_together(roles regrole[])
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_collusion';
 COMMENT ON FUNCTION dp_cdp.spent_together(regrole[]) IS
-	'what roles know together: of each kept answer the dearest that one of them has paid for, and all else that they have paid for; epsilon at the dataset''s delta; rho_sum: without kept answers being shared. For owners of datasets, and for oneself';
+	'rho that roles have spent together, for each dataset. A kept answer counts once, as the dearest that one of them has paid for, and every other release counts for itself. The epsilon is at the dataset''s delta, and rho_sum counts kept answers as often as they were paid for. For owners of datasets, and for oneself';
 
 -- Days on which a balance with blocks is not what the log says.
 CREATE OR REPLACE FUNCTION dp_cdp.logged_blocks()
@@ -1122,7 +1521,7 @@ WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
 $$;
 REVOKE ALL ON FUNCTION dp_cdp.logged_blocks() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_blocks() IS
-	'what each balance of a dataset with blocks has spent in them, beside what the rows of the audit add up to';
+	'rho and delta that each balance of a dataset with blocks has spent in them, beside the sums of the audit''s rows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
@@ -1180,7 +1579,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
 	UNION ALL
 	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.forgotten_at > now() + '1 hour'
-			THEN format('was refreshed on %s, which is to come, as the clock was ahead: until then no answer is given again', d.forgotten_at)
+			THEN format('answers were forgotten on %s, which is to come, as the clock was ahead: until then no answer is given again', d.forgotten_at)
 			ELSE 'keeps answers of times to come, as the clock was ahead: they last longer than reuse' END,
 		format('SELECT dp_cdp.forget_answers(%L)', d.name)
 	FROM dp_cdp.dataset d
@@ -1236,7 +1635,7 @@ ORDER BY r.place, r.object, r.finding
 $$;
 REVOKE ALL ON FUNCTION dp_cdp.check_ledger() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.check_ledger() IS
-	'reads the whole audit: does each row follow from the one before, do balances agree, is anything in the way of the triggers; only the owner of the extension, and who was granted it';
+	'reads the whole audit. It reports rows that do not follow from the one before, balances that disagree, and what is in the way of the triggers. For the owner of the extension, and whom it is granted to';
 
 -- Asks for itself whether the caller owns the extension, or the dataset.  The
 -- planner expects few rows of what its statements compute, and nested loops
@@ -1247,7 +1646,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, s
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_adopt_ledger';
 COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
-	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each; all of it, or one dataset, by its owner';
+	'accepts a ledger that was copied, restored or promoted. It raises balances to the audit log, and adds a surcharge to each. The owner of the extension adopts all of it, the owner of a dataset that dataset';
 
 -- asks as the owner of the tables, for everybody: not with operators of the caller's search_path
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_problem() RETURNS text
@@ -1261,7 +1660,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETUR
 	AS 'MODULE_PATHNAME', 'dp_ledger_adopt_role';
 REVOKE ALL ON FUNCTION dp_cdp.adopt_role(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.adopt_role(text, regrole) IS
-	'gives what the ledger has of a role that there is no more to a role that there is, after a restore';
+	'gives a role the budgets and rows that the ledger has of a role that is gone, after a restore';
 
 CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp
@@ -1310,7 +1709,7 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 	WHERE dp_cdp.is_mine(coalesce(who.is::oid, 0), b.role_name)
 		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
-	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+	'budgets of the current roles, and all budgets of a dataset for its owner. A period that is over counts as renewed';
 COMMENT ON COLUMN dp_cdp.budgets.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.budgets.rho_limit IS 'how much rho the budget has in a period';
 COMMENT ON COLUMN dp_cdp.budgets.rho_remaining IS 'how much rho is left in this period';
@@ -1323,15 +1722,15 @@ COMMENT ON COLUMN dp_cdp.budgets.failures_end IS 'when the failures are forgotte
 COMMENT ON COLUMN dp_cdp.budgets.role_name IS 'name of the role, also of one that does not exist any more';
 COMMENT ON COLUMN dp_cdp.budgets.role_missing IS 'the role does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.rho_spent IS
-	'of a dataset with blocks of time: in the block in which most was spent, which bounds what is known of a person''s rows of any one block; of a person with rows in several, their sum (dp_cdp.blocks)';
+	'rho that is spent. With blocks of time it is that of the block in which most was spent. It bounds what is known of a person''s rows of any one block. For a person with rows in several blocks add these up, by dp_cdp.blocks';
 COMMENT ON COLUMN dp_cdp.budgets.role IS
 	'NULL: the role that role_name names does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.ledger_id IS
 	'number of the balance, as in paid_by of the audit';
 COMMENT ON COLUMN dp_cdp.budgets.failures IS
-	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
+	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago. After max_failures of them it pays for no more until failures_end';
 COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
-	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
+	'epsilon that corresponds to rho_spent, at the delta of the budget, or of the dataset where the budget is a rho. On top of that delta comes delta_spent';
 
 CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 	SELECT l.id, l.released_at, l.dataset,
@@ -1345,7 +1744,7 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		l.role_name, l.session_role_name,
 		-- it follows from the row before, and would let its guess be tried
 		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash,
-		trim_scale(l.kept_rho) AS kept_rho, trim_scale(l.kept_delta) AS kept_delta,
+		trim_scale(l.reuse_rho) AS reuse_rho, trim_scale(l.reuse_delta) AS reuse_delta,
 		l.block_from, l.block_to
 	FROM dp_cdp.release_log l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets())
@@ -1365,7 +1764,7 @@ COMMENT ON COLUMN dp_cdp.releases.aggregates IS 'aggregates that were released';
 COMMENT ON COLUMN dp_cdp.releases.groups IS 'keys of GROUP BY';
 COMMENT ON COLUMN dp_cdp.releases.rho IS 'rho that was charged';
 COMMENT ON COLUMN dp_cdp.releases.delta IS 'delta that was charged for private selections of keys';
-COMMENT ON COLUMN dp_cdp.releases.stddev IS 'standard deviation of the noise of the first count or sum inside each aggregate; by bounds or by limit: these are found after the debit';
+COMMENT ON COLUMN dp_cdp.releases.stddev IS 'standard deviation of the noise of the first count or sum inside each aggregate. Where it says by bounds, or by limit, these are found after the debit';
 COMMENT ON COLUMN dp_cdp.releases.granted IS 'the ledger has debited the budgets';
 COMMENT ON COLUMN dp_cdp.releases.query IS 'text of the statement, as much as dp_cdp.log_query_bytes keeps';
 COMMENT ON COLUMN dp_cdp.releases.tables IS 'protected tables that were read';
@@ -1373,22 +1772,22 @@ COMMENT ON COLUMN dp_cdp.releases.client IS 'address of the client';
 COMMENT ON COLUMN dp_cdp.releases.last_at IS 'when the last of the repeated refusals was';
 COMMENT ON COLUMN dp_cdp.releases.role_name IS 'name that the role had then';
 COMMENT ON COLUMN dp_cdp.releases.session_role_name IS 'name that the role of the session had then';
-COMMENT ON COLUMN dp_cdp.releases.kept_delta IS 'the part of delta that was paid for answers that are kept';
+COMMENT ON COLUMN dp_cdp.releases.reuse_delta IS 'the part of delta that was paid for answers that are kept';
 COMMENT ON COLUMN dp_cdp.releases.block_to IS 'the end of the blocks that were debited, not included';
 COMMENT ON COLUMN dp_cdp.releases.role IS
 	'NULL: the role that role_name names does not exist any more';
 COMMENT ON COLUMN dp_cdp.releases.kind IS
-	'granted; refused (by the ledger); guard (refused before a price was known); failed; correction; checkpoint (what pruned rows of a balance add up to)';
+	'granted, refused (by the ledger), guard (refused before a price was known), failed, correction, or checkpoint (sum of pruned rows of a balance)';
 COMMENT ON COLUMN dp_cdp.releases.reason IS
-	'of what was not granted: SQLSTATE and words, such as ZC001 rho; of a correction: why';
+	'why it was not granted, as SQLSTATE and words, such as ZC001 rho; or why it was corrected';
 COMMENT ON COLUMN dp_cdp.releases.repeats IS
-	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for; 0: it is of a release that another row stands for, of which these balances owed another amount';
+	'refusals of this role and reason, from released_at to last_at, within a minute, for which this row stands. 0: the row belongs to a release that another row stands for, and these balances owed another amount';
 COMMENT ON COLUMN dp_cdp.releases.hash IS
-	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
-COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
-	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.spent_together';
+	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(). Owners see it. Others, who could try out by it what was asked, see NULL';
+COMMENT ON COLUMN dp_cdp.releases.reuse_rho IS
+	'part of rho that was paid for kept answers. Whoever has paid for such an answer knows it, and all cheaper ones, alone. See dp_cdp.spent_together';
 COMMENT ON COLUMN dp_cdp.releases.block_from IS
-	'of a dataset with blocks of time: those from this day on, and before block_to, were debited';
+	'first day of the blocks of time that were debited, up to the day before block_to';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
@@ -1398,15 +1797,15 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 		l.aggregates, l.groups, l.rho, l.delta, l.stddev, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
-		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta, l.block_from, l.block_to
+		l.role_name, l.session_role_name, l.paid_by, l.hash, l.reuse_rho, l.reuse_delta, l.block_from, l.block_to
 	FROM dp_cdp.release_log l;
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
-	'the whole audit, with all that is needed to put rows back into a restored ledger; for whom it is granted to';
+	'the whole audit, with all that is needed to put rows back into a restored ledger. For whom it is granted to';
 COMMENT ON COLUMN dp_cdp.audit.paid_by IS 'numbers of the balances that were debited: the budgets'' and the cap''s';
 COMMENT ON COLUMN dp_cdp.audit.role IS 'oid that the role had then';
 COMMENT ON COLUMN dp_cdp.audit.session_role IS 'oid that the role of the session had then';
-COMMENT ON COLUMN dp_cdp.audit.hash IS 'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger()';
+COMMENT ON COLUMN dp_cdp.audit.hash IS 'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(). Owners see it. Others, who could try out by it what was asked, see NULL';
 -- the others are those of dp_cdp.releases
 DO $$
 DECLARE
@@ -1443,7 +1842,7 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.find_bounds,
 		d.reuse,
 		d.forgotten_at,
-		d.dump_answers,
+		d.reuse_dumped,
 		d.block_every,
 		d.consistent,
 		d.pull_rows,
@@ -1455,7 +1854,7 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = d.name AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
-	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
+	'datasets that one owns or has a budget in, with their settings and lifetime caps. Owners see what is spent over all roles. Others see NULL, because a price may follow from answers that somebody else has paid for';
 COMMENT ON COLUMN dp_cdp.datasets.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.datasets.owner IS 'role that sets its policy and gives budgets';
 COMMENT ON COLUMN dp_cdp.datasets.rho_limit IS 'lifetime cap on the rho of all roles together; NULL: none';
@@ -1478,17 +1877,17 @@ COMMENT ON COLUMN dp_cdp.datasets.release_memory IS 'kB that declared keys and t
 COMMENT ON COLUMN dp_cdp.datasets.find_bounds IS 'share of an aggregate''s price for finding bounds that nobody has declared; NULL: they are not found';
 COMMENT ON COLUMN dp_cdp.datasets.reuse IS 'how long answers are kept and given again; NULL: never';
 COMMENT ON COLUMN dp_cdp.datasets.forgotten_at IS 'when the owner has last ended all kept answers';
-COMMENT ON COLUMN dp_cdp.datasets.dump_answers IS 'kept answers are in dumps of the database';
+COMMENT ON COLUMN dp_cdp.datasets.reuse_dumped IS 'kept answers are in dumps of the database';
 COMMENT ON COLUMN dp_cdp.datasets.consistent IS 'counts and sums of grouping sets are made to add up';
 COMMENT ON COLUMN dp_cdp.datasets.pull_rows IS 'rows of distributed tables may leave their servers, where these cannot add up what is asked for';
 
 COMMENT ON COLUMN dp_cdp.datasets.block_every IS
-	'how long its blocks of time are: caps and budgets hold for a person''s rows of each block, and what is known of a person with rows in several blocks is the sum over these; NULL: the dataset is without blocks, and they hold for all rows of a person';
+	'length of blocks of time. Caps and budgets hold for a person''s rows of each block, and what is known of a person with rows in several blocks adds up. NULL: the dataset has no blocks, and they hold for all rows of a person';
 
 COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 	'the share of the delta of an (epsilon, delta) budget that set_budget keeps for selecting keys';
 COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
-	'the norm to which the rows of a person in all groups of a query are scaled, a number of rows or auto: it is found privately; NULL: max_groups and max_rows limit them alone';
+	'norm to which the rows of a person in all groups of a query are scaled. It is a number of rows, or auto, which finds it privately. NULL: max_groups and max_rows alone limit these rows';
 
 -- pg_settings says where a value comes from; a value of '' is none
 CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
@@ -1528,7 +1927,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
 			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
 COMMENT ON VIEW dp_cdp.settings IS
-	'settings that a query of this session would run with, and why; a row for each dataset one owns or has a budget in';
+	'settings that a query of this session would run with, and why. One row for each dataset that one owns or has a budget in';
 COMMENT ON COLUMN dp_cdp.settings.dataset IS
 	'name of the dataset';
 COMMENT ON COLUMN dp_cdp.settings.setting IS
@@ -1557,7 +1956,7 @@ CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 			WHERE dp_cdp.is_mine(d.owner, d.owner_name)) b
 		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
 COMMENT ON VIEW dp_cdp.blocks IS
-	'of datasets with blocks of time, what budgets of the current roles have spent in which blocks, and for the owner all of them and the cap (role_name NULL); from block_from on and before block_to; in blocks that are not listed, nothing.  Each row bounds what is known of a person''s rows of one of its blocks; of a person with rows in several, the sum over these is known';
+	'rho and delta that budgets have spent in each block of time. Analysts see those of their current roles. The owner of a dataset sees all, and the cap (role_name NULL). A row is for blocks from block_from on and before block_to; nothing is spent in other blocks. Each row bounds what is known of a person''s rows of one of its blocks. For a person with rows in several blocks, add these up';
 COMMENT ON COLUMN dp_cdp.blocks.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.blocks.role IS 'role that has the budget; NULL: the cap, or the role does not exist any more';
 COMMENT ON COLUMN dp_cdp.blocks.role_name IS 'name of the role; NULL: the dataset''s cap';
@@ -1597,7 +1996,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
-	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one); block: the column that says in which block of time a row is';
+	'protected tables that one owns or has a budget for, with dataset, privacy unit, bounds and declared keys of columns. In through are the columns of the foreign key that leads to the unit. Where unit and through are NULL, each row is one. In block is the column that says in which block of time a row is';
 COMMENT ON COLUMN dp_cdp.protected."table" IS 'the protected table';
 COMMENT ON COLUMN dp_cdp.protected.dataset IS 'dataset whose policy it has';
 COMMENT ON COLUMN dp_cdp.protected.unit IS 'column that names the person; NULL: see through';
@@ -1691,7 +2090,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclas
 			oid[],regclass[],name[],text[],varchar[],cstring[],bigint[]}'::regtype[]::oid[])
 $$;
 COMMENT ON FUNCTION dp_cdp.telling_functions() IS
-	'functions of other extensions, in C and taking a relation, a query or a number of one, or returning rows, or SECURITY DEFINER, that are not known to be harmless';
+	'functions of other extensions that are not known to be harmless. They are written in C and take a relation, a query or a number of one, or return rows, or are SECURITY DEFINER';
 
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
 -- loses, but for what writes.
@@ -1814,7 +2213,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.harden(boolean, text[]) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.harden(boolean, text[]) IS
-	'takes from PUBLIC what tells numbers of rows: statistics, sizes, counters of the planner; apply => false only lists; keep_open names what to leave';
+	'takes from PUBLIC what tells numbers of rows: statistics, sizes and counters of the planner. With apply => false it only lists. The objects in keep_open stay as they are';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unharden()
 	RETURNS TABLE(object text, action text, done boolean)
@@ -2718,7 +3117,7 @@ BEGIN
 	ORDER BY r.place, r.object, r.finding;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_setup() IS
-	'what is still open in this database; for superusers, and owners of datasets for theirs; only info: the promise holds';
+	'gaps that are still open in this database, for superusers, and for owners of datasets in theirs. Where all are info, the promise holds';
 -- =========================================================================
 -- 10. At a glance: overview, metrics, and what a report shows
 -- =========================================================================
@@ -2844,7 +3243,7 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 	) o
 	ORDER BY o.dataset, o.role IS NOT NULL, o.role, o.ledger_id;
 COMMENT ON VIEW dp_cdp.overview IS
-	'budgets at a glance: of the current roles, and all of a dataset for its owner, who also sees the whole dataset (role NULL, the limit is its cap)';
+	'budgets of the current roles at a glance. The owner of a dataset sees all of its budgets, and the whole dataset, with role NULL and its cap as the limit';
 COMMENT ON COLUMN dp_cdp.overview.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.overview.role IS 'name of the role; NULL: the dataset as a whole';
 COMMENT ON COLUMN dp_cdp.overview.rho_limit IS 'rho of the budget, or the dataset''s cap';
@@ -2852,15 +3251,15 @@ COMMENT ON COLUMN dp_cdp.overview.rho_spent IS 'rho that was spent of it';
 COMMENT ON COLUMN dp_cdp.overview.percent_spent IS 'the same in percent of the limit';
 COMMENT ON COLUMN dp_cdp.overview.renews_at IS 'when the budget is renewed next';
 COMMENT ON COLUMN dp_cdp.overview.rho_per_day IS
-	'mean of the last seven days, or since the first debit if that is later, but at least of a day';
+	'mean of the last seven days, or since the first debit if that is later, over at least a day';
 COMMENT ON COLUMN dp_cdp.overview.days_left IS
 	'how long the rest lasts at this rate; a budget that renews before has more';
 COMMENT ON COLUMN dp_cdp.overview.ledger_id IS
-	'number of the balance, as in paid_by of the audit: two budgets may have one name, when a role of that name is missing';
+	'number of the balance, as in paid_by of the audit. Two budgets may have one name, when a role of that name is missing';
 COMMENT ON COLUMN dp_cdp.overview.paid_by_roles IS
-	'of a whole dataset: what its budgets have paid in their periods, added up; more than rho_spent, which is what all of them know together, where roles share kept answers; see dp_cdp.spent_together';
+	'sum of what the budgets of a whole dataset have paid in their periods. It exceeds rho_spent, which is what all of them know together, where roles share kept answers. See dp_cdp.spent_together';
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
-	'of the last seven days, as far as dp_cdp.releases shows it';
+	'last refusal within seven days, as far as dp_cdp.releases shows it';
 
 -- With each limit its own delta: that at which its epsilon is told, and that of selections of keys.
 CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
@@ -2871,7 +3270,7 @@ CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
 		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp.budget b) l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets());
 COMMENT ON VIEW dp_cdp.limits IS
-	'for dp_cdp.report: caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it';
+	'caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it. For dp_cdp.report';
 COMMENT ON COLUMN dp_cdp.limits.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.limits.ledger_id IS 'number of the balance, as in paid_by of dp_cdp.audit: that of the cap, or of a budget';
 COMMENT ON COLUMN dp_cdp.limits.rho IS 'limit of rho; NULL: none';
@@ -2927,15 +3326,15 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, who.is)) w ON true
 	) m;
 COMMENT ON VIEW dp_cdp.metrics IS
-	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring; granted to nobody, so grant it to the role that monitors';
+	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring. Nobody may read it at first: grant it to the role that monitors';
 COMMENT ON COLUMN dp_cdp.metrics.dataset IS 'name of the dataset';
-COMMENT ON COLUMN dp_cdp.metrics.role IS 'name of the role; empty: the dataset as a whole; of a role that does not exist any more: name (missing, ledger_id)';
+COMMENT ON COLUMN dp_cdp.metrics.role IS 'name of the role. Empty: the dataset as a whole. A role that does not exist any more is shown as name (missing, ledger_id)';
 COMMENT ON COLUMN dp_cdp.metrics.rho_limit IS 'rho of the budget, or the dataset''s cap; Infinity: none';
 COMMENT ON COLUMN dp_cdp.metrics.rho_spent IS 'rho that was spent of it';
 COMMENT ON COLUMN dp_cdp.metrics.rho_remaining IS 'rho that is left of it';
 COMMENT ON COLUMN dp_cdp.metrics.delta_limit IS 'delta of the budget or cap';
 COMMENT ON COLUMN dp_cdp.metrics.delta_spent IS 'delta that was spent of it';
-COMMENT ON COLUMN dp_cdp.metrics.rho_per_day IS 'mean of the last seven days, or since the first debit if that is later, but at least of a day';
+COMMENT ON COLUMN dp_cdp.metrics.rho_per_day IS 'mean of the last seven days, or since the first debit if that is later, over at least a day';
 COMMENT ON COLUMN dp_cdp.metrics.days_left IS 'how long the rest lasts at this rate';
 COMMENT ON COLUMN dp_cdp.metrics.failures IS 'failures that were counted at the budget today';
 COMMENT ON COLUMN dp_cdp.metrics.max_failures IS 'as many failures close the budget for the day';
@@ -2954,7 +3353,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 			WHERE l.released_at > now() - interval '1 hour'
 			GROUP BY l.dataset) l ON l.dataset = d.name;
 COMMENT ON VIEW dp_cdp.metrics_hour IS
-	'how many releases were answered, refused and failed in the last hour, by dataset; granted to nobody, so grant it to the role that monitors';
+	'numbers of releases that were answered, refused and failed in the last hour, by dataset. Nobody may read it at first: grant it to the role that monitors';
 COMMENT ON COLUMN dp_cdp.metrics_hour.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.metrics_hour.outcome IS 'answered, refused or failed';
 COMMENT ON COLUMN dp_cdp.metrics_hour.releases IS 'how many releases of the last hour had this outcome';
@@ -2970,7 +3369,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.setup_metrics() RETURNS TABLE(severity text, f
 	GROUP BY s.severity
 $$;
 COMMENT ON FUNCTION dp_cdp.setup_metrics() IS
-	'how many findings dp_cdp.check_setup() has of each severity; granted to nobody, so grant it to the role that monitors';
+	'numbers of findings of dp_cdp.check_setup(), by severity. Nobody may call it at first: grant it to the role that monitors';
 
 REVOKE ALL ON dp_cdp.metrics, dp_cdp.metrics_hour FROM PUBLIC;
 REVOKE ALL ON FUNCTION dp_cdp.setup_metrics() FROM PUBLIC;
@@ -3037,7 +3436,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_tables(dataset text) RETURNS jsonb
 	WHERE p.dataset = report_tables.dataset
 $$;
 COMMENT ON FUNCTION dp_cdp.report_tables(text) IS
-	'for dp_cdp.report: the protected tables of a dataset, as far as the caller sees them, and whose rows they are';
+	'protected tables of a dataset, as far as the caller sees them, and whose rows they are. For dp_cdp.report';
 
 CREATE OR REPLACE FUNCTION dp_cdp.report_data(dataset text) RETURNS jsonb
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
@@ -4250,7 +4649,7 @@ BEGIN
 		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer>');
 END $$;
 COMMENT ON FUNCTION dp_cdp.report(text) IS
-	'for the owner of a dataset: one self-contained HTML page on what is promised, budgets, spending, refusals and setup; psql -AtXqc writes it into a file';
+	'one self-contained HTML page for the owner of a dataset, on what is promised, budgets, spending, refusals and setup. Write it into a file with psql -AtXqc';
 
 CREATE OR REPLACE FUNCTION dp_cdp.certificate(dataset text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
@@ -4261,7 +4660,7 @@ BEGIN
 	RETURN dp_cdp.report_frame(r, 'Privacy promise', dp_cdp.report_promise(r));
 END $$;
 COMMENT ON FUNCTION dp_cdp.certificate(text) IS
-	'for the owner of a dataset: the first section of dp_cdp.report as a page of its own, what is promised, to be printed and signed; psql -AtXqc writes it into a file';
+	'page for the owner of a dataset that says what is promised, to be printed and signed. It is the first section of dp_cdp.report. Write it into a file with psql -AtXqc';
 
 -- =========================================================================
 -- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)
@@ -4277,13 +4676,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETU
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_replace_table';
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
-	'gives a table that was loaded anew the policy of the one whose place it takes, which keeps it: dataset, unit, bounds and keys';
+	'gives a table that was loaded anew the policy of the one whose place it takes: dataset, unit, bounds and keys. The other keeps it, too';
 
 CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_release_name';
 COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
-	'says that what bears the name of a table that was protected, or resembles one of a dataset, need not be protected';
+	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected';
 
 CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,
@@ -4297,7 +4696,7 @@ CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
 		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
 		OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user);
 COMMENT ON VIEW dp_cdp.held_names IS
-	'for owners of datasets: names under which tables were protected, and what bears them now; held until that is protected or the name released';
+	'names under which tables were protected, and what bears them now, for owners of datasets. A name is held until that is protected, or forget_name is called';
 COMMENT ON COLUMN dp_cdp.held_names.schema IS 'schema of the name';
 COMMENT ON COLUMN dp_cdp.held_names.name IS 'name under which a table was protected';
 COMMENT ON COLUMN dp_cdp.held_names.dataset IS 'dataset of that table';
@@ -4321,253 +4720,253 @@ CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint) (
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 
 -- how much the limits of totals cut off
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any") (
@@ -4636,7 +5035,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
-	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
+	'price and noise that each private aggregate of a query would have. For totals, too, call dp_cdp.preview';
 CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
 		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
 		formula text, row_lower double precision, row_upper double precision,
@@ -4675,11 +5074,11 @@ BEGIN ATOMIC
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'What a query would cost, and how noisy each private aggregate would be; nothing is executed or charged. margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. row_lower to total_upper are the limits of rows'' values and of units'' totals. norm is a number of rows, for sums at the larger bound; it is NULL where it is found first, or limits nothing. Rows of the item remains say what would be left of each budget. reused_since is the age of an answer that would be given again, or made better for the difference in price. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least.';
+	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. Rows of the item remains say what would be left of each budget. The age of an answer that would be given again, or made better for the difference in price, is reused_since. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
 CREATE OR REPLACE FUNCTION dp_cdp.question_id(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.question_id(text) IS
-	'the identity of each private aggregate''s question: equal ones ask the same, whatever they cost; NULL where it is known only when the query runs; nothing is executed or charged';
+	'identity of each private aggregate''s question. Equal ones ask the same, whatever they cost. NULL: it is known only when the query runs. Nothing is executed or charged';
 CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric,
@@ -4687,7 +5086,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
-	'price and error of each private aggregate that this session released last; for single groups where the error differs; since when it is kept, where it was given again or made better; to which norm what a unit adds to all groups was scaled, and which share of it that has cut, by estimate, where the limit was found';
+	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut';
 
 -- =========================================================================
 -- 16. How to share rho among counts or sums of the same rows (src/release/workload.c)
@@ -4701,7 +5100,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.plan_workload(queries text[], rho double preci
 		OUT optimum_stddev double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_plan_workload' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.plan_workload(text[], double precision) IS
-	'how to share rho among queries that are one count or sum of the same rows by declared keys, with the least total variance of all cells: if each answer is taken as it is (rho_alone), or all are reconciled by least squares (rho_consistent); stddev of a cell, beside equal shares and the best of all Gaussian mechanisms; nothing is executed or charged';
+	'shares of rho for queries that are one count or sum of the same rows by declared keys. They give the least total variance of all cells. Use rho_alone for answers taken as they are, and rho_consistent for answers that least squares reconciles. The stddev of a cell stands beside that of equal shares and of the best of all Gaussian mechanisms. Nothing is executed or charged';
 
 
 -- =========================================================================
@@ -4725,7 +5124,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.standby_reads(origin text[], asker text[], ite
 	AS 'MODULE_PATHNAME', 'dp_standby_reads';
 REVOKE ALL ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) IS
-	'for the role of a registered standby: a release that was debited begins to read rows, and has failed if the session ends before it says more';
+	'says that a release which was debited begins to read rows, for the role of a registered standby. It has failed if the session ends before it says more';
 
 CREATE OR REPLACE FUNCTION dp_cdp.standby_has_read(failed boolean) RETURNS int[]
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -4930,7 +5329,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.cluster_facts() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.cluster_facts() IS
-	'what the workers of a Citus cluster tell of themselves; nothing on a worker, and where there is no Citus';
+	'facts that the workers of a Citus cluster tell of themselves. No rows on a worker, nor where there is no Citus';
 
 -- What check_setup() says of them
 CREATE OR REPLACE FUNCTION dp_cdp.cluster_findings()
@@ -4971,71 +5370,70 @@ COMMENT ON FUNCTION dp_cdp.cluster_findings() IS
 CREATE OR REPLACE FUNCTION dp_cdp.kl_divergence(p float8[], q float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_kl_divergence' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.kl_divergence(float8[], float8[]) IS
-	'Kullback-Leibler divergence of p from q, in nats: the sum of p ln(p / q), Infinity where an outcome of p '
-	'is impossible under q; rounded upwards; p and q of the same length, elements >= 0 and <= 1, with sums of '
-	'1 within 1e-9; Dwork and Rothblum 2016, Definition 2.1';
+	'Kullback-Leibler divergence of p from q, in nats: the sum of p ln(p / q). It is Infinity where an outcome of p '
+	'is impossible under q. Rounded upwards. Arrays p and q have the same length, elements >= 0 and <= 1, and sums '
+	'of 1 within 1e-9. Dwork and Rothblum 2016, Definition 2.1';
 CREATE OR REPLACE FUNCTION dp_cdp.max_divergence(p float8[], q float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_max_divergence' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.max_divergence(float8[], float8[]) IS
-	'max divergence of p from q, in nats: the largest ln(p / q), Infinity where an outcome of p is impossible '
-	'under q; rounded upwards; p and q of the same length, elements >= 0 and <= 1, with sums of 1 within '
-	'1e-9; Dwork and Rothblum 2016, Definition 2.2';
+	'max divergence of p from q, in nats: the largest ln(p / q). It is Infinity where an outcome of p is impossible '
+	'under q. Rounded upwards. Arrays p and q have the same length, elements >= 0 and <= 1, and sums of 1 within '
+	'1e-9. Dwork and Rothblum 2016, Definition 2.2';
 CREATE OR REPLACE FUNCTION dp_cdp.renyi_divergence(alpha float8, p float8[], q float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_renyi_divergence' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.renyi_divergence(float8, float8[], float8[]) IS
-	'Renyi divergence of order alpha of p from q, in nats: ln(sum of p^alpha q^(1 - alpha)) / (alpha - 1), '
-	'Infinity where an outcome of p is impossible under q; rounded upwards; alpha > 1, p and q of the same '
-	'length, elements >= 0 and <= 1, with sums of 1 within 1e-9; Bun and Steinke 2016, Definition 2.1';
+	'Renyi divergence of order alpha of p from q, in nats: ln(sum of p^alpha q^(1 - alpha)) / (alpha - 1). It is '
+	'Infinity where an outcome of p is impossible under q. Rounded upwards. Takes alpha > 1. Arrays p and q have the '
+	'same length, elements >= 0 and <= 1, and sums of 1 within 1e-9. Bun and Steinke 2016, Definition 2.1';
 CREATE OR REPLACE FUNCTION dp_cdp.privacy_loss(p float8[], q float8[]) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_privacy_loss' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.privacy_loss(float8[], float8[]) IS
-	'(mu, tau) of the privacy loss ln(p / q) under p: its mean, and the least tau for which it is '
-	'tau-subgaussian around that, both rounded upwards. A mechanism is (mu, tau)-mean-concentrated DP if no pair '
-	'of neighbours, in either order, has more; Infinity where an outcome of p is impossible under q; p and q '
-	'of the same length, elements >= 0 and <= 1, with sums of 1 within 1e-9, at most 10000 of them; Dwork and '
-	'Rothblum 2016, section 2; proof in src/calc/divergence.c';
+	'(mu, tau) of the privacy loss ln(p / q) under p, both rounded upwards. They are its mean, and the least tau for '
+	'which it is tau-subgaussian around that. A mechanism is (mu, tau)-mean-concentrated DP if no pair of neighbours '
+	'has more, in either order. They are Infinity where an outcome of p is impossible under q. Arrays p and q have '
+	'the same length, elements >= 0 and <= 1, and sums of 1 within 1e-9. At most 10000 elements are taken. Dwork and '
+	'Rothblum 2016, section 2. Proof in src/calc/divergence.c';
 CREATE OR REPLACE FUNCTION dp_cdp.renyi_triangle(alpha float8, k float8, epsilon_pq float8, epsilon_qr float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_renyi_triangle' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.renyi_triangle(float8, float8, float8, float8) IS
-	'bound of the Renyi divergence of order alpha of P from R: k alpha / (k alpha - 1) epsilon_pq + '
-	'epsilon_qr, where epsilon_pq is that of order (k alpha - 1) / (k - 1) of P from Q, and epsilon_qr that '
-	'of order k alpha of Q from R; rounded upwards; alpha > 1, k > 1, both epsilons >= 0 in nats; Bun and '
-	'Steinke 2016, Lemma 5.2';
+	'bound of the Renyi divergence of order alpha of P from R: k alpha / (k alpha - 1) epsilon_pq + epsilon_qr. Here '
+	'epsilon_pq is of P from Q, of order (k alpha - 1) / (k - 1). And epsilon_qr is of Q from R, of order k alpha. '
+	'Rounded upwards. Takes alpha > 1, k > 1, both epsilons >= 0 in nats. Bun and Steinke 2016, Lemma 5.2';
 CREATE OR REPLACE FUNCTION dp_cdp.mutual_information(rho float8, n bigint, xi float8 DEFAULT 0) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_mutual_information' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.mutual_information(float8, bigint, float8) IS
-	'bound of the mutual information, in nats, between any dataset of n entries and what a (xi, rho)-zCDP '
-	'mechanism tells of it, where neighbours differ in one entry: rho n^2 + xi n (1 + 1/2 + ... + 1/n); '
-	'rounded upwards; rho >= 0 in nats, n >= 1, xi >= 0 in nats; Bun and Steinke 2016, Proposition 1.10';
+	'bound of the mutual information, in nats, between a dataset of n entries and the output of a (xi, rho)-zCDP '
+	'mechanism. Neighbours differ in one entry. The bound is rho n^2 + xi n (1 + 1/2 + ... + 1/n). Rounded upwards. '
+	'Takes rho >= 0 in nats, n >= 1, xi >= 0 in nats. Bun and Steinke 2016, Proposition 1.10';
 CREATE OR REPLACE FUNCTION dp_cdp.mutual_information_product(rho float8, n bigint, xi float8 DEFAULT 0) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_mutual_information_product' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.mutual_information_product(float8, bigint, float8) IS
-	'the same for n entries that are independent (a product distribution): (rho + xi) n; rounded upwards; rho '
-	'>= 0 in nats, n >= 1, xi >= 0 in nats; Bun and Steinke 2016, Proposition 1.10';
+	'bound of the mutual information, in nats, for n entries that are independent (a product distribution): (rho + '
+	'xi) n. Rounded upwards. Takes rho >= 0 in nats, n >= 1, xi >= 0 in nats. Bun and Steinke 2016, Proposition 1.10';
 CREATE OR REPLACE FUNCTION dp_cdp.approx_curve_to_zcdp(xi float8, rho float8) RETURNS dp_cdp.zcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_approx_curve_to_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.approx_curve_to_zcdp(float8, float8) IS
-	'(rho, xi) as zCDP of what is (epsilon, delta)-DP for every delta > 0, with epsilon = xi + sqrt(rho '
-	'ln(1/delta)): rho / 4, and xi - rho / 4 + 5 rho^(1/4), rounded upwards; 0 <= xi <= 1, 0 <= rho <= 1; Bun '
-	'and Steinke 2016, Lemma 3.7';
+	'(rho, xi) as zCDP of a mechanism that is (epsilon, delta)-DP for every delta > 0, with epsilon = xi + sqrt(rho '
+	'ln(1/delta)). They are rho / 4, and xi - rho / 4 + 5 rho^(1/4), rounded upwards. Takes 0 <= xi <= 1, 0 <= rho '
+	'<= 1. Bun and Steinke 2016, Lemma 3.7';
 CREATE OR REPLACE FUNCTION dp_cdp.group_mcdp_general(mu float8, tau float8, k bigint) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_group_mcdp_general' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.group_mcdp_general(float8, float8, bigint) IS
-	'(mu, tau) for groups of k of any mean-concentrated DP, rounded upwards: with m the smaller of mu and tau^2 / 2, k m + (k '
-	'- 1) tau sqrt(2 m) + (k - 1) (k - 2) tau^2 / 2, at most (k tau)^2 / 2; and k tau times a factor that is 1.14 for k tau = '
-	'0.1 and 1.54 for k tau = 1; mu >= 0, tau >= 0, k >= 1; sharper than Dwork and Rothblum 2016, Theorem 4.1; proof in '
-	'src/calc/group.c';
+	'(mu, tau) for groups of k of any mean-concentrated DP, rounded upwards. Let m be the smaller of mu and tau^2 / '
+	'2. The result''s mu is k m + (k - 1) tau sqrt(2 m) + (k - 1) (k - 2) tau^2 / 2, at most (k tau)^2 / 2. Its tau '
+	'is k tau times a factor, which is 1.14 for k tau = 0.1 and 1.54 for k tau = 1. Takes mu >= 0, tau >= 0, k >= 1. '
+	'Sharper than Dwork and Rothblum 2016, Theorem 4.1. Proof in src/calc/group.c';
 CREATE OR REPLACE FUNCTION dp_cdp.mcdp_triangle(mu_pq float8, tau_pq float8, mu_qr float8, tau_qr float8) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_mcdp_triangle' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.mcdp_triangle(float8, float8, float8, float8) IS
-	'(mu, tau) of the privacy loss of P from R, rounded upwards, where that between P and Q is (mu_pq, tau_pq) and that between '
-	'Q and R is (mu_qr, tau_qr), each in both orders; all >= 0; sharper than Dwork and Rothblum 2016, Lemmas 4.2 and 4.3; '
-	'proof in src/calc/group.c';
+	'(mu, tau) of the privacy loss of P from R, rounded upwards. That between P and Q is (mu_pq, tau_pq), and that '
+	'between Q and R is (mu_qr, tau_qr), each in both orders. All are >= 0. Sharper than Dwork and Rothblum 2016, '
+	'Lemmas 4.2 and 4.3. Proof in src/calc/group.c';
 COMMENT ON FUNCTION dp_cdp.group_mcdp(float8, float8, bigint) IS
-	'(mu, tau) for groups of k of mean-concentrated DP: k^2 mu, k tau. It holds for Gaussian noise with mu = '
-	'tau^2 / 2, for epsilon-DP with tau >= epsilon and mu >= epsilon tanh(epsilon / 2) (pure_to_mcdp), and '
-	'for compositions of these; for all else take group_mcdp_general; mu >= 0, tau >= 0, k >= 1; Dwork and '
-	'Rothblum 2016, section 1 and Corollary 3.3; proof in src/calc/group.h';
+	'(mu, tau) for groups of k of mean-concentrated DP: k^2 mu, k tau. It holds for Gaussian noise with mu = tau^2 / '
+	'2, and for epsilon-DP as pure_to_mcdp has it: tau >= epsilon, mu >= epsilon tanh(epsilon / 2). It holds for '
+	'compositions of these. For all else take group_mcdp_general. Takes mu >= 0, tau >= 0, k >= 1. Dwork and '
+	'Rothblum 2016, section 1 and Corollary 3.3. Proof in src/calc/group.h';
 
 -- =========================================================================
 -- 20. Who may what with the members of this extension
@@ -5087,7 +5485,7 @@ FROM held h CROSS JOIN LATERAL (
 		(('ROUTINE', 'EXECUTE'), ('VIEW', 'SELECT'), ('TYPE', 'USAGE'), ('SCHEMA', 'USAGE')) AS to_all) t
 $$;
 COMMENT ON FUNCTION dp_cdp.member_grants() IS
-	'privileges on members of this extension that others than their owners hold; to_all: the script gives it to PUBLIC; given: it is this';
+	'privileges on members of this extension that others than their owners hold. With to_all the script gives it to PUBLIC, and with given it is this';
 
 -- Default privileges of who runs a script gave each new member to others, or took
 -- it from PUBLIC; those of functions and views that an administrator granted stay.

@@ -213,7 +213,7 @@ start_of_row(HeapTuple row, Relation rel, const char *column, const DpBlockLengt
 	if (attnum <= 0 || !dp_type_is_time(get_atttype(RelationGetRelid(rel), attnum)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the policy of table \"%s\" is damaged: column \"%s\" is to say in which block of time a row is; call dp_cdp.unprotect_table and dp_cdp.protect_table",
+				 errmsg("the policy of table \"%s\" is damaged at its block column \"%s\": call dp_cdp.unprotect_table and dp_cdp.protect_table",
 						RelationGetRelationName(rel), column)));
 	value = heap_getattr(row, attnum, RelationGetDescr(rel), &isnull);
 	if (isnull)
@@ -330,8 +330,9 @@ refuse_column(Relation rel, const char *column)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("an UPDATE of column \"%s\" would move a row of protected table \"%s\" to another block of time, whose budget has paid for nothing of it: delete the row and insert it anew, if it was wrong",
-					column, RelationGetRelationName(rel))));
+			 errmsg("an UPDATE of column \"%s\" would move a row of protected table \"%s\" to another block of time: delete a wrong row and insert it anew",
+					column, RelationGetRelationName(rel)),
+			 errdetail("The budget of the other block has paid for nothing of the row.")));
 }
 
 static void
@@ -340,12 +341,14 @@ refuse_reference(Relation rel, const DpTable *table, bool to_none)
 	if (to_none)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("an UPDATE of (%s) would leave a row of protected table \"%s\" in no block of time, from which it could move to any: insert what it is to reference before, or delete the row",
-						dp_policy_through(table), RelationGetRelationName(rel))));
+				 errmsg("an UPDATE of (%s) would leave a row of protected table \"%s\" in no block of time: first insert the row that it references, or delete it",
+						dp_policy_through(table), RelationGetRelationName(rel)),
+				 errdetail("From no block a row could move to any.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("an UPDATE of (%s) would move a row of protected table \"%s\" to the block of time of another row, whose budget has paid for nothing of it: delete the row and insert it anew, if it was wrong",
-					dp_policy_through(table), RelationGetRelationName(rel))));
+			 errmsg("an UPDATE of (%s) would move a row of protected table \"%s\" to the block of time of another row: delete a wrong row and insert it anew",
+					dp_policy_through(table), RelationGetRelationName(rel)),
+			 errdetail("The budget of the other block has paid for nothing of the row.")));
 }
 
 /*
@@ -389,8 +392,9 @@ visit_child(HeapTuple row, Relation rel, void *arg)
 	if (!may_go(former_block(row, rel, s->length, s->snapshot), block_of_row(row, rel, s->length, s->snapshot, 0)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("rows of protected table \"%s\" reference a row that was changed or deleted, and would be in the block of time of another row, or in none: delete them and insert them anew, if they were wrong",
-						RelationGetRelationName(rel))));
+				 errmsg("rows of protected table \"%s\" would be in another block of time, or in none: delete wrong rows and insert them anew",
+						RelationGetRelationName(rel)),
+				 errdetail("They reference a row that was changed or deleted.")));
 	return false;
 }
 

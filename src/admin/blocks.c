@@ -64,8 +64,9 @@ check_not_generated(Oid relid, AttrNumber attnum)
 	if (get_attgenerated(relid, attnum) != '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of table \"%s\" is generated, so that its rows could move to other blocks of time: name a column that is written once",
-						get_attname(relid, attnum, false), get_rel_name(relid))));
+				 errmsg("column \"%s\" of table \"%s\" is generated: name a column that is written once",
+						get_attname(relid, attnum, false), get_rel_name(relid)),
+				 errdetail("Rows could move to other blocks of time.")));
 }
 
 /* Refuses a column that cannot say in which block of time a row is. */
@@ -81,8 +82,9 @@ check_block_column(Oid relid, AttrNumber attnum)
 	if (!dp_type_is_time(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, and blocks are of time: name a column of type date, timestamp or timestamptz",
-						name, get_rel_name(relid), format_type_be(type))));
+				 errmsg("column \"%s\" of table \"%s\" has type %s: name a column of type date, timestamp or timestamptz",
+						name, get_rel_name(relid), format_type_be(type)),
+				 errdetail("Blocks are of time.")));
 	check_not_generated(relid, attnum);
 }
 
@@ -97,13 +99,14 @@ dp_admin_read_block(FunctionCallInfo fcinfo, int first, Oid relid, DpBlockArgume
 	if (!PG_ARGISNULL(first + 1) && !dp_block_length(PG_GETARG_INTERVAL_P(first + 1), &argument->length))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("every must be of whole months or of whole days, not of both, above 0 and at most 100 years, such as '1 month', '7 days' or '1 year'")));
+				 errmsg("every must be whole months or whole days, above 0 and at most 100 years, such as '1 month' or '7 days'")));
 	if (PG_ARGISNULL(first))
 	{
 		if (!PG_ARGISNULL(first + 1))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("every says how long blocks of time are: name the column that says in which of them a row is, too, as block")));
+					 errmsg("every says how long blocks of time are: name the column of time, too, as block"),
+					 errdetail("This column says in which block a row is.")));
 		return;
 	}
 	argument->column = dp_admin_column(fcinfo, first, "block", relid, &type, &typmod, &collation);
@@ -143,7 +146,7 @@ begin_blocks(const char *dataset, Oid user, const DpBlockArgument *argument)
 	if (row->spent)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dataset \"%s\" is without blocks, and some of its budget was spent: make a dataset of its own for tables with blocks",
+				 errmsg("dataset \"%s\" has no blocks, and some of its budget was spent: make another dataset for tables with blocks",
 						dataset)));
 	dp_admin_execute("UPDATE dp_cdp.dataset SET block_every = $2 WHERE name = $1", 2, types, values, NULL, true);
 }
@@ -157,7 +160,7 @@ dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row, Oid user, O
 		if (dp_has_blocks(&row->blocks) && !through)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("dataset \"%s\" is with blocks of time: name the column of table \"%s\" that says in which of them a row is, as block",
+					 errmsg("dataset \"%s\" has blocks of time: with block, name the column of table \"%s\" that says when a row was",
 							dataset, get_rel_name(relid))));
 		return;
 	}
@@ -167,8 +170,9 @@ dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row, Oid user, O
 			 (argument->length.months != row->blocks.months || argument->length.days != row->blocks.days))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the blocks of dataset \"%s\" have another length, which is the same for all its tables and for good: leave every out",
-						dataset)));
+				 errmsg("the blocks of dataset \"%s\" have another length: leave every out",
+						dataset),
+				 errdetail("All tables of a dataset have blocks of one length, which never changes.")));
 }
 
 /* ------------------------------------------------------------------------
@@ -378,8 +382,9 @@ check_watched(Oid relid, const Watched *watched)
 	if (dp_is_distributed(relid, &distributed_by))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the rows of distributed table \"%s\" cannot be kept in blocks of time, which takes a trigger that Citus does not run: leave out block, and use a dataset without blocks",
-						get_rel_name(relid))));
+				 errmsg("the rows of distributed table \"%s\" cannot be kept in blocks of time: leave out block, and use a dataset without blocks",
+						get_rel_name(relid)),
+				 errdetail("Citus does not run the trigger that would keep them there.")));
 }
 
 void

@@ -71,8 +71,9 @@ dp_admin_epsilon(FunctionCallInfo fcinfo, int epsilon, int delta)
 	if (PG_ARGISNULL(delta))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("epsilon says nothing without delta: give both, such as epsilon => %g, delta => 1e-6, with a delta well below one over the number of people",
-						value)));
+				 errmsg("epsilon says nothing without delta: give both, such as epsilon => %g, delta => 1e-6",
+						value),
+				 errdetail("A good delta is well below one over the number of people.")));
 	return value;
 }
 
@@ -274,8 +275,9 @@ drop_budgets(const char *name, const char *condition, Oid type, Datum value)
 	spent = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (spent != NULL)
 		ereport(NOTICE,
-				(errmsg("the dropped budget had spent rho %s; a new budget for the role will start at 0, while dataset \"%s\" and dp_cdp.releases keep what was spent",
-						spent, name)));
+				(errmsg("the dropped budget had spent rho %s, which dataset \"%s\" and dp_cdp.releases keep",
+						spent, name),
+				errdetail("A new budget for the role will start at 0.")));
 	dp_admin_forget_blocks();
 	dp_admin_end(&context);
 }

@@ -109,8 +109,9 @@ dp_set_keys(PG_FUNCTION_ARGS)
 			MAXALIGN(dp_value_bytes(value) + VARHDRSZ) > DP_MOST_KEY_BYTES)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("key %d of column \"%s\" is too long, so that its group would stay empty: keys can have at most %d bytes",
-							i + 1, column, (int) DP_MOST_KEY_BYTES - VARHDRSZ)));
+					 errmsg("key %d of column \"%s\" is too long: give keys of at most %d bytes",
+							i + 1, column, (int) DP_MOST_KEY_BYTES - VARHDRSZ),
+					 errdetail("The group of the key would stay empty.")));
 	}
 	dp_end_portable_text(level);
 	dp_label_put(relid, attnum, label);

@@ -107,7 +107,7 @@ find_bounds(double share)
 	if (!(share >= 0 && share <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("find_bounds is a share of the price of an aggregate and must be between 0 and 1, such as 0.1; 0 turns it off")));
+				 errmsg("find_bounds is a share of an aggregate's price: give a number between 0 and 1, such as 0.1, or 0 to turn it off")));
 	return share;
 }
 
@@ -118,7 +118,8 @@ key_delta_share(double share)
 	if (!(share >= 0 && share < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("key_delta_share is the share of the delta of an (epsilon, delta) budget that is for selecting keys, and must be at least 0 and less than 1, such as 0.1; with 0 such budgets select none")));
+				 errmsg("key_delta_share must be at least 0 and less than 1, such as 0.1; with 0, (epsilon, delta) budgets select no keys"),
+				 errdetail("It is the share of such a budget's delta that is for selecting keys.")));
 	return share;
 }
 
@@ -143,22 +144,23 @@ set_contribution(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 /* answers that are older than this tell nothing of today */
 #define MAX_REUSE ((int64) 36525 * USECS_PER_DAY)
 
-/* Checks a reuse and returns its microseconds; 0: answers are not kept. */
+/* Checks a reuse, where a month would have no length of its own, and returns its microseconds; 0: answers are not kept. */
 static int64
 reuse(const Interval *interval)
 {
 	int64		microseconds;
 
 	if (!dp_interval_microseconds(interval, &microseconds) || microseconds < 0 || microseconds > MAX_REUSE ||
-		interval->month < 0 || interval->day < 0 || interval->time < 0)
+		interval->month != 0 || interval->day < 0 || interval->time < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("reuse says for how long an answer is given again and must be between 0 and 100 years, such as '1 day'; 0 turns it off")));
+				 errmsg("reuse must be between 0 and 36525 days, in days and shorter units, such as '30 days'; 0 turns it off"),
+				 errdetail("It says for how long an answer is given again.")));
 	return microseconds;
 }
 
 /*
- * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows,
+ * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent, pull_rows,
  * key_delta_share and max_contribution, which begin at argument "first".
  */
 static void
@@ -177,7 +179,7 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 	if (!PG_ARGISNULL(first + 5))
 		row->reuse = reuse(PG_GETARG_INTERVAL_P(first + 5));
 	if (!PG_ARGISNULL(first + 6))
-		row->dump_answers = PG_GETARG_BOOL(first + 6);
+		row->reuse_dumped = PG_GETARG_BOOL(first + 6);
 	if (!PG_ARGISNULL(first + 7))
 		row->consistent = PG_GETARG_BOOL(first + 7);
 	if (!PG_ARGISNULL(first + 8))
@@ -339,7 +341,7 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	if (row->reuse == 0)
 		nulls[15] = 'n';
 	types[16] = types[17] = types[18] = BOOLOID;
-	values[16] = BoolGetDatum(row->dump_answers);
+	values[16] = BoolGetDatum(row->reuse_dumped);
 	values[17] = BoolGetDatum(row->consistent);
 	values[18] = BoolGetDatum(row->pull_rows);
 	types[19] = FLOAT8OID;
@@ -384,8 +386,9 @@ check_former_audit(const char *name, Oid user)
 		dp_admin_execute("SELECT FROM dp_cdp.release_log WHERE dataset = $1 LIMIT 1", 1, types, values, NULL, false) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("the audit has rows of a former dataset \"%s\", which the owner of a new one would see: choose another name, or have a superuser create it and give it to you with dp_cdp.alter_dataset",
-						name)));
+				 errmsg("the audit has rows of a former dataset \"%s\": choose another name, or have a superuser create it and give it to you with dp_cdp.alter_dataset",
+						name),
+				 errdetail("The owner of the new dataset would see these rows.")));
 }
 
 static bool
@@ -421,7 +424,7 @@ existing_dataset(FunctionCallInfo fcinfo, const char *name)
 /*
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
- *				  release_memory, find_bounds, reuse, dump_answers, consistent,
+ *				  release_memory, find_bounds, reuse, reuse_dumped, consistent,
  *				  pull_rows, key_delta_share, max_contribution, epsilon, if_not_exists)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
@@ -462,7 +465,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 		if (!dp_owns_table(lfirst_oid(lc), GetUserId()))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("dataset \"%s\" is the policy of a table that belongs to somebody else: choose another name, or let the owner of table \"%s\" create it",
+					 errmsg("dataset \"%s\" has a table of somebody else's: choose another name, or let the owner of table \"%s\" create it",
 							row.name, get_rel_name(lfirst_oid(lc)))));
 	}
 
@@ -474,7 +477,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	dp_admin_number_balances();
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
-							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows,"
+							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent, pull_rows,"
 							   " key_delta_share, max_contribution)"
 							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)"
 							   " ON CONFLICT DO NOTHING",
@@ -497,7 +500,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 
 /*
  * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
- *				 answer_step, release_memory, find_bounds, reuse, dump_answers, consistent,
+ *				 answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent,
  *				  pull_rows, key_delta_share, max_contribution, reset)
  *
  * Returns what the cap allows.  NULL leaves a setting as it is; reset names those that get their
@@ -520,7 +523,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 
 	dp_admin_begin(&context);
 	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
-	were_dumped = row->dump_answers;
+	were_dumped = row->reuse_dumped;
 	dp_admin_reset_options(fcinfo, 21, row);
 	read_settings(fcinfo, 0, row);
 	read_limits(fcinfo, 10, true, row);
@@ -544,10 +547,10 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 					 " rho_limit = $3, delta_limit = $4,"
 					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
-					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, dump_answers = $17, consistent = $18, pull_rows = $19,"
+					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, reuse_dumped = $17, consistent = $18, pull_rows = $19,"
 					 " key_delta_share = $20, max_contribution = $21 WHERE name = $1",
 					 NUM_SETTINGS, types, values, nulls, true);
-	if (row->dump_answers != were_dumped)
+	if (row->reuse_dumped != were_dumped)
 		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
 						 NUM_SETTINGS, types, values, nulls, true);
 	dp_admin_end(&context);
@@ -593,7 +596,7 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 	if (row->spent && !erase_spent)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("privacy budget of dataset \"%s\" was spent, and dropping it would forget how much: call dp_cdp.drop_dataset with erase_spent => true if its data will never be released again",
+				 errmsg("dropping dataset \"%s\" would forget what was spent: call dp_cdp.drop_dataset with erase_spent => true if its data will never be released again",
 						name)));
 	dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.kept_answer WHERE dataset = $1", 1, types, values, NULL, true);

@@ -76,7 +76,7 @@ require_column(Oid from, Oid to, const char *name, Oid old, Oid new)
 		dp_is_virtual_column(from, here) != dp_is_virtual_column(to, there))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of table \"%s\" has another collation, or is generated in another way, than in table \"%s\": make the columns of \"%s\" those of \"%s\" first",
+				 errmsg("column \"%s\" of table \"%s\" has another collation or generation than in table \"%s\": make the columns of \"%s\" those of \"%s\" first",
 						name, get_rel_name(from), get_rel_name(to), get_rel_name(new), get_rel_name(old))));
 }
 
@@ -223,7 +223,7 @@ report_through(Oid old, Oid new, char *dataset)
 	}
 	foreach(lc, children)
 		ereport(NOTICE,
-				(errmsg("rows of table \"%s\" belong to people through its foreign key to table \"%s\", not to \"%s\": let the key reference \"%s\" before \"%s\" is dropped",
+				(errmsg("rows of table \"%s\" belong to people through table \"%s\", not through \"%s\": let their foreign key reference \"%s\" before \"%s\" is dropped",
 						get_rel_name(lfirst_oid(lc)), get_rel_name(old), get_rel_name(new), get_rel_name(new), get_rel_name(old))));
 }
 
@@ -288,8 +288,9 @@ dp_replace_table(PG_FUNCTION_ARGS)
 	if (has_row_security(old) && !has_row_security(new))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" has row-level security and table \"%s\" has not, so that SELECT granted for listing it would show rows: ALTER TABLE ... ENABLE ROW LEVEL SECURITY first",
-						get_rel_name(old), get_rel_name(new))));
+				 errmsg("table \"%s\" has row-level security and table \"%s\" has not: ALTER TABLE ... ENABLE ROW LEVEL SECURITY first",
+						get_rel_name(old), get_rel_name(new)),
+				 errdetail("SELECT that was granted for listing the table would show rows.")));
 
 	copy_labels(old, new);
 	CommandCounterIncrement();
@@ -359,8 +360,7 @@ find_schema(ReleasedName *r)
 		if (found == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("the name \"%s\" is not held: see dp_cdp.held_names; to leave open what check_setup() finds to resemble a table, "
-							"give its schema, and that table's dataset, too", r->text)));
+					 errmsg("the name \"%s\" is not held, see dp_cdp.held_names: for a finding of check_setup(), give its schema and the dataset, too", r->text)));
 		if (found > 1)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -378,7 +378,7 @@ release_look_alike(ReleasedName *r, Oid relid, Oid user)
 	if (r->nulls[2] == 'n')
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the name \"%s\" is not held: see dp_cdp.held_names; to leave open what check_setup() finds to resemble a table, give that table's dataset, too",
+				 errmsg("the name \"%s\" is not held, see dp_cdp.held_names: for a finding of check_setup(), give the dataset, too",
 						r->text)));
 	if (!OidIsValid(relid))
 		ereport(ERROR,

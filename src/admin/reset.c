@@ -44,7 +44,7 @@ dp_admin_default_options(DpDatasetRow *row)
 	row->release_memory = 0;
 	row->find_bounds = 0;
 	row->reuse = 0;
-	row->dump_answers = false;
+	row->reuse_dumped = false;
 	row->consistent = false;
 	row->pull_rows = false;
 	row->key_delta_share = 0.1;
@@ -57,8 +57,9 @@ dp_admin_check_neighbors(const DpDatasetRow *row, const char *neighbors)
 	if (row->spent && strcmp(neighbors, row->neighbors) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("neighbors of dataset \"%s\" cannot change after a release, because what was spent means something else under the other relation: create another dataset",
-						row->name)));
+				 errmsg("neighbors of dataset \"%s\" cannot change after a release: create another dataset",
+						row->name),
+				 errdetail("The rho that was spent has another meaning under the other relation.")));
 }
 
 /* an option, the argument of alter_dataset that it is, and where a row of a dataset has it */
@@ -88,7 +89,7 @@ static const Option options[] = {
 	OPTION("release_memory", 13, release_memory),
 	OPTION("find_bounds", 14, find_bounds),
 	OPTION("reuse", 15, reuse),
-	OPTION("dump_answers", 16, dump_answers),
+	OPTION("reuse_dumped", 16, reuse_dumped),
 	OPTION("consistent", 17, consistent),
 	OPTION("pull_rows", 18, pull_rows),
 	OPTION("key_delta_share", 19, key_delta_share),

@@ -29,6 +29,7 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
@@ -184,23 +185,39 @@ dp_admin_report_readers(Oid relid)
 	Datum	   *elements = palloc(list_length(relids) * sizeof(Datum));
 	ListCell   *lc;
 	int			n = 0;
-	char	   *readers;
+	int			nholders;
+	SPITupleTable *holders;
+	List	   *readers = NIL;
+	StringInfoData text;
 
 	foreach(lc, relids)
 		elements[n++] = ObjectIdGetDatum(lfirst_oid(lc));
 	values[0] = PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	dp_admin_execute("SELECT string_agg(DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC'"
-					 " ELSE grantee::regrole::text END, ', ')"
-					 " FROM (SELECT relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
-					 " UNION ALL SELECT relowner, (aclexplode(attacl)).* FROM pg_attribute"
-					 " JOIN pg_class c ON c.oid = attrelid WHERE attrelid = ANY ($1)) a"
-					 " WHERE privilege_type = 'SELECT' AND grantee <> relowner",
-					 1, types, values, NULL, false);
-	readers = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-	if (readers != NULL)
+	nholders = dp_admin_execute("SELECT DISTINCT oid, grantee,"
+								" CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END"
+								" FROM (SELECT oid, relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
+								" UNION ALL SELECT c.oid, relowner, (aclexplode(attacl)).* FROM pg_attribute"
+								" JOIN pg_class c ON c.oid = attrelid WHERE attrelid = ANY ($1)) a"
+								" WHERE privilege_type = 'SELECT' AND grantee <> relowner ORDER BY 3",
+								1, types, values, NULL, false);
+	holders = SPI_tuptable;
+	initStringInfo(&text);
+	for (int i = 0; i < nholders; i++)
+	{
+		bool		isnull;
+		Oid			held = DatumGetObjectId(SPI_getbinval(holders->vals[i], holders->tupdesc, 1, &isnull));
+		Oid			holder = DatumGetObjectId(SPI_getbinval(holders->vals[i], holders->tupdesc, 2, &isnull));
+
+		/* without a policy for him, a role sees no row: he asks for private answers */
+		if (list_member_oid(readers, holder) || !dp_policies_let_read(held, holder))
+			continue;
+		readers = lappend_oid(readers, holder);
+		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", SPI_getvalue(holders->vals[i], holders->tupdesc, 3));
+	}
+	if (readers != NIL)
 		ereport(NOTICE,
 				(errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
-						get_rel_name(relid), readers),
+						get_rel_name(relid), text.data),
 				 errhint("REVOKE SELECT from those who are to see private answers only.")));
 }
 
@@ -243,10 +260,9 @@ check_whose_rows(FunctionCallInfo fcinfo, Oid relid)
 	if (!each_row && !has_unit)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("say whose the rows of table \"%s\" are: give the column that names the person, such as unit => 'patient_id'; "
-						"or a foreign key that leads to the person's rows, such as through => 'stay_id'; "
-						"or each_row => true, if no person has two rows in it",
-						get_rel_name(relid))));
+				 errmsg("say whose the rows of table \"%s\" are, with unit, through or each_row => true",
+						get_rel_name(relid)),
+				 errdetail("Give the column that names the person, such as unit => 'patient_id'. Or give a foreign key that leads to the person's rows, such as through => 'stay_id'. Or give each_row => true, if no person has two rows.")));
 }
 
 /* whose the rows of a table are to be */
@@ -271,7 +287,7 @@ read_through(FunctionCallInfo fcinfo, Oid relid, UnitArgument *argument)
 	if (!PG_ARGISNULL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("unit and through exclude each other: give through where the rows of a table belong to whom a foreign key leads to")));
+				 errmsg("unit and through exclude each other: give through where a foreign key leads to the person's rows")));
 	if (!SplitIdentifierString(given, ',', &names) || names == NIL || list_length(names) > INDEX_MAX_KEYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -332,8 +348,7 @@ check_through(Oid relid, const char *dataset, UnitArgument *argument)
 	if (problem != DP_PARENT_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("rows of table \"%s\" cannot belong to people through (%s): %s; "
-						"it takes a validated foreign key on just these columns, to a table that is protected in dataset \"%s\"",
+				 errmsg("rows of table \"%s\" cannot belong to people through (%s), because %s: reference a protected table of dataset \"%s\" by a validated foreign key on just these columns",
 						get_rel_name(relid), dp_policy_through(&argument->through), dp_parent_complaint(problem, at), dataset)));
 }
 
@@ -426,7 +441,7 @@ move_policy(Oid relid, DpLabel *label, char *dataset, Oid user)
 	dp_label_put(relid, 0, label);
 	dp_policy_name_settled(relid, old);
 	ereport(NOTICE,
-			(errmsg("table \"%s\" moved from dataset \"%s\" to \"%s\" with its bounds and keys: what was spent on its people stays in \"%s\", and the budgets of \"%s\" come on top of it",
+			(errmsg("table \"%s\" moved from dataset \"%s\" to \"%s\", with bounds and keys: what \"%s\" has spent stays, the budgets of \"%s\" come on top",
 					get_rel_name(relid), old, dataset, old, dataset)));
 	report_children(relid, children);
 }

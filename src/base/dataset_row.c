@@ -51,7 +51,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_BLOCK_EVERY] = "block_every",
 	[DP_DATASET_REUSE] = "reuse",
 	[DP_DATASET_FORGOTTEN_AT] = "forgotten_at",
-	[DP_DATASET_DUMP_ANSWERS] = "dump_answers",
+	[DP_DATASET_REUSE_DUMPED] = "reuse_dumped",
 	[DP_DATASET_CONSISTENT] = "consistent",
 	[DP_DATASET_PULL_ROWS] = "pull_rows",
 	[DP_DATASET_KEY_DELTA_SHARE] = "key_delta_share",
@@ -166,7 +166,7 @@ read_reuse(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 		row->reuse = 0;
 	value = get_column(tuple, desc, DP_DATASET_FORGOTTEN_AT, &isnull);
 	row->forgotten_at = isnull ? DT_NOBEGIN : DatumGetTimestampTz(value);
-	row->dump_answers = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_DUMP_ANSWERS));
+	row->reuse_dumped = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_REUSE_DUMPED));
 }
 
 /* Reads to what contributions of a unit are limited. */

@@ -42,7 +42,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_BLOCK_EVERY,
 	DP_DATASET_REUSE,
 	DP_DATASET_FORGOTTEN_AT,
-	DP_DATASET_DUMP_ANSWERS,
+	DP_DATASET_REUSE_DUMPED,
 	DP_DATASET_CONSISTENT,
 	DP_DATASET_PULL_ROWS,
 	DP_DATASET_KEY_DELTA_SHARE,
@@ -71,7 +71,7 @@ typedef struct DpDatasetRow
 	DpBlockLength blocks;		/* without blocks: 0 */
 	int64		reuse;			/* microseconds; 0: answers are not kept */
 	TimestampTz forgotten_at;	/* -infinity: never */
-	bool		dump_answers;
+	bool		reuse_dumped;
 	bool		consistent;		/* grouping sets are made to add up */
 	bool		pull_rows;		/* of distributed tables */
 	double		key_delta_share;	/* of the delta of an (epsilon, delta)

@@ -4,8 +4,8 @@
  *	  SQLSTATEs of dp_cdp and the manners of its messages.
  *
  * Class ZC belongs to dp_cdp.  The remedy goes into the primary message,
- * because several clients show nothing else; detail says what was asked and
- * what remains.  No message of any kind ever contains data.
+ * because several clients show nothing else; the detail repeats nothing of it.
+ * No message of any kind ever contains data.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

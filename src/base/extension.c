@@ -253,7 +253,7 @@ dp_check_version(void)
 	if (strcmp(version, DP_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp is of version %s in this database, but the library that the server has loaded is of version %s: run ALTER EXTENSION dp_cdp UPDATE, or restart the server with the library of that version",
+				 errmsg("dp_cdp has version %s in this database, and the server's library has version %s: run ALTER EXTENSION dp_cdp UPDATE, or restart the server with the former library",
 						version, DP_VERSION)));
 	pfree(version);
 	checked = moment;

@@ -77,7 +77,8 @@ noise_fill(void *ctx, void *buf, size_t len)
 		explicit_bzero(buf, p - (unsigned char *) buf);
 		ereport(ERROR,
 				(errcode(ERRCODE_SYSTEM_ERROR),
-				 errmsg("could not obtain random bits from the operating system, so no noise can be drawn; check that getrandom is permitted to the server")));
+				 errmsg("could not obtain random bits from the operating system; check that getrandom is permitted to the server"),
+				 errdetail("Noise is drawn from these bits.")));
 	}
 }
 

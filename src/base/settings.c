@@ -321,7 +321,7 @@ dp_guc_init(void)
 
 	DefineCustomStringVariable("dp_cdp.max_contribution",
 							   "Euclidean norm to which the rows that one privacy unit has in all groups are scaled.",
-							   "auto finds it privately, for a tenth of an aggregate's price; or a number of rows, for sums times the larger bound. RESET takes the default of the dataset.",
+							   "Takes auto, which finds it privately for a tenth of an aggregate's price, or a number of rows, for sums times the larger bound. RESET takes the default of the dataset.",
 							   &max_contribution_text,
 							   "",
 							   PGC_USERSET, 0,
@@ -337,7 +337,7 @@ dp_guc_init(void)
 
 	DefineCustomStringVariable("dp_cdp.find_bounds",
 							   "Finds the bounds of values, where nobody knows them, privately first.",
-							   "on, off, or which share of an aggregate's price that costs for each expression (on: 0.1). RESET takes the default of the dataset.",
+							   "Takes on, off, or the share of an aggregate's price that it costs for each expression (on: 0.1). RESET takes the default of the dataset.",
 							   &find_bounds_text,
 							   "",
 							   PGC_USERSET, 0,
@@ -345,7 +345,7 @@ dp_guc_init(void)
 
 	DefineCustomStringVariable("dp_cdp.consistent",
 							   "Makes counts and sums of GROUPING SETS, ROLLUP and CUBE add up.",
-							   "on or off; RESET takes the default of the dataset. It costs nothing. Rows whose keys are not all declared are left out of every set.",
+							   "Takes on or off. RESET takes the default of the dataset. It costs nothing. Rows whose keys are not all declared are left out of every set.",
 							   &consistent_text,
 							   "",
 							   PGC_USERSET, 0,
@@ -417,7 +417,7 @@ dp_guc_init(void)
 
 	DefineCustomIntVariable("dp_cdp.worker_idle_timeout",
 							"After so long without a debit the background worker of a database's ledger leaves.",
-							"0: it stays, and is started with the server. Anything else at server start: the first debit starts it.",
+							"0: it stays, and is started with the server. With another value the first debit starts it.",
 							&dp_guc_worker_idle_timeout,
 							0, 0, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MS,
@@ -425,7 +425,7 @@ dp_guc_init(void)
 
 	DefineCustomIntVariable("dp_cdp.release_memory",
 							"Memory that a release may take for all groups of declared keys together.",
-							"What would take more is refused before it is charged. A dataset may allow less.",
+							"A release that would take more is refused before it is charged. A dataset may allow less.",
 							&dp_guc_release_memory,
 							256 * 1024, 64, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_KB,
@@ -433,7 +433,7 @@ dp_guc_init(void)
 
 	DefineCustomIntVariable("dp_cdp.max_public_rows",
 							"Rows that a release may read beforehand of what is not protected, and groups that it may find there.",
-							"Of each subquery or table that it has to hold, and of the groups of keys that these allow.",
+							"It holds for each subquery or table that the release has to hold, and for the groups of keys that these allow.",
 							&dp_guc_max_public_rows,
 							1000000, 1, INT_MAX,
 							PGC_SUSET, 0,

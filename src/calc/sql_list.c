@@ -315,7 +315,7 @@ compose_optimal(FunctionCallInfo fcinfo, DpRange range, const char *name,
 		!compose(epsilon.values, delta.values, epsilon.n, global, size > 0 ? palloc(size) : NULL, &result))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("epsilon has too many different elements for optimal composition, which takes up to 36: use compose_advanced, round them up to fewer values, or convert to zCDP")));
+				 errmsg("optimal composition takes up to 36 different elements of epsilon: round them up to fewer, use compose_advanced, or convert to zCDP")));
 	PG_RETURN_FLOAT8(dp_calc_result(result));
 }
 
@@ -350,7 +350,8 @@ dp_calc_split_budget_weighted(PG_FUNCTION_ARGS)
 	if (!dp_split_weighted(rho, weights.values, weights.n, parts))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("weights must have a positive sum, and rho must be large enough for a part of 1e-12, the least that can be charged")));
+				 errmsg("weights must have a positive sum, and rho must be large enough for a part of 1e-12"),
+				 errdetail("Nothing less can be charged.")));
 	for (i = 0; i < weights.n; i++)
 		elements[i] = Float8GetDatum(dp_calc_result(parts[i]));
 	PG_RETURN_ARRAYTYPE_P(construct_array(elements, weights.n, FLOAT8OID,

@@ -108,9 +108,9 @@ check_inserted(Oid relid, List *chosen)
 		if (column != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("values for column \"%s\" of protected table \"%s\" can be inserted only by roles that may read it, "
-							"because whether they exist already would show; leave the column to its default",
-							column, get_rel_name(relid))));
+					 errmsg("values for column \"%s\" of protected table \"%s\" can be inserted only by roles that may read it; leave the column to its default",
+							column, get_rel_name(relid)),
+					 errdetail("An error would show whether they exist already.")));
 	}
 }
 
@@ -184,8 +184,8 @@ check_reference(const char *referencing, Oid referenced)
 	if (dp_policy_table(referenced) != NULL && !dp_may_read(referenced))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("rows of table \"%s\" can be written only by roles that may read protected table \"%s\", "
-						"because its foreign key would show who is there", referencing, get_rel_name(referenced))));
+				 errmsg("rows of table \"%s\" can be written only by roles that may read protected table \"%s\"", referencing, get_rel_name(referenced)),
+				 errdetail("The foreign key would show who is there.")));
 }
 
 /*

@@ -172,20 +172,20 @@ check_units_stay_together(Query *inner, Sources *s)
 	if (s->column == DP_SCATTERED)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("the rows of one privacy unit may be on several servers, as table \"%s\" is distributed by ranges or appended to; "
-						"have its owner distribute it by hash of the column of its privacy unit, with create_distributed_table",
-						get_rel_name(s->by_column))));
+				 errmsg("table \"%s\" is distributed by ranges or appended to; have its owner distribute it by hash of its privacy unit, with create_distributed_table",
+						get_rel_name(s->by_column)),
+				 errdetail("The rows of one privacy unit may be on several servers.")));
 	if (is_by_unit(s))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("the rows of one privacy unit may be on several servers: the query does not take its units from table \"%s\", or puts them together with UNION ALL; "
-						"put the table first in FROM, and ask for each SELECT of UNION ALL by itself",
-						get_rel_name(s->by_column))));
+				 errmsg("the query does not take its units from distributed table \"%s\" alone; put the table first in FROM, and ask for each SELECT of UNION ALL by itself",
+						get_rel_name(s->by_column)),
+				 errdetail("The rows of one privacy unit may be on several servers.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("the rows of one privacy unit may be on several servers, as table \"%s\" is distributed by column \"%s\"; "
-					"have its owner distribute it by the column of its privacy unit, with create_distributed_table or alter_distributed_table",
-					get_rel_name(s->by_column), get_attname(s->by_column, s->column, false))));
+			 errmsg("table \"%s\" is distributed by column \"%s\"; have its owner distribute it by its privacy unit, with create_distributed_table or alter_distributed_table",
+					get_rel_name(s->by_column), get_attname(s->by_column, s->column, false)),
+			 errdetail("The rows of one privacy unit may be on several servers.")));
 }
 
 /* Puts an aggregate that Citus does not share among servers in the place of one that it would; returns false for what has none. */

@@ -132,8 +132,8 @@ place_safely(WindowFunc *function)
 	if (dp_has_null_treatment(function) && !takes_null_treatment(function->winfnoid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("function %s takes neither IGNORE NULLS nor RESPECT NULLS, and the query would fail after it was paid for; "
-						"leave it out", get_func_name(function->winfnoid))));
+				 errmsg("function %s takes neither IGNORE NULLS nor RESPECT NULLS; leave it out", get_func_name(function->winfnoid)),
+				 errdetail("The query would fail after it was paid for.")));
 	if (function->winfnoid == F_NTILE)
 		linitial(function->args) = dp_null_unless_positive(linitial(function->args));
 	else if (function->winfnoid == F_NTH_VALUE)
@@ -265,8 +265,8 @@ write_safely(Node *value, Query *query, DpSplitContext *cxt)
 			const char *type = format_type_with_typemod(exprType(value), exprTypmod(value));
 
 			dp_refuse_at(exprLocation(value),
-						 errmsg("a column of type %s may not hold what is released for it, and the query would fail after it was paid for; "
-								"write the cast, which cuts it or makes it NULL: (...)::%s", type, type));
+						 errmsg("a column of type %s may not hold its released value; write the cast, which cuts it or makes it NULL: (...)::%s", type, type),
+						 errdetail("The query would fail after it was paid for."));
 		}
 	}
 	call_walker(below, cxt);

@@ -36,6 +36,14 @@ typedef struct DpSplitContext
 } DpSplitContext;
 
 /* ------------------------------------------------------------------------
+ * call_forms.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Has errors of calls that no function fits say how the extension's functions are called. */
+extern void dp_call_forms_init(void);
+
+/* ------------------------------------------------------------------------
  * inline.c
  * ------------------------------------------------------------------------
  */
@@ -66,6 +74,18 @@ extern Node *dp_bucket_as_cases(FuncExpr *call);
 
 /* Tells whether rte is a table, not a view, that bears or inherits a policy. */
 extern bool dp_is_protected(RangeTblEntry *rte);
+
+/*
+ * Names an entry of FROM for messages: protected table "visits" (v), table "wards", "q".  A name that
+ * stands for no table, such as that of a subquery, has no noun.
+ */
+extern const char *dp_entry_text(RangeTblEntry *rte);
+
+/*
+ * ZC002 where current_user may read the rows of a protected table and the role
+ * that has logged in may not
+ */
+extern void dp_refuse_login(Oid relid);
 
 /* A protected table that query names, itself or a sequence of it, at any depth; InvalidOid: none. */
 extern Oid	dp_query_touches_protected(Query *query);

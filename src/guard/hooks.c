@@ -52,6 +52,7 @@ static DP_REL_HOOK_TYPE prev_rel_hook = NULL;
 static void
 refuse_rows(Oid relid)
 {
+	dp_refuse_login(relid);
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
 			 errmsg("permission denied for rows of protected table \"%s\"; ask for private aggregates, such as dp_count(*)",
@@ -188,10 +189,13 @@ check_copy(CopyStmt *copy, PlannedStmt *pstmt, const char *query_string)
 		if (copy->is_from)
 			dp_check_copy_from(relid, copy->attlist);
 		else
+		{
+			dp_refuse_login(relid);
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
 					 errmsg("permission denied for rows of protected table \"%s\"; copy a query of private aggregates: COPY (SELECT dp_count(*) ...) TO",
 							copy->relation->relname)));
+		}
 	}
 	PG_CATCH();
 	{
@@ -316,6 +320,7 @@ void
 dp_guard_init(void)
 {
 	dp_planner_init();
+	dp_call_forms_init();
 	prev_rel_hook = DP_REL_HOOK;
 	DP_REL_HOOK = guard_relation_info;
 	prev_check_perms = ExecutorCheckPerms_hook;

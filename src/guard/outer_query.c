@@ -81,9 +81,9 @@ replace_mutator(Node *node, ReplaceContext *c)
 		Var		   *var = (Var *) node;
 
 		dp_refuse_at(var->location,
-					 errmsg("a column of protected table \"%s\" is used outside of a private aggregate; "
+					 errmsg("a column of %s is used outside of a private aggregate; "
 							"group by it or aggregate it",
-							rt_fetch(var->varno, c->query->rtable)->eref->aliasname));
+							dp_entry_text(rt_fetch(var->varno, c->query->rtable))));
 	}
 	if (IsA(node, Query))
 	{

@@ -381,7 +381,7 @@ plan_under_one_policy(Query *parse, const char *query_string, int cursorOptions,
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("the policy of a protected table in this query was changed again and again while it was planned; nothing was charged: ask again")));
+			 errmsg("a policy was changed again and again while the query was planned; nothing was charged: ask again")));
 }
 
 /* Plans a query that names a protected table; the audit hears of it if that is refused. */

@@ -27,6 +27,30 @@ dp_is_protected(RangeTblEntry *rte)
 		dp_policy_table(rte->relid) != NULL;
 }
 
+const char *
+dp_entry_text(RangeTblEntry *rte)
+{
+	const char *shown = rte->eref->aliasname;
+	const char *noun = dp_is_protected(rte) ? "protected table" : "table";
+	const char *name = rte->rtekind == RTE_RELATION ? get_rel_name(rte->relid) : NULL;
+
+	if (name == NULL)
+		return psprintf("\"%s\"", shown);
+	return strcmp(name, shown) == 0 ? psprintf("%s \"%s\"", noun, name) : psprintf("%s \"%s\" (%s)", noun, name, shown);
+}
+
+void
+dp_refuse_login(Oid relid)
+{
+	if (dp_login_may_not_read(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("permission denied for rows of protected table \"%s\": role \"%s\" may read them, and login role \"%s\" may not; log in as a role that may",
+						get_rel_name(relid), GetUserNameFromId(GetUserId(), false),
+						GetUserNameFromId(GetSessionUserId(), false)),
+				 errdetail("SET ROLE does not change who has logged in.")));
+}
+
 /* Returns the protected table that an entry reads, also by a sequence of the table's; InvalidOid: none. */
 static Oid
 touched_by(RangeTblEntry *rte)
@@ -107,7 +131,7 @@ dp_refuse_held_relation(Oid relid)
 		dp_asks_as_analyst())
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("\"%s\" has the name of a table that was protected, but is not protected itself, so that nothing is released from it; its owner has to call dp_cdp.replace_table, dp_cdp.protect_table or dp_cdp.forget_name",
+				 errmsg("\"%s\" has the name of a table that was protected, and is not protected; its owner has to call dp_cdp.replace_table, dp_cdp.protect_table or dp_cdp.forget_name",
 						get_rel_name(relid))));
 }
 

@@ -322,8 +322,7 @@ static void
 refuse_condition(DpSplitContext *cxt, Node *condition)
 {
 	dp_refuse_at(exprLocation(condition),
-				 errmsg("released keys are written in one way (1.0 as 1), which this condition would look at; "
-						"compare their values, or ask the rows below, in WHERE beside the private aggregates"));
+				 errmsg("this condition would look at how released keys are written (1.0 as 1); compare their values, or put it into the WHERE beside the private aggregates"));
 }
 
 /* Refuses expressions of the select list that depend on how released keys are written. */
@@ -338,8 +337,7 @@ check_shown(DpSplitContext *cxt, Query *query, Look *look)
 
 		if (looks != NULL)
 			dp_refuse_at(exprLocation(looks),
-						 errmsg("released keys are written in one way (1.0 as 1), which this expression would look at; "
-								"show the key as it is, compute with its value, or group by the expression"));
+						 errmsg("this expression would look at how released keys are written (1.0 as 1); show the key, compute with its value, or group by the expression"));
 	}
 }
 

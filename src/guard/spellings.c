@@ -410,8 +410,7 @@ check_orders(Query *query)
 		if (dp_window_needs_order(function, dp_window_of(query->windowClause, function->winref)))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("a group of a subquery that puts groups in order by windows does not keep how its key was written "
-							"(1.0, 1.00), which is looked at; compute the windows in a subquery above")));
+					 errmsg("a group of a subquery with windows does not keep how its key was written (1.0, 1.00); compute the windows in a subquery above")));
 	}
 }
 
@@ -514,8 +513,7 @@ keep_spellings(Query *query, List *keys, const Bitmapset *columns)
 		if (list_member(keys, tle->expr) && is_unit(query, tle->expr))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("groups of a subquery do not keep how their privacy unit was written (1.0, 1.00), which is looked at; "
-							"look at it in WHERE, or make another column of it in the subquery")));
+					 errmsg("groups of a subquery do not keep how their privacy unit was written (1.0, 1.00); look at it in WHERE, or in another column")));
 		(void) want_walker((Node *) tle->expr, &s);
 	}
 	if (s.wanted_keys != NIL)

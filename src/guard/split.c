@@ -438,6 +438,38 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 	dp_rewrite_outer(cxt, query, released, from, columns);
 }
 
+/* Tells whether a level stands in a WITH clause of queries that read themselves. */
+static bool
+is_in_recursion(DpScope *scope)
+{
+	for (; scope != NULL; scope = scope->outer)
+	{
+		ListCell   *lc;
+
+		foreach(lc, scope->query->cteList)
+			if (lfirst_node(CommonTableExpr, lc)->cterecursive)
+				return true;
+	}
+	return false;
+}
+
+/* Refuses what reads rows where it stands and would read released values elsewhere. */
+static void
+refuse_construct(DpSplitContext *cxt, Query *query, int where, const char *name)
+{
+	const char *from = quote_identifier(name);
+
+	dp_refuse_error_functions((Node *) query->targetList, cxt);
+	if (query->hasWindowFuncs)
+		dp_refuse_at(where,
+					 errmsg("window functions cannot be used on rows of protected table \"%s\"; use them on released values of a subquery", name),
+					 errhint("Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT column AS k, dp_count(*) AS n FROM %s GROUP BY 1) AS q", from));
+	if (is_in_recursion(cxt->scope))
+		dp_refuse_at(where,
+					 errmsg("WITH RECURSIVE cannot read rows of protected table \"%s\"; let it read released values: CREATE TEMPORARY TABLE q AS SELECT column AS k, dp_count(*) AS n FROM %s GROUP BY 1",
+							name, from));
+}
+
 static void
 refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 {
@@ -445,6 +477,9 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	const char *name = get_rel_name(base->relid);
 	RangeTblEntry *named = rt_fetch(rti, query->rtable);
 	const char *from = dp_example_from(query);
+
+	dp_refuse_login(base->relid);
+	refuse_construct(cxt, query, level_location(query, rti), name);
 
 	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
 		dp_refuse_at(level_location(query, rti),
@@ -519,8 +554,8 @@ process_level(DpSplitContext *cxt)
 	{
 		if (even_if_readable)
 			dp_refuse_at(collected.first->location,
-						 errmsg("private aggregates need rows of a protected table, or of a subquery that keeps its rows or groups them by the privacy unit; "
-								"use standard aggregates for other tables and for released rows"));
+						 errmsg("private aggregates need rows of a protected table, or of a subquery of its rows; use standard aggregates for other tables and for released rows"),
+						 errdetail("Such a subquery keeps the rows, or groups them by the privacy unit."));
 		return;
 	}
 	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;
@@ -606,6 +641,8 @@ dp_split_query(Query *query, DpSplitContext *cxt)
 {
 	split_walker((Node *) query, cxt);
 	if (cxt->releases != NIL)
+	{
 		dp_null_failing_calls(query, cxt);
-	dp_refuse_error_functions(query, cxt);
+		dp_refuse_error_functions((Node *) query, cxt);
+	}
 }

@@ -138,8 +138,7 @@ refuse_object(TrustContext *c, Oid classid, Oid objid, Node *node, Oid owner, Oi
 	}
 	if (OidIsValid(extension))
 		dp_refuse_at(exprLocation(node),
-					 errmsg("%s%s cannot be used on rows of protected table \"%s\", because extension \"%s\" belongs to role \"%s\"; "
-							"let a superuser install the extension, or use a built-in type such as text",
+					 errmsg("%s%s cannot be used on rows of protected table \"%s\", as extension \"%s\" belongs to role \"%s\"; let a superuser install it, or use a built-in type",
 							name, where, c->level->table, get_extension_name(extension), role ? role : "?"));
 	dp_refuse_at(exprLocation(node),
 				 errmsg("%s%s cannot be used on rows of protected table \"%s\", because it belongs to role \"%s\"; %s",

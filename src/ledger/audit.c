@@ -129,9 +129,9 @@ write_item(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, const DpWi
 		dp_set_column(log, row, DP_LOG_REPEATS, Int32GetDatum(0));
 	if (debited != NULL && debited->is_kept)
 	{
-		dp_set_column(log, row, DP_LOG_KEPT_RHO, NumericGetDatum(dp_amount_numeric(debited->kept_rho, DP_RHO_SCALE)));
-		dp_set_column(log, row, DP_LOG_KEPT_DELTA,
-					  NumericGetDatum(dp_amount_numeric(debited->kept_delta, DP_DELTA_SCALE)));
+		dp_set_column(log, row, DP_LOG_REUSE_RHO, NumericGetDatum(dp_amount_numeric(debited->reuse_rho, DP_RHO_SCALE)));
+		dp_set_column(log, row, DP_LOG_REUSE_DELTA,
+					  NumericGetDatum(dp_amount_numeric(debited->reuse_delta, DP_DELTA_SCALE)));
 	}
 	if (debited ? debited->has_days : !DATE_IS_NOBEGIN(item->days.from) || !DATE_IS_NOEND(item->days.to))
 	{

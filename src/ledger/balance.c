@@ -99,7 +99,7 @@ read_balance(DpWork *work, DpBalance *balance)
 		balance->max_failures = DatumGetInt32(dp_column(table, balance->row, DP_CAP_MAX_FAILURES, &isnull));
 		(void) dp_column(table, balance->row, DP_CAP_BLOCK_EVERY, &isnull);
 		balance->has_blocks = !isnull;
-		balance->dump_answers = DatumGetBool(dp_column(table, balance->row, DP_CAP_DUMP_ANSWERS, &isnull));
+		balance->reuse_dumped = DatumGetBool(dp_column(table, balance->row, DP_CAP_REUSE_DUMPED, &isnull));
 	}
 	else
 	{

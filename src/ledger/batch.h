@@ -45,7 +45,7 @@ typedef struct DpBalance
 	/* of a dataset with blocks, when dp_blocks_load has been called */
 	struct DpSteps *steps;
 	bool		blocks_taken;
-	bool		dump_answers;	/* of a dataset */
+	bool		reuse_dumped;	/* of a dataset */
 } DpBalance;
 
 typedef struct DpSteps DpSteps;

@@ -71,7 +71,8 @@ raise_canceled(DpRequestState state)
 	if (asked_kind == DP_REQUEST_KEEP)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("canceling private query while its answer was kept; what it was charged stays charged, and the same question costs no more, unless it is of now()")));
+				 errmsg("canceling private query while its answer was kept; the charge stays, and the same question costs no more"),
+				 errdetail("A question of now() costs again.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_QUERY_CANCELED),
 			 state != DP_REQUEST_TAKEN
@@ -466,14 +467,14 @@ check_available(List *items, const DpOrder *order)
 	if (RecoveryInProgress() && (!is_remote(order) || !dp_primary_pays()))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("this server is a standby, which cannot debit privacy budgets; send the query to the primary, or ask the administrator to set dp_cdp.primary_conninfo here")));
+				 errmsg("this server is a standby and cannot debit privacy budgets; ask the primary, or have the administrator set dp_cdp.primary_conninfo here")));
 	dp_check_version();
 	if (list_length(items) > DP_MAX_ITEMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("the statement makes %d releases at once, at most %d are possible; split it",
 						list_length(items), DP_MAX_ITEMS),
-				 errdetail("Each query and subquery that aggregates protected rows is a release, and each of its grouping sets; finding bounds or limits is one more.")));
+				 errdetail("Each query and subquery that aggregates protected rows is a release, and each of its grouping sets. Finding bounds or limits is one more.")));
 	foreach(lc, items)
 	{
 		DpDebitItem *item = lfirst(lc);

@@ -8,7 +8,7 @@
  * roles has paid, and of all else that they have paid for each row of the log,
  * once.
  *
- * What of a row was paid for ladders is its kept_rho.  Where ladders are
+ * What of a row was paid for ladders is its reuse_rho.  Where ladders are
  * missing, as their time was pruned or a backup left them out, what a balance
  * has paid for them counts as a row of its own: what is told is never less than
  * what the roles know.
@@ -59,11 +59,11 @@ static const char query[] =
 /* what was spent, by whom, of which days: a log has many rows, and few of these; who asked: it is theirs */
 " logged AS MATERIALIZED ("
 "   SELECT l.dataset, l.block_from, l.block_to, l.paid_by, l.role, l.role_name, l.session_role, l.session_role_name,"
-"     sum(l.rho) AS rho, sum(l.delta) AS delta, sum(l.kept_rho) AS kept_rho, sum(l.kept_delta) AS kept_delta"
+"     sum(l.rho) AS rho, sum(l.delta) AS delta, sum(l.reuse_rho) AS reuse_rho, sum(l.reuse_delta) AS reuse_delta"
 "   FROM dp_cdp.release_log l WHERE (l.granted OR l.paid_by IS NOT NULL) AND l.dataset IN (SELECT name FROM d)"
 "   GROUP BY l.dataset, l.block_from, l.block_to, l.paid_by, l.role, l.role_name, l.session_role, l.session_role_name),"
 " spent AS MATERIALIZED ("
-"   SELECT l.dataset, l.rho, l.delta, l.paid_by, l.kept_rho, l.kept_delta,"
+"   SELECT l.dataset, l.rho, l.delta, l.paid_by, l.reuse_rho, l.reuse_delta,"
 "     coalesce(l.block_from, '-infinity') AS first, coalesce(l.block_to, 'infinity') AS past,"
 "     coalesce(dp_cdp.known_role(l.role, l.role_name)::oid = ANY ($1), false)"
 "       OR coalesce(dp_cdp.known_role(l.session_role, l.session_role_name)::oid = ANY ($1), false) AS asked"
@@ -82,8 +82,8 @@ static const char query[] =
 "   WHERE s.paid_by && i.ids OR (s.asked AND s.paid_by IS DISTINCT FROM ARRAY[i.cap])),"
 " rest AS ("
 "   SELECT dataset, first, past, sum(rho) AS rho_sum,"
-"     sum(rho - CASE WHEN by_balance THEN coalesce(kept_rho, 0) ELSE 0 END) AS rho,"
-"     sum(delta - CASE WHEN by_balance THEN coalesce(kept_delta, 0) ELSE 0 END) AS delta"
+"     sum(rho - CASE WHEN by_balance THEN coalesce(reuse_rho, 0) ELSE 0 END) AS rho,"
+"     sum(delta - CASE WHEN by_balance THEN coalesce(reuse_delta, 0) ELSE 0 END) AS delta"
 "   FROM known_rows GROUP BY dataset, first, past),"
 /* a ladder is of one question, and that of some blocks */
 " ladders AS MATERIALIZED ("
@@ -98,9 +98,9 @@ static const char query[] =
 "   GROUP BY x.dataset, x.first, x.past),"
 /* of each balance what the log says that it paid for ladders, less what ladders say, day by day */
 " differs AS ("
-"   SELECT s.dataset, p.id, s.first, s.past, s.kept_rho AS rho, s.kept_delta AS delta"
+"   SELECT s.dataset, p.id, s.first, s.past, s.reuse_rho AS rho, s.reuse_delta AS delta"
 "   FROM known_rows s CROSS JOIN LATERAL unnest(s.paid_by) AS p(id)"
-"   WHERE s.kept_rho IS NOT NULL AND (s.dataset, p.id) IN (SELECT dataset, ledger_id FROM balances)"
+"   WHERE s.reuse_rho IS NOT NULL AND (s.dataset, p.id) IN (SELECT dataset, ledger_id FROM balances)"
 "   UNION ALL SELECT dataset, id, first, past, -rho, -delta FROM ladders),"
 " changes AS ("
 "   SELECT dataset, id, day, sum(rho) AS rho, sum(delta) AS delta FROM ("

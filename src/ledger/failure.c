@@ -146,7 +146,7 @@ dp_failure_reserve(void)
 	if (reserved < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("too many private queries have failed that the privacy ledger has not counted yet; nothing was debited: retry, or ask the administrator, whose server log says why they are not counted")));
+				 errmsg("too many failed queries wait to be counted; nothing was debited: retry, or ask the administrator, whose server log says why")));
 }
 
 /* Writes the failure into the entry that was reserved, with the lock held; returns its number. */

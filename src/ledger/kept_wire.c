@@ -153,7 +153,7 @@ dp_extra_write(DpRequest *req, List *items, List *values)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 					 values != NIL
-					 ? errmsg("the server has no shared memory left in which an answer is kept, so that it is not shown; what it was charged stays charged, and the same question costs no more, unless it is of now(): retry")
+					 ? errmsg("no shared memory is left to keep an answer, which is not shown; the charge stays, and the same question costs no more: retry")
 					 : errmsg("the server has no shared memory left for the privacy ledger; nothing was debited: retry")));
 		req->extra_segment = dsm_segment_handle(segment);
 		at = dsm_segment_address(segment);

@@ -355,8 +355,8 @@ typedef struct DpLogRow
 	bool		has_days;		/* its dataset is with blocks */
 	bool		is_kept;		/* answers are kept; of what was debited for
 								 * them: */
-	int64		kept_rho;
-	int64		kept_delta;
+	int64		reuse_rho;
+	int64		reuse_delta;
 	Datum		paid_by;
 } DpLogRow;
 

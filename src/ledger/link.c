@@ -134,7 +134,8 @@ dp_ledger_adopt_role(PG_FUNCTION_ARGS)
 	if (from == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("role_name must be given: the name of a role that does not exist any more, as dp_cdp.budgets and dp_cdp.releases show it")));
+				 errmsg("role_name must be given, as dp_cdp.budgets and dp_cdp.releases show it"),
+				 errdetail("It is the name of a role that does not exist any more.")));
 	if (to == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

@@ -12,7 +12,7 @@
  * of its ladder that a balance has paid for is computed here, and has to be
  * owed: so what a balance knows never exceeds what it has paid.
  *
- * The same number, kept_rho, stands in the log: dp_cdp.spent_together() takes it
+ * The same number, reuse_rho, stands in the log: dp_cdp.spent_together() takes it
  * out, and counts what of each ladder the dearest of several balances knows.
  *
  * Copyright (c) 2026, the dp_cdp developers
@@ -57,8 +57,8 @@ typedef struct Owed
 {
 	int64		rho;
 	int64		delta;
-	int64		kept_rho;		/* of these, what answers add to what it knows */
-	int64		kept_delta;
+	int64		reuse_rho;		/* of these, what answers add to what it knows */
+	int64		reuse_delta;
 } Owed;
 
 /* Subtracts what the balance has paid already. */
@@ -84,8 +84,8 @@ add_answer(Owed *owed, const DpLadder *ladder, const DpKeptId *answer, int64 led
 	dp_ladder_paid(ladder, ledger_id, &rho, &delta);
 	rho = Max(rho, ladder->pending_rho);
 	delta = Max(delta, ladder->pending_delta);
-	owed->kept_rho += Max(answer->rho - rho, 0);
-	owed->kept_delta += Max(answer->delta - delta, 0);
+	owed->reuse_rho += Max(answer->rho - rho, 0);
+	owed->reuse_delta += Max(answer->delta - delta, 0);
 }
 
 static void
@@ -112,7 +112,7 @@ owe_item(DpWork *work, DpShare *share, const DpWireItem *item, const DpExtraItem
 	}
 	for (int b = 0; b < n; b++)
 	{
-		if (owed[b].kept_rho > owed[b].rho || owed[b].kept_delta > owed[b].delta)
+		if (owed[b].reuse_rho > owed[b].rho || owed[b].reuse_delta > owed[b].delta)
 			elog(ERROR, "a debit claims that more was paid for kept answers than the ledger knows");
 		share->rho[b] += owed[b].rho;
 		share->delta[b] += owed[b].delta;
@@ -177,8 +177,8 @@ add_rows(List *rows, DpWork *work, DpShare *share, int item, bool is_kept, const
 		row->delta = owed[b].delta;
 		row->has_days = share->debits != NULL;
 		row->is_kept = is_kept;
-		row->kept_rho = owed[b].kept_rho;
-		row->kept_delta = owed[b].kept_delta;
+		row->reuse_rho = owed[b].reuse_rho;
+		row->reuse_delta = owed[b].reuse_delta;
 		row->paid_by = payers_of(work, share, owed, b);
 		rows = lappend(rows, row);
 	}
@@ -259,7 +259,7 @@ dp_mark_answers(DpWork *work, const DpRequest *req, const DpExtraItem *extra, Dp
 
 			if (rung == NULL)
 			{
-				rung = dp_add_rung(ladder, id, share->dataset->name, cap->ledger_id, cap->dump_answers);
+				rung = dp_add_rung(ladder, id, share->dataset->name, cap->ledger_id, cap->reuse_dumped);
 				rung->has_days = share->debits != NULL;
 				rung->days = req->items[i].days;
 			}

@@ -116,7 +116,7 @@ load_module(void)
 	if (strcmp(found->version, DP_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("module dp_cdp_primary is of version %s, but the library that the server has loaded is of version %s; nothing was debited: restart this standby",
+				 errmsg("module dp_cdp_primary has version %s, and the server's library version %s; nothing was debited: restart this standby",
 						found->version, DP_VERSION)));
 	methods = found;
 }
@@ -149,7 +149,7 @@ raise_not_reached(const char *cause)
 		raise_lost_after_debit();
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the primary, which pays for what this standby answers, could not be reached; nothing was debited: retry, or send the query to the primary; the standby's log has the cause")));
+			 errmsg("the primary, which pays for this standby, could not be reached; nothing was debited: retry, or ask the primary; the standby's log has the cause")));
 }
 
 /*
@@ -172,7 +172,8 @@ refuse_pooler(void)
 		raise_lost_after_debit();
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("this standby comes to its primary through a pooler, which would mix up whose releases have ended; nothing was debited: the administrator must let dp_cdp.primary_conninfo name the primary itself")));
+			 errmsg("this standby comes to its primary through a pooler; nothing was debited: the administrator must let dp_cdp.primary_conninfo name the primary itself"),
+			 errdetail("A pooler would mix up whose releases have ended.")));
 }
 
 static void
@@ -184,7 +185,8 @@ connect_to_primary(void)
 	if (cluster_name == NULL || cluster_name[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("this standby has no name, so that its primary cannot debit for it; nothing was debited: the administrator must set cluster_name, and register the standby under it with dp_cdp.register_standby on the primary")));
+				 errmsg("this standby has no name; nothing was debited: the administrator must set cluster_name, and call dp_cdp.register_standby on the primary"),
+				 errdetail("The primary debits for standbys by their names.")));
 	if (connected_to != NULL)
 		pfree(connected_to);
 	connected_to = NULL;
@@ -326,10 +328,11 @@ raise_remote(const DpCall *call)
 	if (was_not_begun(call->sqlstate))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("the primary does not let this standby's role debit; nothing was debited: the administrator must register it with dp_cdp.register_standby; the standby's log has the cause")));
+				 errmsg("the primary does not let this standby's role debit; nothing was debited: the administrator must call dp_cdp.register_standby, the standby's log has the cause")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the primary failed while it debited, which may be spent; no rows were read: look at dp_cdp.budgets on the primary before you retry")));
+			 errmsg("the primary failed while it debited; no rows were read: look at dp_cdp.budgets on the primary before you retry"),
+			 errdetail("The rho may be spent.")));
 }
 
 /* Raises an error unless the call was done. */
@@ -348,7 +351,8 @@ require_done(const DpCall *call)
 				 errmsg("the connection to the primary was lost; nothing was debited: retry")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the primary was lost during the debit, which may be spent; no rows were read: look at dp_cdp.budgets on the primary before you retry")));
+			 errmsg("the primary was lost during the debit; no rows were read: look at dp_cdp.budgets on the primary before you retry"),
+			 errdetail("The rho may be spent.")));
 }
 
 void

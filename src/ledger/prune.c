@@ -90,7 +90,7 @@ write_checkpoints(Oid *types, Datum *values, const char *nulls)
 {
 	run("WITH old AS (SELECT l.* FROM dp_cdp.release_log l WHERE" OLD_ROWS "),"
 		" sums AS (SELECT p.id, l.block_from, l.block_to, sum(l.rho) AS rho, sum(l.delta) AS delta,"
-		"   sum(l.kept_rho) AS kept_rho, sum(l.kept_delta) AS kept_delta,"
+		"   sum(l.reuse_rho) AS reuse_rho, sum(l.reuse_delta) AS reuse_delta,"
 		"   max(CASE WHEN l.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END) AS last_at"
 		"   FROM old l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)"
 		"     JOIN " BALANCES " b ON b.ledger_id = p.id AND l.id >= b.spent_since GROUP BY 1, 2, 3),"
@@ -98,12 +98,12 @@ write_checkpoints(Oid *types, Datum *values, const char *nulls)
 		" digest AS (SELECT encode(sha256(convert_to(coalesce(string_agg(format('%s-%s:%s', first_id, last_id,"
 		"   encode(hash, 'hex')), ',' ORDER BY first_id), ''), 'UTF8')), 'hex') AS hex FROM dp_cdp.pruned)"
 		" INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, rho, delta,"
-		"   granted, kind, reason, role_name, session_role_name, paid_by, last_at, kept_rho, kept_delta,"
+		"   granted, kind, reason, role_name, session_role_name, paid_by, last_at, reuse_rho, reuse_delta,"
 		"   block_from, block_to)"
 		" SELECT c.dataset, coalesce(b.role, 0), coalesce(b.role, 0), '', 'checkpoint', coalesce(s.rho, 0),"
 		"   coalesce(s.delta, 0), false, 'checkpoint', format('rows of this dataset before id %s: %s; pruned stretches: %s',"
 		"     $1, c.n, d.hex), b.role_name, b.role_name, CASE WHEN s.id IS NOT NULL THEN ARRAY[s.id] END,"
-		"   coalesce(s.last_at, $3), s.kept_rho, s.kept_delta,"
+		"   coalesce(s.last_at, $3), s.reuse_rho, s.reuse_delta,"
 		"   s.block_from, s.block_to"
 		" FROM digest d, counts c LEFT JOIN " BALANCES " b"
 		"   ON b.dataset = c.dataset AND (b.role = 0 OR EXISTS (SELECT FROM sums x WHERE x.id = b.ledger_id))"
@@ -188,7 +188,7 @@ dp_ledger_prune(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("rows of the audit of the last %d days are for the owner of extension dp_cdp to prune; give a time before that",
 						dp_guc_keep_audit_days),
-				 errdetail("So it can still be asked what was asked and refused. The administrator's setting dp_cdp.keep_audit_days says how long.")));
+				 errdetail("They still answer what was asked and refused. The administrator's setting dp_cdp.keep_audit_days says how long.")));
 	values[2] = TimestampTzGetDatum(before);
 
 	dp_ledger_admin_begin(&admin, NULL);

@@ -87,8 +87,8 @@ raise_silent(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 			 pid != 0 ?
-			 errmsg("the privacy ledger's background worker (process %d) has not answered for %d seconds; nothing was debited: retry, or ask the administrator to look at that process", pid, DP_ANSWER_PATIENCE_MS / 1000) :
-			 errmsg("the privacy ledger's background worker did not come up within %d seconds; nothing was debited: retry, or ask the administrator to look into the server log", DP_ANSWER_PATIENCE_MS / 1000),
+			 errmsg("the ledger's background worker (process %d) has not answered for %d seconds; nothing was debited: retry, or ask the administrator to look at it", pid, DP_ANSWER_PATIENCE_MS / 1000) :
+			 errmsg("the ledger's background worker did not start within %d seconds; nothing was debited: retry, or ask the administrator to read the server log", DP_ANSWER_PATIENCE_MS / 1000),
 			 errhint("It is stopped, or waits, for a disk or a synchronous standby for instance: pg_stat_activity shows what for.")));
 }
 
@@ -106,9 +106,9 @@ raise_exhausted(const DpReply *reply)
 	if (!OidIsValid(reply->role))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, which is more than its lifetime cap over all roles still holds%s; the dataset's owner can raise the cap with dp_cdp.alter_dataset",
+				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, more than its lifetime cap over all roles still holds%s; its owner can raise the cap with dp_cdp.alter_dataset",
 						reply->dataset, unit, asked, in, reply->has_block ? " there" : ""),
-				 errdetail("Asked %s %s. The cap does not renew.", unit, asked)));
+				 errdetail("The cap does not renew.")));
 	if (reply->renews)
 	{
 		char	   *at = pstrdup(timestamptz_to_str(reply->renews_at));
@@ -119,14 +119,13 @@ raise_exhausted(const DpReply *reply)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); it renews at %s, or the dataset's owner can raise it with dp_cdp.set_budget",
-						reply->dataset, unit, asked, in, remaining, role_name(reply->role), at),
-				 errdetail("Asked %s %s, remaining %s, renews at %s.", unit, asked, remaining, at)));
+						reply->dataset, unit, asked, in, remaining, role_name(reply->role), at)));
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 			 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); the dataset's owner can raise it with dp_cdp.set_budget",
 					reply->dataset, unit, asked, in, remaining, role_name(reply->role)),
-			 errdetail("Asked %s %s, remaining %s. This budget does not renew.", unit, asked, remaining)));
+			 errdetail("This budget does not renew.")));
 }
 
 /* Raises the error for an answer of DP_REQUEST_REFUSED. */
@@ -146,8 +145,8 @@ dp_raise_refusal(const DpReply *reply)
 
 				ereport(ERROR,
 						(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-						 errmsg_plural("%d release from dataset \"%s\" that role \"%s\" paid for failed or was cancelled within a day, and nothing more is released to it until %s; the dataset's owner can end that with dp_cdp.reset_failures(%s, %s)",
-									   "%d releases from dataset \"%s\" that role \"%s\" paid for failed or were cancelled within a day, and nothing more is released to it until %s; the dataset's owner can end that with dp_cdp.reset_failures(%s, %s)",
+						 errmsg_plural("%d release from dataset \"%s\" failed or was cancelled within a day, and nothing more is released to role \"%s\" until %s; the dataset's owner can call dp_cdp.reset_failures(%s, %s)",
+									   "%d releases from dataset \"%s\" failed or were cancelled within a day, and nothing more is released to role \"%s\" until %s; the dataset's owner can call dp_cdp.reset_failures(%s, %s)",
 									   reply->failures,
 									   reply->failures, reply->dataset, role, at,
 									   quote_literal_cstr(reply->dataset), quote_literal_cstr(quote_identifier(role))),
@@ -177,12 +176,14 @@ dp_raise_refusal(const DpReply *reply)
 				if (OidIsValid(reply->role))
 					ereport(ERROR,
 							(errcode(ERRCODE_DP_BAD_PARAMETER),
-							 errmsg("role \"%s\" has spent rho %s of dataset \"%s\", and a correction cannot leave less than nothing; give a smaller amount",
-									role_name(reply->role), spent, reply->dataset)));
+							 errmsg("role \"%s\" has spent rho %s of dataset \"%s\"; give a smaller amount",
+									role_name(reply->role), spent, reply->dataset),
+							 errdetail("A correction cannot leave less than nothing.")));
 				ereport(ERROR,
 						(errcode(ERRCODE_DP_BAD_PARAMETER),
-						 errmsg("rho %s of dataset \"%s\" was spent over all roles, and a correction cannot leave less than nothing; give a smaller amount",
-								spent, reply->dataset)));
+						 errmsg("rho %s of dataset \"%s\" was spent over all roles; give a smaller amount",
+								spent, reply->dataset),
+						 errdetail("A correction cannot leave less than nothing.")));
 			}
 			break;
 		case DP_REASON_NO_DATASET:
@@ -193,7 +194,7 @@ dp_raise_refusal(const DpReply *reply)
 		case DP_REASON_UNCOUNTED:
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-					 errmsg("a private query that role \"%s\" pays for has failed, and the privacy ledger could not count that yet; nothing was debited: retry, or ask the administrator, whose server log has the cause",
+					 errmsg("a private query that role \"%s\" pays for has failed, and the privacy ledger could not count that yet; nothing was debited: retry, or ask the administrator",
 							role_name(reply->role)),
 					 errdetail("Until it is counted nothing is released to who pays from the same budgets.")));
 			break;
@@ -207,7 +208,7 @@ dp_raise_refusal(const DpReply *reply)
 		case DP_REASON_FOREIGN:
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-					 errmsg("the privacy ledger was copied, restored or promoted, so its balances may be old: the extension's owner must call dp_cdp.adopt_ledger() before anything can be released"),
+					 errmsg("the privacy ledger was copied, restored or promoted, and may be old: the extension's owner must first call dp_cdp.adopt_ledger()"),
 					 errdetail("%s The dataset's owner can adopt dataset \"%s\" by itself: dp_cdp.adopt_ledger(dataset => %s).",
 							   dp_stamp_text(reply->stamp), reply->dataset, quote_literal_cstr(reply->dataset))));
 			break;
@@ -252,6 +253,7 @@ dp_raise_not_kept(const DpReply *reply)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more, unless it is of now(): retry",
-					cause)));
+			 errmsg("the answer could not be kept and is not shown: %s; the charge stays, and the same question costs no more: retry",
+					cause),
+			 errdetail("A question of now() costs again.")));
 }

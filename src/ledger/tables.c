@@ -63,14 +63,14 @@ static const DpDatasetColumn dataset_columns[] = {
 	[DP_CAP_MAX_FAILURES] = DP_DATASET_MAX_FAILURES,
 	[DP_CAP_ADOPTED] = DP_DATASET_ADOPTED,
 	[DP_CAP_BLOCK_EVERY] = DP_DATASET_BLOCK_EVERY,
-	[DP_CAP_DUMP_ANSWERS] = DP_DATASET_DUMP_ANSWERS,
+	[DP_CAP_REUSE_DUMPED] = DP_DATASET_REUSE_DUMPED,
 };
 
 const char *const dp_log_columns[DP_LOG_NCOLS] = {
 	"id", "released_at", "dataset", "role", "session_role", "application",
 	"aggregates", "groups", "rho", "delta", "stddev", "granted", "failed", "kind", "reason", "query",
 	"tables", "client", "repeats", "last_at", "role_name", "session_role_name", "paid_by", "hash",
-	"kept_rho", "kept_delta", "block_from", "block_to"
+	"reuse_rho", "reuse_delta", "block_from", "block_to"
 };
 
 const char *const dp_block_columns[DP_BLOCK_NCOLS] = {

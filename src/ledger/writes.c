@@ -197,8 +197,8 @@ check_amounts(HeapTuple row, TupleDesc desc, const char *table)
 	/* of the log, where corrections may be negative */
 	check_amount(row, desc, table, "rho", true);
 	check_amount(row, desc, table, "delta", true);
-	check_amount(row, desc, table, "kept_rho", true);
-	check_amount(row, desc, table, "kept_delta", true);
+	check_amount(row, desc, table, "reuse_rho", true);
+	check_amount(row, desc, table, "reuse_delta", true);
 }
 
 /*
@@ -219,7 +219,7 @@ tell_not_applied(const char *table)
 	if (dp_shared == NULL || pg_atomic_exchange_u32(&dp_shared->told_not_applied, 1) != 0)
 		return;
 	ereport(LOG,
-			(errmsg("rows of dp_cdp.%s that came by replication are not applied, nor are those of other tables of the privacy ledger: each server has a ledger of its own",
+			(errmsg("rows of dp_cdp.%s, and of other tables of the ledger, are not replicated: each server has its own ledger",
 					table),
 			 errhint("Leave schema dp_cdp out of the publication, and this is not said again.")));
 }

@@ -31,7 +31,18 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
-/* Returns whether some permissive policy lets the role see rows at all. */
+static bool
+has_row_security(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result = HeapTupleIsValid(tuple) && ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Returns whether some permissive policy lets the role see rows at all; InvalidOid: any role. */
 static bool
 some_policy_applies(Oid relid, Oid roleid)
 {
@@ -48,10 +59,19 @@ some_policy_applies(Oid relid, Oid roleid)
 		if (!policy->permissive || (policy->polcmd != '*' && policy->polcmd != ACL_SELECT_CHR))
 			continue;
 		for (int i = 0; i < ARR_DIMS(policy->roles)[0] && !found; i++)
-			found = roles[i] == ACL_ID_PUBLIC || has_privs_of_role(roleid, roles[i]);
+			found = !OidIsValid(roleid) || roles[i] == ACL_ID_PUBLIC || has_privs_of_role(roleid, roles[i]);
 	}
 	table_close(rel, AccessShareLock);
 	return found;
+}
+
+bool
+dp_policies_let_read(Oid relid, Oid roleid)
+{
+	bool		checked = OidIsValid(roleid) ? check_enable_rls(relid, roleid, true) == RLS_ENABLED
+		: has_row_security(relid);
+
+	return !checked || some_policy_applies(relid, roleid);
 }
 
 static bool
@@ -106,7 +126,7 @@ role_may_read(Oid relid, Oid roleid)
 	if (pg_class_aclcheck(relid, roleid, ACL_SELECT) != ACLCHECK_OK ||
 		(!dp_is_granted_select(relid, roleid) && (holds_budget(roleid) || dp_is_citus_worker())))
 		return false;
-	return check_enable_rls(relid, roleid, true) != RLS_ENABLED || some_policy_applies(relid, roleid);
+	return dp_policies_let_read(relid, roleid);
 }
 
 bool
@@ -132,6 +152,13 @@ dp_may_read(Oid relid)
 		return role_may_read(relid, current);
 	return role_may_read(relid, session) &&
 		(current == session || role_may_read(relid, current));
+}
+
+bool
+dp_login_may_not_read(Oid relid)
+{
+	return GetSessionUserId() != GetUserId() && role_may_read(relid, GetUserId()) &&
+		!role_may_read(relid, GetSessionUserId());
 }
 
 /* Returns the protected table that owns a sequence (by SERIAL or IDENTITY), if any. */

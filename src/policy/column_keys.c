@@ -82,13 +82,15 @@ dp_check_comparable(Oid type, Oid collation, const char *column, const char *wha
 		!OidIsValid(entry->hash_proc))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of type %s cannot be %s, because the type has no equality that can be sorted and hashed: choose a column of another type",
-						column, format_type_be(type), what)));
+				 errmsg("column \"%s\" of type %s cannot be %s: choose a column of another type",
+						column, format_type_be(type), what),
+				 errdetail("The type has no equality that can be sorted and hashed.")));
 	if (!dp_is_deterministic(collation))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" cannot be %s, because its collation takes different strings for equal: give it a deterministic collation",
-						column, what)));
+				 errmsg("column \"%s\" cannot be %s: give it a deterministic collation",
+						column, what),
+				 errdetail("Its collation takes different strings for equal.")));
 }
 
 int
@@ -150,7 +152,7 @@ blame_keys(void *arg)
 	if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
 		return;
 	errcode(ERRCODE_DP_BAD_PARAMETER);
-	errmsg("the declared keys of column \"%s\" of table \"%s\" are not of its type %s any more; the table's owner has to call dp_cdp.set_keys or dp_cdp.drop_keys",
+	errmsg("declared keys of column \"%s\" of table \"%s\" do not have its type %s any more; the owner has to call dp_cdp.set_keys or dp_cdp.drop_keys",
 		   get_attname(info->relid, info->attnum, false), get_rel_name(info->relid),
 		   format_type_with_typemod(info->type, info->typmod));
 }

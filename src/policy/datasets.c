@@ -110,7 +110,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->blocks = row.blocks;
 	dataset->reuse = row.reuse;
 	dataset->forgotten_at = row.forgotten_at;
-	dataset->dump_answers = row.dump_answers;
+	dataset->reuse_dumped = row.reuse_dumped;
 	dataset->consistent = row.consistent;
 	dataset->pull_rows = row.pull_rows;
 	dataset->owner = row.owner;
@@ -158,7 +158,7 @@ dp_policy_dataset(const char *name)
 	if (name[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the policy of a protected table in this query is damaged, so that nothing can be released from it: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
+				 errmsg("the policy of a protected table in this query is damaged: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
 				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables.")));
 	if (dp_holds_policies() ? dp_held_dataset(name, read_dataset, dataset) : read_dataset(name, dataset))
 		return dataset;

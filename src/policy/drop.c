@@ -174,7 +174,7 @@ drop_relation(Oid relid)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("dropping extension dp_cdp would erase a ledger in which privacy budget was spent: export dp_cdp.releases, then call dp_cdp.empty_ledger() first"),
-				 errdetail("What was released stays known. Without its ledger the same budget could be spent again.")));
+				 errdetail("Released answers stay known. Without its ledger the same budget could be spent again.")));
 }
 
 /* Tells whether a column goes with that of a table above, of which the hook is told, too. */
@@ -202,8 +202,9 @@ drop_column(Oid relid, AttrNumber attnum)
 	if (label != NULL && label->block && dp_label_get(relid, 0) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("column \"%s\" says in which block of time a row of table \"%s\" is and cannot be dropped: call dp_cdp.unprotect_table first",
-						get_attname(relid, attnum, false), get_rel_name(relid))));
+				 errmsg("block column \"%s\" of table \"%s\" cannot be dropped: call dp_cdp.unprotect_table first",
+						get_attname(relid, attnum, false), get_rel_name(relid)),
+				 errdetail("It says in which block of time a row is.")));
 	if (label != NULL && label->unit && dp_label_get(relid, 0) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
@@ -273,7 +274,7 @@ change_inheritance(Oid child, Oid parent)
 		if (dp_label_get(relid, 0) != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("table \"%s\" is protected and cannot become a partition or child of \"%s\": call dp_cdp.unprotect_table for it, attach it, and protect \"%s\", which covers its children",
+					 errmsg("protected table \"%s\" cannot become a partition or child of \"%s\": call dp_cdp.unprotect_table for it, attach it, and protect \"%s\", which covers it",
 							get_rel_name(relid), get_rel_name(parent), get_rel_name(parent))));
 		if (above != NIL)
 		{

@@ -106,7 +106,7 @@ warn_of_move(const DpRelationName *old, const DpRelationName *new)
 	char	   *new_name = dp_quote_name(new);
 
 	ereport(WARNING,
-			(errmsg("protected table %s is now %s: its policy goes with it, and what takes its former name is not protected until dp_cdp.replace_table(%s, %s) or dp_cdp.protect_table is called",
+			(errmsg("protected table %s is now %s, with its policy: whatever takes its former name needs dp_cdp.replace_table(%s, %s) or dp_cdp.protect_table",
 					old_name, new_name, quote_literal_cstr(new_name), quote_literal_cstr(old_name))));
 }
 
@@ -241,7 +241,7 @@ dp_moves_detach(Oid child, Oid parent)
 	}
 	if (dp_relation_name(child, false, &name) && dp_relation_name(parent, false, &above))
 		ereport(WARNING,
-				(errmsg("table %s is no part of protected table %s any more, and not protected: call dp_cdp.protect_table, or dp_cdp.forget_name(%s) if everybody who holds SELECT may read its rows",
+				(errmsg("table %s is no part of protected table %s any more: call dp_cdp.protect_table, or dp_cdp.forget_name(%s) if all who hold SELECT may read it",
 						dp_quote_name(&name), dp_quote_name(&above),
 						quote_literal_cstr(dp_quote_name(&name)))));
 }
@@ -277,7 +277,7 @@ dp_report_taken_names(void)
 
 		if (dp_policy_held(lfirst_oid(lc)) && dp_relation_name(lfirst_oid(lc), false, &name))
 			ereport(WARNING,
-					(errmsg("%s has the name of a table that was protected, but is not protected: call dp_cdp.replace_table or dp_cdp.protect_table, or dp_cdp.forget_name(%s) if everybody who holds SELECT may read its rows",
+					(errmsg("%s has the name of a table that was protected: call dp_cdp.replace_table or dp_cdp.protect_table, or dp_cdp.forget_name(%s) if all who hold SELECT may read it",
 							dp_quote_name(&name), quote_literal_cstr(dp_quote_name(&name)))));
 	}
 }

@@ -149,7 +149,7 @@ typedef struct DpDataset
 								 * again; 0: never */
 	TimestampTz forgotten_at;	/* answers that are older have ended;
 								 * -infinity */
-	bool		dump_answers;
+	bool		reuse_dumped;
 	bool		consistent;		/* grouping sets are made to add up */
 	bool		pull_rows;		/* the coordinator of a cluster may add up
 								 * what others cannot */
@@ -302,6 +302,15 @@ extern bool dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, vo
  * budget current_user alone is asked: it is no question of an analyst.
  */
 extern bool dp_may_read(Oid relid);
+
+/*
+ * tells that current_user may read the table by itself, and the role that has
+ * logged in, which SET ROLE does not change, may not
+ */
+extern bool dp_login_may_not_read(Oid relid);
+
+/* tells whether row-level security lets a role that holds SELECT see any row; InvalidOid: PUBLIC */
+extern bool dp_policies_let_read(Oid relid, Oid roleid);
 
 /* Tells whether session_user or current_user holds a budget, or can become a role that does. */
 extern bool dp_asks_as_analyst(void);

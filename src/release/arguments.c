@@ -253,8 +253,9 @@ written_totals(DpReleaseColumn *desc, EState *estate, Numeric *lower, Numeric *u
 	if (less(zero, *lower) || less(*upper, zero))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the limits of a unit's total in %s must have 0 between them, which is the total of a unit without rows; write %s",
-						desc->label, less(zero, *lower) ? "0 as the lower one" : "0 as the upper one")));
+				 errmsg("the limits of a unit's total in %s must have 0 between them; write %s",
+						desc->label, less(zero, *lower) ? "0 as the lower one" : "0 as the upper one"),
+				 errdetail("A unit without rows has total 0.")));
 }
 
 /* Narrows [lower, upper] to what is within the limits of a unit's total; ZC004 where that is one number. */
@@ -358,7 +359,7 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 	if (priced->release->has_unit && (isinf(column->totals.lower) || isinf(column->totals.upper)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a unit's total in %s, %d rows within the bounds, may exceed the range of double precision; narrow the bounds, or write limits of the total",
+				 errmsg("a unit's total in %s, %d rows within the bounds, may exceed double precision; narrow the bounds, or limit the total",
 						desc->label, priced->max_rows)));
 	dp_grid_from_numeric(low, high, desc->input_type, &part->grid);
 	part->row.lower = part->grid.lower;
@@ -410,7 +411,7 @@ bad_quantile(DpReleaseColumn *desc)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("a quantile of %s is not a number from 0 to 1; give 0.5 for the median, or at most %d in an array",
+			 errmsg("a quantile of %s is not a number from 0 to 1; give 0.5 for the median, or an array of at most %d",
 					desc->label, DP_MAX_QUANTILES)));
 }
 

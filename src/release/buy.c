@@ -374,8 +374,7 @@ check_parameters(ParamListInfo params, int releases)
 	if (bytes > allowed / Max(releases, 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("the parameters of this query take %s, times %d for its releases, and dp_cdp.release_memory allows %s; "
-						"make lists shorter, ask for fewer releases at once, or ask the administrator to raise it",
+				 errmsg("the parameters of this query take %s, times %d for its releases, and dp_cdp.release_memory allows %s; shorten lists, or ask for fewer releases at once",
 						dp_memory_text(bytes), releases, dp_memory_text(allowed))));
 }
 
@@ -459,9 +458,8 @@ refuse_tracked_reads(void)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("private aggregates are not released in SERIALIZABLE transactions that may conflict with others; nothing was charged: "
-					"ask in one that begins with BEGIN ISOLATION LEVEL REPEATABLE READ, or with BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE"),
-			 errdetail("Whether it conflicts would depend on the rows that the query meets."),
+			 errmsg("private aggregates are not released in SERIALIZABLE transactions that may conflict with others; nothing was charged: ask after BEGIN ISOLATION LEVEL REPEATABLE READ"),
+			 errdetail("Conflicts would depend on the rows that the query meets. After BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE there are none."),
 			 errhint("Where all transactions of the session are such: SET default_transaction_isolation = 'repeatable read'.")));
 }
 

@@ -82,14 +82,13 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 	if (dp_inner_is_running())
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("private aggregates cannot be asked for by a function that runs on rows of a protected table; "
-						"remove the function with dp_cdp.disallow_function")));
+				 errmsg("a function on rows of a protected table cannot ask for private aggregates; remove it with dp_cdp.disallow_function")));
 	if (dp_explain_analyze_depth > 0 && !dp_release_is_readable(state->release))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("EXPLAIN ANALYZE of private aggregates needs SELECT on the protected table; "
 						"use EXPLAIN without ANALYZE, which shows their price and noise"),
-				 errdetail("What EXPLAIN ANALYZE prints depends on protected rows.")));
+				 errdetail("The output of EXPLAIN ANALYZE depends on protected rows.")));
 	state->run = dp_enter_run(root_estate(estate), state->release);
 
 	/*

@@ -317,7 +317,7 @@ explain_column(const DpPricedRelease *priced, int i, ExplainState *es)
 	if (kept != NULL)
 		ExplainPropertyText("Kept", kept, es);
 	if (column->reused_since != 0)
-		ExplainPropertyText("Kept Since", timestamptz_to_str(column->reused_since), es);
+		ExplainPropertyText("Reused Since", timestamptz_to_str(column->reused_since), es);
 	ExplainCloseGroup("Release", NULL, true, es);
 }
 

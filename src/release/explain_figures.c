@@ -124,8 +124,8 @@ void
 dp_explain_budgets(const DpDataset *dataset, const DpDays *days, int64 rho, ExplainState *es)
 {
 	List	   *balances = dp_ledger_balances(dataset->name, days);
-	char	   *none = psprintf("role %s has no privacy budget for dataset \"%s\", and the query would be refused",
-								quote_identifier(GetUserNameFromId(GetUserId(), false)), dataset->name);
+	char	   *none = psprintf("%s has no privacy budget for dataset \"%s\", and the query would be refused",
+								dp_asking_role(), dataset->name);
 	ListCell   *lc;
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
@@ -152,15 +152,15 @@ dp_notice_no_budget(const DpDataset *dataset)
 
 	if (balances == NIL)
 		ereport(NOTICE,
-				(errmsg("role \"%s\" has no privacy budget for dataset \"%s\", and the query would be refused; the dataset's owner can give one with dp_cdp.set_budget",
-						GetUserNameFromId(GetUserId(), false), dataset->name)));
+				(errmsg("%s has no privacy budget for dataset \"%s\", and the query would be refused; the dataset's owner can give one with dp_cdp.set_budget",
+						dp_asking_role(), dataset->name)));
 	foreach(lc, balances)
 	{
 		DpLedgerBalance *balance = lfirst(lc);
 
 		if (dp_ledger_is_closed(balance->failures, dataset->max_failures))
 			ereport(NOTICE,
-					(errmsg("the privacy budget of role \"%s\" for dataset \"%s\" is closed by failures (%d of today) until %s, or until the dataset's owner calls dp_cdp.reset_failures",
+					(errmsg("the budget of role \"%s\" for dataset \"%s\" is closed by %d failures until %s, or until the dataset's owner calls dp_cdp.reset_failures",
 							GetUserNameFromId(balance->role, true), dataset->name, balance->failures,
 							timestamptz_to_str(balance->failures_end))));
 	}

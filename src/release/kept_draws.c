@@ -82,7 +82,7 @@ cannot_derive(const DpPricedColumn *settled)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("no noise makes the kept answer of %s one of this price; SET dp_cdp.rho to a higher one, or SET dp_cdp.reuse = off to buy another",
+			 errmsg("no noise makes the kept answer of %s one of this price; SET dp_cdp.rho higher, or SET dp_cdp.reuse = off",
 					settled->desc->label)));
 }
 

@@ -75,8 +75,8 @@ dp_refuse_steps(void)
 	if (is_planning)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("private query cannot be computed where the rows of its distributed tables are in one step; "
-						"nothing was charged for it: join along the privacy unit alone, tables that are distributed alike, and reference tables")));
+				 errmsg("private query cannot be computed in one step where its rows are; nothing was charged: join along the privacy unit alone"),
+				 errdetail("Tables of such a join are distributed alike, or reference tables.")));
 }
 
 /* Plans a query with Citus, which is below the guard's hook, and refuses a plan of more than one step. */
@@ -115,8 +115,7 @@ check_plan(const PlannedStmt *plan)
 	if (!IsA(node, CustomScan) || plan->subplans != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("private query cannot be computed where the rows of its distributed tables are; nothing was charged for it: "
-						"ask for fewer things at once, or join along the privacy unit alone")));
+				 errmsg("private query cannot be computed where its rows are; nothing was charged: ask for less at once, or join along the privacy unit alone")));
 }
 
 /* Tells whether a query has rows. */
@@ -199,8 +198,7 @@ dp_refuse_touched(ErrorData *error)
 		ReThrowError(error);
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("private query cannot be computed in this transaction, in which tables were written that are distributed as those it reads; "
-					"nothing was charged for it: ask in another transaction, or before they are written")));
+			 errmsg("private query cannot be computed after writes to tables that are distributed as those it reads; nothing was charged: ask in another transaction")));
 }
 
 /* Only in the sandbox, before the debit. */
@@ -252,8 +250,7 @@ dp_check_distribution(DpRelease *release)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("a table that the private query reads was distributed, or is no more, since it was planned; "
-					"nothing was charged for it: ask again")));
+			 errmsg("a table of the private query was distributed, or undistributed, since it was planned; nothing was charged: ask again")));
 }
 
 /* A cluster has one ledger, the coordinator's. */

@@ -386,10 +386,9 @@ dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged)
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
 			 charged
-			 ? errmsg("a table, type, collation or function that the private query uses was dropped, or given to another owner, after it was charged; "
-					  "no more rows were read and what it was charged stays charged: ask again")
-			 : errmsg("a table, type, collation or function that the private query uses was dropped or changed since it was planned; "
-					  "nothing was charged for it: ask again")));
+			 ? errmsg("an object of the private query was dropped, or has a new owner, since it was charged; the charge stays, and no more rows were read: ask again")
+			 : errmsg("an object of the private query was dropped or changed since it was planned; nothing was charged: ask again"),
+			 errdetail("Objects are tables, types, collations and functions.")));
 }
 
 /* ------------------------------------------------------------------------
@@ -452,8 +451,7 @@ dp_check_unique_keys(DpRelease *release, Snapshot snapshot)
 		if (!index_is_seen(lfirst_oid(part), snapshot))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("the unique key that tells whose rows are whose is newer than what this transaction sees; "
-							"nothing was charged: ask again in a new transaction")));
+					 errmsg("the unique key that says whose rows are whose is newer than this transaction; nothing was charged: ask again in a new one")));
 	}
 }
 

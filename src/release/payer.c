@@ -31,6 +31,15 @@ budget_applies(Oid role, void *arg)
 		(GetSessionUserId() != GetUserId() && dp_role_pays(GetSessionUserId(), role));
 }
 
+const char *
+dp_asking_role(void)
+{
+	char	   *current = GetUserNameFromId(GetUserId(), false);
+
+	return GetSessionUserId() == GetUserId() ? psprintf("role \"%s\"", current)
+		: psprintf("role \"%s\" (login role \"%s\")", current, GetUserNameFromId(GetSessionUserId(), false));
+}
+
 void
 dp_check_payer(const char *dataset)
 {
@@ -49,13 +58,13 @@ dp_check_payer(const char *dataset)
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("role \"%s\" has no privacy budget for dataset \"%s\" in a ledger that was not adopted; dp_cdp.adopt_ledger() may bring it back, and must be called before a new one is given",
-						GetUserNameFromId(GetUserId(), false), dataset),
+				 errmsg("%s has no privacy budget for dataset \"%s\" in a ledger that was not adopted; first call dp_cdp.adopt_ledger(), which may bring it back",
+						dp_asking_role(), dataset),
 				 errdetail("%s", problem)));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-			 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
-					GetUserNameFromId(GetUserId(), false), dataset),
+			 errmsg("%s has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
+					dp_asking_role(), dataset),
 			 errdetail("Private queries are planned, explained and previewed for roles with a budget only.")));
 }
 

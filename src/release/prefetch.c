@@ -51,8 +51,7 @@ receive_short(TupleTableSlot *slot, DestReceiver *self)
 			continue;
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("column \"%s\" of what a private query is joined with has a value longer than %d bytes; "
-						"make it shorter, for example with left()",
+				 errmsg("public column \"%s\" of a private query has a value longer than %d bytes; make it shorter, for example with left()",
 						NameStr(TupleDescAttr(desc, i)->attname), DP_MAX_TEXT)));
 	}
 	return ((ShortReceiver *) self)->store->receiveSlot(slot, ((ShortReceiver *) self)->store);

@@ -301,7 +301,7 @@ column_price(const DpDataset *dataset)
 	if (rho < dataset->min_rho)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp.rho is below the least price of an aggregate of dataset \"%s\", which is %s; SET dp_cdp.rho = %s or more, or RESET it",
+				 errmsg("dp_cdp.rho is below the least price of dataset \"%s\", which is %s; SET dp_cdp.rho = %s or more, or RESET it",
 						dataset->name, dp_amount_text(dataset->min_rho, DP_RHO_SCALE),
 						dp_amount_text(dataset->min_rho, DP_RHO_SCALE))));
 	return rho;
@@ -333,7 +333,7 @@ check_key_bytes(DpPricedRelease *priced)
 	if (longest > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("the declared keys of a group take up to %zu bytes, and at most %zu may be, so that this group would stay empty; group by fewer or shorter keys%s",
+				 errmsg("the declared keys of a group take up to %zu bytes, more than %zu; group by fewer or shorter keys%s",
 						longest, most, most < DP_MOST_KEY_BYTES ? ", or lower dp_cdp.max_groups" : ""),
 				 errdetail("Nothing was charged.")));
 }
@@ -508,7 +508,7 @@ price_finder(DpPricedRelease *priced, EState *estate)
 	if (share == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("this query was planned to find %s first, and dp_cdp.find_bounds has been turned off; SET dp_cdp.find_bounds = on, or prepare the query again with bounds",
+				 errmsg("this query was planned to find %s first; SET dp_cdp.find_bounds = on again, or prepare the query anew with bounds",
 						wanted)));
 	for (int i = 0; i < n; i++)
 		prices[i] = Max((int64) rint(Min(share, 1) * (double) priced->column_rho), priced->dataset->min_rho);

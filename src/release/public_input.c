@@ -60,9 +60,9 @@ receive_counted(TupleTableSlot *slot, DestReceiver *self)
 	if (++receiver->rows > dp_guc_max_public_rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("this query reads more than %d public rows or groups that it would have to hold before it is paid for; "
-						"filter them, or ask the administrator to raise dp_cdp.max_public_rows",
-						dp_guc_max_public_rows)));
+				 errmsg("this query reads more than %d public rows or groups; filter them, or ask the administrator to raise dp_cdp.max_public_rows",
+						dp_guc_max_public_rows),
+				 errdetail("It has to hold them before it is paid for.")));
 	return receiver->to->receiveSlot(slot, receiver->to);
 }
 
@@ -97,8 +97,7 @@ refuse_time(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("the public rows and groups of this query took longer than %d ms to find; "
-					"filter them, or ask the administrator to raise dp_cdp.max_public_time",
+			 errmsg("finding public rows and groups took longer than %d ms; filter them, or ask the administrator to raise dp_cdp.max_public_time",
 					dp_guc_max_public_time)));
 }
 

@@ -221,6 +221,9 @@ typedef struct DpRun
 /* nodes.c */
 extern void dp_release_register_nodes(void);
 
+/* payer.c: names the asker for messages, with the login role where SET ROLE has changed the current one */
+extern const char *dp_asking_role(void);
+
 /* payer.c: the dataset whose cap pays for what is planned now; NULL: none */
 extern const char *dp_paying_cap;
 

@@ -119,8 +119,7 @@ dp_check_sent_setting(const VariableSetStmt *stmt)
 	if (release_has_sent)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("settings cannot be sent to the servers of the cluster in a transaction that has released from a distributed table; "
-						"end it, or SET citus.propagate_set_commands = 'none'")));
+				 errmsg("settings cannot be sent to the cluster's servers after a release from a distributed table; end the transaction, or SET citus.propagate_set_commands = 'none'")));
 	asker_has_sent = true;
 }
 
@@ -171,8 +170,7 @@ refuse_for(int sqlerrcode, const char *message)
 			/* of the query's text and of catalogues; the text has no row */
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("private query cannot be computed where the rows of its distributed tables are, since a server of the cluster says: %s; "
-							"nothing was charged for it: use types, collations and functions that are on all servers and that the tables' owner may use there",
+					 errmsg("private query cannot be computed where its rows are, since a server of the cluster says: %s; nothing was charged: use objects that the tables' owner may use on all servers",
 							message)));
 	}
 }
@@ -225,8 +223,7 @@ dp_send_settings(const char *probe)
 	if (asker_has_sent)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("private query cannot be computed where the rows of its distributed tables are, as settings of this transaction were sent there, too; "
-						"nothing was charged for it: ask in another transaction, or with citus.propagate_set_commands = 'none'")));
+				 errmsg("private query cannot be computed where settings of this transaction were sent; nothing was charged: ask in another transaction, or with citus.propagate_set_commands = 'none'")));
 	release_has_sent = true;
 	/* ends what is set here; there it lasts until the end of the transaction */
 	level = NewGUCNestLevel();

@@ -96,8 +96,9 @@ read_query(char *text, int number)
 	if (list_length(priced) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("query %d makes %d releases, and each query of a workload is one; give each grouping set as a query of its own",
-						number, list_length(priced))));
+				 errmsg("query %d makes %d releases; give each grouping set as a query of its own",
+						number, list_length(priced)),
+				 errdetail("Each query of a workload is one release.")));
 	return linitial(priced);
 }
 
@@ -112,8 +113,9 @@ check_query(const DpPricedRelease *query, int number)
 			if (dp_key_set_of(query->release, i) == NULL)
 				ereport(ERROR,
 						(errcode(ERRCODE_DP_NOT_RELEASABLE),
-						 errmsg("query %d groups by \"%s\", whose keys are not declared; a workload needs to know them, so declare them with dp_cdp.set_keys",
-								number, ((DpReleaseKey *) list_nth(query->release->keys, i))->label)));
+						 errmsg("query %d groups by \"%s\", whose keys are not declared; declare them with dp_cdp.set_keys",
+								number, ((DpReleaseKey *) list_nth(query->release->keys, i))->label),
+						 errdetail("A workload needs to know them.")));
 	if (query->ncolumns != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -198,7 +200,8 @@ add_axes(Workload *w, const DpPricedRelease *query, int number)
 		if (size == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("the keys \"%s\" of query %d have no values, so that there is nothing to share", label, number)));
+					 errmsg("the keys \"%s\" of query %d have no values", label, number),
+					 errdetail("There is nothing to share.")));
 		while (i < n && strcmp(w->axes[i].label, label) != 0)
 			i++;
 		if (i < n && !same_groups(&w->axes[i], set, size))

@@ -62,8 +62,7 @@ start_points(FunctionCallInfo fcinfo, Points *points)
 		((uint64) points->last - (uint64) points->next) / points->step >= (uint64) dp_guc_max_public_rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("groups of time need more than %d points between the first and the last moment that the query asks for; "
-						"narrow the range, or take a coarser unit", dp_guc_max_public_rows)));
+				 errmsg("groups of time need more than %d points in the range that the query asks for; narrow the range, or take a coarser unit", dp_guc_max_public_rows)));
 }
 
 /* time_points(first, last, microseconds, with_null) */

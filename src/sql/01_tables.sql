@@ -47,7 +47,7 @@ CREATE TABLE dp_cdp.dataset (
 	find_bounds		float8,					-- share of an aggregate's price; NULL: bounds are not found
 	reuse			interval,				-- for so long answers are given again, days and less; NULL: never
 	forgotten_at	timestamptz,			-- when its owner has ended all answers that there were
-	dump_answers	boolean NOT NULL DEFAULT false,
+	reuse_dumped	boolean NOT NULL DEFAULT false,
 	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
 	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
 	pull_rows		boolean NOT NULL DEFAULT false,	-- of distributed tables, where servers cannot add up what is asked for
@@ -114,8 +114,8 @@ CREATE TABLE dp_cdp.release_log (
 	session_role_name	text,
 	paid_by			bigint[],				-- ledger_id of each balance that was debited
 	hash			bytea,					-- of this row and the hash of the one before; NULL: from elsewhere
-	kept_rho		numeric,				-- of rho what kept answers tell, see kept_answer; NULL: nothing
-	kept_delta		numeric,
+	reuse_rho		numeric,				-- of rho what kept answers tell, see kept_answer; NULL: nothing
+	reuse_delta		numeric,
 	block_from		date,					-- of a dataset with blocks: those from this day on ...
 	block_to		date					-- ... and before this day were debited
 );

@@ -12,17 +12,17 @@ COMMENT ON FUNCTION dp_cdp.library_version() IS
 -- the caller owns the dataset (and, to protect a table, the table).
 
 COMMENT ON TYPE dp_cdp.granted IS
-	'what a budget, or a dataset''s cap, allows in all, whatever of it is spent: what set_budget, create_dataset and alter_dataset return';
+	'row that set_budget, create_dataset and alter_dataset return. It tells what a budget, or a dataset''s cap, allows in all, however much of it is spent';
 COMMENT ON COLUMN dp_cdp.granted.rho IS
 	'the limit; Infinity: the dataset has no cap';
 COMMENT ON COLUMN dp_cdp.granted.epsilon IS
-	'everything that is seen, once rho and key_delta are spent, is (epsilon, delta)-differentially private; rounded up to 6 digits';
+	'once rho and key_delta are spent, everything that is seen is (epsilon, delta)-differentially private. Rounded up to 6 digits';
 COMMENT ON COLUMN dp_cdp.granted.delta IS
 	'the delta of that, with key_delta in it';
 COMMENT ON COLUMN dp_cdp.granted.best_guess IS
-	'how often the best guesser is right, once all is spent: he knows everything but whether one person is in the data, which is as likely as not; 0.5: he learns nothing, 1: he may know; Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
+	'how often the best guesser is right, once all is spent. He knows everything but whether one person is in the data, which is as likely as not. At 0.5 he learns nothing, at 1 he may know. It is Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
 COMMENT ON COLUMN dp_cdp.granted.aggregates IS
-	'how many aggregates rho pays for at the price of the setting dp_cdp.rho, or without it the dataset''s default_rho';
+	'how many aggregates rho pays for, at the price of the setting dp_cdp.rho, else of the dataset''s default_rho';
 COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
@@ -44,7 +44,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	release_memory int DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
-	dump_answers boolean DEFAULT NULL,
+	reuse_dumped boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT 0.1,
@@ -55,7 +55,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
 COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
-	'creates a dataset owned by the caller: lifetime caps on rho and delta, or as epsilon and delta; defaults and limits for queries, neighbouring relation; returns what the cap allows';
+	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
 REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
@@ -77,7 +77,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	release_memory int DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
-	dump_answers boolean DEFAULT NULL,
+	reuse_dumped boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT NULL,
@@ -87,7 +87,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
 COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
-	'changes settings of a dataset; NULL leaves one as it is, reset names those that get their defaults again, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
+	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -99,21 +99,21 @@ CREATE OR REPLACE FUNCTION dp_cdp.forget_answers(dataset text) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_refresh';
 COMMENT ON FUNCTION dp_cdp.forget_answers(text) IS
-	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
+	'ends all kept answers of a dataset, for its owner. Each question asked from now on is computed, and paid for, anew';
 
 CREATE OR REPLACE FUNCTION dp_cdp.suggest_limits("table" regclass, rho float8, OUT question text, OUT max_contribution float8,
 		OUT cut float8, OUT stddev float8) RETURNS SETOF record
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_suggest_limits';
 COMMENT ON FUNCTION dp_cdp.suggest_limits(regclass, float8) IS
-	'which max_contribution serves best a count of all rows of a table, and by each of its columns with declared keys; which share of contributions it cuts, by estimate, and the standard deviation of the count''s noise at default_rho; found privately, for rho of the dataset''s cap over all roles; for the dataset''s owner';
+	'finds, for the owner of the dataset, which max_contribution serves best. The first row is for a count of all rows, the others are for counts by each column with declared keys. Each tells, by estimate, which share of contributions is cut, and the standard deviation of the count''s noise at default_rho. The answers are private, and the dataset''s cap over all roles pays rho for them';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
 		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
 COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, or through: the columns of a foreign key to the protected rows that rows of this table belong with, or each_row => true: each row is a person of its own; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
+	'puts a table and its children under the policy of a dataset. The argument unit is the column that names the person. Or through names the columns of a foreign key to protected rows, to which rows of this table belong. Or each_row => true says that each row is a person of its own. With block and every, budgets hold for each person and block of time. The column block says in which block a row is, and every how long blocks are';
 CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
 COMMENT ON FUNCTION dp_cdp.keep_block() IS
@@ -121,12 +121,12 @@ COMMENT ON FUNCTION dp_cdp.keep_block() IS
 CREATE OR REPLACE FUNCTION dp_cdp.keep_referenced() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_referenced';
 COMMENT ON FUNCTION dp_cdp.keep_referenced() IS
-	'trigger on tables whose rows tell the block of time of rows that reference them: these move to no other block';
+	'trigger on tables whose rows tell the block of time of rows that reference them. It keeps these in their block';
 CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_block_problem';
 COMMENT ON FUNCTION dp_cdp.block_problem(regclass) IS
-	'why rows of a protected table, or partition, could move to another block of time; NULL: they cannot, or are in no blocks';
+	'why rows of a protected table, or partition, could move to another block of time. NULL: they cannot, or are in no blocks';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -139,7 +139,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lo
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric, numeric, numeric) IS
-	'declares bounds of a column, to which each row''s value is clamped; total_lower and total_upper: what the values of a unit add up to in a group, NULL: max_rows times the bounds';
+	'declares bounds of a column, to which each row''s value is clamped. A unit''s total in a group is clamped to total_lower .. total_upper. NULL: max_rows times the bounds';
 
 -- numbers without quotes are numeric, literals in quotes text
 CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower text, upper text) RETURNS void
@@ -173,7 +173,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_keys';
 COMMENT ON FUNCTION dp_cdp.set_keys(regclass, name, anyarray) IS
-	'declares which keys a GROUP BY of this column releases, whether rows have them or not; NULL is one more where the column can be NULL';
+	'declares which keys a GROUP BY of this column releases, whether rows have them or not. NULL is one more where the column can be NULL';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -185,19 +185,19 @@ CREATE OR REPLACE FUNCTION dp_cdp.declared_keys("table" regclass, "column" name)
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_declared_keys';
 COMMENT ON FUNCTION dp_cdp.declared_keys(regclass, name) IS
-	'which keys a GROUP BY of this column releases, by set_keys, its type or a foreign key; NULL: they are selected privately';
+	'keys that a GROUP BY of this column releases, by set_keys, its type or a foreign key. NULL: they are selected privately';
 
 CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
 	AS 'MODULE_PATHNAME', 'dp_dataset_of';
 COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
-	'the dataset that protects a table, by its own policy or that of a table it is a partition or child of; NULL: none';
+	'dataset that protects a table, by its own policy or by that of a table it is a partition or child of. NULL: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.through_problem("table" regclass) RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
 	AS 'MODULE_PATHNAME', 'dp_through_problem';
 COMMENT ON FUNCTION dp_cdp.through_problem(regclass) IS
-	'why nothing is released from a table whose rows belong to people through a foreign key: it is gone, not validated, or leads to no protected row; NULL: nothing is wrong';
+	'why nothing is released from a table whose rows belong to people through a foreign key. The key is gone, not validated, or leads to no protected row. NULL: nothing is wrong';
 
 CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 	dataset text,
@@ -210,7 +210,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_budget';
 COMMENT ON FUNCTION dp_cdp.set_budget(text, regrole, float8, float8, float8, interval) IS
-	'gives a role a budget, or changes it and keeps what is spent: rho, or (epsilon, delta); renewed each period; returns what it allows';
+	'gives a role a budget, or changes it and keeps what is spent. A budget is a rho, or (epsilon, delta), and is renewed each period. The function returns what it allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -240,5 +240,5 @@ CREATE OR REPLACE FUNCTION dp_cdp.best_guess(rho numeric, delta numeric DEFAULT 
 	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'dp_best_guess';
 COMMENT ON FUNCTION dp_cdp.best_guess(numeric, numeric) IS
-	'how often the best guesser is right whether one person is in the data, once rho and a delta for selections of keys are spent: from 0.5 to 1, rounded up to 4 decimals';
+	'how often the best guesser is right whether one person is in the data, once rho and a delta for selecting keys are spent. From 0.5 to 1, rounded up to 4 decimals';
 

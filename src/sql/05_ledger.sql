@@ -85,7 +85,7 @@ ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS
 CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
 	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_known_role';
 COMMENT ON FUNCTION dp_cdp.known_role(oid, text) IS
-	'the role that a row of the ledger means by an OID and a name; NULL: there is no such role any more';
+	'role that a row of the ledger means by an OID and a name. NULL: there is no such role any more';
 CREATE OR REPLACE FUNCTION dp_cdp.is_mine(role oid, name text) RETURNS boolean
 	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_is_mine';
 COMMENT ON FUNCTION dp_cdp.is_mine(oid, text) IS
@@ -125,12 +125,12 @@ COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
 CREATE OR REPLACE FUNCTION dp_cdp.clock_ahead() RETURNS interval
 	LANGUAGE C STRICT VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_clock_ahead';
 COMMENT ON FUNCTION dp_cdp.clock_ahead() IS
-	'how far the server''s clock was set ahead while the server ran, by which nothing is renewed; 0: it was not, or was accepted';
+	'how far the server''s clock was set ahead while the server ran. Nothing is renewed by that much. 0: it was not, or was accepted';
 CREATE OR REPLACE FUNCTION dp_cdp.accept_clock() RETURNS void
 	LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME', 'dp_ledger_accept_clock';
 REVOKE ALL ON FUNCTION dp_cdp.accept_clock() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.accept_clock() IS
-	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran; for the owner of the extension';
+	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran. For the owner of the extension';
 
 CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int)
 	LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME', 'dp_ledger_worker_slots';
@@ -153,13 +153,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.correct_spent(dataset text, role regrole, rho 
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_correct';
 COMMENT ON FUNCTION dp_cdp.correct_spent(text, regrole, numeric, text) IS
-	'adds rho to what a role''s budget and the dataset''s cap have spent (role NULL: the cap alone), with a reason; for the owner of the dataset, a negative rho for superusers';
+	'adds rho to what a role''s budget and the dataset''s cap have spent, with a reason. With role NULL it changes the cap alone. For the owner of the dataset; a negative rho is for superusers';
 
 CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_prune';
 COMMENT ON FUNCTION dp_cdp.prune_releases(timestamptz) IS
-	'makes rows of the audit that are older into one checkpoint for each balance; for owners of datasets theirs, for the owner of the extension all';
+	'makes older rows of the audit into one checkpoint for each balance. Owners of datasets prune their rows, the owner of the extension prunes all';
 
 CREATE OR REPLACE FUNCTION dp_cdp.check_chain(OUT id bigint, OUT finding text) RETURNS SETOF record
 	LANGUAGE C STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -212,7 +212,7 @@ FROM (VALUES ('dp_cdp_keep_ledger', 'keep_ledger', 'where the library is not loa
 WHERE g.evtenabled IS DISTINCT FROM 'A'
 $$;
 COMMENT ON FUNCTION dp_cdp.table_findings() IS
-	'what is wrong with the ledger''s tables, their keys and triggers, by the catalogues';
+	'faults of the ledger''s tables, their keys and triggers, by the catalogues';
 
 -- Findings that a look at the sequences and at the end of the log brings: cheap, for check_setup(), too.
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
@@ -248,7 +248,7 @@ FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp.release_log_id_seq'::regclass, '
 	AND (q.seqmin, q.seqmax, q.seqincrement, q.seqcycle) <> (1, 9223372036854775807, 1, false)
 $$;
 COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
-	'what is wrong with the ledger''s sequences and the end of its log at a glance; check_ledger() looks at every row';
+	'faults of the ledger''s sequences and of the end of its log, at a glance. Every row is looked at by check_ledger()';
 
 -- What the log says that each balance has spent, from which day on until the next
 -- such day.  A row counts for each balance in paid_by, from the row on with which
@@ -274,7 +274,7 @@ WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
 $$;
 REVOKE ALL ON FUNCTION dp_cdp.logged_steps() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_steps() IS
-	'what the rows of the audit add up to for each balance, from a day on until the next; without blocks from -infinity on';
+	'sums of the rows of the audit for each balance, from a day on until the next. Without blocks, from -infinity on';
 
 -- With blocks, the maximum over them.
 CREATE OR REPLACE FUNCTION dp_cdp.logged_balances()
@@ -303,7 +303,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.spent_together(roles regrole[])
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_collusion';
 COMMENT ON FUNCTION dp_cdp.spent_together(regrole[]) IS
-	'what roles know together: of each kept answer the dearest that one of them has paid for, and all else that they have paid for; epsilon at the dataset''s delta; rho_sum: without kept answers being shared. For owners of datasets, and for oneself';
+	'rho that roles have spent together, for each dataset. A kept answer counts once, as the dearest that one of them has paid for, and every other release counts for itself. The epsilon is at the dataset''s delta, and rho_sum counts kept answers as often as they were paid for. For owners of datasets, and for oneself';
 
 -- Days on which a balance with blocks is not what the log says.
 CREATE OR REPLACE FUNCTION dp_cdp.logged_blocks()
@@ -332,7 +332,7 @@ WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
 $$;
 REVOKE ALL ON FUNCTION dp_cdp.logged_blocks() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_blocks() IS
-	'what each balance of a dataset with blocks has spent in them, beside what the rows of the audit add up to';
+	'rho and delta that each balance of a dataset with blocks has spent in them, beside the sums of the audit''s rows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
@@ -390,7 +390,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
 	UNION ALL
 	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.forgotten_at > now() + '1 hour'
-			THEN format('was refreshed on %s, which is to come, as the clock was ahead: until then no answer is given again', d.forgotten_at)
+			THEN format('answers were forgotten on %s, which is to come, as the clock was ahead: until then no answer is given again', d.forgotten_at)
 			ELSE 'keeps answers of times to come, as the clock was ahead: they last longer than reuse' END,
 		format('SELECT dp_cdp.forget_answers(%L)', d.name)
 	FROM dp_cdp.dataset d
@@ -446,7 +446,7 @@ ORDER BY r.place, r.object, r.finding
 $$;
 REVOKE ALL ON FUNCTION dp_cdp.check_ledger() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.check_ledger() IS
-	'reads the whole audit: does each row follow from the one before, do balances agree, is anything in the way of the triggers; only the owner of the extension, and who was granted it';
+	'reads the whole audit. It reports rows that do not follow from the one before, balances that disagree, and what is in the way of the triggers. For the owner of the extension, and whom it is granted to';
 
 -- Asks for itself whether the caller owns the extension, or the dataset.  The
 -- planner expects few rows of what its statements compute, and nested loops
@@ -457,7 +457,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, s
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_adopt_ledger';
 COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
-	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each; all of it, or one dataset, by its owner';
+	'accepts a ledger that was copied, restored or promoted. It raises balances to the audit log, and adds a surcharge to each. The owner of the extension adopts all of it, the owner of a dataset that dataset';
 
 -- asks as the owner of the tables, for everybody: not with operators of the caller's search_path
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_problem() RETURNS text
@@ -471,7 +471,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETUR
 	AS 'MODULE_PATHNAME', 'dp_ledger_adopt_role';
 REVOKE ALL ON FUNCTION dp_cdp.adopt_role(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.adopt_role(text, regrole) IS
-	'gives what the ledger has of a role that there is no more to a role that there is, after a restore';
+	'gives a role the budgets and rows that the ledger has of a role that is gone, after a restore';
 
 CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp

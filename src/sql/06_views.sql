@@ -38,7 +38,7 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 	WHERE dp_cdp.is_mine(coalesce(who.is::oid, 0), b.role_name)
 		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
-	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+	'budgets of the current roles, and all budgets of a dataset for its owner. A period that is over counts as renewed';
 COMMENT ON COLUMN dp_cdp.budgets.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.budgets.rho_limit IS 'how much rho the budget has in a period';
 COMMENT ON COLUMN dp_cdp.budgets.rho_remaining IS 'how much rho is left in this period';
@@ -51,15 +51,15 @@ COMMENT ON COLUMN dp_cdp.budgets.failures_end IS 'when the failures are forgotte
 COMMENT ON COLUMN dp_cdp.budgets.role_name IS 'name of the role, also of one that does not exist any more';
 COMMENT ON COLUMN dp_cdp.budgets.role_missing IS 'the role does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.rho_spent IS
-	'of a dataset with blocks of time: in the block in which most was spent, which bounds what is known of a person''s rows of any one block; of a person with rows in several, their sum (dp_cdp.blocks)';
+	'rho that is spent. With blocks of time it is that of the block in which most was spent. It bounds what is known of a person''s rows of any one block. For a person with rows in several blocks add these up, by dp_cdp.blocks';
 COMMENT ON COLUMN dp_cdp.budgets.role IS
 	'NULL: the role that role_name names does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.ledger_id IS
 	'number of the balance, as in paid_by of the audit';
 COMMENT ON COLUMN dp_cdp.budgets.failures IS
-	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
+	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago. After max_failures of them it pays for no more until failures_end';
 COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
-	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
+	'epsilon that corresponds to rho_spent, at the delta of the budget, or of the dataset where the budget is a rho. On top of that delta comes delta_spent';
 
 CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 	SELECT l.id, l.released_at, l.dataset,
@@ -73,7 +73,7 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		l.role_name, l.session_role_name,
 		-- it follows from the row before, and would let its guess be tried
 		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash,
-		trim_scale(l.kept_rho) AS kept_rho, trim_scale(l.kept_delta) AS kept_delta,
+		trim_scale(l.reuse_rho) AS reuse_rho, trim_scale(l.reuse_delta) AS reuse_delta,
 		l.block_from, l.block_to
 	FROM dp_cdp.release_log l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets())
@@ -93,7 +93,7 @@ COMMENT ON COLUMN dp_cdp.releases.aggregates IS 'aggregates that were released';
 COMMENT ON COLUMN dp_cdp.releases.groups IS 'keys of GROUP BY';
 COMMENT ON COLUMN dp_cdp.releases.rho IS 'rho that was charged';
 COMMENT ON COLUMN dp_cdp.releases.delta IS 'delta that was charged for private selections of keys';
-COMMENT ON COLUMN dp_cdp.releases.stddev IS 'standard deviation of the noise of the first count or sum inside each aggregate; by bounds or by limit: these are found after the debit';
+COMMENT ON COLUMN dp_cdp.releases.stddev IS 'standard deviation of the noise of the first count or sum inside each aggregate. Where it says by bounds, or by limit, these are found after the debit';
 COMMENT ON COLUMN dp_cdp.releases.granted IS 'the ledger has debited the budgets';
 COMMENT ON COLUMN dp_cdp.releases.query IS 'text of the statement, as much as dp_cdp.log_query_bytes keeps';
 COMMENT ON COLUMN dp_cdp.releases.tables IS 'protected tables that were read';
@@ -101,22 +101,22 @@ COMMENT ON COLUMN dp_cdp.releases.client IS 'address of the client';
 COMMENT ON COLUMN dp_cdp.releases.last_at IS 'when the last of the repeated refusals was';
 COMMENT ON COLUMN dp_cdp.releases.role_name IS 'name that the role had then';
 COMMENT ON COLUMN dp_cdp.releases.session_role_name IS 'name that the role of the session had then';
-COMMENT ON COLUMN dp_cdp.releases.kept_delta IS 'the part of delta that was paid for answers that are kept';
+COMMENT ON COLUMN dp_cdp.releases.reuse_delta IS 'the part of delta that was paid for answers that are kept';
 COMMENT ON COLUMN dp_cdp.releases.block_to IS 'the end of the blocks that were debited, not included';
 COMMENT ON COLUMN dp_cdp.releases.role IS
 	'NULL: the role that role_name names does not exist any more';
 COMMENT ON COLUMN dp_cdp.releases.kind IS
-	'granted; refused (by the ledger); guard (refused before a price was known); failed; correction; checkpoint (what pruned rows of a balance add up to)';
+	'granted, refused (by the ledger), guard (refused before a price was known), failed, correction, or checkpoint (sum of pruned rows of a balance)';
 COMMENT ON COLUMN dp_cdp.releases.reason IS
-	'of what was not granted: SQLSTATE and words, such as ZC001 rho; of a correction: why';
+	'why it was not granted, as SQLSTATE and words, such as ZC001 rho; or why it was corrected';
 COMMENT ON COLUMN dp_cdp.releases.repeats IS
-	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for; 0: it is of a release that another row stands for, of which these balances owed another amount';
+	'refusals of this role and reason, from released_at to last_at, within a minute, for which this row stands. 0: the row belongs to a release that another row stands for, and these balances owed another amount';
 COMMENT ON COLUMN dp_cdp.releases.hash IS
-	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
-COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
-	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.spent_together';
+	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(). Owners see it. Others, who could try out by it what was asked, see NULL';
+COMMENT ON COLUMN dp_cdp.releases.reuse_rho IS
+	'part of rho that was paid for kept answers. Whoever has paid for such an answer knows it, and all cheaper ones, alone. See dp_cdp.spent_together';
 COMMENT ON COLUMN dp_cdp.releases.block_from IS
-	'of a dataset with blocks of time: those from this day on, and before block_to, were debited';
+	'first day of the blocks of time that were debited, up to the day before block_to';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
@@ -126,15 +126,15 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 		l.aggregates, l.groups, l.rho, l.delta, l.stddev, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
-		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta, l.block_from, l.block_to
+		l.role_name, l.session_role_name, l.paid_by, l.hash, l.reuse_rho, l.reuse_delta, l.block_from, l.block_to
 	FROM dp_cdp.release_log l;
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
-	'the whole audit, with all that is needed to put rows back into a restored ledger; for whom it is granted to';
+	'the whole audit, with all that is needed to put rows back into a restored ledger. For whom it is granted to';
 COMMENT ON COLUMN dp_cdp.audit.paid_by IS 'numbers of the balances that were debited: the budgets'' and the cap''s';
 COMMENT ON COLUMN dp_cdp.audit.role IS 'oid that the role had then';
 COMMENT ON COLUMN dp_cdp.audit.session_role IS 'oid that the role of the session had then';
-COMMENT ON COLUMN dp_cdp.audit.hash IS 'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger()';
+COMMENT ON COLUMN dp_cdp.audit.hash IS 'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(). Owners see it. Others, who could try out by it what was asked, see NULL';
 -- the others are those of dp_cdp.releases
 DO $$
 DECLARE
@@ -171,7 +171,7 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.find_bounds,
 		d.reuse,
 		d.forgotten_at,
-		d.dump_answers,
+		d.reuse_dumped,
 		d.block_every,
 		d.consistent,
 		d.pull_rows,
@@ -183,7 +183,7 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = d.name AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
-	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
+	'datasets that one owns or has a budget in, with their settings and lifetime caps. Owners see what is spent over all roles. Others see NULL, because a price may follow from answers that somebody else has paid for';
 COMMENT ON COLUMN dp_cdp.datasets.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.datasets.owner IS 'role that sets its policy and gives budgets';
 COMMENT ON COLUMN dp_cdp.datasets.rho_limit IS 'lifetime cap on the rho of all roles together; NULL: none';
@@ -206,17 +206,17 @@ COMMENT ON COLUMN dp_cdp.datasets.release_memory IS 'kB that declared keys and t
 COMMENT ON COLUMN dp_cdp.datasets.find_bounds IS 'share of an aggregate''s price for finding bounds that nobody has declared; NULL: they are not found';
 COMMENT ON COLUMN dp_cdp.datasets.reuse IS 'how long answers are kept and given again; NULL: never';
 COMMENT ON COLUMN dp_cdp.datasets.forgotten_at IS 'when the owner has last ended all kept answers';
-COMMENT ON COLUMN dp_cdp.datasets.dump_answers IS 'kept answers are in dumps of the database';
+COMMENT ON COLUMN dp_cdp.datasets.reuse_dumped IS 'kept answers are in dumps of the database';
 COMMENT ON COLUMN dp_cdp.datasets.consistent IS 'counts and sums of grouping sets are made to add up';
 COMMENT ON COLUMN dp_cdp.datasets.pull_rows IS 'rows of distributed tables may leave their servers, where these cannot add up what is asked for';
 
 COMMENT ON COLUMN dp_cdp.datasets.block_every IS
-	'how long its blocks of time are: caps and budgets hold for a person''s rows of each block, and what is known of a person with rows in several blocks is the sum over these; NULL: the dataset is without blocks, and they hold for all rows of a person';
+	'length of blocks of time. Caps and budgets hold for a person''s rows of each block, and what is known of a person with rows in several blocks adds up. NULL: the dataset has no blocks, and they hold for all rows of a person';
 
 COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 	'the share of the delta of an (epsilon, delta) budget that set_budget keeps for selecting keys';
 COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
-	'the norm to which the rows of a person in all groups of a query are scaled, a number of rows or auto: it is found privately; NULL: max_groups and max_rows limit them alone';
+	'norm to which the rows of a person in all groups of a query are scaled. It is a number of rows, or auto, which finds it privately. NULL: max_groups and max_rows alone limit these rows';
 
 -- pg_settings says where a value comes from; a value of '' is none
 CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
@@ -256,7 +256,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
 			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
 COMMENT ON VIEW dp_cdp.settings IS
-	'settings that a query of this session would run with, and why; a row for each dataset one owns or has a budget in';
+	'settings that a query of this session would run with, and why. One row for each dataset that one owns or has a budget in';
 COMMENT ON COLUMN dp_cdp.settings.dataset IS
 	'name of the dataset';
 COMMENT ON COLUMN dp_cdp.settings.setting IS
@@ -285,7 +285,7 @@ CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 			WHERE dp_cdp.is_mine(d.owner, d.owner_name)) b
 		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
 COMMENT ON VIEW dp_cdp.blocks IS
-	'of datasets with blocks of time, what budgets of the current roles have spent in which blocks, and for the owner all of them and the cap (role_name NULL); from block_from on and before block_to; in blocks that are not listed, nothing.  Each row bounds what is known of a person''s rows of one of its blocks; of a person with rows in several, the sum over these is known';
+	'rho and delta that budgets have spent in each block of time. Analysts see those of their current roles. The owner of a dataset sees all, and the cap (role_name NULL). A row is for blocks from block_from on and before block_to; nothing is spent in other blocks. Each row bounds what is known of a person''s rows of one of its blocks. For a person with rows in several blocks, add these up';
 COMMENT ON COLUMN dp_cdp.blocks.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.blocks.role IS 'role that has the budget; NULL: the cap, or the role does not exist any more';
 COMMENT ON COLUMN dp_cdp.blocks.role_name IS 'name of the role; NULL: the dataset''s cap';
@@ -325,7 +325,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
-	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one); block: the column that says in which block of time a row is';
+	'protected tables that one owns or has a budget for, with dataset, privacy unit, bounds and declared keys of columns. In through are the columns of the foreign key that leads to the unit. Where unit and through are NULL, each row is one. In block is the column that says in which block of time a row is';
 COMMENT ON COLUMN dp_cdp.protected."table" IS 'the protected table';
 COMMENT ON COLUMN dp_cdp.protected.dataset IS 'dataset whose policy it has';
 COMMENT ON COLUMN dp_cdp.protected.unit IS 'column that names the person; NULL: see through';

@@ -57,7 +57,7 @@ CREATE AGGREGATE @extschema@.dp_count("any") (
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
-	'noisy number of rows where the argument is not NULL; with DISTINCT: of values, of which a privacy unit supports at most max_rows, or of units';
+	'noisy number of rows where the argument is not NULL. With DISTINCT it counts values, of which a privacy unit supports at most max_rows, or units';
 -- averages and spreads; their bounds are those of a row's value
 CREATE FUNCTION dp_cdp.unreleased_floats(dp_cdp.unreleased) RETURNS double precision[]
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -340,37 +340,37 @@ CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any") (
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any") IS
-	'noisy slope of the regression of the 1st argument on the 2nd; the bounds of the values are those of set_bounds';
+	'noisy slope of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) IS
-	'noisy slope of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+	'noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) IS
-	'noisy slope of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+	'noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any") (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any") IS
-	'noisy intercept of the regression of the 1st argument on the 2nd; the bounds of the values are those of set_bounds';
+	'noisy intercept of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) IS
-	'noisy intercept of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+	'noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) IS
-	'noisy intercept of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+	'noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
 
 -- quantiles and histograms
 CREATE AGGREGATE @extschema@.dp_median(anyelement) (
@@ -390,25 +390,25 @@ CREATE AGGREGATE @extschema@.dp_min(anyelement) (
 	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_min(anyelement) IS
-	'noisy least value, as far as noise lets it be seen; the bounds of a value are those of set_bounds';
+	'noisy least value, as far as noise lets it be seen. The bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) IS
-	'noisy least value, as far as noise lets it be seen; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+	'noisy least value, as far as noise lets it be seen. Each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_max(anyelement) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_max(anyelement) IS
-	'noisy greatest value, as far as noise lets it be seen; the bounds of a value are those of set_bounds';
+	'noisy greatest value, as far as noise lets it be seen. The bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) IS
-	'noisy greatest value, as far as noise lets it be seen; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+	'noisy greatest value, as far as noise lets it be seen. Each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_quantile(anyelement, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
@@ -468,7 +468,7 @@ CREATE AGGREGATE @extschema@.dp_bounds("any") (
 	FINALFUNC = dp_cdp.unreleased_floats, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_bounds("any") IS
-	'bounds that hold nearly all values, from a noisy histogram over powers of two; NULL when noise hides all of it';
+	'bounds that hold nearly all values, from a noisy histogram over powers of two. NULL: noise hides all of it';
 
 -- the error of an answer, beside it
 CREATE FUNCTION @extschema@.dp_noise_stddev("any") RETURNS double precision
@@ -478,15 +478,15 @@ COMMENT ON FUNCTION @extschema@.dp_noise_stddev("any") IS
 CREATE FUNCTION @extschema@.dp_margin("any", confidence double precision DEFAULT 0.95) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
-	'half the width of the interval around a private aggregate that holds the value without noise, and without the cut of a limit that was found, with this confidence, free of charge';
+	'half the width of an interval around a private aggregate, free of charge. With this confidence the interval holds the value without noise, and without the cut of a limit that was found';
 CREATE FUNCTION @extschema@.dp_error_stddev("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
-	'standard deviation of the error of a private aggregate, free of charge: its noise, and what is cut of a count or sum by a limit that was found, by estimate';
+	'standard deviation of the error of a private aggregate, free of charge. The error is its noise and, by estimate, the part of a count or sum that a limit that was found has cut';
 CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
-	'which share of what people contribute to a private aggregate is cut by the limit that was found for it, by estimate, free of charge; NULL where limits are set';
+	'share of people''s contributions to a private aggregate that the limit found for it cuts, by estimate, free of charge. NULL: limits are set';
 CREATE FUNCTION dp_cdp.margin(stddev double precision, confidence double precision) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_normal_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS

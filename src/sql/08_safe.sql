@@ -484,14 +484,14 @@ CREATE FUNCTION dp_cdp.allowed_functions(OUT function regprocedure, OUT treatmen
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_allowed_functions_sql' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
-	'functions that may be used on rows of protected tables: as is, as a total variant that is NULL instead of an error, with constants only, added by allow_function, or, per unit, as an aggregate in a subquery that groups by the privacy unit';
+	'functions that may be used on rows of protected tables. Some are used as they are, some as a total variant that is NULL instead of an error, and some with constants only. Some are aggregates for a subquery that groups by the privacy unit, and some were added by allow_function';
 
 CREATE FUNCTION dp_cdp.allow_function(function regprocedure) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_allow_function';
 REVOKE ALL ON FUNCTION dp_cdp.allow_function(regprocedure) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.allow_function(regprocedure) IS
-	'superusers: lets a function be used on rows of protected tables. It runs on raw rows with the rights of the table''s owner, and must never raise an error, send a message or have an effect that depends on a row';
+	'lets a function be used on rows of protected tables, for superusers. It runs on raw rows with the rights of the table''s owner. It must never raise an error, send a message or have an effect that depends on a row';
 
 CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

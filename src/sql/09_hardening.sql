@@ -82,7 +82,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclas
 			oid[],regclass[],name[],text[],varchar[],cstring[],bigint[]}'::regtype[]::oid[])
 $$;
 COMMENT ON FUNCTION dp_cdp.telling_functions() IS
-	'functions of other extensions, in C and taking a relation, a query or a number of one, or returning rows, or SECURITY DEFINER, that are not known to be harmless';
+	'functions of other extensions that are not known to be harmless. They are written in C and take a relation, a query or a number of one, or return rows, or are SECURITY DEFINER';
 
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
 -- loses, but for what writes.
@@ -205,7 +205,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.harden(boolean, text[]) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.harden(boolean, text[]) IS
-	'takes from PUBLIC what tells numbers of rows: statistics, sizes, counters of the planner; apply => false only lists; keep_open names what to leave';
+	'takes from PUBLIC what tells numbers of rows: statistics, sizes and counters of the planner. With apply => false it only lists. The objects in keep_open stay as they are';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unharden()
 	RETURNS TABLE(object text, action text, done boolean)
@@ -1109,4 +1109,4 @@ BEGIN
 	ORDER BY r.place, r.object, r.finding;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_setup() IS
-	'what is still open in this database; for superusers, and owners of datasets for theirs; only info: the promise holds';
+	'gaps that are still open in this database, for superusers, and for owners of datasets in theirs. Where all are info, the promise holds';

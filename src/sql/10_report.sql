@@ -123,7 +123,7 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 	) o
 	ORDER BY o.dataset, o.role IS NOT NULL, o.role, o.ledger_id;
 COMMENT ON VIEW dp_cdp.overview IS
-	'budgets at a glance: of the current roles, and all of a dataset for its owner, who also sees the whole dataset (role NULL, the limit is its cap)';
+	'budgets of the current roles at a glance. The owner of a dataset sees all of its budgets, and the whole dataset, with role NULL and its cap as the limit';
 COMMENT ON COLUMN dp_cdp.overview.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.overview.role IS 'name of the role; NULL: the dataset as a whole';
 COMMENT ON COLUMN dp_cdp.overview.rho_limit IS 'rho of the budget, or the dataset''s cap';
@@ -131,15 +131,15 @@ COMMENT ON COLUMN dp_cdp.overview.rho_spent IS 'rho that was spent of it';
 COMMENT ON COLUMN dp_cdp.overview.percent_spent IS 'the same in percent of the limit';
 COMMENT ON COLUMN dp_cdp.overview.renews_at IS 'when the budget is renewed next';
 COMMENT ON COLUMN dp_cdp.overview.rho_per_day IS
-	'mean of the last seven days, or since the first debit if that is later, but at least of a day';
+	'mean of the last seven days, or since the first debit if that is later, over at least a day';
 COMMENT ON COLUMN dp_cdp.overview.days_left IS
 	'how long the rest lasts at this rate; a budget that renews before has more';
 COMMENT ON COLUMN dp_cdp.overview.ledger_id IS
-	'number of the balance, as in paid_by of the audit: two budgets may have one name, when a role of that name is missing';
+	'number of the balance, as in paid_by of the audit. Two budgets may have one name, when a role of that name is missing';
 COMMENT ON COLUMN dp_cdp.overview.paid_by_roles IS
-	'of a whole dataset: what its budgets have paid in their periods, added up; more than rho_spent, which is what all of them know together, where roles share kept answers; see dp_cdp.spent_together';
+	'sum of what the budgets of a whole dataset have paid in their periods. It exceeds rho_spent, which is what all of them know together, where roles share kept answers. See dp_cdp.spent_together';
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
-	'of the last seven days, as far as dp_cdp.releases shows it';
+	'last refusal within seven days, as far as dp_cdp.releases shows it';
 
 -- With each limit its own delta: that at which its epsilon is told, and that of selections of keys.
 CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
@@ -150,7 +150,7 @@ CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
 		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp.budget b) l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets());
 COMMENT ON VIEW dp_cdp.limits IS
-	'for dp_cdp.report: caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it';
+	'caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it. For dp_cdp.report';
 COMMENT ON COLUMN dp_cdp.limits.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.limits.ledger_id IS 'number of the balance, as in paid_by of dp_cdp.audit: that of the cap, or of a budget';
 COMMENT ON COLUMN dp_cdp.limits.rho IS 'limit of rho; NULL: none';
@@ -206,15 +206,15 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, who.is)) w ON true
 	) m;
 COMMENT ON VIEW dp_cdp.metrics IS
-	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring; granted to nobody, so grant it to the role that monitors';
+	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring. Nobody may read it at first: grant it to the role that monitors';
 COMMENT ON COLUMN dp_cdp.metrics.dataset IS 'name of the dataset';
-COMMENT ON COLUMN dp_cdp.metrics.role IS 'name of the role; empty: the dataset as a whole; of a role that does not exist any more: name (missing, ledger_id)';
+COMMENT ON COLUMN dp_cdp.metrics.role IS 'name of the role. Empty: the dataset as a whole. A role that does not exist any more is shown as name (missing, ledger_id)';
 COMMENT ON COLUMN dp_cdp.metrics.rho_limit IS 'rho of the budget, or the dataset''s cap; Infinity: none';
 COMMENT ON COLUMN dp_cdp.metrics.rho_spent IS 'rho that was spent of it';
 COMMENT ON COLUMN dp_cdp.metrics.rho_remaining IS 'rho that is left of it';
 COMMENT ON COLUMN dp_cdp.metrics.delta_limit IS 'delta of the budget or cap';
 COMMENT ON COLUMN dp_cdp.metrics.delta_spent IS 'delta that was spent of it';
-COMMENT ON COLUMN dp_cdp.metrics.rho_per_day IS 'mean of the last seven days, or since the first debit if that is later, but at least of a day';
+COMMENT ON COLUMN dp_cdp.metrics.rho_per_day IS 'mean of the last seven days, or since the first debit if that is later, over at least a day';
 COMMENT ON COLUMN dp_cdp.metrics.days_left IS 'how long the rest lasts at this rate';
 COMMENT ON COLUMN dp_cdp.metrics.failures IS 'failures that were counted at the budget today';
 COMMENT ON COLUMN dp_cdp.metrics.max_failures IS 'as many failures close the budget for the day';
@@ -233,7 +233,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 			WHERE l.released_at > now() - interval '1 hour'
 			GROUP BY l.dataset) l ON l.dataset = d.name;
 COMMENT ON VIEW dp_cdp.metrics_hour IS
-	'how many releases were answered, refused and failed in the last hour, by dataset; granted to nobody, so grant it to the role that monitors';
+	'numbers of releases that were answered, refused and failed in the last hour, by dataset. Nobody may read it at first: grant it to the role that monitors';
 COMMENT ON COLUMN dp_cdp.metrics_hour.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.metrics_hour.outcome IS 'answered, refused or failed';
 COMMENT ON COLUMN dp_cdp.metrics_hour.releases IS 'how many releases of the last hour had this outcome';
@@ -249,7 +249,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.setup_metrics() RETURNS TABLE(severity text, f
 	GROUP BY s.severity
 $$;
 COMMENT ON FUNCTION dp_cdp.setup_metrics() IS
-	'how many findings dp_cdp.check_setup() has of each severity; granted to nobody, so grant it to the role that monitors';
+	'numbers of findings of dp_cdp.check_setup(), by severity. Nobody may call it at first: grant it to the role that monitors';
 
 REVOKE ALL ON dp_cdp.metrics, dp_cdp.metrics_hour FROM PUBLIC;
 REVOKE ALL ON FUNCTION dp_cdp.setup_metrics() FROM PUBLIC;
@@ -316,7 +316,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_tables(dataset text) RETURNS jsonb
 	WHERE p.dataset = report_tables.dataset
 $$;
 COMMENT ON FUNCTION dp_cdp.report_tables(text) IS
-	'for dp_cdp.report: the protected tables of a dataset, as far as the caller sees them, and whose rows they are';
+	'protected tables of a dataset, as far as the caller sees them, and whose rows they are. For dp_cdp.report';
 
 CREATE OR REPLACE FUNCTION dp_cdp.report_data(dataset text) RETURNS jsonb
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp

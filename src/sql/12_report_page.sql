@@ -693,7 +693,7 @@ BEGIN
 		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer>');
 END $$;
 COMMENT ON FUNCTION dp_cdp.report(text) IS
-	'for the owner of a dataset: one self-contained HTML page on what is promised, budgets, spending, refusals and setup; psql -AtXqc writes it into a file';
+	'one self-contained HTML page for the owner of a dataset, on what is promised, budgets, spending, refusals and setup. Write it into a file with psql -AtXqc';
 
 CREATE OR REPLACE FUNCTION dp_cdp.certificate(dataset text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
@@ -704,4 +704,4 @@ BEGIN
 	RETURN dp_cdp.report_frame(r, 'Privacy promise', dp_cdp.report_promise(r));
 END $$;
 COMMENT ON FUNCTION dp_cdp.certificate(text) IS
-	'for the owner of a dataset: the first section of dp_cdp.report as a page of its own, what is promised, to be printed and signed; psql -AtXqc writes it into a file';
+	'page for the owner of a dataset that says what is promised, to be printed and signed. It is the first section of dp_cdp.report. Write it into a file with psql -AtXqc';

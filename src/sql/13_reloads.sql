@@ -13,13 +13,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETU
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_replace_table';
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
-	'gives a table that was loaded anew the policy of the one whose place it takes, which keeps it: dataset, unit, bounds and keys';
+	'gives a table that was loaded anew the policy of the one whose place it takes: dataset, unit, bounds and keys. The other keeps it, too';
 
 CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_release_name';
 COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
-	'says that what bears the name of a table that was protected, or resembles one of a dataset, need not be protected';
+	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected';
 
 CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,
@@ -33,7 +33,7 @@ CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
 		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
 		OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user);
 COMMENT ON VIEW dp_cdp.held_names IS
-	'for owners of datasets: names under which tables were protected, and what bears them now; held until that is protected or the name released';
+	'names under which tables were protected, and what bears them now, for owners of datasets. A name is held until that is protected, or forget_name is called';
 COMMENT ON COLUMN dp_cdp.held_names.schema IS 'schema of the name';
 COMMENT ON COLUMN dp_cdp.held_names.name IS 'name under which a table was protected';
 COMMENT ON COLUMN dp_cdp.held_names.dataset IS 'dataset of that table';

@@ -12,253 +12,253 @@ CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint) (
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric) IS
-	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric, numeric, numeric) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision, double precision, double precision) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, text, text, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text, text, text) IS
-	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 
 -- how much the limits of totals cut off
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any") (

@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
-	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
+	'price and noise that each private aggregate of a query would have. For totals, too, call dp_cdp.preview';
 CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
 		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
 		formula text, row_lower double precision, row_upper double precision,
@@ -48,11 +48,11 @@ BEGIN ATOMIC
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'What a query would cost, and how noisy each private aggregate would be; nothing is executed or charged. margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. row_lower to total_upper are the limits of rows'' values and of units'' totals. norm is a number of rows, for sums at the larger bound; it is NULL where it is found first, or limits nothing. Rows of the item remains say what would be left of each budget. reused_since is the age of an answer that would be given again, or made better for the difference in price. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least.';
+	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. Rows of the item remains say what would be left of each budget. The age of an answer that would be given again, or made better for the difference in price, is reused_since. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
 CREATE OR REPLACE FUNCTION dp_cdp.question_id(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.question_id(text) IS
-	'the identity of each private aggregate''s question: equal ones ask the same, whatever they cost; NULL where it is known only when the query runs; nothing is executed or charged';
+	'identity of each private aggregate''s question. Equal ones ask the same, whatever they cost. NULL: it is known only when the query runs. Nothing is executed or charged';
 CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric,
@@ -60,5 +60,5 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
-	'price and error of each private aggregate that this session released last; for single groups where the error differs; since when it is kept, where it was given again or made better; to which norm what a unit adds to all groups was scaled, and which share of it that has cut, by estimate, where the limit was found';
+	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut';
 

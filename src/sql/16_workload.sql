@@ -10,5 +10,5 @@ CREATE OR REPLACE FUNCTION dp_cdp.plan_workload(queries text[], rho double preci
 		OUT optimum_stddev double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_plan_workload' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.plan_workload(text[], double precision) IS
-	'how to share rho among queries that are one count or sum of the same rows by declared keys, with the least total variance of all cells: if each answer is taken as it is (rho_alone), or all are reconciled by least squares (rho_consistent); stddev of a cell, beside equal shares and the best of all Gaussian mechanisms; nothing is executed or charged';
+	'shares of rho for queries that are one count or sum of the same rows by declared keys. They give the least total variance of all cells. Use rho_alone for answers taken as they are, and rho_consistent for answers that least squares reconciles. The stddev of a cell stands beside that of equal shares and of the best of all Gaussian mechanisms. Nothing is executed or charged';
 

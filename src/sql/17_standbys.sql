@@ -20,7 +20,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.standby_reads(origin text[], asker text[], ite
 	AS 'MODULE_PATHNAME', 'dp_standby_reads';
 REVOKE ALL ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) IS
-	'for the role of a registered standby: a release that was debited begins to read rows, and has failed if the session ends before it says more';
+	'says that a release which was debited begins to read rows, for the role of a registered standby. It has failed if the session ends before it says more';
 
 CREATE OR REPLACE FUNCTION dp_cdp.standby_has_read(failed boolean) RETURNS int[]
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -114,7 +114,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.cluster_facts() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.cluster_facts() IS
-	'what the workers of a Citus cluster tell of themselves; nothing on a worker, and where there is no Citus';
+	'facts that the workers of a Citus cluster tell of themselves. No rows on a worker, nor where there is no Citus';
 
 -- What check_setup() says of them
 CREATE OR REPLACE FUNCTION dp_cdp.cluster_findings()

@@ -49,7 +49,7 @@ FROM held h CROSS JOIN LATERAL (
 		(('ROUTINE', 'EXECUTE'), ('VIEW', 'SELECT'), ('TYPE', 'USAGE'), ('SCHEMA', 'USAGE')) AS to_all) t
 $$;
 COMMENT ON FUNCTION dp_cdp.member_grants() IS
-	'privileges on members of this extension that others than their owners hold; to_all: the script gives it to PUBLIC; given: it is this';
+	'privileges on members of this extension that others than their owners hold. With to_all the script gives it to PUBLIC, and with given it is this';
 
 -- Default privileges of who runs a script gave each new member to others, or took
 -- it from PUBLIC; those of functions and views that an administrator granted stay.

@@ -153,7 +153,7 @@ SELECT refused('SELECT dp_count(*) FROM visits JOIN moved USING (patient)', 'ZC0
 SELECT refused('SELECT dp_count(*) FROM visits v JOIN labs l ON v.visit = l.patient', 'ZC002', '', 'a join that is not along the unit');
 SELECT refused('SELECT dp_count(DISTINCT dept) FROM visits', 'ZC002', 'cannot be released from distributed table', 'a count of distinct values');
 SELECT refused('SELECT worker_partial_agg(''count("any")''::regprocedure, cost) FROM visits', 'ZC002', '', 'an aggregate of the engine''s, which returns states');
-SELECT refused('SELECT dp_count(*) FROM others', 'ZC002', 'distribute it by the column of its privacy unit',
+SELECT refused('SELECT dp_count(*) FROM others', 'ZC002', 'distribute it by its privacy unit',
 	'units whose rows are on several servers');
 SELECT refused('SELECT dp_count(*) FROM (SELECT patient FROM visits UNION ALL SELECT patient FROM visits) q', 'ZC002', 'ask for each SELECT of UNION ALL by itself',
 	'units that are put together, of a table that is distributed by them');
@@ -223,7 +223,7 @@ SELECT is((run_as_analyst('SET dp_cdp.find_bounds = on; SELECT dp_sum(visit) FRO
 SELECT is((run_as_analyst('EXECUTE h')).failure, NULL, 'a statement that was refused when it was prepared is answered');
 SELECT run_as_analyst('PREPARE i AS SELECT dp_count(DISTINCT dept) FROM visits');
 SELECT is((run_as_analyst('EXECUTE i')).failure, NULL, 'one that is prepared');
-SELECT refused('SELECT dp_median(cost) FROM others', 'ZC002', 'distribute it by the column of its privacy unit', 'units on several servers are not pulled');
+SELECT refused('SELECT dp_median(cost) FROM others', 'ZC002', 'distribute it by its privacy unit', 'units on several servers are not pulled');
 SELECT allow(false);
 SELECT refused('EXECUTE i', 'ZC002', 'pull_rows => true', 'is refused when it is allowed no more');
 SELECT alike((run_as_analyst('SELECT dp_cdp.alter_dataset(''clinic'', pull_rows => true)')).failure, '42501%', 'the owner allows it, and nobody else');

@@ -93,7 +93,7 @@ SELECT is(count(*), 8::bigint, 'a parameter for the unit, by custom and generic 
 	FROM generate_series(1, 8) i, run_as_analyst(format('EXECUTE p(%s)', i)) r WHERE r.failure IS NULL;
 SELECT is(array_agg(DISTINCT value), ARRAY['4'], 'has its answers') FROM answer;
 
-SELECT refused('SELECT dp_count(*) FROM visits JOIN one USING (patient)', 'in one step; nothing was charged', 'a join with a table that is on one server');
+SELECT refused('SELECT dp_count(*) FROM visits JOIN one USING (patient)', 'in one step where its rows are; nothing was charged', 'a join with a table that is on one server');
 SELECT refused('SELECT dp_count(*) FROM visits JOIN alone USING (patient)', 'nothing was charged', 'a join with a table that is distributed otherwise');
 SELECT refused('SELECT dp_count(*) FROM visits v JOIN alone a USING (patient) WHERE v.patient = 7', '', 'also for one unit');
 SELECT refused('SELECT dp_count(*) FROM same_everywhere JOIN visits ON same_everywhere.patient = visits.visit', '', 'a join that is not along the unit');

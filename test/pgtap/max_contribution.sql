@@ -230,9 +230,9 @@ RESET SESSION AUTHORIZATION;
 SELECT is(rho_spent, 0::numeric, 'is not spent') FROM dp_cdp.budget WHERE role = 'poor'::regrole;
 
 -- what max_rows cuts is a question where it is set
-SELECT costs('SELECT dp_clipped_rows(*) FROM visits', 'ZC002 dp_clipped_rows(*) tells what max_rows cuts, and neither the dataset nor the session sets max_rows; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_rows to a number of rows 0', 'nothing is cut by max_rows');
+SELECT costs('SELECT dp_clipped_rows(*) FROM visits', 'ZC002 dp_clipped_rows(*) needs max_rows, which it tells of; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_rows to a number of rows 0', 'nothing is cut by max_rows');
 SELECT costs('SET LOCAL dp_cdp.max_rows = 3; SELECT k, dp_clipped_rows(*) FROM visits GROUP BY k', '10000', 'it is, where that is set');
-SELECT costs('SELECT k, dp_clipped_groups(*) FROM visits GROUP BY k', 'ZC002 dp_clipped_groups(*) tells what max_groups cuts, and neither the dataset nor the session sets max_groups; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_groups to a number of groups 0', 'nor by max_groups');
+SELECT costs('SELECT k, dp_clipped_groups(*) FROM visits GROUP BY k', 'ZC002 dp_clipped_groups(*) needs max_groups, which it tells of; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_groups to a number of groups 0', 'nor by max_groups');
 SELECT costs('SET LOCAL dp_cdp.max_groups = 3; SELECT k, dp_clipped_groups(*) FROM visits GROUP BY k', '10000', 'it is, where that is set, too');
 SELECT costs('SELECT dp_count(*), dp_cut(dp_count(*)) FROM visits', '10000', 'what to ask instead');
 

@@ -153,14 +153,14 @@ SELECT is(node #>> '{Releases,0,Limits}' || '; ' || (node #>> '{Releases,1,Limit
 	FROM node_of('SELECT dp_avg(free) FROM people', '', 'SET dp_cdp.find_bounds = on') node;
 SELECT is(jsonb_path_query_array(node, '$."Released Before"[*]'), '[{"Aggregates": "dp_avg(x, 0, 10)", "Rho": 0.1, "Charged Rho": 0.1}]', 'of what is released before')
 	FROM node_of('SELECT dp_count(*) FROM facts WHERE x > (SELECT dp_avg(x, 0, 10) FROM facts)') node;
-SELECT is(jsonb_build_array(node -> 'Budgets', node -> 'Refused'), '[[], "role owner1 has no privacy budget for dataset \"d\", and the query would be refused"]', 'of who has no budget')
+SELECT is(jsonb_build_array(node -> 'Budgets', node -> 'Refused'), '[[], "role \"owner1\" has no privacy budget for dataset \"d\", and the query would be refused"]', 'of who has no budget')
 	FROM node_of('SELECT dp_count(*) FROM facts', '', '', 'owner1') node;
 SELECT is(node -> 'Consistent', 'true', 'of groupings that are made to agree')
 	FROM node_of('SELECT kind, dp_count(*) FROM facts GROUP BY ROLLUP (kind)', '', 'SET LOCAL dp_cdp.consistent = on') node;
 SELECT asked('SELECT sum(n) FROM (SELECT kind, dp_count(*) AS n FROM again GROUP BY kind) q') IS NOT NULL;
-SELECT is(r - 'Kept Since' - 'Stddev' - 'Margin' - 'Sensitivity', '{"Aggregate": "dp_count(*)", "Rho": 0.01, "Charged Rho": 0, "Kept": "kept", "Selects Keys": false}', 'of a kept answer')
+SELECT is(r - 'Reused Since' - 'Stddev' - 'Margin' - 'Sensitivity', '{"Aggregate": "dp_count(*)", "Rho": 0.01, "Charged Rho": 0, "Kept": "kept", "Selects Keys": false}', 'of a kept answer')
 	FROM node_of('SELECT kind, dp_count(*) FROM again GROUP BY kind') node, jsonb_array_elements(node -> 'Releases') r;
-SELECT ok((r ->> 'Kept Since')::timestamptz > now() - interval '1 hour', 'since when it is kept')
+SELECT ok((r ->> 'Reused Since')::timestamptz > now() - interval '1 hour', 'since when it is kept')
 	FROM node_of('SELECT kind, dp_count(*) FROM again GROUP BY kind') node, jsonb_array_elements(node -> 'Releases') r;
 
 -- numbers of all sizes are numbers

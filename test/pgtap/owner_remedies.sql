@@ -84,7 +84,7 @@ SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', default_rho => 3,
 SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', min_rho => 2)$$, 'lower min_rho', $$SELECT dp_cdp.alter_dataset('town', min_rho => 0.5)$$);
 SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', default_delta => 1e-3)$$, 'lower default_delta', $$SELECT dp_cdp.alter_dataset('town', default_delta => 1e-8)$$);
 SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 3)$$, 'such as 0.1', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 0.1)$$);
-SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 3)$$, '0 turns it off', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 0)$$);
+SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 3)$$, 'or 0 to turn it off', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 0)$$);
 SELECT helped('owner1', $$SELECT dp_cdp.protect_table('people', 'nowhere', unit => 'person')$$, 'create it with dp_cdp.create_dataset', 'owner1', $$SELECT dp_cdp.create_dataset('nowhere')$$);
 SELECT helped('owner1', $$SELECT dp_cdp.drop_dataset('nowhere')$$, 'call dp_cdp.unprotect_table first', 'owner1', $$SELECT dp_cdp.unprotect_table('people')$$);
 SELECT instead('owner1', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'persn')$$, 'name one of its columns', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'person')$$);
@@ -100,7 +100,7 @@ SELECT ends('owner1', $$SELECT dp_cdp.unprotect_table('lines')$$) \g /dev/null
 
 -- units through foreign keys
 SELECT instead('owner1', $$SELECT dp_cdp.protect_table('lines', 'town', unit => 'id', through => 'order')$$, 'give through where', $$SELECT dp_cdp.protect_table('orders', 'town', unit => 'person')$$);
-SELECT helped('owner1', $$SELECT dp_cdp.protect_table('lines', 'town', through => 'order')$$, 'it takes a validated foreign key on just these columns', 'owner1', 'ALTER TABLE lines ADD CONSTRAINT fk FOREIGN KEY ("order") REFERENCES orders');
+SELECT helped('owner1', $$SELECT dp_cdp.protect_table('lines', 'town', through => 'order')$$, 'by a validated foreign key on just these columns', 'owner1', 'ALTER TABLE lines ADD CONSTRAINT fk FOREIGN KEY ("order") REFERENCES orders');
 SELECT helped('owner1', 'ALTER TABLE lines DROP COLUMN "order"', 'call dp_cdp.unprotect_table first', 'owner1', $$SELECT dp_cdp.unprotect_table('lines')$$);
 
 -- bounds and keys
@@ -137,7 +137,7 @@ SELECT done('owner1', $$SELECT dp_cdp.set_budget('town', 'analyst1', rho => 100)
 SELECT done('analyst1', 'SELECT count(*) FROM people');
 CREATE FUNCTION many() RETURNS text LANGUAGE sql
 	AS $$ SELECT 'SET dp_cdp.rho = 2; SELECT ' || string_agg(format('dp_count(*) FILTER (WHERE person > %s)', i), ', ') || ' FROM people' FROM generate_series(1, 12) i $$;
-SELECT refused('analyst1', many(), 'the dataset''s owner can raise the cap with dp_cdp.alter_dataset');
+SELECT refused('analyst1', many(), 'its owner can raise the cap with dp_cdp.alter_dataset');
 SELECT done('owner1', $$SELECT dp_cdp.alter_dataset('town', rho => 200)$$);
 SELECT done('analyst1', many());
 SELECT instead('analyst1', 'SET dp_cdp.rho = 5; SELECT count(*) FROM people', 'set it to at most 2', 'SET dp_cdp.rho = 2; SELECT count(*) FROM people');
@@ -146,7 +146,7 @@ SELECT instead('analyst1', 'SET dp_cdp.rho = 0.001; SELECT count(*) FROM people'
 SELECT instead('analyst1', 'SET dp_cdp.find_bounds = maybe', 'such as 0.1', 'SET dp_cdp.find_bounds = 0.1');
 SELECT instead('analyst1', 'SET dp_cdp.find_bounds = maybe', 'on, off', 'SET dp_cdp.find_bounds = on; SET dp_cdp.find_bounds = off; RESET dp_cdp.find_bounds');
 SELECT instead('analyst1', 'SELECT avg(amount) FROM orders', 'SET dp_cdp.find_bounds = on', 'SET dp_cdp.find_bounds = on; SELECT avg(amount) FROM orders; RESET dp_cdp.find_bounds');
-SELECT instead('analyst1', 'SET dp_cdp.target_error = 0.0001; SELECT count(*) FROM people', 'ask for a margin of at least', 'SET dp_cdp.target_error = 100; SELECT count(*) FROM people; RESET dp_cdp.target_error');
+SELECT instead('analyst1', 'SET dp_cdp.target_error = 0.0001; SELECT count(*) FROM people', 'SET dp_cdp.target_error to at least', 'SET dp_cdp.target_error = 100; SELECT count(*) FROM people; RESET dp_cdp.target_error');
 SELECT ends('analyst1', 'RESET dp_cdp.target_error') \g /dev/null
 SELECT instead('analyst1', $$SELECT * FROM dp_cdp.preview('SELECT 1; SELECT 2')$$, 'give it a single SELECT', $$SELECT * FROM dp_cdp.preview('SELECT count(*) FROM people')$$);
 SELECT instead('analyst1', $$SELECT * FROM dp_cdp.preview('CREATE TABLE x AS SELECT count(*) FROM people')$$, 'give it the SELECT in them', $$SELECT * FROM dp_cdp.preview('SELECT count(*) FROM people')$$);

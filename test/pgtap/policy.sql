@@ -124,7 +124,7 @@ SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['surgery', '1']);
 ALTER TABLE visits ALTER dept TYPE int USING 1;
 SELECT throws_ok($$SELECT dp_cdp.declared_keys('visits', 'dept')$$, 'ZC004',
-	'the declared keys of column "dept" of table "visits" are not of its type integer any more; the table''s owner has to call dp_cdp.set_keys or dp_cdp.drop_keys',
+	'declared keys of column "dept" of table "visits" do not have its type integer any more; the owner has to call dp_cdp.set_keys or dp_cdp.drop_keys',
 	'keys of another type are named as what they are');
 SELECT lives_ok($$SELECT dp_cdp.set_keys('visits', 'dept', ARRAY[1, 2])$$, 'new keys mend that');
 ALTER TABLE visits ALTER dept TYPE text;
@@ -209,7 +209,7 @@ SELECT dp_cdp.set_keys('facts', 'big', ARRAY['7', NULL, '07']);
 SELECT is(dp_cdp.declared_keys('facts', 'big'), '{7,NULL}', 'keys as text, sorted, each once');
 ALTER TABLE facts ADD words text;
 SELECT throws_ok($$SELECT dp_cdp.set_keys('facts', 'words', ARRAY['a', repeat('b', 65533)])$$, 'ZC004',
-	'key 2 of column "words" is too long, so that its group would stay empty: keys can have at most 65532 bytes', 'no key that no row is counted for');
+	'key 2 of column "words" is too long: give keys of at most 65532 bytes', 'no key that no row is counted for');
 SELECT lives_ok($$SELECT dp_cdp.set_keys('facts', 'words', ARRAY['a', repeat('b', 65532)])$$, 'the longest that rows are counted for');
 ALTER TABLE facts ADD at timestamptz NOT NULL, ADD ival interval NOT NULL, ADD f float8 NOT NULL, ADD b bytea NOT NULL, ADD span daterange NOT NULL;
 SET TimeZone = 'Asia/Tokyo';

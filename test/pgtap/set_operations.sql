@@ -157,7 +157,7 @@ SELECT refused(statement, 'UNION, EXCEPT and INTERSECT of protected rows compare
 	'SELECT count(*) FROM (SELECT kind FROM orders UNION SELECT kind FROM events) u',
 	'SELECT count(*) FROM (SELECT customer FROM orders UNION SELECT amount FROM orders) u',
 	'SELECT count(*) FROM (SELECT n FROM notes UNION SELECT n FROM notes) u']) AS statement;
-SELECT refused(statement, 'a SELECT of a UNION, EXCEPT or INTERSECT of protected rows has rows that belong to nobody') FROM unnest(ARRAY[
+SELECT refused(statement, 'a SELECT of a UNION, EXCEPT or INTERSECT has rows that belong to nobody') FROM unnest(ARRAY[
 	'SELECT count(*) FROM (SELECT shop FROM shops EXCEPT SELECT shop FROM orders) u',
 	'SELECT count(*) FROM (SELECT city FROM shops INTERSECT SELECT kind FROM orders) u',
 	'SELECT count(*) FROM (SELECT 1 EXCEPT SELECT customer FROM orders GROUP BY customer) u',
@@ -170,14 +170,14 @@ SELECT refused(statement, 'a SELECT of a UNION, EXCEPT or INTERSECT of protected
 	'SELECT count(*) FROM (SELECT kind FROM orders GROUP BY 1 UNION ALL SELECT kind FROM events) u']) AS statement;
 -- as the message says
 SELECT as_written('SELECT count(*) FROM (SELECT shop FROM shops EXCEPT SELECT shop FROM (SELECT shop FROM orders GROUP BY shop) r) u');
-SELECT refused('SELECT count(*) FROM (SELECT customer FROM orders UNION ALL SELECT n FROM notes) u', 'rows that are privacy units by themselves');
-SELECT refused('SELECT count(*) FROM (SELECT amount FROM orders UNION ALL SELECT n FROM calls) u', 'the privacy units of the SELECTs of a UNION are of the types integer and text');
+SELECT refused('SELECT count(*) FROM (SELECT customer FROM orders UNION ALL SELECT n FROM notes) u', 'a UNION cannot mix rows that are units by themselves');
+SELECT refused('SELECT count(*) FROM (SELECT amount FROM orders UNION ALL SELECT n FROM calls) u', 'the SELECTs of a UNION have privacy units of different types, integer and text');
 SELECT refused('SELECT count(*) FROM (SELECT customer FROM orders UNION ALL SELECT customer FROM others) u', 'tables "orders" and "others" belong to different datasets');
 SELECT refused('SELECT count(*) FROM (SELECT customer, amount FROM orders GROUP BY 1, 2 UNION ALL SELECT customer, rate FROM events) u', 'column 2 of a UNION of protected rows is of the types');
 SELECT refused('SELECT count(*) FROM (SELECT customer FROM orders EXCEPT ALL SELECT customer FROM events) u', 'EXCEPT ALL and INTERSECT ALL');
 SELECT refused('SELECT count(*) FROM (SELECT customer FROM orders UNION ALL SELECT customer FROM events LIMIT 3) u', 'LIMIT and OFFSET');
 SELECT refused('SELECT customer FROM orders UNION ALL SELECT customer FROM events', '(permission denied for rows|string_agg is exact|a cast from record)');
-SELECT refused('SELECT count(*) FROM (SELECT customer, amount FROM orders UNION ALL SELECT amount, customer FROM orders) u JOIN events e ON e.customer = u.customer', 'protected tables "u" and "e" can be joined only on their privacy units');
+SELECT refused('SELECT count(*) FROM (SELECT customer, amount FROM orders UNION ALL SELECT amount, customer FROM orders) u JOIN events e ON e.customer = u.customer', '"u" and protected table "events" \(e\) can be joined only on their privacy units');
 SELECT refused('WITH RECURSIVE r AS (SELECT customer FROM orders UNION SELECT customer + 1 FROM r) SELECT count(*) FROM r', '');
 SELECT refused('SELECT count(*) FROM (SELECT customer, amount FROM orders UNION ALL SELECT customer, sqrt(n) FROM (SELECT customer, random() AS n FROM events) v) u WHERE amount > 1', 'function random');
 

@@ -199,7 +199,7 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'WITH o AS (SELECT * FROM orders), t AS (SELECT customer, sum(amount) AS s FROM o GROUP BY 1), m AS (SELECT sum(s) / count(*) - 0.25 AS mean FROM t)
 		SELECT region, count(*) FROM t JOIN m ON s > mean JOIN customers USING (customer) GROUP BY 1',
 	'WITH t AS (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY amount, shop) AS n FROM orders) SELECT count(*) FROM t WHERE n * 1000 < (SELECT count(*) FROM t WHERE n = 1)']) AS statement;
-SELECT matches(rows_for('analyst1', statement), '^ZC002 WITH query "(t|u)" would be released more than once', statement) FROM unnest(ARRAY[
+SELECT matches(rows_for('analyst1', statement), '^ZC002 WITH query "(t|u)" is joined with protected rows, and would be released more than once', statement) FROM unnest(ARRAY[
 	'WITH t AS (SELECT kind, count(*) AS n FROM orders GROUP BY 1), m AS (SELECT avg(n) AS mean FROM t) SELECT count(*) FROM orders JOIN t USING (kind) JOIN m ON amount > mean',
 	'WITH u AS (SELECT customer, amount FROM orders WHERE amount > (SELECT avg(amount) FROM orders)) SELECT count(*) FROM u WHERE amount > (SELECT avg(amount) FROM u)',
 	'WITH t AS (SELECT o.customer, n FROM orders o JOIN (SELECT kind, count(*) AS n FROM orders GROUP BY 1) k USING (kind)) SELECT count(*) FROM t WHERE n > (SELECT count(*) FROM t)']) AS statement;
@@ -318,7 +318,7 @@ SELECT refused(statement) FROM unnest(ARRAY[
 -- what to write in their place, and that it is answered
 SELECT matches(asked(statement), '^ZC002 .*' || message, statement) FROM (VALUES
 	('SELECT count(*) FROM orders WHERE amount IN (SELECT max(amount) FROM orders GROUP BY customer)', 'compare orders.customer, too: .orders.customer, .... IN .SELECT orders.customer, ....'),
-	('SELECT count(*) FROM orders WHERE amount IN (SELECT amount FROM orders)', 'give it another name in the subquery'),
+	('SELECT count(*) FROM orders WHERE amount IN (SELECT amount FROM orders)', 'rename it in the subquery'),
 	('SELECT count(*) FROM orders o WHERE amount IN (SELECT amount FROM events)', 'add o.customer = events.customer to the subquery''s WHERE'),
 	('SELECT count(*) FROM orders WHERE amount NOT IN (SELECT born FROM customers)', 'NOT IN with a subquery .* write NOT EXISTS'),
 	('SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer >= c.customer GROUP BY kind)', 'let it compare the privacy unit by equality, or join a subquery that groups by the unit'),

@@ -193,7 +193,7 @@ SELECT matches(told('owner1', q), m, q) FROM (VALUES
 	('''kinds'', 1', '^ZC004 table "kinds" is not protected'),
 	('''rows'', 10', '^ZC004 no privacy unit has two rows in table "rows"'),
 	('''customers'', 10', '^ZC004 no privacy unit has two rows in table "customers"'),
-	('''visits'', 999999', '^ZC001 privacy budget exhausted for dataset "shop": asked rho 999999, which is more than its lifetime cap')
+	('''visits'', 999999', '^ZC001 privacy budget exhausted for dataset "shop": asked rho 999999, more than its lifetime cap')
 	) v (q, m);
 SELECT is(balances(), b, 'nothing was spent') FROM spent;
 SELECT is(string_agg(DISTINCT kind || ' ' || reason, ''), 'refused ZC001 rho', 'the audit knows who asked for too much') FROM dp_cdp.releases WHERE rho > 100000;

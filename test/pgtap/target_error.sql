@@ -120,7 +120,7 @@ SELECT charges('SELECT dp_bounds(cost) FROM visits', '40', '{dp_bounds(cost)}', 
 SELECT charges('SELECT dp_bounds(cost) FROM visits', '4%', '{dp_bounds(cost)}', '{0.01}', '... nor a relative one');
 SELECT charges('SELECT dp_count(*) FROM visits', '1e100', '{dp_count(*)}', '{0.000000000001}', 'the smallest price');
 SELECT fails('SELECT dp_count(*) FROM visits', '0.1',
-	'ZC004 a margin of 0.1 for dp_count(*) needs more than rho 1, the most that one aggregate may cost; ask for a margin of at least 1.39 %', NULL, NULL, 'more than 100 times the usual price');
+	'ZC004 a margin of 0.1 for dp_count(*) needs more than rho 1, an aggregate''s greatest price; SET dp_cdp.target_error to at least 1.39%', NULL, NULL, 'more than 100 times the usual price');
 SELECT fails('EXPLAIN SELECT dp_count(*) FROM visits', '0.1', 'ZC004 a margin of 0.1%', NULL, NULL, '... EXPLAIN says so, too');
 SELECT is_about(c.rho[1], price(1, 1.39), 'what the message proposes is possible') FROM charged('SELECT dp_count(*) FROM visits', '1.39') c;
 
@@ -152,7 +152,7 @@ SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', max_rho => 0.5);
 RESET SESSION AUTHORIZATION;
 SELECT charges('SELECT dp_count(*) FROM visits', '0.00001%', '{first look: dp_count(*),dp_count(*)}', '{0.001,0.5}', 'no more than max_rho');
-SELECT fails('SELECT dp_count(*) FROM visits', '1', 'ZC004 % needs more than rho 0.5, % at least 1.97 %', NULL, NULL, 'max_rho and an absolute target');
+SELECT fails('SELECT dp_count(*) FROM visits', '1', 'ZC004 % needs more than rho 0.5, % at least 1.97%', NULL, NULL, 'max_rho and an absolute target');
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', max_rho => 1000);
 RESET SESSION AUTHORIZATION;

@@ -224,7 +224,7 @@ SELECT same('SELECT count(*) AS n FROM (SELECT DISTINCT oid, product FROM lines)
 SELECT same('SELECT count(*) AS n FROM orders o JOIN (SELECT oid, count(*) AS c FROM lines GROUP BY oid) q ON q.oid = o.id AND q.c > 1', 'counts beside their parent',
 	'SELECT count(*) AS n FROM (SELECT oid, count(*) AS c FROM somebodys GROUP BY oid) q WHERE c > 1');
 SELECT matches((run_as_analyst(q)).failure, m, q) FROM (VALUES
-	('SELECT oid, count(*) FROM lines GROUP BY oid', '^ZC002 grouping by "oid" would show rows of one person'),
+	('SELECT oid, count(*) FROM lines GROUP BY oid', '^ZC002 grouping by "oid" would show single persons'),
 	('SELECT id, count(*) FROM orders GROUP BY id', '^ZC002 grouping by "id" would show'),
 	('SELECT DISTINCT oid FROM lines', '^ZC002 grouping by "oid"'),
 	('SELECT product, oid, count(*) FROM lines GROUP BY oid, product', '^ZC002 grouping by "oid"')
@@ -239,7 +239,7 @@ SELECT matches(asked(q), m, q) FROM (VALUES
 	('SELECT count(*) FROM lines l, orders o WHERE l.oid > o.id', '^ZC002 .*add l\.oid = o\.id'),
 	('SELECT count(*) FROM notes n JOIN lines l ON n.oid = l.oid', '^ZC002 .*n\.pos = l\.pos'),
 	('SELECT count(*) FROM lines a JOIN lines b ON a.product = b.product', '^ZC002 .*add a\.oid = b\.oid'),
-	('SELECT count(*) FROM lines l JOIN customers c ON c.cust = l.qty', '^ZC002 .*"l".* "orders" belong to; join that table, too'),
+	('SELECT count(*) FROM lines l JOIN customers c ON c.cust = l.qty', '^ZC002 .*"lines" \(l\).* "orders" belong to; join that table, too'),
 	('SELECT count(*) FROM lines l LEFT JOIN orders o ON o.id = l.oid OR o.amount = 1', '^ZC002'),
 	-- what an outer join may have replaced by NULLs is nobody's name
 	('SELECT count(*) FROM (customers c LEFT JOIN orders o ON o.cust = c.cust) JOIN lines l ON l.oid IS NOT DISTINCT FROM o.id', '^ZC002'),

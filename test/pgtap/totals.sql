@@ -215,7 +215,7 @@ SELECT refused('SELECT dp_clipped_totals(dept, 0, 500, 0, 700) FROM visits', '^Z
 SELECT refused('SELECT dp_clipped_groups(*) FROM visits', '^ZC002 dp_clipped_groups\(\*\) tells which units have more groups than max_groups, and here no unit is in two groups; leave it out', 'without groups');
 SELECT refused('SELECT dp_clipped_rows(*) FROM person', '^ZC002 dp_clipped_rows\(\*\) tells which units have more rows than max_rows, and here no unit has two rows', 'rows that are units');
 SELECT refused('SELECT dp_clipped_totals(DISTINCT cost) FROM visits', '^ZC002 .*DISTINCT', 'nor of distinct values');
-SELECT refused('SELECT dp_clipped_totals(length(dept)) FROM visits', '^ZC002 .*needs bounds, .*write dp_clipped_totals\(length\(dept\), lower, upper\)', 'which needs bounds as sums do');
+SELECT refused('SELECT dp_clipped_totals(length(dept)) FROM visits', '^ZC004 .*needs bounds, .*write dp_clipped_totals\(length\(dept\), lower, upper\)', 'which needs bounds as sums do');
 -- what it recommends
 SELECT near('SELECT dp_clipped_totals(cost * 2, 0, 1000, 0, 1400) FROM visits', (SELECT avg((s > 700)::int) FROM (SELECT sum(cost) AS s FROM visits GROUP BY patient_id) q),
 			0.01, 'and has them');

@@ -349,13 +349,13 @@ SELECT as_declared($$SELECT s::date, count(v.id) FROM (SELECT d.day::timestamp A
 SELECT as_declared($$SELECT count(v.id) FROM depts d LEFT JOIN visits v ON v.dept = d.dept$$, 'no groups');
 SELECT is(failed(q), 'ZC002 ' || message || ' for 0', q) FROM (VALUES
 	('SELECT d.dept, count(*) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1',
-	 'count(*) takes account of rows without a match in protected table "v", which belong to nobody; give it a column of "v", or use an inner join'),
+	 'count(*) would count rows without a match in protected table "visits" (v); give it a column of "v", or use an inner join'),
 	('SELECT d.dept, sum(CASE WHEN v.kind = 1 THEN 1 ELSE 2 END) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1',
-	 'sum(...) takes account of rows without a match in protected table "v", which belong to nobody; give it a column of "v", or use an inner join'),
+	 'sum(...) would count rows without a match in protected table "visits" (v); give it a column of "v", or use an inner join'),
 	('SELECT v.channel, count(v.id) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1',
-	 'rows without a match in protected table "v" belong to nobody, so that "v.channel" cannot be a group of theirs; group by columns of the public side alone, or use an inner join'),
+	 'rows without a match in protected table "visits" (v) have no group "v.channel"; group by columns of the public side, or use an inner join'),
 	('SELECT d.dept, count(v.id) FROM depts d LEFT JOIN visits v ON v.dept = d.dept WHERE v.kind IS NULL GROUP BY 1',
-	 'this condition may hold for rows without a match in protected table "v", which belong to nobody; move it to the join''s ON')) q (q, message);
+	 'this condition may hold for rows without a match in protected table "visits" (v), which belong to nobody; move it to the join''s ON')) q (q, message);
 
 -- ------------------------------------------------------------------------
 -- limits
@@ -363,16 +363,16 @@ SELECT is(failed(q), 'ZC002 ' || message || ' for 0', q) FROM (VALUES
 
 SET dp_cdp.max_public_rows = 20;
 SELECT is(failed('SELECT day, count(*) FROM visits JOIN days USING (day) GROUP BY 1'),
-	'ZC002 this query reads more than 20 public rows or groups that it would have to hold before it is paid for; filter them, or ask the administrator to raise dp_cdp.max_public_rows for 0',
+	'ZC002 this query reads more than 20 public rows or groups; filter them, or ask the administrator to raise dp_cdp.max_public_rows for 0',
 	'more groups than are allowed');
 SELECT is(failed('SELECT count(*) FROM visits JOIN (SELECT day FROM days) d USING (day)'),
-	'ZC002 this query reads more than 20 public rows or groups that it would have to hold before it is paid for; filter them, or ask the administrator to raise dp_cdp.max_public_rows for 0',
+	'ZC002 this query reads more than 20 public rows or groups; filter them, or ask the administrator to raise dp_cdp.max_public_rows for 0',
 	'more rows than are allowed');
 SELECT as_declared($$SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'north' GROUP BY d.dept$$, 'as many as are allowed');
 RESET dp_cdp.max_public_rows;
 SET dp_cdp.max_public_time = 100;
 SELECT is(failed('SELECT count(*) FROM visits JOIN (SELECT a.day FROM days a, days b, days c WHERE a.year + b.year + c.year < 0) d USING (day)'),
-	'ZC002 the public rows and groups of this query took longer than 100 ms to find; filter them, or ask the administrator to raise dp_cdp.max_public_time for 0',
+	'ZC002 finding public rows and groups took longer than 100 ms; filter them, or ask the administrator to raise dp_cdp.max_public_time for 0',
 	'longer than is allowed');
 RESET dp_cdp.max_public_time;
 

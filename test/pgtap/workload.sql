@@ -75,7 +75,7 @@ PREPARE plan_of AS SELECT * FROM dp_cdp.plan_workload($1, $2);
 SELECT throws_ok(format('SELECT * FROM dp_cdp.plan_workload(%L, %s)', q, rho), state, message, why)
 	FROM (VALUES
 		(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT free, dp_count(*) FROM visits GROUP BY free'], 'NULL', 'ZC002',
-			'query 2 groups by "free", whose keys are not declared; a workload needs to know them, so declare them with dp_cdp.set_keys', 'undeclared keys'),
+			'query 2 groups by "free", whose keys are not declared; declare them with dp_cdp.set_keys', 'undeclared keys'),
 		(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT dp_count(*) FROM visits WHERE free > 1'], 'NULL', 'ZC004',
 			'query 2 reads other rows than query 1, or is written in another way; give all the same FROM and WHERE', 'other rows'),
 		(ARRAY['SELECT a, dp_count(*) FROM visits GROUP BY a', 'SELECT a, dp_count(*) FROM people GROUP BY a'], 'NULL', 'ZC004',
@@ -87,7 +87,7 @@ SELECT throws_ok(format('SELECT * FROM dp_cdp.plan_workload(%L, %s)', q, rho), s
 		(ARRAY['SELECT dp_count(*), dp_sum(cost) FROM visits'], 'NULL', 'ZC004',
 			'query 1 asks for 2 aggregates, and a workload is planned for one; give a count or a sum alone', 'two aggregates'),
 		(ARRAY['SELECT a, dp_count(*) FROM visits GROUP BY CUBE (a)'], 'NULL', 'ZC004',
-			'query 1 makes 2 releases, and each query of a workload is one; give each grouping set as a query of its own', 'grouping sets'),
+			'query 1 makes 2 releases; give each grouping set as a query of its own', 'grouping sets'),
 		(ARRAY['SELECT dp_avg(cost) FROM visits'], 'NULL', 'ZC002',
 			'query 1 asks for dp_avg(cost), whose groups do not add up; a workload is of counts of rows or sums', 'an average'),
 		(ARRAY['SELECT dp_count(DISTINCT person) FROM people'], 'NULL', 'ZC002',

@@ -102,7 +102,7 @@ by_hand('dataset', q{forgotten_at = now() + '2 days'});
 my $all = findings();
 like($all, qr/^budget of role ana, dataset d: renews on .*, later than after a period.* -> repeat dp_cdp\.set_budget as it was/m, 'renewals too far away are found');
 like($all, qr/^budget of role ana, dataset d: counts failures of the day that begins on .* -> SELECT dp_cdp\.reset_failures\('d', 'ana'\)$/m, 'and days of failures');
-like($all, qr/^dataset clinic: was refreshed on .* -> SELECT dp_cdp\.forget_answers\('clinic'\)$/m, 'and datasets that were refreshed');
+like($all, qr/^dataset clinic: answers were forgotten on .* -> SELECT dp_cdp\.forget_answers\('clinic'\)$/m, 'and datasets whose answers were forgotten');
 like($all, qr/^audit: \d+ rows are of times to come/m, 'and rows of the audit');
 $node->safe_psql('test', q{SELECT dp_cdp.forget_answers(name) FROM dp_cdp.dataset});
 $node->safe_psql('test', q{SELECT dp_cdp.reset_failures(dataset, role) FROM dp_cdp.budget});

@@ -156,7 +156,7 @@ $node->safe_psql('test', q{CREATE ROLE other LOGIN; GRANT EXECUTE ON FUNCTION dp
 	SET SESSION AUTHORIZATION dba; SELECT dp_cdp.unprotect_table(t) FROM unnest('{visits,patients}'::regclass[]) t;
 	SELECT dp_cdp.drop_dataset('d', erase_spent => true)});
 like(debit_error($node, 'test', 'other', q{SELECT dp_cdp.create_dataset('d')}),
-	qr/42501: the audit has rows of a former dataset "d", which the owner of a new one would see/, 'the next owner of that name gets no audit');
+	qr/42501: the audit has rows of a former dataset "d": choose another name/, 'the next owner of that name gets no audit');
 is(value($node, 'test', q{SET SESSION AUTHORIZATION other; SELECT (dp_cdp.create_dataset('d2')).rho; SELECT count(*) FROM dp_cdp.releases}), "Infinity\n0", 'another name is free');
 is(value($node, 'test', q{SELECT (dp_cdp.create_dataset('d')).rho; SELECT (dp_cdp.alter_dataset('d', new_owner => 'dba')).rho}), "Infinity\nInfinity", 'a superuser may give it');
 like(debit_error($node, 'test', 'other', q{SELECT dp_cdp.create_dataset('d')}), qr/ZC004: dataset "d" exists already/, 'of one that exists its owner hears that');

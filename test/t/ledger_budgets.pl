@@ -58,7 +58,7 @@ budget($node, 'test', 'd', 'team', 1.5);
 try_debit('within both', 'd', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.75)});
 balances('d', 'ana 0.75, team 0.75', 'both pay');
 try_debit('beyond her own', 'd', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.5)},
-	qr/ZC001: privacy budget exhausted for dataset "d": asked rho 0\.5, remaining 0\.25 \(role "ana"\).*dp_cdp\.set_budget.*DETAIL:  Asked rho 0\.5, remaining 0\.25\./s);
+	qr/ZC001: privacy budget exhausted for dataset "d": asked rho 0\.5, remaining 0\.25 \(role "ana"\).*dp_cdp\.set_budget(?!.*DETAIL:.*0\.5)/s);
 balances('d', 'ana 0.75, team 0.75', 'none pays');
 try_debit('the group pays for members without a budget', 'd', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.5)});
 balances('d', 'ana 0.75, team 1.25', 'the group alone');
@@ -114,13 +114,13 @@ dataset($node, 'test', 'capped', 1);
 budget($node, 'test', 'capped', $_, 10) for qw(ana stranger);
 try_debit('within the cap', 'capped', 'ana', q{SELECT dp_cdp.debit_budget('capped', 0.75)});
 try_debit('beyond the cap', 'capped', 'stranger', q{SELECT dp_cdp.debit_budget('capped', 0.5)},
-	qr/ZC001: privacy budget exhausted for dataset "capped": asked rho 0\.5, which is more than its lifetime cap (?!.*remain).*dp_cdp\.alter_dataset/s);
+	qr/ZC001: privacy budget exhausted for dataset "capped": asked rho 0\.5, more than its lifetime cap (?!.*remain).*dp_cdp\.alter_dataset/s);
 balances('capped', 'ana 0.75, stranger 0', 'none pays');
 try_debit('delta', 'capped', 'ana', q{SELECT dp_cdp.debit_budget('capped', 0.01, 9e-7)});
 try_debit('too much delta', 'capped', 'ana', q{SELECT dp_cdp.debit_budget('capped', 0.01, 2e-7)},
 	qr/ZC001.*asked delta 0\.0000002, remaining 0\.0000001 \(role "ana"\)/);
 try_debit('delta of the dataset', 'capped', 'stranger', q{SELECT dp_cdp.debit_budget('capped', 0.01, 2e-7)},
-	qr/ZC001.*asked delta 0\.0000002, which is more than its lifetime cap (?!.*remain)/s);
+	qr/ZC001.*asked delta 0\.0000002, more than its lifetime cap (?!.*remain)/s);
 is(value($node, 'test', q{SELECT trim_scale(rho_spent) || ' ' || delta_spent::float8 FROM dp_cdp.dataset WHERE name = 'capped'}),
 	'0.76 9e-07', 'the dataset\'s totals');
 
@@ -179,7 +179,7 @@ is(value($node, 'test', q{SELECT renews_at - '2001-01-31'::timestamptz > '20 yea
 	't', 'whole months from the first date');
 is(value($node, 'test', q{SELECT renews_at::text FROM dp_cdp.budget WHERE role = 'p4'::regrole}), 'infinity', 'beyond the calendar');
 like(debit_error($node, 'test', 'p5', q{SELECT dp_cdp.debit_budget('p', 1)}),
-	qr/it renews at 20\d\d-.*DETAIL:  Asked rho 1, remaining 0\.25, renews at 20\d\d-/s, 'the error says when it renews');
+	qr/asked rho 1, remaining 0\.25 .*it renews at 20\d\d-(?!.*DETAIL)/s, 'the error says when it renews');
 
 # ---------------------------------------------------------------------------
 # One statement, two datasets: all or none

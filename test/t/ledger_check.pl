@@ -137,7 +137,7 @@ is(balance($node, 'test', 'd', 'ana'), '2.75', 'superusers do');
 debit($node, 'test', 'postgres', q{SELECT dp_cdp.correct_spent('d', NULL, 2, 'another list'); SELECT dp_cdp.correct_spent('d', NULL, -2, 'was the same')});
 is(value($node, 'test', q{SELECT trim_scale(rho_spent) FROM dp_cdp.dataset WHERE name = 'd'}), '7.75', 'the cap follows, or is corrected alone');
 like(debit_error($node, 'test', 'postgres', q{SELECT dp_cdp.correct_spent('d', 'ana', -2.76, 'x')}),
-	qr/ZC004: role "ana" has spent rho 2\.75 of dataset "d", and a correction cannot leave less than nothing/, 'never below nothing');
+	qr/ZC004: role "ana" has spent rho 2\.75 of dataset "d"; give a smaller amount/, 'never below nothing');
 debit($node, 'test', 'dba', q{SELECT dp_cdp.debit_budget('d', 0.25, 0, role => 'bob')});
 is(balance($node, 'test', 'd', 'bob'), '5.25', 'a debit on behalf of bob');
 is(value($node, 'test', q{SELECT string_agg(concat_ws(' ', kind, role, session_role, rho, reason), ', ' ORDER BY id) FROM dp_cdp.releases WHERE id > 43}),

@@ -105,7 +105,7 @@ sub last_rows
 {
 	my ($n) = @_;
 	my $rows = value($node, 'test',
-		    "SELECT string_agg(trim_scale(l.rho) || ' ' || coalesce(trim_scale(l.kept_rho)::text, '-') || ' ' || l.paid_by::text, '; ' ORDER BY l.id)"
+		    "SELECT string_agg(trim_scale(l.rho) || ' ' || coalesce(trim_scale(l.reuse_rho)::text, '-') || ' ' || l.paid_by::text, '; ' ORDER BY l.id)"
 		  . " FROM (SELECT * FROM dp_cdp.release_log WHERE granted ORDER BY id DESC LIMIT $n) l");
 
 	for my $name (keys %id)
@@ -249,7 +249,7 @@ like(finish($run), qr/ZC003/, 'goes on, and is refused, as bob has not paid so m
 
 is(buy('ana', 'held', 0.001), '', 'bought');
 my %ends = (
-	pg_cancel_backend => qr/57014: canceling private query while its answer was kept; what it was charged stays charged, and the same question costs no more/,
+	pg_cancel_backend => qr/57014: canceling private query while its answer was kept; the charge stays, and the same question costs no more/,
 	pg_terminate_backend => qr/57P01|server closed the connection/);
 for my $end (sort keys %ends)
 {
@@ -267,7 +267,7 @@ $run = background($node, 'test', "SET SESSION AUTHORIZATION ana; SELECT kept_kee
 for my $bad ("'-1 day'", "'infinity'", "'200 years'", "'1 month -40 days'")
 {
 	# before 17 no interval is infinite
-	like(debit_error($node, 'test', 'postgres', "SELECT dp_cdp.alter_dataset('d', reuse => $bad)"), qr/ZC004: reuse says for how long|22007/, "reuse $bad");
+	like(debit_error($node, 'test', 'postgres', "SELECT dp_cdp.alter_dataset('d', reuse => $bad)"), qr/ZC004: reuse must be between 0 and 36525 days|22007/, "reuse $bad");
 }
 like(debit_error($node, 'test', 'bob', "SELECT dp_cdp.forget_answers('d')"), qr/42501: must be owner of dataset "d"/, 'refresh is the owner\'s');
 like(debit_error($node, 'test', 'owner', "SELECT dp_cdp.forget_answers('nowhere')"), qr/ZC004: dataset "nowhere" does not exist/, 'of a dataset');
@@ -277,8 +277,8 @@ release_row($node, $holder);
 is(keep('ana', 'held', 0.001, 'held'), '', 'drawn again');
 like(look('held'), qr/ held$/, 'and kept');
 
-like(value($node, 'test', "SELECT dp_cdp.alter_dataset('d', reuse => '1 month 36 hours'); SELECT reuse FROM dp_cdp.datasets"),
-	qr/\n31 days 12:00:00$/, 'a month is 30 days');
+like(value($node, 'test', "SELECT dp_cdp.alter_dataset('d', reuse => '30 days 36 hours'); SELECT reuse FROM dp_cdp.datasets"),
+	qr/\n31 days 12:00:00$/, 'hours are days where they can be');
 
 # ---------------------------------------------------------------------------
 # Kills: of the worker, of the asker, of the server
@@ -406,7 +406,7 @@ sub restored
 
 restored('without');
 is(value($node, 'without', 'SELECT count(*) FROM dp_cdp.kept_answer'), '0', 'answers are not dumped');
-$node->safe_psql('test', "SELECT dp_cdp.alter_dataset('d', dump_answers => true)");
+$node->safe_psql('test', "SELECT dp_cdp.alter_dataset('d', reuse_dumped => true)");
 is(buy('ana', 'b3', 0.0001, began => $now) . keep('ana', 'b3', 0.0001, 'b3', began => $now), '', 'one more');
 restored('dumped');
 my $look = sub { return value($node, 'dumped', "SELECT kept_look('d', '$_[0]', '-infinity')") };

@@ -126,7 +126,7 @@ is(value($other, 'test', q{SELECT count(*) FROM dp_cdp.release_log}), value($nod
 like(budgets($other), qr/^(carl 1 missing, (robert|bob) 2 missing)|(bob 2 missing, carl 1 missing)$/, 'names are told, roles are missing');
 is(budgets($other, 'stranger') . releases($other, 'stranger'), 'nonenone', 'nobody gets what has his OID');
 like(debit_error($other, 'test', 'heir', 'SELECT dp_count(*) FROM visits'),
-	qr/ZC001: role "heir" has no privacy budget for dataset "d" in a ledger that was not adopted; dp_cdp\.adopt_ledger\(\) may bring it back/,
+	qr/ZC001: role "heir" has no privacy budget for dataset "d" in a ledger that was not adopted; first call dp_cdp\.adopt_ledger\(\), which may bring it back/,
 	'who has no budget yet hears that it may come back');
 $other->safe_psql('test', q{SELECT dp_cdp.adopt_ledger()});
 like(debit_error($other, 'test', 'heir', 'SELECT dp_count(*) FROM visits'), qr/ZC001: role "heir" has no privacy budget for dataset "d"; the dataset's owner/,

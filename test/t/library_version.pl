@@ -64,7 +64,7 @@ my $bad = $good;
 cmp_ok($bad =~ s/\Q$version\E\0/$other\0/g, '>=', 1, 'the module has its version');
 
 put($bad);
-like(asked(), qr/^ZC004: module dp_cdp_primary is of version \Q$other\E, but the library that the server has loaded is of version \Q$version\E; nothing was debited: restart this standby/,
+like(asked(), qr/^ZC004: module dp_cdp_primary has version \Q$other\E, and the server's library version \Q$version\E; nothing was debited: restart this standby/,
 	'a module of another version is not called');
 is(balance($primary, 'test', 'clinic', 'ana'), 0, 'nothing was debited');
 put($good);
@@ -79,7 +79,7 @@ for my $script ("dp_cdp--$version--$version.9", "dp_cdp--$version.9--$version")
 {
 	append_to_file("$share/extension/$script.sql", "-- nothing has changed\n");
 }
-my $apart = qr/ZC004: dp_cdp is of version \Q$version\E\.9 in this database, but the library that the server has loaded is of version \Q$version\E: .*restart the server with the library of that version/;
+my $apart = qr/ZC004: dp_cdp has version \Q$version\E\.9 in this database, and the server's library has version \Q$version\E: .*restart the server with the former library/;
 my $count = 'SELECT dp_count(*) FROM visits';
 my $as_ana = sub { "SET SESSION AUTHORIZATION ana; $_[0]; RESET SESSION AUTHORIZATION;\n" };
 

@@ -215,7 +215,7 @@ is($numbers[-1], 4, '... and the last is told so') or diag("@numbers");
 
 like(debit_error($node, 'test', 'ana', $fails), qr/failure 4 of at most 5/, 'one before the last');
 like(debit_error($node, 'test', 'ana', $fails), qr/failure 5 of at most 5/, 'the last');
-my $refusal = qr/ZC001: 5 releases from dataset "d" that role "(ana|team)" paid for failed or were cancelled within a day, and nothing more is released to it until .*; the dataset's owner can end that with dp_cdp.reset_failures\('d', '(ana|team)'\)/;
+my $refusal = qr/ZC001: 5 releases from dataset "d" failed or were cancelled within a day, and nothing more is released to role "(ana|team)" until .*; the dataset's owner can call dp_cdp.reset_failures\('d', '(ana|team)'\)/;
 $spent += 2;
 like(debit_error($node, 'test', 'ana', $_), $refusal, "refused: $_") for $good, "BEGIN; $fails", "SET dp_cdp.target_error = '5%'; $good";
 charged(0, 'refused');
@@ -257,7 +257,7 @@ like(debit_error($node, 'test', 'eve', $fails), qr/failure 1 of at most 5/, 'the
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.reset_failures('d', 'eve'), dp_cdp.alter_dataset('d', max_failures => 0)});
 is(debit_error($node, 'test', 'eve', $good), '', 'max_failures 0: answers');
 like(debit_error($node, 'test', 'eve', $fails), qr/failure 1 in a day, of which none is allowed/, '... until the first failure');
-like(debit_error($node, 'test', 'eve', $good), qr/ZC001: 1 release from dataset "\w+" that role "\w+" paid for failed or was cancelled/, '... and then no more');
+like(debit_error($node, 'test', 'eve', $good), qr/ZC001: 1 release from dataset "\w+" failed or was cancelled within a day, and nothing more is released to role "\w+"/, '... and then no more');
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.alter_dataset('d', max_failures => 20)});
 is(debit_error($node, 'test', 'eve', $good), '', 'a larger limit holds at once');
 

@@ -89,9 +89,9 @@ for my $grants ('none', 'again', 'default')
 	like(said($db, 'ana', $asks), qr/^-?\d+\|-?[\d.]+$/m, "$db: ana is answered before");
 
 	$said = said($db, 'etl', "$load $renames $regrant");
-	like($said, qr/WARNING: .* protected table app\.visits is now app\.visits_old: .*replace_table\('app\.visits_old', 'app\.visits'\)/,
+	like($said, qr/WARNING: .* protected table app\.visits is now app\.visits_old, with its policy: .*replace_table\('app\.visits_old', 'app\.visits'\)/,
 		"$db: renaming the protected table warns and names it");
-	like($said, qr/WARNING: .* app\.visits has the name of a table that was protected, but is not protected/,
+	like($said, qr/WARNING: .* app\.visits has the name of a table that was protected: call/,
 		"$db: so does taking its name");
 	like(criticals($db), qr/^app\.visits: has the name of a table that was protected in dataset clinic/m,
 		"$db: check_setup() calls the name critical");
@@ -202,7 +202,7 @@ for my $road (sort keys %roads)
 		CREATE TABLE app.visits AS SELECT 1 AS patient; SELECT 'there';
 		SELECT relation FROM dp_cdp.held_names WHERE NOT released; ROLLBACK});
 
-	like($said, $road =~ /DROP/ ? qr/^here\n/ : qr/WARNING: .* protected table app\.visits is now .*\.visits: /s, "$road: tells where it goes");
+	like($said, $road =~ /DROP/ ? qr/^here\n/ : qr/WARNING: .* protected table app\.visits is now .*\.visits, with its policy: /s, "$road: tells where it goes");
 	like($said, qr/^here\nthere\napp\.visits/, "$road: the name is held");
 	like($said, qr/WARNING: .* app\.visits has the name of a table/, "$road: who takes it is warned");
 }
@@ -224,7 +224,7 @@ my $detached = said('roads', 'postgres', q{
 	ALTER TABLE app.parts DETACH PARTITION app.parts_1;
 	ALTER TABLE app.parts DETACH PARTITION app.parts_2 CONCURRENTLY;
 	ALTER TABLE app.heir NO INHERIT app.visits;});
-like($detached, qr/WARNING: .* table app\.parts_1 is no part of protected table app\.parts any more, and not protected/, 'DETACH warns');
+like($detached, qr/WARNING: .* table app\.parts_1 is no part of protected table app\.parts any more: call/, 'DETACH warns');
 like($detached, qr/WARNING: .* table app\.parts_2 is no part of protected table app\.parts any more/, 'DETACH CONCURRENTLY warns');
 like($detached, qr/WARNING: .* table app\.heir is no part of protected table app\.visits any more/, 'NO INHERIT warns');
 is(() = criticals('roads') =~ /^app\.(parts_1|parts_2|heir): has the name/mg, 3, 'what was detached is held');

@@ -21,7 +21,7 @@ is(debit_error($node, 'test', 'ana', $ask), '', 'a debit');
 sub silent
 {
 	my ($pid) = @_;
-	return qr/ZC003: the privacy ledger's background worker \(process $pid\) has not answered for 30 seconds; nothing was debited: retry, or ask the administrator to look at that process.*HINT:  It is stopped, or waits/s;
+	return qr/ZC003: the ledger's background worker \(process $pid\) has not answered for 30 seconds; nothing was debited: retry, or ask the administrator to look at it.*HINT:  It is stopped, or waits/s;
 }
 
 # ---------------------------------------------------------------------------

@@ -163,18 +163,18 @@ sub noticed
 
 my $count = 'SELECT dp_count(*) FROM visits';
 like(explained('ana', $count), qr/^ *Budget: ana: [0-9.]+ of rho 1000 remain$/m, 'EXPLAIN shows the budget');
-like(explained('dba', $count), qr/^ *Budget: none: role dba has no privacy budget for dataset "d", and the query would be refused$/m, 'or that there is none');
+like(explained('dba', $count), qr/^ *Budget: none: role "dba" has no privacy budget for dataset "d", and the query would be refused$/m, 'or that there is none');
 like(noticed('dba', $count), qr/NOTICE:  00000: role "dba" has no privacy budget for dataset "d", and the query would be refused/, 'so does preview');
 is(noticed('ana', $count), '', 'preview says nothing where there is one');
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.alter_dataset('d', max_failures => 2)});
 like(explained('ana', $count), qr/^ *Budget: ana: .* remain; closed by failures \(3 of today\) until .*, or until the owner of the dataset calls dp_cdp.reset_failures$/m,
 	'EXPLAIN says that failures have closed it');
-like(noticed('ana', $count), qr/NOTICE:  00000: the privacy budget of role "ana" for dataset "d" is closed by failures \(3 of today\)/, 'so does preview');
-like(debit_error($node, 'test', 'ana', $count), qr/ZC001: 3 releases from dataset "d" that role "ana" paid for failed or were cancelled/, 'and that is true');
+like(noticed('ana', $count), qr/NOTICE:  00000: the budget of role "ana" for dataset "d" is closed by 3 failures/, 'so does preview');
+like(debit_error($node, 'test', 'ana', $count), qr/ZC001: 3 releases from dataset "d" failed or were cancelled within a day, and nothing more is released to role "ana"/, 'and that is true');
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.reset_failures('d', 'ana'), dp_cdp.alter_dataset('d', max_failures => 0)});
 like(debit_error($node, 'test', 'ana', 'SELECT dp_sum(fussy(cost), 0, 10) FROM visits'), qr/counts as failure 1 in a day, of which none is allowed; the cause/,
 	'where no failure is allowed');
-like(debit_error($node, 'test', 'ana', $count), qr/ZC001: 1 release from dataset "d" that role "ana" paid for failed or was cancelled within a day/, 'one is one');
+like(debit_error($node, 'test', 'ana', $count), qr/ZC001: 1 release from dataset "d" failed or was cancelled within a day, and nothing more is released to role "ana"/, 'one is one');
 
 $node->stop;
 done_testing();

@@ -14,7 +14,7 @@ plan skip_all => 'the history of the repository is not here'
   unless $ENV{FORMER_VERSIONS};
 
 my $input = __FILE__ =~ s{/[^/]*$}{}r;
-my $same = qr/ZC004: dp_cdp is of version 0\.1\.0 in this database, but the library that the server has loaded is of version (\S+): run ALTER EXTENSION dp_cdp UPDATE/;
+my $same = qr/ZC004: dp_cdp has version 0\.1\.0 in this database, and the server's library has version (\S+): run ALTER EXTENSION dp_cdp UPDATE/;
 
 # where an installation has its library, and its control file and scripts
 sub places

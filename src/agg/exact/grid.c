@@ -201,7 +201,7 @@ dp_grid_row_limits(Numeric lower, Numeric upper, Oid input_type, const DpGrid *g
 	if (limits->lower == 0 && limits->upper == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the bounds of a row leave no value but 0 beside those of a unit's total: widen them, narrow the total, or lower dp_cdp.max_rows")));
+				 errmsg("the bounds of a row leave only 0 beside those of a unit's total: widen them, narrow the total, or lower dp_cdp.max_rows")));
 }
 
 /* Makes the grid of a count that one unit may contribute up to "most" to; most >= 1. */

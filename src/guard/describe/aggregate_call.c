@@ -178,10 +178,12 @@ refuse_bounds(AggregateCall *c, Node *value, const DpBound *why, bool is_itself)
 				 : errmsg("%s needs bounds%s: write %s", c->column->label, problem, with_bounds(c)),
 				 hint_to_find(),
 				 dp_error_position(cxt->source_text, c->agg->location)));
-	dp_refuse_at(c->agg->location,
-				 errmsg("%s needs bounds%s%s write %s", c->column->label, problem,
-						why->gap == DP_GAP_DENOMINATOR ? ", or" : ":", with_bounds(c)),
-				 hint_to_find());
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("%s needs bounds%s%s write %s", c->column->label, problem,
+					why->gap == DP_GAP_DENOMINATOR ? ", or" : ":", with_bounds(c)),
+			 hint_to_find(),
+			 dp_error_position(cxt->source_text, c->agg->location)));
 }
 
 /*
@@ -475,8 +477,9 @@ row_values(AggregateCall *c)
 					 errmsg("%s tells which units have more rows than max_rows, and here no unit has two rows; leave it out", c->column->label));
 	if (dp_most_rows(c->level->dataset) == 0)
 		dp_refuse_at(c->agg->location,
-					 errmsg("%s tells what max_rows cuts, and neither the dataset nor the session sets max_rows; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_rows to a number of rows",
-							c->column->label));
+					 errmsg("%s needs max_rows, which it tells of; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_rows to a number of rows",
+							c->column->label),
+					 errdetail("Neither the dataset nor the session sets max_rows."));
 	c->column->lower = numeric_constant(int64_to_numeric(0));
 	c->column->upper = numeric_constant(int64_to_numeric(1));
 	return ones(c);
@@ -493,8 +496,9 @@ group_values(AggregateCall *c)
 					 errmsg("%s tells which units have more groups than max_groups, and here no unit is in two groups; leave it out", c->column->label));
 	if (dp_most_groups(c->level->dataset) == 0)
 		dp_refuse_at(c->agg->location,
-					 errmsg("%s tells what max_groups cuts, and neither the dataset nor the session sets max_groups; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_groups to a number of groups",
-							c->column->label));
+					 errmsg("%s needs max_groups, which it tells of; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_groups to a number of groups",
+							c->column->label),
+					 errdetail("Neither the dataset nor the session sets max_groups."));
 	return ones(c);
 }
 
@@ -530,8 +534,7 @@ mode_values(AggregateCall *c)
 							column->label, key->label, dp_example_from(c->level->query)));
 	if (set == NULL || dp_list_size(set->domain) > DP_MAX_HISTOGRAM)
 		dp_refuse_at(c->agg->location,
-					 errmsg("%s needs declared keys, at most %d; take the largest of released groups, for example "
-							"SELECT %s, count(*) FROM %s GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
+					 errmsg("%s needs declared keys, at most %d; take the largest released group, for example SELECT %s, count(*) FROM %s GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
 							column->label, DP_MAX_HISTOGRAM, key->label, dp_example_from(c->level->query)));
 	column->values = set->domain;
 	return list_make1(makeFuncExpr(dp_own_routine("key_place", 2, types), INT4OID,

@@ -101,9 +101,7 @@ declare_keys(DpLevel *level)
 		}
 		else if (any_among(level->from.unit.vars, equal_to_key(level, expr)))
 			dp_refuse_at(exprLocation(expr),
-						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
-								"aggregate over such a subquery instead, as in "
-								"SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY 1) AS q",
+						 errmsg("grouping by the privacy unit \"%s\" would show single persons; aggregate over such a subquery, as in SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY 1) AS q",
 								key->label, key->label, dp_example_from(level->query)));
 	}
 	list_sort(release->key_sets, compare_sets);
@@ -157,9 +155,7 @@ refuse_single_rows(DpLevel *level)
 				continue;
 			labels = labels_among(level, columns, vars);
 			dp_refuse_at(exprLocation(lfirst(expr)),
-						 errmsg("grouping by \"%s\" would show rows of one person in each group; "
-								"aggregate over such a subquery instead, as in "
-								"SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY %s) AS q",
+						 errmsg("grouping by \"%s\" would show single persons; aggregate over such a subquery, as in SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY %s) AS q",
 								((DpReleaseKey *) lfirst(key))->label, labels, dp_example_from(level->query), labels));
 		}
 	}

@@ -188,8 +188,8 @@ extern void dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool ta
 /* Returns the distinct calls of companions of aggregates. */
 extern List *dp_collect_error_functions(Query *query);
 
-/* Refuses, ZC002, calls that no level has used when all have been split; they would fail after the debit. */
-extern void dp_refuse_error_functions(Query *query, DpSplitContext *cxt);
+/* Refuses, ZC002, calls in a tree: those that no level has used when all have been split would fail after the debit. */
+extern void dp_refuse_error_functions(Node *node, DpSplitContext *cxt);
 
 /* ------------------------------------------------------------------------
  * propagate.c

@@ -143,7 +143,7 @@ refuse_walker(Node *node, DpSplitContext *cxt)
 	if (node == NULL)
 		return false;
 	if (IsA(node, FuncExpr) && dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_NONE)
-		dp_refuse_at(((FuncExpr *) node)->location,
+		dp_refuse_at(exprLocation(node),
 					 errmsg("dp_margin, dp_noise_stddev, dp_error_stddev and dp_cut take a private aggregate, where it stands; "
 							"write for example dp_margin(dp_count(*)) beside dp_count(*)"));
 	if (IsA(node, Query))
@@ -152,8 +152,7 @@ refuse_walker(Node *node, DpSplitContext *cxt)
 }
 
 void
-dp_refuse_error_functions(Query *query, DpSplitContext *cxt)
+dp_refuse_error_functions(Node *node, DpSplitContext *cxt)
 {
-	if (cxt->releases != NIL)
-		refuse_walker((Node *) query, cxt);
+	(void) refuse_walker(node, cxt);
 }

@@ -29,12 +29,10 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
-static const char *
-matched_name(DpLevel *level)
+static RangeTblEntry *
+matched(DpLevel *level)
 {
-	Index		rti = bms_next_member(level->from.matched, -1);
-
-	return rt_fetch(rti, level->from.query->rtable)->eref->aliasname;
+	return rt_fetch(bms_next_member(level->from.matched, -1), level->from.query->rtable);
 }
 
 static bool
@@ -51,9 +49,9 @@ check_key(DpLevel *level, int i)
 
 	if (reads_matched(level, expr) || dp_key_set_of(level->release, i) == NULL)
 		dp_refuse_at(exprLocation(expr),
-					 errmsg("rows without a match in protected table \"%s\" belong to nobody, so that \"%s\" cannot be a group of theirs; "
-							"group by columns of the public side alone, or use an inner join",
-							matched_name(level), ((DpReleaseKey *) list_nth(level->release->keys, i))->label));
+					 errmsg("rows without a match in %s have no group \"%s\"; group by columns of the public side, or use an inner join",
+							dp_entry_text(matched(level)), ((DpReleaseKey *) list_nth(level->release->keys, i))->label),
+					 errdetail("Such rows belong to nobody."));
 }
 
 /* Tells whether an aggregate takes no account of rows without a match. */
@@ -91,8 +89,8 @@ check_conditions(DpLevel *level)
 	}
 	if (reading != NULL)
 		dp_refuse_at(exprLocation(reading),
-					 errmsg("this condition may hold for rows without a match in protected table \"%s\", which belong to nobody; "
-							"move it to the join's ON", matched_name(level)));
+					 errmsg("this condition may hold for rows without a match in %s, which belong to nobody; "
+							"move it to the join's ON", dp_entry_text(matched(level))));
 }
 
 void
@@ -111,10 +109,10 @@ dp_check_outer_groups(DpLevel *level, List *aggs)
 
 		if (!ignores_unmatched(level, agg))
 			dp_refuse_at(agg->location,
-						 errmsg("%s(%s) takes account of rows without a match in protected table \"%s\", which belong to nobody; "
-								"give it a column of \"%s\", or use an inner join",
+						 errmsg("%s(%s) would count rows without a match in %s; give it a column of \"%s\", or use an inner join",
 								get_func_name(agg->aggfnoid), agg->aggstar ? "*" : "...",
-								matched_name(level), matched_name(level)));
+								dp_entry_text(matched(level)), matched(level)->eref->aliasname),
+						 errdetail("Such rows belong to nobody."));
 	}
 	check_conditions(level);
 }

@@ -241,8 +241,8 @@ static void
 refuse_expression(DpSplitContext *cxt, Node *expr)
 {
 	dp_refuse_at(exprLocation(expr),
-				 errmsg("the error of this expression is not known; dp_noise_stddev and dp_margin take a private aggregate, "
-						"or sums, differences, products and ratios of them"));
+				 errmsg("the error of this expression is not known; give dp_noise_stddev and dp_margin a private aggregate"),
+				 errdetail("They also take sums, differences, products and ratios of private aggregates."));
 }
 
 /* Returns the derivative of expr by agg, at the released values; NULL stands for 0. */

@@ -26,10 +26,16 @@
  * ------------------------------------------------------------------------
  */
 
-static const char *
-side_name(DpJoinContext *c, DpJoinSide *side)
+static RangeTblEntry *
+side_entry(DpJoinContext *c, DpJoinSide *side)
 {
-	return rt_fetch(bms_next_member(side->rels, -1), c->query->rtable)->eref->aliasname;
+	return rt_fetch(bms_next_member(side->rels, -1), c->query->rtable);
+}
+
+static const char *
+side_text(DpJoinContext *c, DpJoinSide *side)
+{
+	return dp_entry_text(side_entry(c, side));
 }
 
 static int
@@ -44,7 +50,7 @@ location_of(DpJoinContext *c, List *conditions)
 static bool
 is_made(DpJoinContext *c, DpJoinSide *side)
 {
-	RangeTblEntry *rte = rt_fetch(bms_next_member(side->rels, -1), c->query->rtable);
+	RangeTblEntry *rte = side_entry(c, side);
 
 	return rte->rtekind == RTE_SUBQUERY && !rte->inFromCl;
 }
@@ -114,21 +120,21 @@ refuse_untold(DpJoinContext *c, DpJoinSide *a, DpJoinSide *b, List *conditions, 
 
 	if (equality != NULL)
 		dp_refuse_at(location_of(c, conditions),
-					 errmsg("protected tables \"%s\" and \"%s\" can be joined only on the key that tells whose rows are whose; add %s to %s",
-							side_name(c, a), side_name(c, b), equality, place));
+					 errmsg("%s and %s can be joined only on the key that tells whose rows are whose; add %s to %s",
+							side_text(c, a), side_text(c, b), equality, place));
 	if (through != NULL)
 		dp_refuse_at(location_of(c, conditions),
-					 errmsg("rows of protected table \"%s\" belong to whom those of \"%s\" belong to; join that table, too, between it and \"%s\"",
-							side_name(c, through),
+					 errmsg("rows of %s belong to whom those of table \"%s\" belong to; join that table, too, between it and %s",
+							side_text(c, through),
 							get_rel_name(((DpToken *) linitial(through->unit.tokens))->parent),
-							side_name(c, through == a ? b : a)));
+							side_text(c, through == a ? b : a)));
 }
 
 /* Tells whether a side is a subquery that has more than columns of its rows, so that they cannot be compared inside of it. */
 static bool
 is_computed(DpJoinContext *c, DpJoinSide *side)
 {
-	RangeTblEntry *rte = rt_fetch(bms_next_member(side->rels, -1), c->query->rtable);
+	RangeTblEntry *rte = side_entry(c, side);
 
 	return rte->rtekind == RTE_SUBQUERY && !dp_only_reads(rte->subquery, false);
 }
@@ -139,21 +145,20 @@ dp_refuse_filter(DpJoinContext *c, DpJoinSide *outer, DpJoinSide *inner, List *c
 	DpSplitContext *cxt = c->cxt;
 	const char *unit;
 
-	if (is_made(c, outer) && strcmp(side_name(c, outer), DP_OPERAND) == 0)
+	if (is_made(c, outer) && strcmp(side_entry(c, outer)->eref->aliasname, DP_OPERAND) == 0)
 		dp_refuse_at(location_of(c, conditions), DP_REFUSE_OPERATION);
 	if (outer->unit.vars == NIL || inner->unit.vars == NIL)
 		return;
 	unit = unit_name(c, outer);
 	if (is_computed(c, inner))
 		dp_refuse_at(location_of(c, conditions),
-					 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; "
+					 errmsg("%s and %s can be joined only on their privacy units; "
 							"compare %s, too: (%s, ...) IN (SELECT %s, ...)",
-							side_name(c, outer), side_name(c, inner), unit, unit, unit_name(c, inner)));
-	if (strcmp(side_name(c, outer), side_name(c, inner)) == 0)
+							side_text(c, outer), side_text(c, inner), unit, unit, unit_name(c, inner)));
+	if (strcmp(side_entry(c, outer)->eref->aliasname, side_entry(c, inner)->eref->aliasname) == 0)
 		dp_refuse_at(location_of(c, conditions),
-					 errmsg("protected table \"%s\" can be joined with itself only on its privacy unit; "
-							"give it another name in the subquery, and add to the subquery's WHERE that both have the same %s",
-							side_name(c, outer), unit));
+					 errmsg("%s can be joined with itself only on its privacy unit; rename it in the subquery, and add to the subquery's WHERE that both have the same %s",
+							side_text(c, outer), unit));
 }
 
 void
@@ -167,12 +172,12 @@ dp_refuse_unconnected(DpJoinContext *c, DpJoinSide *a, DpJoinSide *b, List *cond
 		refuse_untold(c, a, b, conditions, place);
 	if (a->unit.vars == NIL || b->unit.vars == NIL)
 		dp_refuse_at(location_of(c, conditions),
-					 errmsg("each row of protected table \"%s\" is a privacy unit by itself; "
-							"join it with tables that are not protected, not with \"%s\"",
-							side_name(c, a->unit.vars ? b : a), side_name(c, a->unit.vars ? a : b)));
+					 errmsg("each row of %s is a privacy unit by itself; "
+							"join it with tables that are not protected, not with %s",
+							side_text(c, a->unit.vars ? b : a), side_text(c, a->unit.vars ? a : b)));
 	dp_refuse_at(location_of(c, conditions),
-				 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; add %s = %s to %s",
-						side_name(c, a), side_name(c, b), unit_name(c, a), unit_name(c, b), place));
+				 errmsg("%s and %s can be joined only on their privacy units; add %s = %s to %s",
+						side_text(c, a), side_text(c, b), unit_name(c, a), unit_name(c, b), place));
 }
 
 void
@@ -181,8 +186,8 @@ dp_refuse_cross_join(DpJoinContext *c, DpJoinSide *side, List *conditions)
 	DpSplitContext *cxt = c->cxt;
 
 	dp_refuse_at(location_of(c, conditions),
-				 errmsg("\"%s\" is joined without a condition, so that it only repeats protected rows; "
-						"join it ON columns of both sides", side_name(c, side)));
+				 errmsg("%s is joined without a condition; join it ON columns of both sides", side_text(c, side)),
+				 errdetail("It would only repeat protected rows."));
 }
 
 /* ------------------------------------------------------------------------
@@ -196,9 +201,8 @@ dp_refuse_full_join(DpJoinContext *c, DpJoinSide *left, DpJoinSide *right, List 
 	DpSplitContext *cxt = c->cxt;
 
 	dp_refuse_at(location_of(c, conditions),
-				 errmsg("FULL JOIN with protected table \"%s\" is not releasable, because rows without a match may belong to nobody; "
-						"use an inner join, or a left join from the protected side",
-						side_name(c, left->is_private ? left : right)));
+				 errmsg("FULL JOIN with %s would have rows that belong to nobody; use an inner join, or a left join from the protected side",
+						side_text(c, left->is_private ? left : right)));
 }
 
 void
@@ -207,7 +211,7 @@ dp_refuse_nobodys_rows(DpJoinContext *c, DpJoinSide *outer, DpJoinSide *inner, L
 	DpSplitContext *cxt = c->cxt;
 
 	dp_refuse_at(location_of(c, conditions),
-				 errmsg("rows of \"%s\" without a match in protected table \"%s\" belong to nobody; "
+				 errmsg("rows of %s without a match in %s belong to nobody; "
 						"use an inner join, or a left join from the protected side",
-						side_name(c, outer), side_name(c, inner)));
+						side_text(c, outer), side_text(c, inner)));
 }

@@ -64,7 +64,7 @@ check_block(DpSource *s, RangeTblEntry *rte, const DpTable *table)
 	if (attnum > 0 && dp_is_distributed(rte->relid, &distributed_by))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("nothing keeps the rows of distributed table \"%s\" in their blocks of time; its owner has to call undistribute_table, or to protect it in a dataset without blocks",
+				 errmsg("the rows of distributed table \"%s\" may leave their blocks of time; its owner has to call undistribute_table, or use a dataset without blocks",
 						get_rel_name(rte->relid)),
 				 dp_error_position(s->cxt->source_text, s->level->where)));
 }
@@ -78,7 +78,7 @@ check_logged(DpSplitContext *cxt, const RangeTblEntry *rte, int where)
 	foreach(lc, rte->inh ? find_all_inheritors(rte->relid, AccessShareLock, NULL) : list_make1_oid(rte->relid))
 	{
 		if (get_rel_persistence(lfirst_oid(lc)) == RELPERSISTENCE_UNLOGGED)
-			dp_refuse_at(where, errmsg("table \"%s\" is UNLOGGED, or has partitions that are, so that a standby lacks its rows; send the query to the primary",
+			dp_refuse_at(where, errmsg("a standby lacks rows of table \"%s\", which is UNLOGGED or has such partitions; send the query to the primary",
 									   get_rel_name(rte->relid)));
 	}
 }
@@ -95,7 +95,8 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE)
 		dp_refuse_at(where, errmsg("\"%s\" is neither a table nor a partitioned table", name));
 	if (rte->tablesample)
-		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables, because the rows that it takes depend on all others; leave the clause out"));
+		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables; leave the clause out"),
+		errdetail("The rows that it takes depend on all others."));
 	if (release->relids == NIL)
 	{
 		release->dataset = pstrdup(table->dataset);
@@ -206,8 +207,7 @@ dp_read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
 		if (problem != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("the privacy unit of table \"%s\" has type %s, and nothing is released from it, because %s; "
-							"its owner can give the column another type, such as text",
+					 errmsg("the privacy unit of table \"%s\" cannot have type %s, because %s; its owner can give the column another type, such as text",
 							get_rel_name(rte->relid), format_type_be(get_atttype(rte->relid, unit)), problem)));
 		item->unit.exprs = list_make1(dp_table_var(rti, rte->relid, unit));
 		item->unit.vars = item->unit.exprs;

@@ -272,8 +272,7 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 
 	if (sub->commandType != CMD_SELECT || has_other_parts(sub))
 		dp_refuse_at(exprLocation((Node *) sub->targetList),
-					 errmsg("a subquery over protected rows has a clause that is not releasable; "
-							"leave all out but SELECT, FROM, WHERE, GROUP BY, HAVING, WINDOW and DISTINCT"));
+					 errmsg("a clause of a subquery over protected rows is not releasable; keep only SELECT, FROM, WHERE, GROUP BY, HAVING, WINDOW and DISTINCT"));
 	new->rtable = sub->rtable;
 	dp_move_permissions(new, sub);
 	new->jointree = sub->jointree;

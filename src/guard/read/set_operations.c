@@ -295,8 +295,7 @@ require_rows(DpSource *s, DpScope *scope, RangeTblEntry *rte)
 
 	if (!dp_entry_yields_rows(scope, rte, s->even_if_readable))
 		dp_refuse_at(exprLocation((Node *) rte->subquery->targetList),
-					 errmsg("a SELECT of a UNION, EXCEPT or INTERSECT of protected rows has rows that belong to nobody; "
-							"release the protected rows in a query of their own, and combine the released rows"));
+					 errmsg("a SELECT of a UNION, EXCEPT or INTERSECT has rows that belong to nobody; release the protected rows alone, and combine the released rows"));
 }
 
 Query *

@@ -188,8 +188,7 @@ check_row_units(DpLevel *level)
 	{
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
 			dp_refuse_at(level->where,
-						 errmsg("rows of protected table \"%s\" are partly in foreign table \"%s\" and cannot be joined with what may repeat them; "
-								"join on all columns of a unique key of the other table",
+						 errmsg("rows of protected table \"%s\", partly in foreign table \"%s\", must not be repeated by joins; join on all columns of a unique key",
 								level->table, get_rel_name(lfirst_oid(lc))));
 	}
 }

@@ -119,8 +119,7 @@ refuse_in_outer_join(DpSource *s, JoinExpr *join)
 
 	(void) sublink_location(join->quals, &where);
 	dp_refuse_at(where >= 0 ? where : s->level->where,
-				 errmsg("a subquery in the condition of an outer join can only be a value that names no row around it; "
-						"write it in the WHERE of a subquery that is joined instead: LEFT JOIN (SELECT ... FROM ... WHERE EXISTS (...)) ... ON ..."));
+				 errmsg("a subquery in the condition of an outer join must name no row around it; join a subquery: LEFT JOIN (SELECT ... FROM ... WHERE EXISTS (...)) ... ON ..."));
 }
 
 static void

@@ -55,8 +55,8 @@ check_limit(DpSplitContext *cxt, Query *sub, int where)
 	if (keeps_all_rows(sub->limitCount, false) && keeps_all_rows(sub->limitOffset, true))
 		sub->limitCount = sub->limitOffset = NULL;
 	else
-		dp_refuse_at(where, errmsg("LIMIT and OFFSET on protected rows are not releasable: which rows remain depends on all others; "
-								   "filter with WHERE"));
+		dp_refuse_at(where, errmsg("LIMIT and OFFSET on protected rows are not releasable; filter with WHERE"),
+		errdetail("The rows that remain depend on all others."));
 }
 
 static void
@@ -302,7 +302,7 @@ join_parents(DpSource *s, DpFrom *from, DpAllowContext *allow)
 
 	if (from->unit.exprs == NIL && allow->unit_aggregates)
 		dp_refuse_at(exprLocation((Node *) from->query->targetList),
-					 errmsg("a SELECT of a UNION can group rows of \"%s\" by a column of the privacy unit only; join the table that has it",
+					 errmsg("a SELECT of a UNION must group rows of \"%s\" by a privacy unit's column; join the table that has it",
 							get_rel_name(((DpToken *) linitial(from->unit.tokens))->parent)));
 	dp_join_parents(s, from);
 }

@@ -58,8 +58,7 @@ check_units(DpSource *s, Query *sub, List *first, List *units, Index rti)
 
 	if (list_length(first) != list_length(units))
 		dp_refuse_at(where >= 0 ? where : s->level->where,
-					 errmsg("rows that are privacy units by themselves cannot be in one UNION with rows of units that a column names; "
-							"release each, and combine the released rows"));
+					 errmsg("a UNION cannot mix rows that are units by themselves with rows of units; release each, and combine the released rows"));
 	forboth(a, first, b, units)
 	{
 		Oid			these = exprType((Node *) ((TargetEntry *) lfirst(a))->expr);
@@ -67,8 +66,7 @@ check_units(DpSource *s, Query *sub, List *first, List *units, Index rti)
 
 		if (these != those)
 			dp_refuse_at(where >= 0 ? where : s->level->where,
-						 errmsg("the privacy units of the SELECTs of a UNION are of the types %s and %s and cannot be told apart together; "
-								"release each, and combine the released rows",
+						 errmsg("the SELECTs of a UNION have privacy units of different types, %s and %s; release each, and combine the released rows",
 								format_type_be(these), format_type_be(those)));
 	}
 }

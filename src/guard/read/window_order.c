@@ -208,8 +208,7 @@ rebuild_offset(DpSplitContext *cxt, Node *offset, const DpAllowContext *allow)
 	safe = dp_make_safe(offset, &constants);
 	if (!is_offset((Const *) safe))
 		dp_refuse_at(exprLocation(offset),
-					 errmsg("the frame of a window over protected rows must begin and end a constant number of rows, or a constant distance, away; "
-							"write a number of at least 0, or an interval of at most %d years", MOST_YEARS));
+					 errmsg("the frame of a window over protected rows must be a constant; write a number of at least 0, or an interval of at most %d years", MOST_YEARS));
 	return safe;
 }
 
@@ -273,8 +272,8 @@ dp_frame_of_rows(DpSplitContext *cxt, WindowFunc *function, WindowClause *window
 	 */
 	if (!same || ((options & FRAMEOPTION_EXCLUDE_CURRENT_ROW) && !(from_first && to_last)))
 		dp_refuse_at(function->location,
-					 errmsg("a value of one row in a frame that begins or ends among equal rows is not defined over protected rows; "
-							"write ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING, or ROWS in place of RANGE or GROUPS"));
+					 errmsg("a value of one row is not defined in a frame that begins or ends among equal rows; write ROWS in place of RANGE or GROUPS"),
+					 errdetail("ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING has all rows."));
 	options &= ~(FRAMEOPTION_RANGE | FRAMEOPTION_GROUPS);
 	if (from_first && to_last)
 	{

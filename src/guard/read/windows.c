@@ -334,15 +334,12 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 		}
 		/* LIMIT has become one (lifting.c) */
 		if (where < 0)
-			dp_refuse_at(select, errmsg("LIMIT and OFFSET of a subquery over protected rows must choose among one privacy unit's rows; "
-										"compare the unit%s by equality in the subquery's WHERE", unit_in_brackets(sub, from)));
-		dp_refuse_at(where, errmsg("a window over protected rows must be of one privacy unit's rows; "
-								   "add the unit%s to its PARTITION BY, or apply the function to released rows",
+			dp_refuse_at(select, errmsg("LIMIT and OFFSET of a subquery must choose among one privacy unit's rows; compare the unit%s by equality in the subquery's WHERE", unit_in_brackets(sub, from)));
+		dp_refuse_at(where, errmsg("a window over protected rows must be of one unit's rows; add the unit%s to its PARTITION BY, or use released rows",
 								   unit_in_brackets(sub, from)));
 	}
 	if (sub->hasDistinctOn && !names_unit(sub, sub->distinctClause, from))
-		dp_refuse_at(where, errmsg("DISTINCT ON, and LIMIT 1 of a subquery, over protected rows must choose among one privacy unit's rows; "
-								   "add the unit%s to DISTINCT ON, or compare it by equality in the subquery's WHERE",
+		dp_refuse_at(where, errmsg("DISTINCT ON and LIMIT 1 must choose among one privacy unit's rows; add the unit%s to DISTINCT ON, or compare it by equality in the subquery's WHERE",
 								   unit_in_brackets(sub, from)));
 }
 

@@ -153,14 +153,12 @@ dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 											 "store its rows in a temporary table first", rte->ctename));
 	again = cte->cterefcount > 1 || list_member_ptr(s->inlined, cte);
 	if (again && beforehand && is_released(s, scope, rte, cte, owner))
-		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be released more than once, because it is joined with protected rows; "
-											 "store its rows in a temporary table first", rte->ctename));
+		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is joined with protected rows, and would be released more than once; store its rows in a temporary table first", rte->ctename));
 	if (again && contain_volatile_functions(cte->ctequery))
-		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be computed more than once, because it is joined with protected rows, and may have other rows each time; "
-											 "store its rows in a temporary table first", rte->ctename));
+		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is joined with protected rows, and would be computed more than once; store its rows in a temporary table first", rte->ctename),
+		errdetail("It may have other rows each time."));
 	if (list_length(s->inlined) >= DP_MAX_CTE_COPIES)
-		dp_refuse_at(s->level->where, errmsg("WITH queries that are joined with protected rows are referenced more than %d times; "
-											 "store rows of some in a temporary table first", DP_MAX_CTE_COPIES));
+		dp_refuse_at(s->level->where, errmsg("more than %d references to WITH queries are joined with protected rows; store some in a temporary table first", DP_MAX_CTE_COPIES));
 	s->inlined = lappend(s->inlined, cte);
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = copyObject((Query *) cte->ctequery);

@@ -245,9 +245,10 @@ dp_allow_function(PG_FUNCTION_ARGS)
 						format_procedure(funcid), problem)));
 	if (is_procedural(proc))
 		ereport(WARNING,
-				(errmsg("function %s will run on raw rows with the rights of their table's owner: make sure that it never raises an error or a message, nor has an effect, that depends on its arguments, and that every name in it is qualified",
+				(errmsg("function %s will run on raw rows with the rights of their table's owner: make sure that nothing of it depends on its arguments",
 						format_procedure(funcid)),
-				 errdetail("Nothing looks into a function of language %s, or into what it calls.",
+				 errdetail("It must never raise an error or a message, nor have an effect, that depends on them. Every name in it must be qualified. "
+						   "Nothing looks into a function of language %s, or into what it calls.",
 						   get_language_name(proc->prolang, false))));
 	ReleaseSysCache(tuple);
 	dp_function_add(funcid, true);

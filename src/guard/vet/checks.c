@@ -71,8 +71,10 @@ dp_type_name(Oid type)
 	return format_type_be(type);
 }
 
-void
-dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy)
+static void refuse(DpVet *vet, Node *node, const char *what, const char *remedy, bool is_function) __attribute__((noreturn));
+
+static void
+refuse(DpVet *vet, Node *node, const char *what, const char *remedy, bool is_function)
 {
 	const DpAllowContext *cxt = vet->cxt;
 
@@ -81,8 +83,14 @@ dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy)
 			 remedy ?
 			 errmsg("%s cannot be used on rows of a protected table; %s", what, remedy) :
 			 errmsg("%s cannot be used on rows of a protected table", what),
-			 errhint("What can be used is listed by: SELECT * FROM dp_cdp.allowed_functions()"),
+			 is_function ? errhint("List what can be used: SELECT * FROM dp_cdp.allowed_functions()") : 0,
 			 cxt ? dp_error_position(cxt->source_text, exprLocation(node)) : 0));
+}
+
+void
+dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy)
+{
+	refuse(vet, node, what, remedy, false);
 }
 
 void
@@ -94,10 +102,11 @@ dp_refuse_function(DpVet *vet, Node *node, Oid funcid, const char *remedy)
 	if (OidIsValid(opno))
 		what = psprintf("operator %s", format_operator(opno));
 	else
-		what = psprintf("function %s", format_procedure(funcid));
+		what = psprintf("%s %s", get_func_prokind(funcid) == PROKIND_AGGREGATE ? "aggregate" : "function",
+						format_procedure(funcid));
 	if (remedy == NULL)
 		remedy = dp_nearest_allowed(funcid);
-	dp_refuse(vet, node, what, remedy);
+	refuse(vet, node, what, remedy, true);
 }
 
 /* ------------------------------------------------------------------------

@@ -65,14 +65,14 @@ dp_vet_column(DpVet *vet, Var *var)
 	bool		json = dp_takes_json(vet, var->vartype);
 
 	if (vet->no_columns)
-		dp_refuse(vet, (Node *) var, "a column in place of a constant", NULL);
+		dp_refuse(vet, (Node *) var, "a column in place of a constant", "write a constant or a parameter");
 	if (var->varlevelsup != 0)
 		dp_refuse(vet, (Node *) var, "a column of an outer query",
 				  "group by what it is compared with in a subquery of FROM, and join the released rows by that");
 	if (var->varattno == 0)
 		dp_refuse(vet, (Node *) var, "a whole row", "name its columns");
 	if (var->varattno < 0)
-		dp_refuse(vet, (Node *) var, "a system column", NULL);
+		dp_refuse(vet, (Node *) var, "a system column", "name columns of the table itself");
 	if (cxt && cxt->rtindexes && !bms_is_member(var->varno, cxt->rtindexes))
 		dp_refuse(vet, (Node *) var, "a column of this table or subquery", NULL);
 	if (cxt && var->varno <= list_length(cxt->rtable))

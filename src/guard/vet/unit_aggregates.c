@@ -199,8 +199,7 @@ vet_aggregate(DpVet *vet, Aggref *agg, const DpAllowContext *rows)
 	if (vet->no_columns)
 		dp_refuse(vet, (Node *) agg, "an aggregate in place of a constant", NULL);
 	if (allowed == NULL || agg->aggkind != AGGKIND_NORMAL || agg->aggvariadic)
-		dp_refuse(vet, (Node *) agg, psprintf("aggregate %s", format_procedure(agg->aggfnoid)),
-				  remedy_for(agg->aggfnoid));
+		dp_refuse_function(vet, (Node *) agg, agg->aggfnoid, remedy_for(agg->aggfnoid));
 	if (agg->aggorder != NIL)
 		dp_refuse(vet, (Node *) agg, "ORDER BY inside of an aggregate",
 				  "leave it out: the result does not depend on it");

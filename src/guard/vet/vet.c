@@ -545,8 +545,8 @@ dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
 		if (exprType(expr) == INTERVALOID)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("values of type interval cannot be told apart by GROUP BY or DISTINCT in a subquery over protected rows, "
-							"because equal values may be written differently; group by extract(epoch from ...) or another field"),
+					 errmsg("a subquery over protected rows cannot group by values of type interval; group by extract(epoch from ...) or another field"),
+					 errdetail("Equal intervals may be written differently."),
 					 dp_error_position(cxt->source_text, exprLocation(expr))));
 	}
 }

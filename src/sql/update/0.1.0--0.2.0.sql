@@ -130,9 +130,9 @@ ALTER TABLE dp_cdp.dataset ADD COLUMN find_bounds float8;
 -- answers that are given again
 ALTER TABLE dp_cdp.dataset ADD COLUMN reuse interval;
 ALTER TABLE dp_cdp.dataset ADD COLUMN forgotten_at timestamptz;
-ALTER TABLE dp_cdp.dataset ADD COLUMN dump_answers boolean NOT NULL DEFAULT false;
-ALTER TABLE dp_cdp.release_log ADD COLUMN kept_rho numeric;
-ALTER TABLE dp_cdp.release_log ADD COLUMN kept_delta numeric;
+ALTER TABLE dp_cdp.dataset ADD COLUMN reuse_dumped boolean NOT NULL DEFAULT false;
+ALTER TABLE dp_cdp.release_log ADD COLUMN reuse_rho numeric;
+ALTER TABLE dp_cdp.release_log ADD COLUMN reuse_delta numeric;
 CREATE TABLE dp_cdp.kept_answer (
 	dataset			text NOT NULL,
 	ledger_id		bigint NOT NULL,		-- of the dataset's cap
@@ -476,8 +476,6 @@ CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
-COMMENT ON AGGREGATE @extschema@.dp_mode(anyelement) IS
-	'most frequent value, by noisy counts; one of the declared keys';
 
 -- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
 -- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).
@@ -499,48 +497,9 @@ CREATE TABLE dp_cdp.standby (
 );
 
 -- Calculators whose definition says more
-COMMENT ON FUNCTION dp_cdp.compose_advanced(float8, float8, bigint, text) IS
-	'epsilon of k times (epsilon, delta)-DP by advanced composition, at compose_advanced_delta. bound: tight '
-	'(also called kov), the least of k epsilon, k m + sqrt(2 k ln(e + sqrt(k) epsilon / delta_slack)) epsilon '
-	'and k m + sqrt(2 k ln(1/delta_slack)) epsilon, m = epsilon tanh(epsilon / 2); as printed, the last of '
-	'them with another m: dr16, m = epsilon (e^epsilon - 1) / 2; drv10, m = epsilon (e^epsilon - 1); epsilon '
-	'>= 0 in nats, 0 <= delta_slack <= 1, k >= 1; kov: Kairouz, Oh and Viswanath 2015, Theorem 3.4; dr16: '
-	'Dwork and Rothblum 2016, Theorem 1.1; drv10: Dwork, Rothblum and Vadhan 2010, Theorem III.3';
-COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8, float8, bigint) IS
-	'delta that belongs to compose_advanced of k times (epsilon, delta)-DP, with every bound: 1 - (1 - '
-	'delta)^k (1 - delta_slack); 0 <= delta <= 1, 0 <= delta_slack <= 1, k >= 1; Kairouz, Oh and Viswanath '
-	'2015, Theorem 3.4';
-COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8, float8, float8, text) IS
-	'epsilon at delta of Renyi DP of order alpha. bound: tight, the least that follows, rounded upwards; '
-	'improved, epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0; simple, epsilon + '
-	'ln(1/delta) / (alpha - 1); alpha > 1, epsilon >= 0 of that order in nats, 0 <= delta <= 1; tight: '
-	'Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and Steinke 2020, '
-	'Proposition 12; simple: Mironov 2017, Proposition 3';
-COMMENT ON FUNCTION dp_cdp.rdp_delta(float8, float8, float8, text) IS
-	'delta at target_epsilon of Renyi DP of order alpha, at most 1. bound: tight, the least that follows, '
-	'rounded upwards; improved, exp((alpha - 1) (epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / '
-	'alpha; simple, exp((alpha - 1) (epsilon - target_epsilon)); alpha > 1, epsilon >= 0 of that order in '
-	'nats, target_epsilon >= 0 in nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; '
-	'improved: Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
-COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8[], float8[], float8, text) IS
-	'epsilon at delta of Renyi DP at several orders, by the best of them, each as rdp_epsilon of one. bound: '
-	'tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, 0 <= delta <= 1; tight: '
-	'Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and Steinke 2020, '
-	'Proposition 12; simple: Mironov 2017, Proposition 3';
-COMMENT ON FUNCTION dp_cdp.rdp_delta(float8[], float8[], float8, text) IS
-	'delta at target_epsilon of Renyi DP at several orders, by the best of them, each as rdp_delta of one. '
-	'bound: tight, improved or simple; orders alpha > 1, as many epsilon >= 0 in nats, target_epsilon >= 0 in '
-	'nats; tight: Asoodeh, Liao, Calmon, Kosut and Sankar 2021, Theorem 3; improved: Canonne, Kamath and '
-	'Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
 
 -- what is cut by limits that were found
 CREATE FUNCTION @extschema@.dp_error_stddev("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
-	'standard deviation of the error of a private aggregate, free of charge: its noise, and what is cut of a count or sum by a limit that was found, by estimate';
 CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
-	'which share of what people contribute to a private aggregate is cut by the limit that was found for it, by estimate, free of charge; NULL where limits are set';
-COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
-	'half the width of the interval around a private aggregate that holds the value without noise, and without the cut of a limit that was found, with this confidence, free of charge';

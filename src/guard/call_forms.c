@@ -1,0 +1,290 @@
+/*-------------------------------------------------------------------------
+ *
+ * call_forms.c
+ *	  How the extension's functions are called, for who has called one with
+ *	  arguments that no function takes.
+ *
+ * PostgreSQL's parser answers such a call before any hook of ours, and advises
+ * casts, which would not help.  A function with arguments of any number and
+ * kind would catch the call, but would change which function others resolve to.
+ * So the message is completed when it is sent: the SQLSTATE stays 42883.  An
+ * error that a function of PL/pgSQL handles stays PostgreSQL's, too.
+ *
+ * Invariants:
+ *	- only errors of the parser are completed, in a transaction that has not
+ *	  been aborted yet, and by what the catalogues know of functions: the list
+ *	  of functions of that name, which the parser has just read;
+ *	- nothing is added to a call of a name that no function of the extension has.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "base/extension.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
+#include "funcapi.h"
+#include "guard/guard.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/guc.h"
+#include "utils/syscache.h"
+
+/* with more arguments that may be left out, only their names are told */
+#define MANY_OPTIONS 6
+
+static emit_log_hook_type prev_emit_log = NULL;
+
+/* ------------------------------------------------------------------------
+ * Aggregates, whose arguments have no names in the catalogues
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct AggregateForms
+{
+	const char *names;			/* each with a blank before and after it */
+	const char *arguments[3];
+	const char *note;
+} AggregateForms;
+
+#define OF_NUMBERS "x is a number"
+#define OF_NUMBERS_AND_TIMES "x is a number, date or timestamp, and lower and upper are of its type"
+
+static const AggregateForms aggregate_forms[] = {
+	{" dp_count ", {"*", "x"}, NULL},
+	{" dp_clipped_rows dp_clipped_groups ", {"*"}, NULL},
+	{" dp_avg dp_variance dp_var_samp dp_var_pop dp_stddev dp_stddev_samp dp_stddev_pop ", {"x", "x, lower, upper"}, OF_NUMBERS},
+	{" dp_sum dp_clipped_totals ", {"x", "x, lower, upper", "x, lower, upper, total_lower, total_upper"}, OF_NUMBERS},
+	{" dp_median dp_min dp_max dp_clipped ", {"x", "x, lower, upper"}, OF_NUMBERS_AND_TIMES},
+	{" dp_quantile ", {"x, fraction", "x, fraction, lower, upper"}, OF_NUMBERS_AND_TIMES},
+	{" dp_histogram ", {"x, bins", "x, lower, upper, bins"}, OF_NUMBERS_AND_TIMES},
+	{" dp_covariance dp_covar_samp dp_covar_pop dp_correlation dp_regr_slope dp_regr_intercept ",
+	{"y, x", "y, x, y_lower, y_upper, x_lower, x_upper"}, "y and x are numbers"},
+	{" dp_mode dp_bounds ", {"x"}, NULL},
+	{" dp_noise_stddev dp_error_stddev dp_cut ", {"aggregate"}, "such as dp_count(*) for aggregate"},
+	{" dp_margin ", {"aggregate", "aggregate, confidence"}, "such as dp_count(*) for aggregate and 0.99 for confidence"},
+};
+
+/* Appends the forms of an aggregate and returns whether it is known. */
+static bool
+append_aggregate(StringInfo text, const char *name)
+{
+	const char *word = psprintf(" %s ", name);
+
+	for (int i = 0; i < lengthof(aggregate_forms); i++)
+	{
+		const AggregateForms *forms = &aggregate_forms[i];
+
+		if (strstr(forms->names, word) == NULL)
+			continue;
+		for (int j = 0; j < lengthof(forms->arguments) && forms->arguments[j] != NULL; j++)
+			appendStringInfo(text, "%s%s(%s)", j > 0 ? " or " : "", name, forms->arguments[j]);
+		if (forms->note != NULL)
+			appendStringInfo(text, "; %s", forms->note);
+		return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * Functions
+ * ------------------------------------------------------------------------
+ */
+
+/* Names the types that functions of the extension have; NULL: another, that is not told. */
+static const char *
+type_text(Oid type)
+{
+	switch (type)
+	{
+		case TEXTOID:
+			return "text";
+		case NAMEOID:
+			return "name";
+		case BOOLOID:
+			return "boolean";
+		case INT4OID:
+			return "integer";
+		case INT8OID:
+			return "bigint";
+		case NUMERICOID:
+			return "numeric";
+		case FLOAT8OID:
+			return "double precision";
+		case FLOAT8ARRAYOID:
+			return "double precision[]";
+		case TEXTARRAYOID:
+			return "text[]";
+		case DATEOID:
+			return "date";
+		case INTERVALOID:
+			return "interval";
+		case TIMESTAMPOID:
+			return "timestamp";
+		case TIMESTAMPTZOID:
+			return "timestamptz";
+		case REGCLASSOID:
+			return "regclass";
+		case REGPROCEDUREOID:
+			return "regprocedure";
+		case REGROLEOID:
+			return "regrole";
+		case ANYARRAYOID:
+			return "array, such as ARRAY['a', 'b']";
+		default:
+			return NULL;
+	}
+}
+
+static void
+append_argument(StringInfo text, int i, const char *name, Oid type, bool with_type)
+{
+	const char *type_name = with_type ? type_text(type) : NULL;
+
+	appendStringInfoString(text, i > 0 ? ", " : "");
+	appendStringInfoString(text, name && name[0] ? quote_identifier(name) : type_name ? "" : "value");
+	if (type_name != NULL)
+		appendStringInfo(text, "%s%s", name && name[0] ? " " : "", type_name);
+}
+
+/* Appends a function's form: its name, its arguments, and in brackets those that may be left out. */
+static void
+append_function(StringInfo text, HeapTuple tuple)
+{
+	Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
+	int			required = proc->pronargs - proc->pronargdefaults;
+	bool		no_names;
+	bool		no_modes;
+	Datum		names = SysCacheGetAttr(PROCNAMEARGSNSP, tuple, Anum_pg_proc_proargnames, &no_names);
+	Datum		modes = SysCacheGetAttr(PROCNAMEARGSNSP, tuple, Anum_pg_proc_proargmodes, &no_modes);
+	char	  **name = NULL;
+
+	if (!no_names && get_func_input_arg_names(names, no_modes ? (Datum) 0 : modes, &name) != proc->pronargs)
+		name = NULL;
+	appendStringInfo(text, "dp_cdp.%s(", NameStr(proc->proname));
+	for (int i = 0; i < proc->pronargs; i++)
+	{
+		if (i == required)
+			appendStringInfoString(text, i > 0 ? " [" : "[");
+		append_argument(text, i, name ? name[i] : NULL, proc->proargtypes.values[i],
+						i < required || proc->pronargdefaults <= MANY_OPTIONS);
+	}
+	appendStringInfoString(text, proc->pronargdefaults > 0 ? "])" : ")");
+}
+
+/* Appends the forms of the extension's functions of a name, and returns how many there are. */
+static int
+append_functions(StringInfo text, const char *name)
+{
+	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
+	Oid			schema = dp_internal_schema();
+	int			n = 0;
+
+	for (int i = 0; i < list->n_members; i++)
+	{
+		HeapTuple	tuple = &list->members[i]->tuple;
+
+		if (((Form_pg_proc) GETSTRUCT(tuple))->pronamespace != schema)
+			continue;
+		appendStringInfoString(text, n++ > 0 ? " or " : "");
+		append_function(text, tuple);
+	}
+	ReleaseSysCacheList(list);
+	return n;
+}
+
+/* ------------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_of_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/* Returns the function that a message names, whatever its language: the word before the first parenthesis. */
+static char *
+called_name(const char *message)
+{
+	const char *end = strchr(message, '(');
+	const char *begin = end;
+
+	while (begin != NULL && begin > message && is_of_name(begin[-1]))
+		begin--;
+	return begin == NULL || begin == end ? NULL : pnstrdup(begin, end - begin);
+}
+
+/* Returns what is right to write; NULL: the call is not of this extension's. */
+static const char *
+right_call(const char *message)
+{
+	char	   *called = called_name(message);
+	char	   *dot = called ? strrchr(called, '.') : NULL;
+	char	   *name = dot ? dot + 1 : called;
+	bool		in_schema = dot != NULL && strncmp(called, "dp_cdp.", strlen("dp_cdp.")) == 0;
+	StringInfoData text;
+
+	if (name == NULL)
+		return NULL;
+	initStringInfo(&text);
+	appendStringInfoString(&text, "write ");
+	if (strncmp(name, "dp_", strlen("dp_")) == 0 && append_aggregate(&text, name))
+		return text.data;
+	if ((dot == NULL || in_schema) && append_functions(&text, name) > 0)
+		return text.data;
+	if (in_schema && strcmp(dot, called + strlen("dp_cdp")) == 0 && GetConfigOption(called, true, false) != NULL)
+		return psprintf("%s is a setting: SET %s = ...", called, called);
+	return NULL;
+}
+
+static void
+complete_message(ErrorData *edata)
+{
+	const char *right = NULL;
+
+	if (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION || edata->sqlerrcode == ERRCODE_AMBIGUOUS_FUNCTION)
+		right = right_call(edata->message);
+	else if (debug_query_string != NULL && strstr(debug_query_string, "dp_cdp.set_keys") != NULL)
+		right = "give dp_cdp.set_keys an array of keys, such as ARRAY['a', 'b']";
+	if (right == NULL)
+		return;
+	edata->message = psprintf("%s; %s", edata->message, right);
+	edata->hint = NULL;
+}
+
+static void
+complete_error(ErrorData *edata)
+{
+	/* the parser's: of a call that nothing fits, or of a polymorphic argument that is only a literal */
+	if (edata->elevel == ERROR && edata->funcname != NULL && edata->message != NULL &&
+		((strcmp(edata->funcname, "ParseFuncOrColumn") == 0 &&
+		  (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION || edata->sqlerrcode == ERRCODE_AMBIGUOUS_FUNCTION)) ||
+		 (strcmp(edata->funcname, "enforce_generic_type_consistency") == 0 &&
+		  edata->sqlerrcode == ERRCODE_DATATYPE_MISMATCH)) &&
+		MyBackendType == B_BACKEND && IsTransactionState() && dp_extension_installed())
+	{
+		MemoryContext old = MemoryContextSwitchTo(edata->assoc_context);
+
+		complete_message(edata);
+		MemoryContextSwitchTo(old);
+	}
+	if (prev_emit_log)
+		prev_emit_log(edata);
+}
+
+void
+dp_call_forms_init(void)
+{
+	prev_emit_log = emit_log_hook;
+	emit_log_hook = complete_error;
+}
