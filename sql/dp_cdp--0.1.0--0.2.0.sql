@@ -178,44 +178,92 @@ DROP FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, in
 
 -- What a budget or cap allows.
 CREATE TYPE dp_cdp.granted AS (
+	dataset			text,
+	role_name		text,
 	rho				numeric,
 	epsilon			float8,
 	delta			float8,
 	best_guess		float8,
 	aggregates		numeric,
+	report_delta	float8,
 	key_delta		float8,
 	key_selections	numeric
 );
+
+-- How a table is protected, and what is declared of a column.
+CREATE TYPE dp_cdp.table_policy AS (
+	dataset			text,
+	"table"			regclass,
+	unit			name,
+	through			text,
+	block			name,
+	bounds			name[],
+	keys			name[],
+	readers			text,
+	problem			text
+);
+CREATE TYPE dp_cdp.column_policy AS (
+	dataset			text,
+	"table"			regclass,
+	"column"		name,
+	lower			text,
+	upper			text,
+	total_lower		numeric,
+	total_upper		numeric,
+	keys			int
+);
+
+-- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
+CREATE TYPE dp_cdp.kilobytes;
+CREATE FUNCTION dp_cdp.kilobytes_in(cstring) RETURNS dp_cdp.kilobytes
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
+CREATE FUNCTION dp_cdp.kilobytes_out(dp_cdp.kilobytes) RETURNS cstring
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
+CREATE TYPE dp_cdp.kilobytes (INPUT = dp_cdp.kilobytes_in, OUTPUT = dp_cdp.kilobytes_out, LIKE = integer);
+CREATE CAST (smallint AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+
 -- A function with another result is made anew; who may call it stays.
 DO $$
 DECLARE
-	form text := 'dp_cdp.set_budget(text, pg_catalog.regrole, float8, float8, float8, interval)';
 	held text := $q$SELECT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::pg_catalog.regrole::text END AS whom, x.is_grantable
 		FROM pg_catalog.pg_proc p
 			CROSS JOIN LATERAL pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) x
 		WHERE p.oid = $1::pg_catalog.regprocedure AND x.grantee <> p.proowner$q$;
+	f record;
 	g record;
-	grants text[] := '{}';
+	definition text;
+	grants text[];
 BEGIN
-	FOR g IN EXECUTE held USING form LOOP
-		grants := grants || pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', form, g.whom,
-			CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+	FOR f IN SELECT 'dp_cdp.' || x.form AS form, ' RETURNS dp_cdp.' || x.result AS result FROM (VALUES
+			('set_budget(text, pg_catalog.regrole, float8, float8, float8, interval)', 'granted'),
+			('drop_budget(text, pg_catalog.regrole)', 'granted'),
+			('reset_failures(text, pg_catalog.regrole)', 'granted'),
+			('unprotect_table(pg_catalog.regclass)', 'table_policy'),
+			('drop_bounds(pg_catalog.regclass, pg_catalog.name)', 'column_policy'),
+			('set_keys(pg_catalog.regclass, pg_catalog.name, pg_catalog.anyarray)', 'column_policy'),
+			('drop_keys(pg_catalog.regclass, pg_catalog.name)', 'column_policy')) AS x(form, result)
+	LOOP
+		grants := '{}';
+		FOR g IN EXECUTE held USING f.form LOOP
+			grants := grants || pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', f.form, g.whom,
+				CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+		END LOOP;
+		definition := pg_catalog.replace(pg_catalog.pg_get_functiondef(f.form::pg_catalog.regprocedure), E'\n RETURNS void\n', E'\n' || f.result || E'\n');
+		EXECUTE pg_catalog.format('DROP FUNCTION %s', f.form);
+		EXECUTE definition;
+		FOR g IN EXECUTE held USING f.form LOOP
+			EXECUTE pg_catalog.format('REVOKE EXECUTE ON FUNCTION %s FROM %s', f.form, g.whom);
+		END LOOP;
+		FOR i IN 1 .. pg_catalog.cardinality(grants) LOOP
+			EXECUTE grants[i];
+		END LOOP;
+		-- these are an administrator's, and not what the script gives (part 20)
+		DELETE FROM pg_catalog.pg_init_privs i
+			WHERE i.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND i.objoid = f.form::pg_catalog.regprocedure;
+		DELETE FROM pg_catalog.pg_shdepend d
+			WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = f.form::pg_catalog.regprocedure AND d.deptype = 'i';
 	END LOOP;
-	EXECUTE pg_catalog.format('DROP FUNCTION %s', form);
-	CREATE FUNCTION dp_cdp.set_budget(dataset text, role regrole, rho float8 DEFAULT NULL, epsilon float8 DEFAULT NULL,
-			delta float8 DEFAULT NULL, period interval DEFAULT NULL) RETURNS dp_cdp.granted
-		LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_budget';
-	FOR g IN EXECUTE held USING form LOOP
-		EXECUTE pg_catalog.format('REVOKE EXECUTE ON FUNCTION %s FROM %s', form, g.whom);
-	END LOOP;
-	FOR i IN 1 .. pg_catalog.cardinality(grants) LOOP
-		EXECUTE grants[i];
-	END LOOP;
-	-- these are an administrator's, and not what the script gives (part 20)
-	DELETE FROM pg_catalog.pg_init_privs i
-		WHERE i.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND i.objoid = form::pg_catalog.regprocedure;
-	DELETE FROM pg_catalog.pg_shdepend d
-		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = form::pg_catalog.regprocedure AND d.deptype = 'i';
 END;
 $$;
 
@@ -559,6 +607,8 @@ COMMENT ON FUNCTION dp_cdp.library_version() IS
 
 COMMENT ON TYPE dp_cdp.granted IS
 	'what a budget, or a dataset''s cap, allows in all, whatever of it is spent: what set_budget, create_dataset and alter_dataset return';
+COMMENT ON COLUMN dp_cdp.granted.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.granted.role_name IS 'name of the role that has the budget; NULL: this is the dataset''s cap';
 COMMENT ON COLUMN dp_cdp.granted.rho IS
 	'the limit; Infinity: the dataset has no cap';
 COMMENT ON COLUMN dp_cdp.granted.epsilon IS
@@ -569,10 +619,38 @@ COMMENT ON COLUMN dp_cdp.granted.best_guess IS
 	'how often the best guesser is right, once all is spent: he knows everything but whether one person is in the data, which is as likely as not; 0.5: he learns nothing, 1: he may know; Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
 COMMENT ON COLUMN dp_cdp.granted.aggregates IS
 	'how many aggregates rho pays for at the price of the setting dp_cdp.rho, or without it the dataset''s default_rho';
+COMMENT ON COLUMN dp_cdp.granted.report_delta IS
+	'the part of delta at which epsilon holds; key_delta is the other part';
 COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
+
+COMMENT ON TYPE dp_cdp.table_policy IS
+	'how a table is protected now; protect_table, unprotect_table and replace_table return it';
+COMMENT ON COLUMN dp_cdp.table_policy.dataset IS 'name of the dataset; NULL: the table is not protected';
+COMMENT ON COLUMN dp_cdp.table_policy."table" IS 'the table';
+COMMENT ON COLUMN dp_cdp.table_policy.unit IS 'column that names the person; NULL: see through';
+COMMENT ON COLUMN dp_cdp.table_policy.through IS
+	'columns of the foreign key that leads to the person; NULL with unit NULL: each row is a person';
+COMMENT ON COLUMN dp_cdp.table_policy.block IS 'column that says in which block of time a row is; NULL: rows are in none';
+COMMENT ON COLUMN dp_cdp.table_policy.bounds IS 'columns that have declared bounds';
+COMMENT ON COLUMN dp_cdp.table_policy.keys IS 'columns that have keys by set_keys';
+COMMENT ON COLUMN dp_cdp.table_policy.readers IS
+	'roles beside the owner that hold SELECT: plain SQL shows them the rows that row-level security leaves them';
+COMMENT ON COLUMN dp_cdp.table_policy.problem IS
+	'why nothing is released from the table; NULL: nothing is wrong with its foreign key';
+
+COMMENT ON TYPE dp_cdp.column_policy IS
+	'bounds and keys that a column has now; set_bounds, drop_bounds, set_keys and drop_keys return it';
+COMMENT ON COLUMN dp_cdp.column_policy.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.column_policy."table" IS 'the table';
+COMMENT ON COLUMN dp_cdp.column_policy."column" IS 'the column';
+COMMENT ON COLUMN dp_cdp.column_policy.lower IS 'lower bound of a row''s value; NULL: none is declared';
+COMMENT ON COLUMN dp_cdp.column_policy.upper IS 'upper bound of a row''s value; NULL: none is declared';
+COMMENT ON COLUMN dp_cdp.column_policy.total_lower IS 'lower limit of a person''s total in a group; NULL: it follows from the bounds';
+COMMENT ON COLUMN dp_cdp.column_policy.total_upper IS 'upper limit of a person''s total in a group; NULL: it follows from the bounds';
+COMMENT ON COLUMN dp_cdp.column_policy.keys IS 'how many keys set_keys has declared; NULL: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	name text,
@@ -587,7 +665,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
-	release_memory int DEFAULT NULL,
+	release_memory dp_cdp.kilobytes DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	dump_answers boolean DEFAULT NULL,
@@ -600,11 +678,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, or as epsilon and delta; defaults and limits for queries, neighbouring relation; returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -620,7 +698,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
-	release_memory int DEFAULT NULL,
+	release_memory dp_cdp.kilobytes DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	dump_answers boolean DEFAULT NULL,
@@ -632,7 +710,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
 	'changes settings of a dataset; NULL leaves one as it is, reset names those that get their defaults again, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it, max_contribution removes max_groups and max_rows that are not set with it; returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
@@ -655,7 +733,7 @@ COMMENT ON FUNCTION dp_cdp.suggest_limits(regclass, float8) IS
 	'which max_contribution serves best a count of all rows of a table, and by each of its columns with declared keys; which share of contributions it cuts, by estimate, and the standard deviation of the count''s noise at default_rho; found privately, for rho of the dataset''s cap over all roles; for the dataset''s owner';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
-		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS void
+		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
 COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
@@ -674,54 +752,54 @@ CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
 COMMENT ON FUNCTION dp_cdp.block_problem(regclass) IS
 	'why rows of a protected table, or partition, could move to another block of time; NULL: they cannot, or are in no blocks';
 
-CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_unprotect_table';
 COMMENT ON FUNCTION dp_cdp.unprotect_table(regclass) IS
 	'removes the policy of a table: only who holds SELECT may read it then';
 
 CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric,
-		total_lower numeric DEFAULT NULL, total_upper numeric DEFAULT NULL) RETURNS void
+		total_lower numeric DEFAULT NULL, total_upper numeric DEFAULT NULL) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric, numeric, numeric) IS
 	'declares bounds of a column, to which each row''s value is clamped; total_lower and total_upper: what the values of a unit add up to in a group, NULL: max_rows times the bounds';
 
 -- numbers without quotes are numeric, literals in quotes text
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower text, upper text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower text, upper text) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, text, text) IS
 	'declares bounds of a column, written as values of its type: numbers, dates or timestamps';
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower date, upper date) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower date, upper date) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, date, date) IS
 	'declares bounds of a column of dates or timestamps';
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamp, upper timestamp) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamp, upper timestamp) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, timestamp, timestamp) IS
 	'declares bounds of a column of dates or timestamps';
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamptz, upper timestamptz) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamptz, upper timestamptz) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, timestamptz, timestamptz) IS
 	'declares bounds of a column of dates or timestamps';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_bounds';
 COMMENT ON FUNCTION dp_cdp.drop_bounds(regclass, name) IS
 	'removes the bounds of a column';
 
-CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys anyarray) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys anyarray) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_keys';
 COMMENT ON FUNCTION dp_cdp.set_keys(regclass, name, anyarray) IS
 	'declares which keys a GROUP BY of this column releases, whether rows have them or not; a NULL among them is the NULL group';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_keys';
 COMMENT ON FUNCTION dp_cdp.drop_keys(regclass, name) IS
@@ -758,19 +836,19 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 COMMENT ON FUNCTION dp_cdp.set_budget(text, regrole, float8, float8, float8, interval) IS
 	'gives a role a budget, or changes it and keeps what is spent: rho, or (epsilon, delta); renewed each period; returns what it allows';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_budget';
 COMMENT ON FUNCTION dp_cdp.drop_budget(text, regrole) IS
 	'takes a role''s budget away';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_missing_budget(dataset text, role_name text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_missing_budget(dataset text, role_name text) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_missing_budget';
 COMMENT ON FUNCTION dp_cdp.drop_missing_budget(text, text) IS
 	'takes the budget of a role away that does not exist any more';
 
-CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_reset_failures';
 COMMENT ON FUNCTION dp_cdp.reset_failures(text, regrole) IS
@@ -4273,7 +4351,7 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_n
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
-CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_replace_table';
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS

@@ -99,7 +99,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	}
 	dp_end_portable_text(level);
 	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
 }
 
 /* drop_keys("table", "column") */
@@ -124,7 +124,7 @@ dp_drop_keys(PG_FUNCTION_ARGS)
 						get_attname(relid, attnum, false), get_rel_name(relid))));
 	label->has_keys = false;
 	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
 }
 
 /*

@@ -25,7 +25,6 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -178,25 +177,8 @@ dp_admin_column_label(Oid relid, AttrNumber attnum)
 void
 dp_admin_report_readers(Oid relid)
 {
-	Oid			types[] = {OIDARRAYOID};
-	Datum		values[1];
-	List	   *relids = find_all_inheritors(relid, NoLock, NULL);
-	Datum	   *elements = palloc(list_length(relids) * sizeof(Datum));
-	ListCell   *lc;
-	int			n = 0;
-	char	   *readers;
+	char	   *readers = dp_admin_readers(relid);
 
-	foreach(lc, relids)
-		elements[n++] = ObjectIdGetDatum(lfirst_oid(lc));
-	values[0] = PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	dp_admin_execute("SELECT string_agg(DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC'"
-					 " ELSE grantee::regrole::text END, ', ')"
-					 " FROM (SELECT relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
-					 " UNION ALL SELECT relowner, (aclexplode(attacl)).* FROM pg_attribute"
-					 " JOIN pg_class c ON c.oid = attrelid WHERE attrelid = ANY ($1)) a"
-					 " WHERE privilege_type = 'SELECT' AND grantee <> relowner",
-					 1, types, values, NULL, false);
-	readers = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (readers != NULL)
 		ereport(NOTICE,
 				(errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
@@ -502,7 +484,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_admin_report_readers(relid);
 	dp_admin_end(&context);
 	relabel_workers(relid, NIL);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, relid));
 }
 
 /* Warns of those who read rows of a table now that its policy is gone: views, too, show them again. */
@@ -581,7 +563,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	relabel_workers(relid, labels);
 	report_opened(relid);
 	report_children(relid, children);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, relid));
 }
 
 /*
