@@ -87,18 +87,18 @@ BEGIN
 		RETURN;
 	END IF;
 	-- by the equality of GROUP BY
-	EXECUTE format('SELECT coalesce(sum(g.rows) FILTER (WHERE g.key IS NULL AND NOT g.declared), 0)::bigint AS nulls,'
+	EXECUTE format('SELECT coalesce(sum(g.rows) FILTER (WHERE g.key IS NULL), 0)::bigint AS nulls,'
 		' coalesce(sum(g.rows) FILTER (WHERE g.key IS NOT NULL AND NOT g.declared), 0)::bigint AS others,'
-		' count(*) FILTER (WHERE g.rows = 0) AS missing,'
-		' array_to_string((array_agg(g.key::text ORDER BY g.key::text) FILTER (WHERE g.rows = 0))[1:5], '', '', ''NULL'') AS names'
+		' count(*) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL) AS missing,'
+		' array_to_string((array_agg(g.key::text ORDER BY g.key::text) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL))[1:5], '', '') AS names'
 		' FROM (SELECT k.key, sum(k.rows) AS rows, bool_or(k.declared) AS declared'
 		' FROM (SELECT %s AS key, count(*) AS rows, false AS declared FROM %s GROUP BY 1 UNION ALL SELECT d.key::%s, 0, true FROM unnest($1) d(key)) k'
 		' GROUP BY k.key) g', value, its_rows, type)
 		INTO n USING dp_cdp.declared_keys(check_column."table", check_column."column");
 	missing := n.names || CASE WHEN n.missing > 5 THEN ', ...' ELSE '' END;
-	RETURN QUERY SELECT 'warning', format('%s rows have NULL here, which is no declared key: they are in no group', n.nulls), n.nulls,
-			format('ALTER TABLE %s ALTER %I SET NOT NULL once they have a value, or add NULL to dp_cdp.set_keys(%s, ...)',
-				check_column."table", check_column."column", them) WHERE n.nulls > 0
+	RETURN QUERY SELECT 'info', format('%s rows have NULL here', n.nulls), n.nulls,
+			format('ALTER TABLE %s ALTER %I SET NOT NULL once they have a value, where NULL is to be no group',
+				check_column."table", check_column."column") WHERE n.nulls > 0
 		UNION ALL SELECT 'warning', format('%s rows have a value that is no declared key: they are in no group', n.others), n.others,
 			format('SELECT dp_cdp.set_keys(%s, ...), with all keys that are publicly known', them) WHERE n.others > 0
 		UNION ALL SELECT 'info', format('%s declared keys have no row: their groups are noise around 0: %s', n.missing, missing), n.missing,
