@@ -178,44 +178,92 @@ DROP FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, in
 
 -- What a budget or cap allows.
 CREATE TYPE dp_cdp.granted AS (
+	dataset			text,
+	role_name		text,
 	rho				numeric,
 	epsilon			float8,
 	delta			float8,
 	best_guess		float8,
 	aggregates		numeric,
+	report_delta	float8,
 	key_delta		float8,
 	key_selections	numeric
 );
+
+-- How a table is protected, and what is declared of a column.
+CREATE TYPE dp_cdp.table_policy AS (
+	dataset			text,
+	"table"			regclass,
+	unit			name,
+	through			text,
+	block			name,
+	bounds			name[],
+	keys			name[],
+	readers			text,
+	problem			text
+);
+CREATE TYPE dp_cdp.column_policy AS (
+	dataset			text,
+	"table"			regclass,
+	"column"		name,
+	lower			text,
+	upper			text,
+	total_lower		numeric,
+	total_upper		numeric,
+	keys			int
+);
+
+-- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
+CREATE TYPE dp_cdp.kilobytes;
+CREATE FUNCTION dp_cdp.kilobytes_in(cstring) RETURNS dp_cdp.kilobytes
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
+CREATE FUNCTION dp_cdp.kilobytes_out(dp_cdp.kilobytes) RETURNS cstring
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
+CREATE TYPE dp_cdp.kilobytes (INPUT = dp_cdp.kilobytes_in, OUTPUT = dp_cdp.kilobytes_out, LIKE = integer);
+CREATE CAST (smallint AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+
 -- A function with another result is made anew; who may call it stays.
 DO $$
 DECLARE
-	form text := 'dp_cdp.set_budget(text, pg_catalog.regrole, float8, float8, float8, interval)';
 	held text := $q$SELECT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::pg_catalog.regrole::text END AS whom, x.is_grantable
 		FROM pg_catalog.pg_proc p
 			CROSS JOIN LATERAL pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) x
 		WHERE p.oid = $1::pg_catalog.regprocedure AND x.grantee <> p.proowner$q$;
+	f record;
 	g record;
-	grants text[] := '{}';
+	definition text;
+	grants text[];
 BEGIN
-	FOR g IN EXECUTE held USING form LOOP
-		grants := grants || pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', form, g.whom,
-			CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+	FOR f IN SELECT 'dp_cdp.' || x.form AS form, ' RETURNS dp_cdp.' || x.result AS result FROM (VALUES
+			('set_budget(text, pg_catalog.regrole, float8, float8, float8, interval)', 'granted'),
+			('drop_budget(text, pg_catalog.regrole)', 'granted'),
+			('reset_failures(text, pg_catalog.regrole)', 'granted'),
+			('unprotect_table(pg_catalog.regclass)', 'table_policy'),
+			('drop_bounds(pg_catalog.regclass, pg_catalog.name)', 'column_policy'),
+			('set_keys(pg_catalog.regclass, pg_catalog.name, pg_catalog.anyarray)', 'column_policy'),
+			('drop_keys(pg_catalog.regclass, pg_catalog.name)', 'column_policy')) AS x(form, result)
+	LOOP
+		grants := '{}';
+		FOR g IN EXECUTE held USING f.form LOOP
+			grants := grants || pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', f.form, g.whom,
+				CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+		END LOOP;
+		definition := pg_catalog.replace(pg_catalog.pg_get_functiondef(f.form::pg_catalog.regprocedure), E'\n RETURNS void\n', E'\n' || f.result || E'\n');
+		EXECUTE pg_catalog.format('DROP FUNCTION %s', f.form);
+		EXECUTE definition;
+		FOR g IN EXECUTE held USING f.form LOOP
+			EXECUTE pg_catalog.format('REVOKE EXECUTE ON FUNCTION %s FROM %s', f.form, g.whom);
+		END LOOP;
+		FOR i IN 1 .. pg_catalog.cardinality(grants) LOOP
+			EXECUTE grants[i];
+		END LOOP;
+		-- these are an administrator's, and not what the script gives (part 20)
+		DELETE FROM pg_catalog.pg_init_privs i
+			WHERE i.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND i.objoid = f.form::pg_catalog.regprocedure;
+		DELETE FROM pg_catalog.pg_shdepend d
+			WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = f.form::pg_catalog.regprocedure AND d.deptype = 'i';
 	END LOOP;
-	EXECUTE pg_catalog.format('DROP FUNCTION %s', form);
-	CREATE FUNCTION dp_cdp.set_budget(dataset text, role regrole, rho float8 DEFAULT NULL, epsilon float8 DEFAULT NULL,
-			delta float8 DEFAULT NULL, period interval DEFAULT NULL) RETURNS dp_cdp.granted
-		LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_budget';
-	FOR g IN EXECUTE held USING form LOOP
-		EXECUTE pg_catalog.format('REVOKE EXECUTE ON FUNCTION %s FROM %s', form, g.whom);
-	END LOOP;
-	FOR i IN 1 .. pg_catalog.cardinality(grants) LOOP
-		EXECUTE grants[i];
-	END LOOP;
-	-- these are an administrator's, and not what the script gives (part 20)
-	DELETE FROM pg_catalog.pg_init_privs i
-		WHERE i.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND i.objoid = form::pg_catalog.regprocedure;
-	DELETE FROM pg_catalog.pg_shdepend d
-		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = form::pg_catalog.regprocedure AND d.deptype = 'i';
 END;
 $$;
 
@@ -957,7 +1005,9 @@ COMMENT ON FUNCTION dp_cdp.library_version() IS
 -- the caller owns the dataset (and, to protect a table, the table).
 
 COMMENT ON TYPE dp_cdp.granted IS
-	'row that set_budget, create_dataset and alter_dataset return. It tells what a budget, or a dataset''s cap, allows in all, however much of it is spent';
+	'row that functions on budgets and datasets return. It tells what a budget, or a dataset''s cap, allows in all, however much of it is spent';
+COMMENT ON COLUMN dp_cdp.granted.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.granted.role_name IS 'name of the role that has the budget. NULL: this is the dataset''s cap';
 COMMENT ON COLUMN dp_cdp.granted.rho IS
 	'the limit; Infinity: the dataset has no cap';
 COMMENT ON COLUMN dp_cdp.granted.epsilon IS
@@ -968,10 +1018,38 @@ COMMENT ON COLUMN dp_cdp.granted.best_guess IS
 	'how often the best guesser is right, once all is spent. He knows everything but whether one person is in the data, which is as likely as not. At 0.5 he learns nothing, at 1 he may know. It is Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
 COMMENT ON COLUMN dp_cdp.granted.aggregates IS
 	'how many aggregates rho pays for, at the price of the setting dp_cdp.rho, else of the dataset''s default_rho';
+COMMENT ON COLUMN dp_cdp.granted.report_delta IS
+	'the part of delta at which epsilon holds; key_delta is the other part';
 COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
+
+COMMENT ON TYPE dp_cdp.table_policy IS
+	'how a table is protected now; protect_table, unprotect_table and replace_table return it';
+COMMENT ON COLUMN dp_cdp.table_policy.dataset IS 'name of the dataset; NULL: the table is not protected';
+COMMENT ON COLUMN dp_cdp.table_policy."table" IS 'the table';
+COMMENT ON COLUMN dp_cdp.table_policy.unit IS 'column that names the person; NULL: see through';
+COMMENT ON COLUMN dp_cdp.table_policy.through IS
+	'columns of the foreign key that leads to the person; NULL with unit NULL: each row is a person';
+COMMENT ON COLUMN dp_cdp.table_policy.block IS 'column that says in which block of time a row is; NULL: rows are in none';
+COMMENT ON COLUMN dp_cdp.table_policy.bounds IS 'columns that have declared bounds';
+COMMENT ON COLUMN dp_cdp.table_policy.keys IS 'columns that have keys by set_keys';
+COMMENT ON COLUMN dp_cdp.table_policy.readers IS
+	'roles beside the owner that hold SELECT: plain SQL shows them the rows that row-level security leaves them';
+COMMENT ON COLUMN dp_cdp.table_policy.problem IS
+	'why nothing is released from the table; NULL: nothing is wrong with its foreign key';
+
+COMMENT ON TYPE dp_cdp.column_policy IS
+	'bounds and keys that a column has now; set_bounds, drop_bounds, set_keys and drop_keys return it';
+COMMENT ON COLUMN dp_cdp.column_policy.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.column_policy."table" IS 'the table';
+COMMENT ON COLUMN dp_cdp.column_policy."column" IS 'the column';
+COMMENT ON COLUMN dp_cdp.column_policy.lower IS 'lower bound of a row''s value; NULL: none is declared';
+COMMENT ON COLUMN dp_cdp.column_policy.upper IS 'upper bound of a row''s value; NULL: none is declared';
+COMMENT ON COLUMN dp_cdp.column_policy.total_lower IS 'lower limit of a person''s total in a group; NULL: it follows from the bounds';
+COMMENT ON COLUMN dp_cdp.column_policy.total_upper IS 'upper limit of a person''s total in a group; NULL: it follows from the bounds';
+COMMENT ON COLUMN dp_cdp.column_policy.keys IS 'how many keys set_keys has declared; NULL: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	name text,
@@ -986,7 +1064,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
-	release_memory int DEFAULT NULL,
+	release_memory dp_cdp.kilobytes DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -999,11 +1077,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -1019,7 +1097,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
-	release_memory int DEFAULT NULL,
+	release_memory dp_cdp.kilobytes DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -1031,7 +1109,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
@@ -1054,7 +1132,7 @@ COMMENT ON FUNCTION dp_cdp.suggest_limits(regclass, float8) IS
 	'finds, for the owner of the dataset, which max_contribution serves best. The first row is for a count of all rows, the others are for counts by each column with declared keys. Each tells, by estimate, which share of contributions is cut, and the standard deviation of the count''s noise at default_rho. The answers are private, and the dataset''s cap over all roles pays rho for them';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
-		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS void
+		block name DEFAULT NULL, every interval DEFAULT NULL, each_row boolean DEFAULT false) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
 COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
@@ -1073,54 +1151,54 @@ CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
 COMMENT ON FUNCTION dp_cdp.block_problem(regclass) IS
 	'why rows of a protected table, or partition, could move to another block of time. NULL: they cannot, or are in no blocks';
 
-CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_unprotect_table';
 COMMENT ON FUNCTION dp_cdp.unprotect_table(regclass) IS
 	'removes the policy of a table: only who holds SELECT may read it then';
 
 CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric,
-		total_lower numeric DEFAULT NULL, total_upper numeric DEFAULT NULL) RETURNS void
+		total_lower numeric DEFAULT NULL, total_upper numeric DEFAULT NULL) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric, numeric, numeric) IS
 	'declares bounds of a column, to which each row''s value is clamped. A unit''s total in a group is clamped to total_lower .. total_upper. NULL: max_rows times the bounds';
 
 -- numbers without quotes are numeric, literals in quotes text
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower text, upper text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower text, upper text) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, text, text) IS
 	'declares bounds of a column, written as values of its type: numbers, dates or timestamps';
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower date, upper date) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower date, upper date) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, date, date) IS
 	'declares bounds of a column of dates or timestamps';
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamp, upper timestamp) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamp, upper timestamp) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, timestamp, timestamp) IS
 	'declares bounds of a column of dates or timestamps';
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamptz, upper timestamptz) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamptz, upper timestamptz) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, timestamptz, timestamptz) IS
 	'declares bounds of a column of dates or timestamps';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_bounds';
 COMMENT ON FUNCTION dp_cdp.drop_bounds(regclass, name) IS
 	'removes the bounds of a column';
 
-CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys anyarray) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys anyarray) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_keys';
 COMMENT ON FUNCTION dp_cdp.set_keys(regclass, name, anyarray) IS
 	'declares which keys a GROUP BY of this column releases, whether rows have them or not. NULL is one more where the column can be NULL';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS dp_cdp.column_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_keys';
 COMMENT ON FUNCTION dp_cdp.drop_keys(regclass, name) IS
@@ -1157,19 +1235,19 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 COMMENT ON FUNCTION dp_cdp.set_budget(text, regrole, float8, float8, float8, interval) IS
 	'gives a role a budget, or changes it and keeps what is spent. A budget is a rho, or (epsilon, delta), and is renewed each period. The function returns what it allows';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_budget';
 COMMENT ON FUNCTION dp_cdp.drop_budget(text, regrole) IS
 	'takes a role''s budget away';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_missing_budget(dataset text, role_name text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_missing_budget(dataset text, role_name text) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_missing_budget';
 COMMENT ON FUNCTION dp_cdp.drop_missing_budget(text, text) IS
 	'takes the budget of a role away that does not exist any more';
 
-CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_reset_failures';
 COMMENT ON FUNCTION dp_cdp.reset_failures(text, regrole) IS
@@ -2005,6 +2083,163 @@ COMMENT ON COLUMN dp_cdp.protected.through IS 'columns of the foreign key that l
 COMMENT ON COLUMN dp_cdp.protected.block IS 'column that says in which block of time a row is';
 
 GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.settings, dp_cdp.protected, dp_cdp.blocks TO PUBLIC;
+
+-- =========================================================================
+-- 9. Whether the rows are as the policy says, for owners who may read them
+-- =========================================================================
+
+-- Everything here runs in plain SQL with the privileges of who calls, and is told
+-- to nobody else.  dp_cdp.may_read() comes first: a role that may not read a table
+-- would be given a private answer instead, and pay for it.
+
+CREATE OR REPLACE FUNCTION dp_cdp.may_read("table" regclass) RETURNS boolean
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_may_read_rows';
+
+-- The rows of a table as t0, joined along foreign keys with those that name the
+-- person; person is NULL where each row of the table is one.
+CREATE OR REPLACE FUNCTION dp_cdp.people_source("table" regclass, OUT source text, OUT person text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	at regclass := people_source."table";
+	policy record;
+	referenced regclass;
+	condition text;
+BEGIN
+	FOR step IN 0 .. 100 LOOP
+		IF NOT dp_cdp.may_read(at) THEN
+			RAISE EXCEPTION 'must be allowed to read the rows of table %, to check them: have SELECT on it granted', at
+				USING ERRCODE = 'insufficient_privilege';
+		END IF;
+		source := coalesce(source || format(' LEFT JOIN %s AS t%s ON %s', at, step, condition), format('%s AS t0', at));
+		-- a partition has the policy of the table that it is one of
+		SELECT p.unit, p.through INTO policy FROM dp_cdp.protected p
+			WHERE p."table" = at OR p."table" IN (SELECT a.relid FROM pg_partition_ancestors(at) a(relid));
+		IF policy.unit IS NOT NULL THEN
+			person := format('t%s.%I', step, policy.unit);
+		ELSIF policy.through IS NULL AND step > 0 THEN
+			person := format('(t%s.tableoid, t%1$s.ctid)', step);
+		END IF;
+		EXIT WHEN policy.unit IS NOT NULL OR policy.through IS NULL;
+		SELECT f.confrelid::regclass, string_agg(format('t%s.%I OPERATOR(%I.%s) t%s.%I',
+				step + 1, r.attname, n.nspname, o.oprname, step, a.attname), ' AND ') INTO referenced, condition
+			FROM pg_constraint f CROSS JOIN LATERAL unnest(f.conkey, f.confkey, f.conpfeqop) c(here, there, operator)
+				JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.here
+				JOIN pg_attribute r ON r.attrelid = f.confrelid AND r.attnum = c.there
+				JOIN pg_operator o ON o.oid = c.operator JOIN pg_namespace n ON n.oid = o.oprnamespace
+			WHERE f.contype = 'f' AND f.conrelid = at AND f.convalidated
+			GROUP BY f.oid, f.confrelid
+			HAVING string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) = policy.through
+			ORDER BY f.oid LIMIT 1;
+		-- check_setup() says what has become of the key
+		EXIT WHEN referenced IS NULL;
+		at := referenced;
+	END LOOP;
+END $$;
+
+-- What is declared of a column beside what its rows have.
+CREATE OR REPLACE FUNCTION dp_cdp.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
+	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
+	AS $$
+#variable_conflict use_column
+DECLARE
+	value text := format('t0.%I', check_column."column");
+	its_rows text := format('%s AS t0', check_column."table");
+	type text := (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
+		WHERE a.attrelid = check_column."table" AND a.attname = check_column."column");
+	bound text := CASE jsonb_typeof(declared -> 'lower') WHEN 'number' THEN 'numeric' ELSE type END;
+	them text := format('%L, %L', check_column."table", check_column."column");
+	missing text;
+	n record;
+BEGIN
+	IF declared ? 'lower' THEN
+		EXECUTE format('SELECT count(*) FILTER (WHERE %1$s < $1::%2$s OR %1$s > $2::%2$s) AS outside, count(%1$s) AS whole FROM %3$s',
+			value, bound, its_rows) INTO n USING declared ->> 'lower', declared ->> 'upper';
+		RETURN QUERY SELECT 'warning', format('%s of %s values are outside of the bounds %s and %s, and count as the nearer one', n.outside, n.whole,
+				declared ->> 'lower', declared ->> 'upper'), n.outside,
+			format('SELECT dp_cdp.set_bounds(%s, lower, upper), with bounds that are publicly plausible', them) WHERE n.outside > 0;
+	END IF;
+	IF declared ? 'total_lower' AND person IS NOT NULL THEN
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.total < $1 OR p.total > $2) AS outside, count(*) AS whole'
+			' FROM (SELECT sum(least(greatest(%s::numeric, $3), $4)) AS total FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', value, source, person)
+			INTO n USING (declared ->> 'total_lower')::numeric, (declared ->> 'total_upper')::numeric, (declared ->> 'lower')::numeric, (declared ->> 'upper')::numeric;
+		RETURN QUERY SELECT 'warning', format('the values of %s of %s people add up to less than %s or more than %s, and are cut to that',
+				n.outside, n.whole, declared ->> 'total_lower', declared ->> 'total_upper'), n.outside,
+			format('SELECT dp_cdp.set_bounds(%s, %s, %s, total_lower, total_upper), with totals that are publicly plausible',
+				them, declared ->> 'lower', declared ->> 'upper') WHERE n.outside > 0;
+	END IF;
+	IF NOT declared ? 'keys' THEN
+		RETURN;
+	END IF;
+	-- by the equality of GROUP BY
+	EXECUTE format('SELECT coalesce(sum(g.rows) FILTER (WHERE g.key IS NULL), 0)::bigint AS nulls,'
+		' coalesce(sum(g.rows) FILTER (WHERE g.key IS NOT NULL AND NOT g.declared), 0)::bigint AS others,'
+		' count(*) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL) AS missing,'
+		' array_to_string((array_agg(g.key::text ORDER BY g.key::text) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL))[1:5], '', '') AS names'
+		' FROM (SELECT k.key, sum(k.rows) AS rows, bool_or(k.declared) AS declared'
+		' FROM (SELECT %s AS key, count(*) AS rows, false AS declared FROM %s GROUP BY 1 UNION ALL SELECT d.key::%s, 0, true FROM unnest($1) d(key)) k'
+		' GROUP BY k.key) g', value, its_rows, type)
+		INTO n USING dp_cdp.declared_keys(check_column."table", check_column."column");
+	missing := n.names || CASE WHEN n.missing > 5 THEN ', ...' ELSE '' END;
+	RETURN QUERY SELECT 'info', format('%s rows have NULL here', n.nulls), n.nulls,
+			format('ALTER TABLE %s ALTER %I SET NOT NULL once they have a value, where NULL is to be no group',
+				check_column."table", check_column."column") WHERE n.nulls > 0
+		UNION ALL SELECT 'warning', format('%s rows have a value that is no declared key: they are in no group', n.others), n.others,
+			format('SELECT dp_cdp.set_keys(%s, ...), with all keys that are publicly known', them) WHERE n.others > 0
+		UNION ALL SELECT 'info', format('%s declared keys have no row: their groups are noise around 0: %s', n.missing, missing), n.missing,
+			'none is needed; leave them out of the keys where everybody knows that they have no row' WHERE n.missing > 0;
+	IF most_groups IS NOT NULL AND person IS NOT NULL THEN
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'
+			' FROM (SELECT count(DISTINCT %s) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', value, source, person)
+			INTO n USING most_groups;
+		RETURN QUERY SELECT 'warning', format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
+			n.above, 'dp_cdp.alter_dataset(..., max_groups => ...), or a max_contribution instead' WHERE n.above > 0;
+	END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_data(dataset text)
+	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	asked text := check_data.dataset;
+	cap record;
+	t record;
+	rows_of record;
+	most numeric;
+	n record;
+BEGIN
+	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap FROM dp_cdp.datasets d WHERE d.dataset = asked;
+	IF cap.dataset IS NULL THEN
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
+	ELSIF NOT coalesce(cap.own, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user)) THEN
+		RAISE EXCEPTION 'must be owner of dataset "%" to check its data', asked USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
+
+	FOR t IN SELECT p."table", p.columns FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
+		rows_of := dp_cdp.people_source(t."table");
+		IF rows_of.person IS NOT NULL THEN
+			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %s IS NULL', rows_of.source, rows_of.person) INTO n;
+			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name, format('%s rows belong to nobody, and count in no answer', n.rows), n.rows,
+				'give each row its person, and declare the column NOT NULL' WHERE n.rows > 0;
+			EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole'
+				' FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p', rows_of.source, rows_of.person) INTO n USING most;
+			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name,
+				CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+					ELSE format('%s of %s people have more than %s rows (max_rows): of one group, so many count', n.above, n.whole, most) END,
+				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0;
+		END IF;
+		RETURN QUERY SELECT f.severity, t."table"::text, a.attname, f.finding, f.number, f.remedy
+			FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
+				CROSS JOIN LATERAL dp_cdp.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
+			ORDER BY a.attnum;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION dp_cdp.check_data(text) IS
+	'where rows are not as the policy of a dataset says: rows of nobody, values out of bounds, undeclared keys, people above limits. For the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
 
 -- =========================================================================
 -- 9. Hardening and check_setup
@@ -4309,136 +4544,6 @@ COMMENT ON FUNCTION dp_cdp.report_findings(jsonb) IS
 	'for dp_cdp.report: findings of check_setup()';
 
 -- -------------------------------------------------------------------------
--- What is promised: a page that a review board signs
--- -------------------------------------------------------------------------
-
--- The two databases that are hard to tell apart.
-CREATE OR REPLACE FUNCTION dp_cdp.report_neighbors(r jsonb) RETURNS text
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-	SELECT CASE r ->> 'neighbors'
-		WHEN 'replace_one' THEN format('two databases in which all rows of one person%s are those of one or of another person', b.blocks)
-		ELSE format('two databases of which one lacks all rows of one person%s', b.blocks) END
-	FROM (SELECT coalesce(' in one block of ' || (r ->> 'block_every'), '') AS blocks) b
-$$;
-COMMENT ON FUNCTION dp_cdp.report_neighbors(jsonb) IS
-	'for dp_cdp.report: neighbouring databases, in words';
-
-CREATE OR REPLACE FUNCTION dp_cdp.report_tables_of(r jsonb) RETURNS text
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-	SELECT CASE WHEN count(*) = 0 THEN '<p class="none">No table is protected: nothing is promised of any, and nothing is released.</p>'
-		ELSE '<div class="scroll" tabindex="0" role="region" aria-label="Protected tables"><table class="told"><thead><tr><th scope="col">Table</th>'
-			|| '<th scope="col">Whose rows these are</th><th scope="col">Owner</th></tr></thead><tbody>'
-			|| string_agg(format('<tr><th scope="row">%s</th><td>%s</td><td>%s</td></tr>', dp_cdp.report_name(t ->> 'table'),
-				CASE WHEN t ->> 'unit' IS NOT NULL THEN format('The person whom column %s names', dp_cdp.report_name(t ->> 'unit'))
-					WHEN t ->> 'through' IS NOT NULL THEN format('The person of the row of %s to which foreign key (%s) leads',
-						coalesce(dp_cdp.report_name(t ->> 'references'), '<i>an unknown table</i>'), dp_cdp.report_name(t ->> 'through'))
-					ELSE 'Each row is a person of its own: whoever has several has this promise for each row alone' END
-				|| CASE WHEN t ->> 'block' IS NULL THEN '' ELSE format('; its block of time is that of %s', dp_cdp.report_name(t ->> 'block')) END,
-				dp_cdp.report_name(t ->> 'owner')), '' ORDER BY x.n) || '</tbody></table></div>' END
-	FROM jsonb_array_elements(r -> 'protected') WITH ORDINALITY x(t, n)
-$$;
-COMMENT ON FUNCTION dp_cdp.report_tables_of(jsonb) IS
-	'for dp_cdp.report: protected tables, and whose rows they are';
-
--- The cap, and the largest budgets.
-CREATE OR REPLACE FUNCTION dp_cdp.report_limits(r jsonb) RETURNS text
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-	WITH limits AS (
-		SELECT 0::bigint AS place, 'All roles together, for ever: the lifetime cap' AS whom, r AS of WHERE r ->> 'rho_limit' IS NOT NULL
-		UNION ALL
-		SELECT row_number() OVER (ORDER BY (b ->> 'rho_limit')::numeric DESC, b ->> 'role'),
-			dp_cdp.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s', dp_cdp.report_text(b ->> 'period')) END, b
-		FROM jsonb_array_elements(r -> 'budgets') b
-	)
-	SELECT CASE WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">There is no lifetime cap: budgets alone bound what roles learn, and those that renew bound it within each period only.</p>' ELSE '' END
-		|| CASE WHEN count(*) = 0 THEN '<p class="none">No role has a budget.</p>' ELSE
-			'<div class="scroll" tabindex="0" role="region" aria-label="Cap and budgets"><table class="told"><thead><tr><th scope="col">Who</th>'
-			|| '<th scope="col" class="n">Rho</th><th scope="col" class="n">Epsilon</th><th scope="col" class="n">at delta</th><th scope="col" class="n">Best guess is right</th></tr></thead><tbody>'
-			|| string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
-				l.whom, dp_cdp.report_up((l.of ->> 'rho_limit')::numeric), dp_cdp.report_up((l.of ->> 'epsilon_limit')::numeric),
-				dp_cdp.report_up((l.of ->> 'report_delta')::numeric), dp_cdp.report_guess((l.of ->> 'best_guess')::numeric)), '' ORDER BY l.place)
-				FILTER (WHERE l.place <= 12)
-			|| '</tbody></table></div>'
-			|| CASE WHEN max(l.place) > 12 THEN format('<p class="note">%s have no larger rho than the last of these.</p>',
-				dp_cdp.report_plural(max(l.place) - 12, 'more budget', 'more budgets')) ELSE '' END END
-	FROM limits l
-$$;
-COMMENT ON FUNCTION dp_cdp.report_limits(jsonb) IS
-	'for dp_cdp.report: the cap and budgets as rho, epsilon and guess';
-
-CREATE OR REPLACE FUNCTION dp_cdp.report_contribution(r jsonb) RETURNS text
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-	SELECT '<ul class="plain">' || string_agg(format('<li>%s</li>', l.line), '' ORDER BY l.n) || '</ul>'
-	FROM (VALUES
-		(1, CASE WHEN r ->> 'max_contribution' = 'auto' THEN '<code>max_contribution</code>, found: each answer finds privately, within its price, how much of a person counts.'
-			WHEN r ->> 'max_contribution' IS NULL THEN '<code>max_contribution</code>, none: the two below limit a person alone.'
-			ELSE format('<code>max_contribution</code>, declared: a person counts in all groups together as much as %s rows in one.', dp_cdp.report_text(r ->> 'max_contribution')) END),
-		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5, where an answer needs one.'
-			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
-		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
-			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
-		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.')) l(n, line)
-$$;
-COMMENT ON FUNCTION dp_cdp.report_contribution(jsonb) IS
-	'for dp_cdp.report: how much of a person counts';
-
-CREATE OR REPLACE FUNCTION dp_cdp.report_checked(r jsonb) RETURNS text
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-	SELECT format('<p><code>check_setup()</code> has %s and %s. %s</p>', dp_cdp.report_plural(n.critical, 'critical finding', 'critical findings'),
-			dp_cdp.report_plural(n.warnings, 'warning', 'warnings'),
-			CASE WHEN n.critical > 0 THEN '<b>The promise does not hold until they are mended.</b>'
-				WHEN n.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.' ELSE 'The promise holds.' END)
-		|| CASE WHEN n.listed = '[]' THEN '' ELSE dp_cdp.report_findings_of(n.listed) END
-	FROM (SELECT count(*) FILTER (WHERE f ->> 'severity' = 'critical') AS critical, count(*) FILTER (WHERE f ->> 'severity' = 'warning') AS warnings,
-			coalesce(jsonb_agg(f - 'remedy' ORDER BY f ->> 'severity', x.n) FILTER (WHERE f ->> 'severity' IN ('critical', 'warning')), '[]') AS listed
-		FROM jsonb_array_elements(r -> 'findings') WITH ORDINALITY x(f, n)) n
-$$;
-COMMENT ON FUNCTION dp_cdp.report_checked(jsonb) IS
-	'for dp_cdp.report: critical findings and warnings';
-
-CREATE OR REPLACE FUNCTION dp_cdp.report_promise(r jsonb) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-DECLARE
-	replaced boolean := r ->> 'neighbors' = 'replace_one';
-	every text := dp_cdp.report_text(r ->> 'block_every');
-	guess text := dp_cdp.report_guess((r ->> 'best_guess')::numeric);
-	figure text := '';
-BEGIN
-	IF r ->> 'rho_limit' IS NOT NULL THEN
-		figure := '<figure>' || dp_cdp.report_bells((r ->> 'rho_limit')::numeric, guess,
-				CASE WHEN replaced THEN 'the one' ELSE 'without the person' END, CASE WHEN replaced THEN 'the other' ELSE 'with the person' END)
-			|| '<figcaption>All answers that the cap buys, seen as one number. Where the bells overlap, a guess can be wrong.</figcaption></figure>';
-	END IF;
-	RETURN '<section id="promise"><h2>What is promised</h2>'
-		|| format('<p>By all private answers, %s are hard to tell apart. ', dp_cdp.report_neighbors(r))
-		|| format('Take the best guesser: he knows %s, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
-			CASE WHEN replaced THEN 'everything but which of two persons is in the data'
-				WHEN every IS NOT NULL THEN 'everything but whether a person''s rows of one block are in the data' ELSE 'everything but whether one person is in the data' END)
-		|| CASE WHEN every IS NULL THEN '' ELSE format('<p class="warning">Caps and budgets hold for each block of time (%s) alone. Of somebody with rows in several blocks, up to as many times as much is known.</p>', every) END
-		|| '<h3>Protected tables</h3>' || dp_cdp.report_tables_of(r)
-		|| '<h3>Cap and budgets</h3>' || dp_cdp.report_limits(r)
-		|| '<div class="two"><div><h3>How well the cap hides a person</h3>' || coalesce(nullif(figure, ''), '<p class="none">There is no cap to draw.</p>')
-		|| '</div><div><h3>How much of a person counts</h3>' || dp_cdp.report_contribution(r) || '</div><div><h3>Not covered</h3><ul class="plain">'
-		|| '<li>Time: how long a query takes depends on rows. Each try has a price, and failures are counted.</li>'
-		|| '<li>Roles that put answers together: only the lifetime cap limits what they know.</li>'
-		|| '<li>Superusers, the operating system, backups, WAL and the server''s log: they show rows.</li>'
-		|| '<li>Copies, exports, and tables that are not listed above.</li>'
-		|| '<li>A person who goes by two names in the unit column: twice the loss.</li>'
-		|| '<li>Disks that are set back as a whole: old balances come back with them.</li></ul></div>'
-		|| '</div><h3>Setup</h3>' || dp_cdp.report_checked(r)
-		|| format('<h3>Owner of the dataset: %s. Read, and agreed to:</h3>', dp_cdp.report_name(r ->> 'owner'))
-		|| '<div class="sign"><p>Name</p><p>Date</p><p>Signature</p></div></section>';
-END $$;
-COMMENT ON FUNCTION dp_cdp.report_promise(jsonb) IS
-	'for dp_cdp.report: what is promised, as a page to be signed';
-
--- -------------------------------------------------------------------------
 -- The page
 -- -------------------------------------------------------------------------
 
@@ -4663,6 +4768,136 @@ COMMENT ON FUNCTION dp_cdp.certificate(text) IS
 	'page for the owner of a dataset that says what is promised, to be printed and signed. It is the first section of dp_cdp.report. Write it into a file with psql -AtXqc';
 
 -- =========================================================================
+-- 12. The report's page: what is promised, a page that a review board signs
+-- =========================================================================
+
+-- The two databases that are hard to tell apart.
+CREATE OR REPLACE FUNCTION dp_cdp.report_neighbors(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE r ->> 'neighbors'
+		WHEN 'replace_one' THEN format('two databases in which all rows of one person%s are those of one or of another person', b.blocks)
+		ELSE format('two databases of which one lacks all rows of one person%s', b.blocks) END
+	FROM (SELECT coalesce(' in one block of ' || (r ->> 'block_every'), '') AS blocks) b
+$$;
+COMMENT ON FUNCTION dp_cdp.report_neighbors(jsonb) IS
+	'for dp_cdp.report: neighbouring databases, in words';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_tables_of(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN count(*) = 0 THEN '<p class="none">No table is protected: nothing is promised of any, and nothing is released.</p>'
+		ELSE '<div class="scroll" tabindex="0" role="region" aria-label="Protected tables"><table class="told"><thead><tr><th scope="col">Table</th>'
+			|| '<th scope="col">Whose rows these are</th><th scope="col">Owner</th></tr></thead><tbody>'
+			|| string_agg(format('<tr><th scope="row">%s</th><td>%s</td><td>%s</td></tr>', dp_cdp.report_name(t ->> 'table'),
+				CASE WHEN t ->> 'unit' IS NOT NULL THEN format('The person whom column %s names', dp_cdp.report_name(t ->> 'unit'))
+					WHEN t ->> 'through' IS NOT NULL THEN format('The person of the row of %s to which foreign key (%s) leads',
+						coalesce(dp_cdp.report_name(t ->> 'references'), '<i>an unknown table</i>'), dp_cdp.report_name(t ->> 'through'))
+					ELSE 'Each row is a person of its own: whoever has several has this promise for each row alone' END
+				|| CASE WHEN t ->> 'block' IS NULL THEN '' ELSE format('; its block of time is that of %s', dp_cdp.report_name(t ->> 'block')) END,
+				dp_cdp.report_name(t ->> 'owner')), '' ORDER BY x.n) || '</tbody></table></div>' END
+	FROM jsonb_array_elements(r -> 'protected') WITH ORDINALITY x(t, n)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_tables_of(jsonb) IS
+	'for dp_cdp.report: protected tables, and whose rows they are';
+
+-- The cap, and the largest budgets.
+CREATE OR REPLACE FUNCTION dp_cdp.report_limits(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	WITH limits AS (
+		SELECT 0::bigint AS place, 'All roles together, for ever: the lifetime cap' AS whom, r AS of WHERE r ->> 'rho_limit' IS NOT NULL
+		UNION ALL
+		SELECT row_number() OVER (ORDER BY (b ->> 'rho_limit')::numeric DESC, b ->> 'role'),
+			dp_cdp.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s', dp_cdp.report_text(b ->> 'period')) END, b
+		FROM jsonb_array_elements(r -> 'budgets') b
+	)
+	SELECT CASE WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">There is no lifetime cap: budgets alone bound what roles learn, and those that renew bound it within each period only.</p>' ELSE '' END
+		|| CASE WHEN count(*) = 0 THEN '<p class="none">No role has a budget.</p>' ELSE
+			'<div class="scroll" tabindex="0" role="region" aria-label="Cap and budgets"><table class="told"><thead><tr><th scope="col">Who</th>'
+			|| '<th scope="col" class="n">Rho</th><th scope="col" class="n">Epsilon</th><th scope="col" class="n">at delta</th><th scope="col" class="n">Best guess is right</th></tr></thead><tbody>'
+			|| string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
+				l.whom, dp_cdp.report_up((l.of ->> 'rho_limit')::numeric), dp_cdp.report_up((l.of ->> 'epsilon_limit')::numeric),
+				dp_cdp.report_up((l.of ->> 'report_delta')::numeric), dp_cdp.report_guess((l.of ->> 'best_guess')::numeric)), '' ORDER BY l.place)
+				FILTER (WHERE l.place <= 12)
+			|| '</tbody></table></div>'
+			|| CASE WHEN max(l.place) > 12 THEN format('<p class="note">%s have no larger rho than the last of these.</p>',
+				dp_cdp.report_plural(max(l.place) - 12, 'more budget', 'more budgets')) ELSE '' END END
+	FROM limits l
+$$;
+COMMENT ON FUNCTION dp_cdp.report_limits(jsonb) IS
+	'for dp_cdp.report: the cap and budgets as rho, epsilon and guess';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_contribution(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<ul class="plain">' || string_agg(format('<li>%s</li>', l.line), '' ORDER BY l.n) || '</ul>'
+	FROM (VALUES
+		(1, CASE WHEN r ->> 'max_contribution' = 'auto' THEN '<code>max_contribution</code>, found: each answer finds privately, within its price, how much of a person counts.'
+			WHEN r ->> 'max_contribution' IS NULL THEN '<code>max_contribution</code>, none: the two below limit a person alone.'
+			ELSE format('<code>max_contribution</code>, declared: a person counts in all groups together as much as %s rows in one.', dp_cdp.report_text(r ->> 'max_contribution')) END),
+		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5, where an answer needs one.'
+			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
+		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
+			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
+		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.')) l(n, line)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_contribution(jsonb) IS
+	'for dp_cdp.report: how much of a person counts';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_checked(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT format('<p><code>check_setup()</code> has %s and %s. %s</p>', dp_cdp.report_plural(n.critical, 'critical finding', 'critical findings'),
+			dp_cdp.report_plural(n.warnings, 'warning', 'warnings'),
+			CASE WHEN n.critical > 0 THEN '<b>The promise does not hold until they are mended.</b>'
+				WHEN n.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.' ELSE 'The promise holds.' END)
+		|| CASE WHEN n.listed = '[]' THEN '' ELSE dp_cdp.report_findings_of(n.listed) END
+	FROM (SELECT count(*) FILTER (WHERE f ->> 'severity' = 'critical') AS critical, count(*) FILTER (WHERE f ->> 'severity' = 'warning') AS warnings,
+			coalesce(jsonb_agg(f - 'remedy' ORDER BY f ->> 'severity', x.n) FILTER (WHERE f ->> 'severity' IN ('critical', 'warning')), '[]') AS listed
+		FROM jsonb_array_elements(r -> 'findings') WITH ORDINALITY x(f, n)) n
+$$;
+COMMENT ON FUNCTION dp_cdp.report_checked(jsonb) IS
+	'for dp_cdp.report: critical findings and warnings';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_promise(r jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	replaced boolean := r ->> 'neighbors' = 'replace_one';
+	every text := dp_cdp.report_text(r ->> 'block_every');
+	guess text := dp_cdp.report_guess((r ->> 'best_guess')::numeric);
+	figure text := '';
+BEGIN
+	IF r ->> 'rho_limit' IS NOT NULL THEN
+		figure := '<figure>' || dp_cdp.report_bells((r ->> 'rho_limit')::numeric, guess,
+				CASE WHEN replaced THEN 'the one' ELSE 'without the person' END, CASE WHEN replaced THEN 'the other' ELSE 'with the person' END)
+			|| '<figcaption>All answers that the cap buys, seen as one number. Where the bells overlap, a guess can be wrong.</figcaption></figure>';
+	END IF;
+	RETURN '<section id="promise"><h2>What is promised</h2>'
+		|| format('<p>By all private answers, %s are hard to tell apart. ', dp_cdp.report_neighbors(r))
+		|| format('Take the best guesser: he knows %s, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
+			CASE WHEN replaced THEN 'everything but which of two persons is in the data'
+				WHEN every IS NOT NULL THEN 'everything but whether a person''s rows of one block are in the data' ELSE 'everything but whether one person is in the data' END)
+		|| CASE WHEN every IS NULL THEN '' ELSE format('<p class="warning">Caps and budgets hold for each block of time (%s) alone. Of somebody with rows in several blocks, up to as many times as much is known.</p>', every) END
+		|| '<h3>Protected tables</h3>' || dp_cdp.report_tables_of(r)
+		|| '<h3>Cap and budgets</h3>' || dp_cdp.report_limits(r)
+		|| '<div class="two"><div><h3>How well the cap hides a person</h3>' || coalesce(nullif(figure, ''), '<p class="none">There is no cap to draw.</p>')
+		|| '</div><div><h3>How much of a person counts</h3>' || dp_cdp.report_contribution(r) || '</div><div><h3>Not covered</h3><ul class="plain">'
+		|| '<li>Time: how long a query takes depends on rows. Each try has a price, and failures are counted.</li>'
+		|| '<li>Roles that put answers together: only the lifetime cap limits what they know.</li>'
+		|| '<li>Superusers, the operating system, backups, WAL and the server''s log: they show rows.</li>'
+		|| '<li>Copies, exports, and tables that are not listed above.</li>'
+		|| '<li>A person who goes by two names in the unit column: twice the loss.</li>'
+		|| '<li>Disks that are set back as a whole: old balances come back with them.</li></ul></div>'
+		|| '</div><h3>Setup</h3>' || dp_cdp.report_checked(r)
+		|| format('<h3>Owner of the dataset: %s. Read, and agreed to:</h3>', dp_cdp.report_name(r ->> 'owner'))
+		|| '<div class="sign"><p>Name</p><p>Date</p><p>Signature</p></div></section>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_promise(jsonb) IS
+	'for dp_cdp.report: what is promised, as a page to be signed';
+
+-- =========================================================================
 -- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)
 -- =========================================================================
 
@@ -4672,7 +4907,7 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_n
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
-CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_replace_table';
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS

@@ -105,6 +105,22 @@ extern const char *dp_admin_require_policy_owner(Oid relid);
 extern DpLabel *dp_admin_column_label(Oid relid, AttrNumber attnum);
 
 /* ------------------------------------------------------------------------
+ * policy_rows.c: what functions on tables and columns return
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Return a value of dp_cdp.table_policy or dp_cdp.column_policy, which is the type of
+ * the function's result.  label: of the column, as it was written.  Outside of
+ * dp_admin_begin and dp_admin_end.
+ */
+extern Datum dp_admin_table_row(FunctionCallInfo fcinfo, Oid relid);
+extern Datum dp_admin_column_row(FunctionCallInfo fcinfo, Oid relid, const DpLabel *label);
+
+/* who holds SELECT on the table, its children and columns, but for owners; NULL: nobody; inside dp_admin_begin/end */
+extern char *dp_admin_readers(Oid relid);
+
+/* ------------------------------------------------------------------------
  * blocks.c: tables whose rows are in blocks of time
  * ------------------------------------------------------------------------
  */
@@ -161,6 +177,7 @@ typedef struct DpGrant
 {
 	const char *dataset;
 	Oid			role;			/* InvalidOid: the cap of the dataset */
+	const char *role_name;		/* NULL: that of role */
 	bool		no_limit;		/* a cap on rho that there is not */
 	int64		rho;
 	double		epsilon;		/* as it was asked for; 0: rho was */
@@ -169,14 +186,24 @@ typedef struct DpGrant
 	int64		default_rho;	/* of the dataset, as the next two */
 	int64		min_rho;
 	int64		default_delta;
+	bool		has_cap;		/* of the dataset, as the next */
+	int64		cap;
 } DpGrant;
 
 /*
  * Returns a value of dp_cdp.granted, which is the type of the function's
- * result; warn: and warns where the limit pays for few aggregates.  Outside of
- * dp_admin_begin and dp_admin_end.
+ * result.  Outside of dp_admin_begin and dp_admin_end.
  */
-extern Datum dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant, bool warn);
+extern Datum dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant);
+
+/* warns where a limit pays for few aggregates */
+extern void dp_admin_warn_of_little(const DpGrant *grant);
+
+/* tells of a budget above the cap, and of a limit that promises little */
+extern void dp_admin_tell_of_much(const DpGrant *grant);
+
+/* tells of budgets above a new cap; between dp_admin_begin and dp_admin_end */
+extern void dp_admin_tell_of_budgets(const DpGrant *cap);
 
 /* how often the best guesser is right once rho and key_delta are spent, rounded up to 4 decimals */
 extern double dp_admin_best_guess(double rho, double key_delta);

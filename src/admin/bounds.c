@@ -253,7 +253,7 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 	else
 		set_numbers(fcinfo, label, from);
 	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
 }
 
 /* drop_bounds("table", "column") */
@@ -279,5 +279,5 @@ dp_drop_bounds(PG_FUNCTION_ARGS)
 	label->has_bounds = label->has_totals = false;
 	label->first = label->last = NULL;
 	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
 }

@@ -243,7 +243,9 @@ dp_set_budget(PG_FUNCTION_ARGS)
 	dp_admin_lock_role(role, "role");
 	write_budget(&grant, period, renews_at);
 	dp_admin_end(&context);
-	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &grant, true));
+	dp_admin_warn_of_little(&grant);
+	dp_admin_tell_of_much(&grant);
+	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &grant));
 }
 
 static void
@@ -255,24 +257,27 @@ no_such_budget(const char *dataset)
 					dataset)));
 }
 
-/* Deletes budgets of a dataset that meet a condition on $2. */
-static void
-drop_budgets(const char *name, const char *condition, Oid type, Datum value)
+/* Deletes budgets of a dataset that meet a condition on $2.  Returns what the role is left with: nothing. */
+static Datum
+drop_budgets(FunctionCallInfo fcinfo, const char *name, const char *condition, Oid type, Datum value)
 {
 	Oid			user = GetUserId();
 	DpAdminContext context;
 	Oid			types[] = {TEXTOID, type};
 	Datum		values[] = {CStringGetTextDatum(name), value};
 	char	   *spent = NULL;
+	MemoryContext caller = CurrentMemoryContext;
+	DpGrant		nothing;
 
 	dp_admin_begin(&context);
-	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
+	nothing = dp_admin_grant(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name);
 	if (dp_admin_execute(psprintf("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND %s"
-								  " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END",
+								  " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END, role_name",
 								  condition),
 						 2, types, values, NULL, true) == 0)
 		no_such_budget(name);
 	spent = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	nothing.role_name = MemoryContextStrdup(caller, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2));
 	if (spent != NULL)
 		ereport(NOTICE,
 				(errmsg("the dropped budget had spent rho %s, which dataset \"%s\" and dp_cdp.releases keep",
@@ -280,6 +285,7 @@ drop_budgets(const char *name, const char *condition, Oid type, Datum value)
 				errdetail("A new budget for the role will start at 0.")));
 	dp_admin_forget_blocks();
 	dp_admin_end(&context);
+	return dp_admin_granted(fcinfo, &nothing);
 }
 
 /* drop_budget(dataset, role) */
@@ -293,10 +299,9 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 	 * a number may be that of a role that there is no more, as long as nobody
 	 * else has it
 	 */
-	drop_budgets(name, "role = $2 AND (dp_cdp.known_role(role, role_name) = $2"
-				 " OR NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE oid = $2))", OIDOID,
-				 ObjectIdGetDatum(role));
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(drop_budgets(fcinfo, name, "role = $2 AND (dp_cdp.known_role(role, role_name) = $2"
+								 " OR NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE oid = $2))", OIDOID,
+								 ObjectIdGetDatum(role)));
 }
 
 /* drop_missing_budget(dataset, role_name): of a role that there is no more */
@@ -305,12 +310,21 @@ dp_drop_missing_budget(PG_FUNCTION_ARGS)
 {
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 
-	drop_budgets(name, "role_name = $2 AND dp_cdp.known_role(role, role_name) IS DISTINCT FROM role", TEXTOID,
-				 CStringGetTextDatum(PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1))));
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(drop_budgets(fcinfo, name, "role_name = $2 AND dp_cdp.known_role(role, role_name) IS DISTINCT FROM role",
+								 TEXTOID, CStringGetTextDatum(PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1)))));
 }
 
-/* reset_failures(dataset, role) */
+/* Returns an amount in a row that a statement has returned. */
+static int64
+returned_amount(int column, int scale)
+{
+	bool		isnull;
+	Datum		amount = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
+
+	return dp_numeric_amount(DatumGetNumeric(amount), scale, true);
+}
+
+/* reset_failures(dataset, role): returns what the budget allows again */
 Datum
 dp_reset_failures(PG_FUNCTION_ARGS)
 {
@@ -320,15 +334,21 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 	DpAdminContext context;
 	Oid			types[] = {TEXTOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(role)};
+	DpGrant		grant;
 
 	dp_admin_begin(&context);
-	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
+	grant = dp_admin_grant(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name);
 	if (dp_admin_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
-						 " WHERE dataset = $1 AND role = $2 AND dp_cdp.known_role(role, role_name) = $2",
+						 " WHERE dataset = $1 AND role = $2 AND dp_cdp.known_role(role, role_name) = $2"
+						 " RETURNING rho_limit, delta_limit, report_delta",
 						 2, types, values, NULL, true) == 0)
 		no_such_budget(name);
+	grant.role = role;
+	grant.rho = returned_amount(1, DP_RHO_SCALE);
+	grant.key_delta = returned_amount(2, DP_DELTA_SCALE);
+	grant.report_delta = returned_amount(3, DP_DELTA_SCALE);
 	dp_admin_end(&context);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &grant));
 }
 
 /* Reads a rho and a delta, the first two arguments; ZC004 where they are none. */

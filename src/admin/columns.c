@@ -117,7 +117,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	dp_label_put(relid, attnum, label);
 	if (!null_listed && !dp_column_is_not_null(relid, attnum))
 		note_null_group(relid, column);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
 }
 
 /* drop_keys("table", "column") */
@@ -142,7 +142,7 @@ dp_drop_keys(PG_FUNCTION_ARGS)
 						get_attname(relid, attnum, false), get_rel_name(relid))));
 	label->has_keys = false;
 	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
 }
 
 /*

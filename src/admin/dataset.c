@@ -89,14 +89,14 @@ answer_step(Interval *step, bool may_remove)
 	return step;
 }
 
-/* Checks a release_memory, in kB; 0, which removes it, stays 0. */
+/* Checks a release_memory, which dp_kilobytes_in has read; 0, which removes it, stays 0. */
 static int
 release_memory(int kilobytes, bool may_remove)
 {
 	if (kilobytes < (may_remove ? 0 : 64) || (kilobytes > 0 && kilobytes < 64))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("release_memory is in kB and must be at least 64%s", may_remove ? "; 0 removes it" : "")));
+				 errmsg("release_memory must be at least 64 kB, such as '64MB'%s", may_remove ? "; 0 removes it" : "")));
 	return kilobytes;
 }
 
@@ -200,8 +200,11 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 }
 
 /*
- * Reads the cap as (epsilon, delta), which are arguments "arg" and 2.  Half of
- * delta is for key selections, and rho is what the other half leaves room for.
+ * Reads the cap as (epsilon, delta), which are arguments "arg" and 2.  A cap has one
+ * delta for two purposes: epsilon is told at it, and selections of keys may spend as
+ * much beside it.  Both together are to be the delta that was given.  Half of it is
+ * therefore the dataset's, and rho is what this half leaves room for.  The row that
+ * the caller gets shows both halves, report_delta and key_delta, and their sum.
  */
 static void
 read_epsilon(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
@@ -418,7 +421,7 @@ existing_dataset(FunctionCallInfo fcinfo, const char *name)
 	dp_admin_end(&context);
 	ereport(NOTICE,
 			(errmsg("dataset \"%s\" exists already, and stays as it is", name)));
-	return dp_admin_granted(fcinfo, &cap, false);
+	return dp_admin_granted(fcinfo, &cap);
 }
 
 /*
@@ -495,7 +498,9 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 						row.name)));
 	check_former_audit(row.name, row.owner);
 	dp_admin_end(&context);
-	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap, true));
+	dp_admin_warn_of_little(&cap);
+	dp_admin_tell_of_much(&cap);
+	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap));
 }
 
 /*
@@ -553,12 +558,18 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	if (row->reuse_dumped != were_dumped)
 		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
 						 NUM_SETTINGS, types, values, nulls, true);
+	if (!PG_ARGISNULL(1))
+		dp_admin_tell_of_budgets(&cap);
 	dp_admin_end(&context);
 
 	foreach(lc, dp_label_tables(name))
 		dp_policy_invalidate(lfirst_oid(lc));
 	/* of what this call has changed */
-	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap, !PG_ARGISNULL(1) || !PG_ARGISNULL(3)));
+	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(3))
+		dp_admin_warn_of_little(&cap);
+	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(2))
+		dp_admin_tell_of_much(&cap);
+	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap));
 }
 
 /*

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * granted.c
- *	  The row that set_budget, create_dataset and alter_dataset return: it tells
- *	  what a budget or cap allows.  A warning where that is next to nothing.
+ *	  The row that functions on budgets and datasets return: it tells what a
+ *	  budget or cap allows.  A warning where that is next to nothing, and
+ *	  notices where it promises little.
  *
  * Everything that is seen of a dataset, once a limit is spent, is (epsilon,
  * delta)-DP: rho by the bound of Canonne, Kamath and Steinke at report_delta,
@@ -20,6 +21,8 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -35,11 +38,14 @@
 /* the columns of type dp_cdp.granted */
 enum
 {
+	DATASET,
+	ROLE_NAME,
 	RHO,
 	EPSILON,
 	DELTA,
 	BEST_GUESS,
 	AGGREGATES,
+	REPORT_DELTA,
 	KEY_DELTA,
 	KEY_SELECTIONS,
 	NCOLUMNS
@@ -47,6 +53,13 @@ enum
 
 /* fewer aggregates than this are told of */
 #define FEW_AGGREGATES 10
+
+/* a guess that is right more often than this is told of, and a larger delta */
+#define MUCH_GUESSED 0.95
+#define MUCH_DELTA 1e-3
+
+/* with this rho, and a delta that is not told of, the best guess is right less often than MUCH_GUESSED */
+#define MODERATE_RHO 5
 
 double
 dp_admin_delta_down(int64 amount)
@@ -58,7 +71,7 @@ DpGrant
 dp_admin_grant(const DpDatasetRow *row, const char *name)
 {
 	DpGrant		grant = {.dataset = name, .default_rho = row->default_rho, .min_rho = row->min_rho,
-	.default_delta = row->default_delta};
+	.default_delta = row->default_delta, .has_cap = row->has_rho_limit, .cap = row->rho_limit};
 
 	return grant;
 }
@@ -83,7 +96,8 @@ dp_admin_best_guess(double rho, double key_delta)
 {
 	double		guess = dp_zcdp_best_guess(nextafter(rho, INFINITY), key_delta);
 
-	return Min(1.0, ceil(guess * 1e4) / 1e4);
+	/* without an answer it is a coin's, which rounding errors would raise */
+	return rho == 0 && key_delta == 0 ? 0.5 : Min(1.0, ceil(guess * 1e4) / 1e4);
 }
 
 /* Returns the largest amount with one digit that is not above an amount. */
@@ -131,23 +145,110 @@ hint_at_more(const DpGrant *grant, int64 price)
 	return hint.len > 0 ? errhint("For %d aggregates, %s.", FEW_AGGREGATES, hint.data) : 0;
 }
 
-/* Warns of a limit that pays for few aggregates, before the first query is refused for it. */
-static void
-warn_of_little(const DpGrant *grant, int64 price)
+/* Returns the price of an aggregate at which nothing is said of the price. */
+static int64
+default_price(const DpGrant *grant)
 {
-	int64		n = grant->rho / price;
-	const char *what = "the cap of";
+	return dp_guc_rho > 0 ? dp_rho_amount(dp_guc_rho, "dp_cdp.rho") : grant->default_rho;
+}
 
-	if (n >= FEW_AGGREGATES)
+/* Returns the name of the role that has the budget; NULL: it is the dataset's cap. */
+static const char *
+role_name(const DpGrant *grant)
+{
+	return OidIsValid(grant->role) && grant->role_name == NULL ? GetUserNameFromId(grant->role, false) : grant->role_name;
+}
+
+/* Returns the limit's name, before that of the dataset. */
+static const char *
+limit_of(const DpGrant *grant)
+{
+	const char *role = role_name(grant);
+
+	return role == NULL ? "the cap of" : psprintf("the budget of role \"%s\" in", role);
+}
+
+/* The first query would be refused for it. */
+void
+dp_admin_warn_of_little(const DpGrant *grant)
+{
+	int64		price = default_price(grant);
+	int64		n = grant->rho / price;
+
+	if (grant->no_limit || n >= FEW_AGGREGATES)
 		return;
-	if (OidIsValid(grant->role))
-		what = psprintf("the budget of role \"%s\" in", GetUserNameFromId(grant->role, false));
 	ereport(WARNING,
 			(errmsg("%s dataset \"%s\" pays for %s at the default price, rho %s: give more, or let answers cost less",
-					what, grant->dataset,
+					limit_of(grant), grant->dataset,
 					n == 0 ? "no aggregate" : n == 1 ? "1 aggregate" : psprintf("%d aggregates", (int) n),
 					dp_amount_text(price, DP_RHO_SCALE)),
 			 hint_at_more(grant, price)));
+}
+
+static double
+key_delta_of(const DpGrant *grant)
+{
+	return (double) grant->key_delta / (double) DP_DELTA_ONE;
+}
+
+/* Returns the delta of everything that is seen, selections of keys with it. */
+static double
+whole_delta(const DpGrant *grant)
+{
+	return Min(1.0, (double) ((int128) grant->report_delta + grant->key_delta) / (double) DP_DELTA_ONE);
+}
+
+static double
+best_guess(const DpGrant *grant)
+{
+	return dp_admin_best_guess(grant->no_limit ? INFINITY : (double) grant->rho / (double) DP_RHO_ONE, key_delta_of(grant));
+}
+
+void
+dp_admin_tell_of_much(const DpGrant *grant)
+{
+	if (role_name(grant) != NULL && grant->has_cap && grant->rho > grant->cap)
+	{
+		const char *cap = dp_amount_text(grant->cap, DP_RHO_SCALE);
+		const char *rho = dp_amount_text(grant->rho, DP_RHO_SCALE);
+
+		ereport(NOTICE,
+				(errmsg("%s dataset \"%s\" is rho %s, above the cap of rho %s for all roles together: the cap ends its answers first",
+						limit_of(grant), grant->dataset, rho, cap),
+				 errhint("Give rho => %s or less, or raise the cap with dp_cdp.alter_dataset(%s, rho => %s).",
+						 cap, quote_literal_cstr(grant->dataset), rho)));
+	}
+	/* a cap that there is not promises nothing, which needs no figure */
+	if (!grant->no_limit && best_guess(grant) > MUCH_GUESSED)
+		ereport(NOTICE,
+				(errmsg("once %s dataset \"%s\" is spent, the best guesser is right in %.4g %% of cases whether one person is in the data",
+						limit_of(grant), grant->dataset, 100 * best_guess(grant)),
+				 errhint("Give rho => %d or less, so that he is wrong in at least 5 %% of cases.", MODERATE_RHO)));
+	if (whole_delta(grant) > MUCH_DELTA)
+		ereport(NOTICE,
+				(errmsg("the delta of %s dataset \"%s\" is %g: with this probability answers may tell anything about a person",
+						limit_of(grant), grant->dataset, whole_delta(grant)),
+				 errhint("Give a delta well below one over the number of people, such as delta => 1e-6.")));
+}
+
+void
+dp_admin_tell_of_budgets(const DpGrant *cap)
+{
+	Oid			types[] = {TEXTOID, NUMERICOID};
+	Datum		values[] = {CStringGetTextDatum(cap->dataset), NumericGetDatum(dp_amount_numeric(cap->rho, DP_RHO_SCALE))};
+	char	   *roles;
+
+	if (cap->no_limit)
+		return;
+	dp_admin_execute("SELECT string_agg(quote_ident(role_name), ', ' ORDER BY role_name)"
+					 " FROM dp_cdp.budget WHERE dataset = $1 AND rho_limit > $2",
+					 lengthof(types), types, values, NULL, false);
+	roles = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	if (roles != NULL)
+		ereport(NOTICE,
+				(errmsg("the cap of dataset \"%s\" is rho %s, and budgets of these roles are above it: %s",
+						cap->dataset, dp_amount_text(cap->rho, DP_RHO_SCALE), roles),
+				 errhint("The cap ends their answers first: lower them with dp_cdp.set_budget, or raise the cap.")));
 }
 
 /* Returns floor(amount / price) as a numeric, price > 0. */
@@ -164,31 +265,29 @@ infinity(void)
 }
 
 Datum
-dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant, bool warn)
+dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant)
 {
-	int64		price = dp_guc_rho > 0 ? dp_rho_amount(dp_guc_rho, "dp_cdp.rho") : grant->default_rho;
-	double		rho = grant->no_limit ? INFINITY : (double) grant->rho / (double) DP_RHO_ONE;
-	int128		delta = (int128) grant->report_delta + grant->key_delta;
-	double		key_delta = (double) grant->key_delta / (double) DP_DELTA_ONE;
-	double		epsilon = grant->no_limit ? INFINITY : epsilon_of(grant, grant->rho, 6);
+	double		epsilon = grant->no_limit ? INFINITY : grant->rho == 0 ? 0.0 : epsilon_of(grant, grant->rho, 6);
+	const char *role = role_name(grant);
 	TupleDesc	desc;
 	Datum		values[NCOLUMNS];
 	bool		nulls[NCOLUMNS] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != NCOLUMNS)
 		elog(ERROR, "the result of a function of dp_cdp is not of type dp_cdp.granted");
-	if (warn && !grant->no_limit)
-		warn_of_little(grant, price);
-
 	/* rho was chosen so that it is within the epsilon that was asked for */
 	if (grant->epsilon > 0)
 		epsilon = Min(epsilon, grant->epsilon);
+	values[DATASET] = CStringGetTextDatum(grant->dataset);
+	nulls[ROLE_NAME] = role == NULL;
+	values[ROLE_NAME] = role == NULL ? (Datum) 0 : CStringGetTextDatum(role);
 	values[RHO] = grant->no_limit ? infinity() : NumericGetDatum(dp_amount_numeric(grant->rho, DP_RHO_SCALE));
 	values[EPSILON] = Float8GetDatum(epsilon);
-	values[DELTA] = Float8GetDatum(Min(1.0, (double) delta / (double) DP_DELTA_ONE));
-	values[BEST_GUESS] = Float8GetDatum(dp_admin_best_guess(rho, key_delta));
-	values[AGGREGATES] = grant->no_limit ? infinity() : whole(grant->rho, price);
-	values[KEY_DELTA] = Float8GetDatum(key_delta);
+	values[DELTA] = Float8GetDatum(whole_delta(grant));
+	values[BEST_GUESS] = Float8GetDatum(best_guess(grant));
+	values[AGGREGATES] = grant->no_limit ? infinity() : whole(grant->rho, default_price(grant));
+	values[REPORT_DELTA] = Float8GetDatum((double) grant->report_delta / (double) DP_DELTA_ONE);
+	values[KEY_DELTA] = Float8GetDatum(key_delta_of(grant));
 	values[KEY_SELECTIONS] = whole(grant->key_delta, grant->default_delta);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }

@@ -301,7 +301,7 @@ dp_replace_table(PG_FUNCTION_ARGS)
 	report_through(old, new, label->dataset);
 	dp_admin_report_readers(new);
 	dp_admin_end(&context);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, new));
 }
 
 /* ------------------------------------------------------------------------

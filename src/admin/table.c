@@ -25,11 +25,9 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
@@ -179,45 +177,12 @@ dp_admin_column_label(Oid relid, AttrNumber attnum)
 void
 dp_admin_report_readers(Oid relid)
 {
-	Oid			types[] = {OIDARRAYOID};
-	Datum		values[1];
-	List	   *relids = find_all_inheritors(relid, NoLock, NULL);
-	Datum	   *elements = palloc(list_length(relids) * sizeof(Datum));
-	ListCell   *lc;
-	int			n = 0;
-	int			nholders;
-	SPITupleTable *holders;
-	List	   *readers = NIL;
-	StringInfoData text;
+	char	   *readers = dp_admin_readers(relid);
 
-	foreach(lc, relids)
-		elements[n++] = ObjectIdGetDatum(lfirst_oid(lc));
-	values[0] = PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	nholders = dp_admin_execute("SELECT DISTINCT oid, grantee,"
-								" CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END"
-								" FROM (SELECT oid, relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
-								" UNION ALL SELECT c.oid, relowner, (aclexplode(attacl)).* FROM pg_attribute"
-								" JOIN pg_class c ON c.oid = attrelid WHERE attrelid = ANY ($1)) a"
-								" WHERE privilege_type = 'SELECT' AND grantee <> relowner ORDER BY 3",
-								1, types, values, NULL, false);
-	holders = SPI_tuptable;
-	initStringInfo(&text);
-	for (int i = 0; i < nholders; i++)
-	{
-		bool		isnull;
-		Oid			held = DatumGetObjectId(SPI_getbinval(holders->vals[i], holders->tupdesc, 1, &isnull));
-		Oid			holder = DatumGetObjectId(SPI_getbinval(holders->vals[i], holders->tupdesc, 2, &isnull));
-
-		/* without a policy for him, a role sees no row: he asks for private answers */
-		if (list_member_oid(readers, holder) || !dp_policies_let_read(held, holder))
-			continue;
-		readers = lappend_oid(readers, holder);
-		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", SPI_getvalue(holders->vals[i], holders->tupdesc, 3));
-	}
-	if (readers != NIL)
+	if (readers != NULL)
 		ereport(NOTICE,
 				(errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
-						get_rel_name(relid), text.data),
+						get_rel_name(relid), readers),
 				 errhint("REVOKE SELECT from those who are to see private answers only.")));
 }
 
@@ -517,7 +482,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_admin_report_readers(relid);
 	dp_admin_end(&context);
 	relabel_workers(relid, NIL);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, relid));
 }
 
 /* Warns of those who read rows of a table now that its policy is gone: views, too, show them again. */
@@ -596,7 +561,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	relabel_workers(relid, labels);
 	report_opened(relid);
 	report_children(relid, children);
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, relid));
 }
 
 /*

@@ -77,6 +77,12 @@ dp_runs_of(EState *estate)
 }
 
 bool
+dp_release_is_live(void)
+{
+	return !dlist_is_empty(&live_runs);
+}
+
+bool
 dp_charge_of(EState *root, DpCharge *charged)
 {
 	dlist_iter	iter;

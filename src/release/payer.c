@@ -17,10 +17,14 @@
 #include "postgres.h"
 
 #include "base/errors.h"
+#include "fmgr.h"
 #include "ledger/ledger.h"
 #include "miscadmin.h"
 #include "policy/policy.h"
 #include "release/release.h"
+#include "release/release_int.h"
+
+PG_FUNCTION_INFO_V1(dp_may_read_rows);
 
 const char *dp_paying_cap = NULL;
 
@@ -79,4 +83,18 @@ dp_release_is_readable(DpRelease *release)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * may_read("table"): does plain SQL show its rows to who asks, so that no query of
+ * them is private.  For check_data: ZC002 within a private query.
+ */
+Datum
+dp_may_read_rows(PG_FUNCTION_ARGS)
+{
+	if (dp_release_is_live())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("dp_cdp.check_data counts rows without noise, and is no part of a private query: call it in a statement of its own")));
+	PG_RETURN_BOOL(dp_may_read(PG_GETARG_OID(0)));
 }

@@ -248,6 +248,9 @@ extern bool dp_buy_limits(List *runs, EState *root, const int64 *rho);
 extern DpRun *dp_enter_run(EState *root, DpRelease *release);
 extern List *dp_runs_of(EState *estate);
 
+/* live_runs.c: tells whether some statement of this backend is a private query that has begun and not ended */
+extern bool dp_release_is_live(void);
+
 /* live_runs.c: tells whether a statement has releases, and sets what it was charged for them so far */
 extern bool dp_charge_of(EState *root, DpCharge *charged);
 

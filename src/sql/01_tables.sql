@@ -77,14 +77,50 @@ CREATE TABLE dp_cdp.budget (
 
 -- What a budget or cap allows.
 CREATE TYPE dp_cdp.granted AS (
+	dataset			text,
+	role_name		text,
 	rho				numeric,
 	epsilon			float8,
 	delta			float8,
 	best_guess		float8,
 	aggregates		numeric,
+	report_delta	float8,
 	key_delta		float8,
 	key_selections	numeric
 );
+
+-- How a table is protected, and what is declared of a column.
+CREATE TYPE dp_cdp.table_policy AS (
+	dataset			text,
+	"table"			regclass,
+	unit			name,
+	through			text,
+	block			name,
+	bounds			name[],
+	keys			name[],
+	readers			text,
+	problem			text
+);
+CREATE TYPE dp_cdp.column_policy AS (
+	dataset			text,
+	"table"			regclass,
+	"column"		name,
+	lower			text,
+	upper			text,
+	total_lower		numeric,
+	total_upper		numeric,
+	keys			int
+);
+
+-- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
+CREATE TYPE dp_cdp.kilobytes;
+CREATE FUNCTION dp_cdp.kilobytes_in(cstring) RETURNS dp_cdp.kilobytes
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
+CREATE FUNCTION dp_cdp.kilobytes_out(dp_cdp.kilobytes) RETURNS cstring
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
+CREATE TYPE dp_cdp.kilobytes (INPUT = dp_cdp.kilobytes_in, OUTPUT = dp_cdp.kilobytes_out, LIKE = integer);
+CREATE CAST (smallint AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
 
 -- One row for each release that was granted, each debit that was refused, and
 -- each release that was granted and failed while it read rows; for corrections,

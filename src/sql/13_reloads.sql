@@ -9,7 +9,7 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_n
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
-CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_replace_table';
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS

@@ -101,6 +101,8 @@ RESET SESSION AUTHORIZATION;
 REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM PUBLIC, ana;
 GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO dba WITH GRANT OPTION;
 GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO bob;
+REVOKE EXECUTE ON FUNCTION dp_cdp.set_keys FROM PUBLIC, ana;
+GRANT EXECUTE ON FUNCTION dp_cdp.set_keys TO dba;
 EOC
 	my $ask = 'SELECT dp_count(*) FROM visits';
 	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana; $ask; $ask");
@@ -163,12 +165,15 @@ EOC
 
 	is($node->safe_psql('test', "SELECT string_agg(grantee::regrole || ' ' || is_grantable, ', ' ORDER BY grantee::regrole::text) FROM pg_proc, aclexplode(proacl) WHERE oid = 'dp_cdp.set_budget'::regproc"),
 		'bob false, dba true, postgres false', "$version: who may call a function that has another result now");
+	is($node->safe_psql('test', "SELECT string_agg(grantee::regrole || ' ' || is_grantable, ', ' ORDER BY grantee::regrole::text) FROM pg_proc, aclexplode(proacl) WHERE oid = 'dp_cdp.set_keys'::regproc"),
+		'dba false, postgres false', '... or another');
 	is($node->safe_psql('test', 'SELECT DISTINCT key_delta_share FROM dp_cdp.datasets'), '0.1', 'datasets have the default of a new setting');
 	is($node->safe_psql('test', 'SELECT dataset, max_groups, max_rows, max_contribution FROM dp_cdp.datasets ORDER BY dataset'), "clinic|5|5|\nother|||auto",
 		'those that there were keep their limits, others find them');
 	is($node->safe_psql('test', "SET SESSION AUTHORIZATION dba; SELECT rho || ' ' || aggregates FROM dp_cdp.set_budget('clinic', 'ana', rho => 2, period => '1 year')"),
 		'2 4', 'and budgets tell what they allow');
-	$node->safe_psql('test', 'REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM dba, bob CASCADE; GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO PUBLIC');
+	$node->safe_psql('test', 'REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM dba, bob CASCADE; GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO PUBLIC;'
+		. ' REVOKE EXECUTE ON FUNCTION dp_cdp.set_keys FROM dba; GRANT EXECUTE ON FUNCTION dp_cdp.set_keys TO PUBLIC');
 
 	is($node->safe_psql('test', "SELECT string_agg(severity, ' ') FROM dp_cdp.check_setup() WHERE object = 'public.readings' AND finding ~ 'person of its own'"), 'info',
 		'a table that was protected without a unit stays so, and is named');

@@ -36,7 +36,7 @@ GROUPS = {
     'For owners of datasets': 'create_dataset alter_dataset drop_dataset suggest_limits forget_answers protect_table unprotect_table '
     'set_bounds drop_bounds set_keys drop_keys declared_keys dataset_of replace_table forget_name block_problem through_problem '
     'set_budget drop_budget drop_missing_budget reset_failures debit_budget correct_spent prune_releases adopt_ledger spent_together report certificate best_guess '
-    'report_data check_setup member_grants telling_functions worker_slots',
+    'report_data check_setup check_data member_grants telling_functions worker_slots',
     'For the owner of the extension': 'adopt_role check_ledger check_chain logged_balances table_findings ledger_findings '
     'accept_clock empty_ledger',
     'For superusers': 'harden unharden register_standby drop_standby allow_function disallow_function',
@@ -87,7 +87,7 @@ def functions(schema):
             " has_function_privilege('public', p.oid, 'EXECUTE'), coalesce(obj_description(p.oid, 'pg_proc'), '')"
             " FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'"
             " JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'dp_cdp' WHERE pronamespace = '%s'::regnamespace ORDER BY proname COLLATE \"C\", pronargs, pg_get_function_arguments(p.oid) COLLATE \"C\"" % schema):
-        arguments = re.sub(r"(DEFAULT [^,:]+)::[a-z ]+(?:\[\])?", r'\1', arguments)
+        arguments = re.sub(r"(DEFAULT [^,:]+)::[a-z_. ]+(?:\[\])?", r'\1', arguments)
         found.setdefault(name, []).append((arguments, result, kind, public == 't', comment))
     return found
 

@@ -178,44 +178,92 @@ DROP FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, in
 
 -- What a budget or cap allows.
 CREATE TYPE dp_cdp.granted AS (
+	dataset			text,
+	role_name		text,
 	rho				numeric,
 	epsilon			float8,
 	delta			float8,
 	best_guess		float8,
 	aggregates		numeric,
+	report_delta	float8,
 	key_delta		float8,
 	key_selections	numeric
 );
+
+-- How a table is protected, and what is declared of a column.
+CREATE TYPE dp_cdp.table_policy AS (
+	dataset			text,
+	"table"			regclass,
+	unit			name,
+	through			text,
+	block			name,
+	bounds			name[],
+	keys			name[],
+	readers			text,
+	problem			text
+);
+CREATE TYPE dp_cdp.column_policy AS (
+	dataset			text,
+	"table"			regclass,
+	"column"		name,
+	lower			text,
+	upper			text,
+	total_lower		numeric,
+	total_upper		numeric,
+	keys			int
+);
+
+-- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
+CREATE TYPE dp_cdp.kilobytes;
+CREATE FUNCTION dp_cdp.kilobytes_in(cstring) RETURNS dp_cdp.kilobytes
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
+CREATE FUNCTION dp_cdp.kilobytes_out(dp_cdp.kilobytes) RETURNS cstring
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
+CREATE TYPE dp_cdp.kilobytes (INPUT = dp_cdp.kilobytes_in, OUTPUT = dp_cdp.kilobytes_out, LIKE = integer);
+CREATE CAST (smallint AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+
 -- A function with another result is made anew; who may call it stays.
 DO $$
 DECLARE
-	form text := 'dp_cdp.set_budget(text, pg_catalog.regrole, float8, float8, float8, interval)';
 	held text := $q$SELECT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::pg_catalog.regrole::text END AS whom, x.is_grantable
 		FROM pg_catalog.pg_proc p
 			CROSS JOIN LATERAL pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) x
 		WHERE p.oid = $1::pg_catalog.regprocedure AND x.grantee <> p.proowner$q$;
+	f record;
 	g record;
-	grants text[] := '{}';
+	definition text;
+	grants text[];
 BEGIN
-	FOR g IN EXECUTE held USING form LOOP
-		grants := grants || pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', form, g.whom,
-			CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+	FOR f IN SELECT 'dp_cdp.' || x.form AS form, ' RETURNS dp_cdp.' || x.result AS result FROM (VALUES
+			('set_budget(text, pg_catalog.regrole, float8, float8, float8, interval)', 'granted'),
+			('drop_budget(text, pg_catalog.regrole)', 'granted'),
+			('reset_failures(text, pg_catalog.regrole)', 'granted'),
+			('unprotect_table(pg_catalog.regclass)', 'table_policy'),
+			('drop_bounds(pg_catalog.regclass, pg_catalog.name)', 'column_policy'),
+			('set_keys(pg_catalog.regclass, pg_catalog.name, pg_catalog.anyarray)', 'column_policy'),
+			('drop_keys(pg_catalog.regclass, pg_catalog.name)', 'column_policy')) AS x(form, result)
+	LOOP
+		grants := '{}';
+		FOR g IN EXECUTE held USING f.form LOOP
+			grants := grants || pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', f.form, g.whom,
+				CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+		END LOOP;
+		definition := pg_catalog.replace(pg_catalog.pg_get_functiondef(f.form::pg_catalog.regprocedure), E'\n RETURNS void\n', E'\n' || f.result || E'\n');
+		EXECUTE pg_catalog.format('DROP FUNCTION %s', f.form);
+		EXECUTE definition;
+		FOR g IN EXECUTE held USING f.form LOOP
+			EXECUTE pg_catalog.format('REVOKE EXECUTE ON FUNCTION %s FROM %s', f.form, g.whom);
+		END LOOP;
+		FOR i IN 1 .. pg_catalog.cardinality(grants) LOOP
+			EXECUTE grants[i];
+		END LOOP;
+		-- these are an administrator's, and not what the script gives (part 20)
+		DELETE FROM pg_catalog.pg_init_privs i
+			WHERE i.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND i.objoid = f.form::pg_catalog.regprocedure;
+		DELETE FROM pg_catalog.pg_shdepend d
+			WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = f.form::pg_catalog.regprocedure AND d.deptype = 'i';
 	END LOOP;
-	EXECUTE pg_catalog.format('DROP FUNCTION %s', form);
-	CREATE FUNCTION dp_cdp.set_budget(dataset text, role regrole, rho float8 DEFAULT NULL, epsilon float8 DEFAULT NULL,
-			delta float8 DEFAULT NULL, period interval DEFAULT NULL) RETURNS dp_cdp.granted
-		LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_budget';
-	FOR g IN EXECUTE held USING form LOOP
-		EXECUTE pg_catalog.format('REVOKE EXECUTE ON FUNCTION %s FROM %s', form, g.whom);
-	END LOOP;
-	FOR i IN 1 .. pg_catalog.cardinality(grants) LOOP
-		EXECUTE grants[i];
-	END LOOP;
-	-- these are an administrator's, and not what the script gives (part 20)
-	DELETE FROM pg_catalog.pg_init_privs i
-		WHERE i.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND i.objoid = form::pg_catalog.regprocedure;
-	DELETE FROM pg_catalog.pg_shdepend d
-		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = form::pg_catalog.regprocedure AND d.deptype = 'i';
 END;
 $$;
 

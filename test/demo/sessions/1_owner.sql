@@ -2,14 +2,17 @@
 -- Who the data is about: each patient is one privacy unit.
 SELECT dp_cdp.create_dataset('clinic', rho => 10, delta => 1e-5,
                              default_rho => 0.01, max_groups => 5, max_rows => 20);
-SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
+SELECT dataset, "table", unit, readers FROM dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
 
 -- A visit costs between 0 and 500; what a patient costs in all, within one group, counts up to 1000.
-SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500, total_lower => 0, total_upper => 1000);
+SELECT lower, upper, total_lower, total_upper FROM dp_cdp.set_bounds('visits', 'cost', 0, 500, total_lower => 0, total_upper => 1000);
 
 -- The departments are public knowledge; radiology has just opened.
-SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['cardiology', 'neurology', 'orthopedics',
-                                              'pediatrics', 'radiology', 'surgery']);
+SELECT "column", keys FROM dp_cdp.set_keys('visits', 'dept', ARRAY['cardiology', 'neurology', 'orthopedics',
+                                                                   'pediatrics', 'radiology', 'surgery']);
+
+-- Whether rows are as declared, which only the owner may know:
+SELECT severity, "column", finding FROM dp_cdp.check_data('clinic');
 
 -- Budgets: the analyst's in rho, the partner's in (epsilon, delta), the intern's for one number.
 SELECT * FROM dp_cdp.set_budget('clinic', 'analyst', rho => 0.5);

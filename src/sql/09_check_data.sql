@@ -1,0 +1,157 @@
+-- =========================================================================
+-- 9. Whether the rows are as the policy says, for owners who may read them
+-- =========================================================================
+
+-- Everything here runs in plain SQL with the privileges of who calls, and is told
+-- to nobody else.  dp_cdp.may_read() comes first: a role that may not read a table
+-- would be given a private answer instead, and pay for it.
+
+CREATE OR REPLACE FUNCTION dp_cdp.may_read("table" regclass) RETURNS boolean
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_may_read_rows';
+
+-- The rows of a table as t0, joined along foreign keys with those that name the
+-- person; person is NULL where each row of the table is one.
+CREATE OR REPLACE FUNCTION dp_cdp.people_source("table" regclass, OUT source text, OUT person text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	at regclass := people_source."table";
+	policy record;
+	referenced regclass;
+	condition text;
+BEGIN
+	FOR step IN 0 .. 100 LOOP
+		IF NOT dp_cdp.may_read(at) THEN
+			RAISE EXCEPTION 'must be allowed to read the rows of table %, to check them: have SELECT on it granted', at
+				USING ERRCODE = 'insufficient_privilege';
+		END IF;
+		source := coalesce(source || format(' LEFT JOIN %s AS t%s ON %s', at, step, condition), format('%s AS t0', at));
+		-- a partition has the policy of the table that it is one of
+		SELECT p.unit, p.through INTO policy FROM dp_cdp.protected p
+			WHERE p."table" = at OR p."table" IN (SELECT a.relid FROM pg_partition_ancestors(at) a(relid));
+		IF policy.unit IS NOT NULL THEN
+			person := format('t%s.%I', step, policy.unit);
+		ELSIF policy.through IS NULL AND step > 0 THEN
+			person := format('(t%s.tableoid, t%1$s.ctid)', step);
+		END IF;
+		EXIT WHEN policy.unit IS NOT NULL OR policy.through IS NULL;
+		SELECT f.confrelid::regclass, string_agg(format('t%s.%I OPERATOR(%I.%s) t%s.%I',
+				step + 1, r.attname, n.nspname, o.oprname, step, a.attname), ' AND ') INTO referenced, condition
+			FROM pg_constraint f CROSS JOIN LATERAL unnest(f.conkey, f.confkey, f.conpfeqop) c(here, there, operator)
+				JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.here
+				JOIN pg_attribute r ON r.attrelid = f.confrelid AND r.attnum = c.there
+				JOIN pg_operator o ON o.oid = c.operator JOIN pg_namespace n ON n.oid = o.oprnamespace
+			WHERE f.contype = 'f' AND f.conrelid = at AND f.convalidated
+			GROUP BY f.oid, f.confrelid
+			HAVING string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) = policy.through
+			ORDER BY f.oid LIMIT 1;
+		-- check_setup() says what has become of the key
+		EXIT WHEN referenced IS NULL;
+		at := referenced;
+	END LOOP;
+END $$;
+
+-- What is declared of a column beside what its rows have.
+CREATE OR REPLACE FUNCTION dp_cdp.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
+	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
+	AS $$
+#variable_conflict use_column
+DECLARE
+	value text := format('t0.%I', check_column."column");
+	its_rows text := format('%s AS t0', check_column."table");
+	type text := (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
+		WHERE a.attrelid = check_column."table" AND a.attname = check_column."column");
+	bound text := CASE jsonb_typeof(declared -> 'lower') WHEN 'number' THEN 'numeric' ELSE type END;
+	them text := format('%L, %L', check_column."table", check_column."column");
+	missing text;
+	n record;
+BEGIN
+	IF declared ? 'lower' THEN
+		EXECUTE format('SELECT count(*) FILTER (WHERE %1$s < $1::%2$s OR %1$s > $2::%2$s) AS outside, count(%1$s) AS whole FROM %3$s',
+			value, bound, its_rows) INTO n USING declared ->> 'lower', declared ->> 'upper';
+		RETURN QUERY SELECT 'warning', format('%s of %s values are outside of the bounds %s and %s, and count as the nearer one', n.outside, n.whole,
+				declared ->> 'lower', declared ->> 'upper'), n.outside,
+			format('SELECT dp_cdp.set_bounds(%s, lower, upper), with bounds that are publicly plausible', them) WHERE n.outside > 0;
+	END IF;
+	IF declared ? 'total_lower' AND person IS NOT NULL THEN
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.total < $1 OR p.total > $2) AS outside, count(*) AS whole'
+			' FROM (SELECT sum(least(greatest(%s::numeric, $3), $4)) AS total FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', value, source, person)
+			INTO n USING (declared ->> 'total_lower')::numeric, (declared ->> 'total_upper')::numeric, (declared ->> 'lower')::numeric, (declared ->> 'upper')::numeric;
+		RETURN QUERY SELECT 'warning', format('the values of %s of %s people add up to less than %s or more than %s, and are cut to that',
+				n.outside, n.whole, declared ->> 'total_lower', declared ->> 'total_upper'), n.outside,
+			format('SELECT dp_cdp.set_bounds(%s, %s, %s, total_lower, total_upper), with totals that are publicly plausible',
+				them, declared ->> 'lower', declared ->> 'upper') WHERE n.outside > 0;
+	END IF;
+	IF NOT declared ? 'keys' THEN
+		RETURN;
+	END IF;
+	-- by the equality of GROUP BY
+	EXECUTE format('SELECT coalesce(sum(g.rows) FILTER (WHERE g.key IS NULL), 0)::bigint AS nulls,'
+		' coalesce(sum(g.rows) FILTER (WHERE g.key IS NOT NULL AND NOT g.declared), 0)::bigint AS others,'
+		' count(*) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL) AS missing,'
+		' array_to_string((array_agg(g.key::text ORDER BY g.key::text) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL))[1:5], '', '') AS names'
+		' FROM (SELECT k.key, sum(k.rows) AS rows, bool_or(k.declared) AS declared'
+		' FROM (SELECT %s AS key, count(*) AS rows, false AS declared FROM %s GROUP BY 1 UNION ALL SELECT d.key::%s, 0, true FROM unnest($1) d(key)) k'
+		' GROUP BY k.key) g', value, its_rows, type)
+		INTO n USING dp_cdp.declared_keys(check_column."table", check_column."column");
+	missing := n.names || CASE WHEN n.missing > 5 THEN ', ...' ELSE '' END;
+	RETURN QUERY SELECT 'info', format('%s rows have NULL here', n.nulls), n.nulls,
+			format('ALTER TABLE %s ALTER %I SET NOT NULL once they have a value, where NULL is to be no group',
+				check_column."table", check_column."column") WHERE n.nulls > 0
+		UNION ALL SELECT 'warning', format('%s rows have a value that is no declared key: they are in no group', n.others), n.others,
+			format('SELECT dp_cdp.set_keys(%s, ...), with all keys that are publicly known', them) WHERE n.others > 0
+		UNION ALL SELECT 'info', format('%s declared keys have no row: their groups are noise around 0: %s', n.missing, missing), n.missing,
+			'none is needed; leave them out of the keys where everybody knows that they have no row' WHERE n.missing > 0;
+	IF most_groups IS NOT NULL AND person IS NOT NULL THEN
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'
+			' FROM (SELECT count(DISTINCT %s) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', value, source, person)
+			INTO n USING most_groups;
+		RETURN QUERY SELECT 'warning', format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
+			n.above, 'dp_cdp.alter_dataset(..., max_groups => ...), or a max_contribution instead' WHERE n.above > 0;
+	END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_data(dataset text)
+	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	asked text := check_data.dataset;
+	cap record;
+	t record;
+	rows_of record;
+	most numeric;
+	n record;
+BEGIN
+	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap FROM dp_cdp.datasets d WHERE d.dataset = asked;
+	IF cap.dataset IS NULL THEN
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
+	ELSIF NOT coalesce(cap.own, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user)) THEN
+		RAISE EXCEPTION 'must be owner of dataset "%" to check its data', asked USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
+
+	FOR t IN SELECT p."table", p.columns FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
+		rows_of := dp_cdp.people_source(t."table");
+		IF rows_of.person IS NOT NULL THEN
+			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %s IS NULL', rows_of.source, rows_of.person) INTO n;
+			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name, format('%s rows belong to nobody, and count in no answer', n.rows), n.rows,
+				'give each row its person, and declare the column NOT NULL' WHERE n.rows > 0;
+			EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole'
+				' FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p', rows_of.source, rows_of.person) INTO n USING most;
+			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name,
+				CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+					ELSE format('%s of %s people have more than %s rows (max_rows): of one group, so many count', n.above, n.whole, most) END,
+				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0;
+		END IF;
+		RETURN QUERY SELECT f.severity, t."table"::text, a.attname, f.finding, f.number, f.remedy
+			FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
+				CROSS JOIN LATERAL dp_cdp.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
+			ORDER BY a.attnum;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION dp_cdp.check_data(text) IS
+	'where rows are not as the policy of a dataset says: rows of nobody, values out of bounds, undeclared keys, people above limits. For the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
+

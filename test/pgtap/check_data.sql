@@ -1,0 +1,131 @@
+-- dp_cdp.check_data: what rows have that the policy does not say, for the owner who may read them, and for nobody else.
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE owner2 LOGIN;
+CREATE ROLE member1 LOGIN IN ROLE owner1;
+CREATE ROLE analyst1 LOGIN;
+\ir analyst.psql
+GRANT CREATE ON SCHEMA public TO owner1;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1, owner2;
+SELECT no_plan();
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('clinic', rho => 1, max_groups => 2, max_rows => 3) \g /dev/null
+-- 10 patients; patient n has n visits, and 5 visits are nobody's
+CREATE TABLE visits (gone text, id int PRIMARY KEY, patient int, dept text, cost numeric, score float8, seen timestamptz, code char(3));
+ALTER TABLE visits DROP gone;
+INSERT INTO visits SELECT row_number() OVER (), p, (ARRAY['a', 'b', 'c', 'x', NULL])[1 + (n - 1) % 5], n * 100, n, '2024-01-01 00:00 UTC'::timestamptz + n * interval '1 day', 'k' || n % 2
+	FROM generate_series(1, 10) p, generate_series(1, p) n;
+INSERT INTO visits SELECT 100 + n, NULL, 'a', 0, 'NaN', '2024-01-01 12:00 UTC', 'k1' FROM generate_series(1, 5) n;
+-- each visit has two drugs; one drug has no visit
+CREATE TABLE drugs (visit int REFERENCES visits, name text);
+INSERT INTO drugs SELECT id, d FROM visits, unnest('{p,q}'::text[]) d;
+INSERT INTO drugs VALUES (NULL, 'p');
+CREATE TABLE wards (ward text, beds int);
+INSERT INTO wards VALUES ('east', 5), ('east', 500);
+CREATE TYPE mood AS ENUM ('glad', 'sad');
+CREATE DOMAIN share AS real CHECK (value >= 0);
+CREATE TABLE odd (unit int, mood mood, share share, born date, "the ""Key" text) PARTITION BY LIST (unit);
+CREATE TABLE odd_1 PARTITION OF odd FOR VALUES IN (1);
+INSERT INTO odd VALUES (1, 'glad', 0.5, '2024-02-29', 'é');
+SELECT dp_cdp.protect_table('visits', 'clinic', 'patient'), dp_cdp.protect_table('drugs', 'clinic', through => 'visit'),
+	dp_cdp.protect_table('wards', 'clinic', each_row => true), dp_cdp.protect_table('odd', 'clinic', 'unit') \g /dev/null
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 0.5) \g /dev/null
+SELECT dp_cdp.set_budget('clinic', 'owner1', rho => 0.5) \g /dev/null
+
+CREATE FUNCTION findings() RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT format('%s %s%s: %s [%s]', severity, object, '.' || "column", finding, number) FROM dp_cdp.check_data('clinic') $$;
+SELECT results_eq('SELECT findings()', ARRAY[
+	'warning public.drugs: 11 rows belong to nobody, and count in no answer [11]',
+	'warning public.drugs: 9 of 10 people have more than 3 rows (max_rows): of one group, so many count [9]',
+	'warning public.visits: 5 rows belong to nobody, and count in no answer [5]',
+	'warning public.visits: 7 of 10 people have more than 3 rows (max_rows): of one group, so many count [7]'], 'before anything is declared');
+
+SELECT dp_cdp.set_bounds('visits', 'cost', 100, 800.5, 0, 2000), dp_cdp.set_bounds('visits', 'score', 1, 10),
+	dp_cdp.set_bounds('visits', 'seen', '2024-01-02 00:00+00', '2024-01-08 00:00+00'), dp_cdp.set_bounds('wards', 'beds', 0, 100),
+	dp_cdp.set_bounds('odd', 'share', 0, 0.25), dp_cdp.set_bounds('odd', 'born', '2024-03-01', '2024-12-31') \g /dev/null
+SELECT dp_cdp.set_keys('visits', 'dept', '{a,b,c,d,e,f,g,h,i}'::text[]), dp_cdp.set_keys('visits', 'code', '{k0,k1}'::text[]),
+	dp_cdp.set_keys('wards', 'ward', '{east,west}'::text[]), dp_cdp.set_keys('odd', 'mood', '{sad,NULL}'::mood[]),
+	dp_cdp.set_keys('odd', 'the "Key', '{é}'::text[]), dp_cdp.set_keys('drugs', 'name', '{p}'::text[]) \g /dev/null
+-- dates are written alike whatever the session says
+SET datestyle = 'German';
+SET timezone = 'Asia/Tokyo';
+SELECT results_eq($$SELECT f FROM findings() f WHERE f NOT LIKE '%people have more%' AND f NOT LIKE '%to nobody%'$$, ARRAY[
+	'warning public.drugs.name: 60 rows have a value that is no declared key: they are in no group [60]'::text,
+	'warning public.odd.mood: 1 rows have a value that is no declared key: they are in no group [1]',
+	'info public.odd.mood: 1 declared keys have no row: their groups are noise around 0: sad [1]',
+	'warning public.odd.share: 1 of 1 values are outside of the bounds 0 and 0.25, and count as the nearer one [1]',
+	'warning public.odd.born: 1 of 1 values are outside of the bounds 2024-03-01 and 2024-12-31, and count as the nearer one [1]',
+	'info public.visits.dept: 7 rows have NULL here [7]',
+	'warning public.visits.dept: 9 rows have a value that is no declared key: they are in no group [9]',
+	'info public.visits.dept: 6 declared keys have no row: their groups are noise around 0: d, e, f, g, h, ... [6]',
+	'warning public.visits.dept: 8 of 10 people are in more than 2 of its groups (max_groups), and count in so many alone [8]',
+	'warning public.visits.cost: 8 of 60 values are outside of the bounds 100 and 800.5, and count as the nearer one [8]',
+	'warning public.visits.cost: the values of 5 of 10 people add up to less than 0 or more than 2000, and are cut to that [5]',
+	'warning public.visits.score: 5 of 60 values are outside of the bounds 1 and 10, and count as the nearer one [5]',
+	'warning public.visits.seen: 11 of 60 values are outside of the bounds 2024-01-02T00:00:00+00:00 and 2024-01-08T00:00:00+00:00, and count as the nearer one [11]',
+	'info public.wards.ward: 1 declared keys have no row: their groups are noise around 0: west [1]',
+	'warning public.wards.beds: 1 of 2 values are outside of the bounds 0 and 100, and count as the nearer one [1]'], 'what is declared, and what rows have');
+RESET datestyle;
+RESET timezone;
+SELECT dp_cdp.alter_dataset('clinic', max_contribution => '4.5') \g /dev/null
+SELECT is(count(*), 2::bigint, 'a norm that is declared') FROM findings() f WHERE f ~ 'have more than 4\.5 rows \(max_contribution\), and are scaled';
+SELECT dp_cdp.alter_dataset('clinic', max_contribution => 'auto') \g /dev/null
+SELECT is_empty($$SELECT f FROM findings() f WHERE f ~ 'people (have|are)'$$, 'limits that are found are none of it');
+-- each remedy that is a statement names its table and column
+SELECT is(count(*), 11::bigint, 'statements') FROM dp_cdp.check_data('clinic') WHERE remedy ~ format('^(SELECT dp_cdp\.set_(bounds|keys)\(''%s'', ''%s'',|ALTER TABLE %s ALTER)', object, "column", object);
+
+-- it costs nothing, whoever has a budget
+RESET SESSION AUTHORIZATION;
+SELECT is(sum(rho_spent), 0::numeric, 'nothing was debited') FROM (SELECT rho_spent FROM dp_cdp.budget UNION ALL SELECT rho_spent FROM dp_cdp.dataset) b;
+SELECT is_empty('SELECT FROM dp_cdp.release_log', 'nor is it in the audit');
+
+-- who may ask
+SELECT isnt_empty($$SELECT dp_cdp.check_data('clinic')$$, 'a superuser');
+SET SESSION AUTHORIZATION member1;
+SELECT isnt_empty($$SELECT dp_cdp.check_data('clinic')$$, 'who inherits from the owner');
+SET SESSION AUTHORIZATION analyst1;
+SELECT throws_ok($$SELECT dp_cdp.check_data('clinic')$$, '42501', 'must be owner of dataset "clinic" to check its data', 'no analyst');
+SELECT throws_ok($$SELECT dp_cdp.check_data('none')$$, 'ZC004', NULL, 'nor of a dataset that is not there');
+SELECT throws_ok($$SELECT dp_cdp.check_data(NULL)$$, 'ZC004', NULL, '... or is NULL');
+SELECT throws_ok($$SELECT dp_cdp.people_source('visits')$$, '42501', 'must be allowed to read the rows of table public.visits, to check them: have SELECT on it granted', 'nor by its parts');
+SELECT ok(NOT dp_cdp.may_read('visits'), 'who may not read');
+RESET SESSION AUTHORIZATION;
+-- an owner of the dataset who may not read rows is told nothing, and is given no private answer for it
+ALTER TABLE wards OWNER TO owner2;
+REVOKE ALL ON wards FROM owner1;
+SET SESSION AUTHORIZATION owner1;
+SELECT throws_ok($$SELECT dp_cdp.check_data('clinic')$$, '42501', 'must be allowed to read the rows of table public.wards, to check them: have SELECT on it granted', 'an owner who may not read');
+RESET SESSION AUTHORIZATION;
+GRANT SELECT ON wards TO owner1;
+SET SESSION AUTHORIZATION owner1;
+SELECT isnt_empty($$SELECT dp_cdp.check_data('clinic')$$, '... until he may');
+-- SET ROLE takes nobody's eyes away: the session is the analyst's
+RESET SESSION AUTHORIZATION;
+GRANT owner1 TO analyst1;
+ALTER ROLE analyst1 NOINHERIT;
+SET SESSION AUTHORIZATION analyst1;
+SET ROLE owner1;
+SELECT throws_ok($$SELECT dp_cdp.check_data('clinic')$$, '42501', NULL, 'not in the session of an analyst');
+RESET ROLE;
+RESET SESSION AUTHORIZATION;
+REVOKE owner1 FROM analyst1;
+SELECT is(sum(rho_spent), 0::numeric, 'still nothing was debited') FROM dp_cdp.budget;
+
+-- not within a private query, also by a function of the owner's own
+SET SESSION AUTHORIZATION owner1;
+CREATE FUNCTION hidden() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT max(number) FROM dp_cdp.check_data('clinic')); END $$;
+SELECT throws_ok(q, 'ZC002', NULL, 'refused: ' || q) FROM unnest(ARRAY[
+	$$SELECT dp_count(*) FROM visits, dp_cdp.check_data('clinic')$$,
+	$$SELECT dp_count(*) FROM visits WHERE cost > (SELECT max(number) FROM dp_cdp.check_data('clinic'))$$,
+	$$SELECT dp_count(*) FROM visits, hidden() h$$]) q;
+SELECT is(sum(rho_spent), 0::numeric, 'for nothing') FROM dp_cdp.budgets WHERE role = 'owner1'::regrole;
+-- what is computed with a result comes after the charge, as everywhere
+SELECT throws_ok(q, 'ZC002', NULL, 'refused: ' || q) FROM unnest(ARRAY[
+	$$SELECT dp_count(*), (SELECT max(number) FROM dp_cdp.check_data('clinic')) FROM visits$$,
+	$$SELECT dp_count(*) + hidden() FROM visits$$]) q;
+SELECT isnt_empty($$SELECT dp_cdp.check_data('clinic')$$, 'after that it goes on');
+RESET SESSION AUTHORIZATION;
+
+SELECT * FROM finish();

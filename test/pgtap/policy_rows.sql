@@ -1,0 +1,107 @@
+-- What functions on tables, columns and budgets return; amounts of memory as text.
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+CREATE ROLE reader1;
+CREATE ROLE reader2;
+GRANT CREATE ON SCHEMA public TO owner1;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SELECT no_plan();
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('shop', rho => 2) \g /dev/null
+CREATE TABLE orders (id int PRIMARY KEY, customer int, paid numeric, day date, kind text);
+CREATE TABLE lines ("order" int REFERENCES orders, "a ""Part" text);
+CREATE TABLE other (LIKE orders);
+GRANT SELECT (paid) ON orders TO reader2;
+GRANT SELECT ON orders TO reader1, PUBLIC;
+
+-- tables
+CREATE FUNCTION shown(t dp_cdp.table_policy) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' | ', coalesce((t).dataset, '-'), (t)."table", coalesce((t).unit, '-'), coalesce((t).through, '-'), coalesce((t).block, '-'),
+		(t).bounds, (t).keys, coalesce((t).readers, '-'), coalesce((t).problem, '-')) $$;
+SELECT is(shown(dp_cdp.protect_table('orders', 'shop', unit => 'customer')), 'shop | orders | customer | - | - | {} | {} | PUBLIC, reader1, reader2 | -', 'protect_table');
+SELECT is(shown(dp_cdp.protect_table('lines', 'shop', through => 'order')), 'shop | lines | - | "order" | - | {} | {} | - | -', '... through');
+REVOKE SELECT ON orders FROM PUBLIC, reader1;
+REVOKE SELECT (paid) ON orders FROM reader2;
+
+-- columns
+CREATE FUNCTION shown(c dp_cdp.column_policy) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' | ', (c).dataset, (c)."table", (c)."column", coalesce((c).lower, '-'), coalesce((c).upper, '-'),
+		coalesce((c).total_lower::text, '-'), coalesce((c).total_upper::text, '-'), coalesce((c).keys::text, '-')) $$;
+SELECT is(shown(dp_cdp.set_bounds('orders', 'paid', 0, 99.50, 0, 500)), 'shop | orders | paid | 0 | 99.50 | 0 | 500 | -', 'set_bounds, with totals');
+SELECT is(shown(dp_cdp.set_keys('orders', 'paid', ARRAY[1, 2, NULL])), 'shop | orders | paid | 0 | 99.50 | 0 | 500 | 3', 'set_keys');
+SELECT is(shown(dp_cdp.set_bounds('orders', 'paid', '1', '2')), 'shop | orders | paid | 1 | 2 | - | - | 3', 'set_bounds, as text');
+SELECT is(shown(dp_cdp.set_bounds('orders', 'day', f.lower, f.upper)), 'shop | orders | day | 2024-01-01 | 2024-12-31 | - | - | -', 'set_bounds of dates')
+	FROM (VALUES (date '2024-01-01', date '2024-12-31')) f(lower, upper);
+SELECT is(shown(dp_cdp.drop_bounds('orders', 'paid')), 'shop | orders | paid | - | - | - | - | 3', 'drop_bounds');
+SELECT is(shown(dp_cdp.drop_keys('orders', 'paid')), 'shop | orders | paid | - | - | - | - | -', 'drop_keys');
+SELECT is(shown(dp_cdp.set_keys('lines', 'a "Part', '{x}'::text[])), 'shop | lines | a "Part | - | - | - | - | 1', 'a name that needs quotes');
+SELECT dp_cdp.set_keys('orders', 'kind', '{a,b}'::text[]) \g /dev/null
+SELECT is(shown(dp_cdp.replace_table('orders', 'other')), 'shop | other | customer | - | - | {day} | {kind} | - | -', 'replace_table');
+SELECT is(shown(dp_cdp.unprotect_table('other')), '- | other | - | - | - | {} | {} | - | -', 'unprotect_table');
+SELECT is(shown(dp_cdp.unprotect_table('orders')), '- | orders | - | - | - | {} | {} | - | -', '... of what others lead to');
+SELECT dp_cdp.protect_table('orders', 'shop', each_row => true) \g /dev/null
+SELECT is(shown(dp_cdp.protect_table('lines', 'shop', through => 'order')), 'shop | lines | - | "order" | - | {} | {"a \"Part"} | - | -', 'as it was');
+ALTER TABLE lines DROP CONSTRAINT lines_order_fkey;
+SELECT is((dp_cdp.set_keys('lines', 'a "Part', '{y,z}'::text[])).keys, 2, 'what is damaged can be declared');
+CREATE TABLE stays (person int, day date, ward text);
+SELECT dp_cdp.create_dataset('blocks') \g /dev/null
+SELECT is(shown(dp_cdp.protect_table('stays', 'blocks', unit => 'person', block => 'day', every => '1 month')), 'blocks | stays | person | - | day | {} | {} | - | -', 'blocks');
+
+-- budgets
+CREATE FUNCTION shown(g dp_cdp.granted) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' | ', (g).dataset, coalesce((g).role_name, '-'), (g).rho, (g).epsilon, (g).delta, (g).best_guess, (g).aggregates, (g).report_delta, (g).key_delta, (g).key_selections) $$;
+SELECT is(shown(dp_cdp.set_budget('shop', 'analyst1', rho => 1, delta => 1e-7)), 'shop | analyst1 | 1 | 7.76622 | 1.1e-06 | 0.7603 | 100 | 1e-06 | 1e-07 | 100', 'set_budget');
+SELECT is(shown(dp_cdp.reset_failures('shop', 'analyst1')), 'shop | analyst1 | 1 | 7.76622 | 1.1e-06 | 0.7603 | 100 | 1e-06 | 1e-07 | 100', 'reset_failures');
+SELECT is(shown(dp_cdp.drop_budget('shop', 'analyst1')), 'shop | analyst1 | 0 | 0 | 0 | 0.5 | 0 | 0 | 0 | 0', 'drop_budget: nothing is left');
+SELECT is(shown(dp_cdp.alter_dataset('shop')), 'shop | - | 2 | 11.6886 | 2e-06 | 0.8414 | 200 | 1e-06 | 1e-06 | 1000', 'a cap');
+SELECT is(delta || ' ' || report_delta || ' ' || key_delta, '1e-06 5e-07 5e-07', 'a cap of epsilon: each half of delta') FROM dp_cdp.create_dataset('halves', epsilon => 3, delta => 1e-6);
+
+-- notices of what promises little, once for each call
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.create_dataset('large', rho => 6, delta => 1e-3)" 2>&1`
+SELECT is(:'said'::text, $$NOTICE:  once the cap of dataset "large" is spent, the best guesser is right in 95.85 % of cases whether one person is in the data
+HINT:  Give rho => 5 or less, so that he is wrong in at least 5 % of cases.
+NOTICE:  the delta of the cap of dataset "large" is 0.002: with this probability answers may tell anything about a person
+HINT:  Give a delta well below one over the number of people, such as delta => 1e-6.$$, 'create_dataset');
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', rho => 5, delta => 5e-4)" 2>&1`
+SELECT is(:'said'::text, '', 'the remedies of alter_dataset');
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.set_budget('large', 'analyst1', rho => 5.5, delta => 1e-6)" 2>&1`
+SELECT is(:'said'::text, $$NOTICE:  the budget of role "analyst1" in dataset "large" is rho 5.5, above the cap of rho 5 for all roles together: the cap ends its answers first
+HINT:  Give rho => 5 or less, or raise the cap with dp_cdp.alter_dataset('large', rho => 5.5).
+NOTICE:  once the budget of role "analyst1" in dataset "large" is spent, the best guesser is right in 95.14 % of cases whether one person is in the data
+HINT:  Give rho => 5 or less, so that he is wrong in at least 5 % of cases.$$, 'set_budget');
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.set_budget('large', 'analyst1', rho => 5, delta => 1e-6)" 2>&1`
+SELECT is(:'said'::text, '', 'the remedy of set_budget');
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', rho => 4)" 2>&1`
+SELECT is(:'said'::text, $$NOTICE:  the cap of dataset "large" is rho 4, and budgets of these roles are above it: analyst1
+HINT:  The cap ends their answers first: lower them with dp_cdp.set_budget, or raise the cap.$$, 'a cap that is lowered');
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', max_rows => 3), dp_cdp.create_dataset('open')" 2>&1`
+SELECT is(:'said'::text, '', 'of nothing else');
+
+-- amounts of memory
+CREATE FUNCTION memory(written text) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT dp_cdp.alter_dataset(''shop'', release_memory => %L)', written);
+	RETURN (SELECT release_memory FROM dp_cdp.datasets WHERE dataset = 'shop');
+END $$;
+SELECT is(memory(written), 65536, written) FROM unnest(ARRAY['64MB', '65536', '65536kB', ' 0.0625 GB ']) written;
+SELECT dp_cdp.alter_dataset('shop', release_memory => 64 * 1024 + 1) \g /dev/null
+SELECT is(release_memory, 65537, 'an expression') FROM dp_cdp.datasets WHERE dataset = 'shop';
+SELECT dp_cdp.alter_dataset('shop', release_memory => '1GB') \g /dev/null
+SELECT is(release_memory, 1048576, 'text') FROM dp_cdp.datasets WHERE dataset = 'shop';
+SELECT dp_cdp.alter_dataset('shop', release_memory => 80::smallint) \g /dev/null
+SELECT is(release_memory, 80, 'a small integer') FROM dp_cdp.datasets WHERE dataset = 'shop';
+SELECT lives_ok($$SELECT dp_cdp.create_dataset('small', release_memory => '64kB')$$, 'create_dataset');
+SELECT is('64MB'::dp_cdp.kilobytes::text, '65536kB', 'as it is shown');
+SELECT throws_ok(format('SELECT dp_cdp.alter_dataset(''shop'', release_memory => %L)', written), '22P02', NULL, 'refuses ' || written)
+	FROM unnest('{64 mb,many,"",1TB1,99999999999GB}'::text[]) written;
+SELECT throws_ok(format('SELECT dp_cdp.alter_dataset(''shop'', release_memory => %L)', written), 'ZC004', 'release_memory must be at least 64 kB, such as ''64MB''; 0 removes it', 'refuses ' || written)
+	FROM unnest('{63kB,-1}'::text[]) written;
+SELECT throws_ok($$SELECT dp_cdp.alter_dataset('shop', release_memory => '64 megabytes')$$, '22P02',
+	'"64 megabytes" is no amount of memory: write a number of kB, or a text with its unit, such as ''64MB''', 'and says what to write');
+SELECT is(release_memory, 80, 'which changes nothing') FROM dp_cdp.datasets WHERE dataset = 'shop';
+RESET SESSION AUTHORIZATION;
+
+SELECT * FROM finish();
