@@ -306,7 +306,7 @@ read_length(FunctionCallInfo fcinfo, const char *function, DpTable *table, DpBlo
 
 	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
 		TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
-		elog(ERROR, "dp_cdp.%s must be called as a trigger, for each row that is updated or deleted", function);
+		elog(ERROR, "dp_cdp_internal.%s must be called as a trigger, for each row that is updated or deleted", function);
 	if (!dp_preloaded)
 		dp_admin_not_loaded();
 	found = dp_policy_table(RelationGetRelid(trigger->tg_relation));

@@ -49,6 +49,7 @@
 #include "admin/admin.h"
 #include "base/distributed.h"
 #include "base/errors.h"
+#include "base/extension.h"
 #include "base/settings.h"
 
 PG_FUNCTION_INFO_V1(dp_block_problem);
@@ -296,7 +297,7 @@ find_trigger(Relation rel, const char *name)
 static bool
 is_as_made(Trigger *made, const BlockTrigger *trigger, const Watched *watched, Relation rel)
 {
-	List	   *function = list_make2(makeString("dp_cdp"), makeString(pstrdup(trigger->function)));
+	List	   *function = list_make2(makeString(DP_INTERNAL_SCHEMA), makeString(pstrdup(trigger->function)));
 	Bitmapset  *columns = NULL;
 	Bitmapset  *compared[2] = {NULL, NULL};
 	ListCell   *lc;
@@ -358,7 +359,7 @@ settle_triggers(Oid relid, const Watched *watched)
 			dp_admin_execute(psprintf("DROP TRIGGER %s ON %s", trigger->name, name), 0, NULL, NULL, NULL, false);
 		if (!wanted)
 			continue;
-		dp_admin_execute(psprintf("CREATE %sTRIGGER %s %s ON %s %s FOR EACH ROW %s EXECUTE FUNCTION dp_cdp.%s()",
+		dp_admin_execute(psprintf("CREATE %sTRIGGER %s %s ON %s %s FOR EACH ROW %s EXECUTE FUNCTION " DP_INTERNAL_SCHEMA ".%s()",
 								  trigger->deferred ? "CONSTRAINT " : "", trigger->name, trigger->when, name,
 								  trigger->deferred ? "DEFERRABLE INITIALLY DEFERRED" : "",
 								  trigger->watched == WATCH_NONE ? "" :

@@ -338,7 +338,7 @@ extern DpExactVector *dp_vector_make(int bins);
 extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i128 *state);
 
 /*
- * SQL, all in schema dp_cdp, EXECUTE revoked from PUBLIC, PARALLEL SAFE:
+ * SQL, all in schema dp_cdp_internal, EXECUTE revoked from PUBLIC, PARALLEL SAFE:
  *
  *	 exact_sum(x, grid) -> exact_sum            aggregate; x: int2, int4, int8, float4, float8, numeric.
  *			each row clamped to the grid's bounds.  Empty or all-NULL input: 0, not NULL.

@@ -11,12 +11,15 @@
  *	  schema or table that happens to have a name of ours proves nothing.
  *	- only members are remembered, by OID; names are looked up each time, in
  *	  PostgreSQL's own caches.
- *	- the extension and its schema dp_cdp are created and dropped together, so
- *	  that an invalidation of pg_namespace comes with each change, and one of
- *	  the object's own catalogue with each drop or change of a member.  ALTER
+ *	- the extension and its schemas are created and dropped together, so that an
+ *	  invalidation of pg_namespace comes with each change, and one of the
+ *	  object's own catalogue with each drop or change of a member.  ALTER
  *	  EXTENSION ... DROP sends none: it is for the extension's owner, and holds
  *	  for sessions that come after it, or from the object's next change on.
  *	- what was found while an invalidation arrived is not kept.
+ *	- functions and types that only the extension itself calls are in a schema of
+ *	  their own, the ledger's tables in the one for users.  Objects of before 0.2.0
+ *	  are all in the latter, where they are found until they are updated.
  *	- tables are given out only where the objects are of the library's version,
  *	  which is read each time that it may have changed: ALTER EXTENSION ... UPDATE
  *	  sends no invalidation.
@@ -80,6 +83,7 @@ static uint64 generation = 0;
 static bool extension_known = false;
 static Oid	extension_oid = InvalidOid;
 static Oid	extension_schema = InvalidOid;
+static Oid	own_schema = InvalidOid;
 static Oid	internal_schema = InvalidOid;
 
 /* ------------------------------------------------------------------------
@@ -167,12 +171,21 @@ read_extension(Oid extension, Oid *owner, Oid *schema, char **version)
 	return found;
 }
 
+/* Tells whether a schema of one of our names is no member of the extension that there is. */
+static bool
+is_stranger(Oid schema)
+{
+	return OidIsValid(schema) && OidIsValid(extension_oid) &&
+		getExtensionOfObject(NamespaceRelationId, schema) != extension_oid;
+}
+
 static void
 look_up_extension(void)
 {
 	uint64		before;
 	Oid			owner;
 	bool		stranger = false;
+	bool		inner_stranger;
 
 	if (extension_known)
 		return;
@@ -180,18 +193,19 @@ look_up_extension(void)
 	register_callbacks();
 	before = generation;
 	extension_oid = extension_schema = InvalidOid;
-	internal_schema = get_namespace_oid("dp_cdp", true);
-	if (OidIsValid(internal_schema))
-	{
+	own_schema = get_namespace_oid(DP_SCHEMA, true);
+	internal_schema = get_namespace_oid(DP_INTERNAL_SCHEMA, true);
+	if (OidIsValid(own_schema))
 		extension_oid = get_extension_oid("dp_cdp", true);
-		stranger = OidIsValid(extension_oid) &&
-			getExtensionOfObject(NamespaceRelationId, internal_schema) != extension_oid;
-	}
+	stranger = is_stranger(own_schema);
+	inner_stranger = is_stranger(internal_schema);
 	if (!OidIsValid(extension_oid) || stranger ||
 		!read_extension(extension_oid, &owner, &extension_schema, NULL))
-		extension_oid = internal_schema = InvalidOid;
+		extension_oid = own_schema = internal_schema = InvalidOid;
+	else if (!OidIsValid(internal_schema) || inner_stranger)
+		internal_schema = own_schema;
 	/* a schema is made a member of an extension without an invalidation */
-	extension_known = before == generation && !stranger;
+	extension_known = before == generation && !stranger && !inner_stranger;
 }
 
 bool
@@ -209,10 +223,24 @@ dp_extension_oid(void)
 }
 
 Oid
+dp_own_schema(void)
+{
+	look_up_extension();
+	return own_schema;
+}
+
+Oid
 dp_internal_schema(void)
 {
 	look_up_extension();
 	return internal_schema;
+}
+
+bool
+dp_is_own_schema(Oid schema)
+{
+	look_up_extension();
+	return OidIsValid(schema) && (schema == own_schema || schema == internal_schema);
 }
 
 Oid
@@ -340,7 +368,7 @@ dp_own_table(const char *name)
 
 	dp_check_version();
 	if (dp_extension_installed())
-		relid = get_relname_relid(name, internal_schema);
+		relid = get_relname_relid(name, own_schema);
 	if (!dp_is_own(RelationRelationId, relid) || get_rel_relkind(relid) != RELKIND_RELATION)
 		return InvalidOid;
 	return relid;
@@ -353,7 +381,7 @@ dp_own_type(const char *name)
 									   ObjectIdGetDatum(dp_internal_schema()));
 
 	if (!dp_is_own(TypeRelationId, type))
-		elog(ERROR, "type dp_cdp.%s does not exist", name);
+		elog(ERROR, "type %s.%s does not exist", DP_INTERNAL_SCHEMA, name);
 	return type;
 }
 
@@ -390,7 +418,7 @@ routine_of_schema(Oid schema, const char *name, int nargs, const Oid *argtypes)
 	Oid			result;
 
 	if (!HeapTupleIsValid(tuple))
-		routine_is_missing("function", get_namespace_name(schema), name, nargs, argtypes);
+		routine_is_missing("function", schema == internal_schema ? DP_INTERNAL_SCHEMA : get_namespace_name(schema), name, nargs, argtypes);
 	result = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
 	ReleaseSysCache(tuple);
 	return result;
@@ -437,7 +465,7 @@ own_routine_of_kind(const char *kind, bool (*fits) (Form_pg_proc),
 		ReleaseSysCache(tuple);
 	}
 	if (!OidIsValid(funcid))
-		routine_is_missing(kind, "dp_cdp", name, nargs, argtypes);
+		routine_is_missing(kind, DP_INTERNAL_SCHEMA, name, nargs, argtypes);
 	return funcid;
 }
 

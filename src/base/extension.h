@@ -17,12 +17,24 @@
 extern bool dp_extension_installed(void);
 
 /*
- * OIDs of the extension, of schema dp_cdp and of the schema of the dp_*
- * aggregates; InvalidOid where it is not installed
+ * the schema of what users call and read, and of the ledger's tables; and that
+ * of functions, types and views which only the extension itself uses
+ */
+#define DP_SCHEMA "dp_cdp"
+#define DP_INTERNAL_SCHEMA "dp_cdp_internal"
+
+/*
+ * OIDs of the extension, of both schemas and of the schema of the dp_*
+ * aggregates; InvalidOid where it is not installed.  Where the objects are of
+ * before 0.2.0, dp_internal_schema is dp_own_schema.
  */
 extern Oid	dp_extension_oid(void);
+extern Oid	dp_own_schema(void);
 extern Oid	dp_internal_schema(void);
 extern Oid	dp_public_schema(void);
+
+/* tells whether it is one of the two; false where the extension is not installed */
+extern bool dp_is_own_schema(Oid schema);
 
 /* InvalidOid where it is not installed */
 extern Oid	dp_extension_owner(void);
@@ -51,20 +63,20 @@ extern PGFunction dp_own_c_function(Oid funcid);
 /* a table of schema dp_cdp; InvalidOid when there is none, ZC004 when it is of another version */
 extern Oid	dp_own_table(const char *name);
 
-/* a type of schema dp_cdp; internal error when there is none */
+/* a type of schema dp_cdp_internal; internal error when there is none */
 extern Oid	dp_own_type(const char *name);
 
 /*
- * a function or aggregate of schema dp_cdp, or of the schema of the dp_*
+ * a function or aggregate of schema dp_cdp_internal, or of the schema of the dp_*
  * aggregates, by the types that it was declared with; 42883
  */
 extern Oid	dp_own_routine(const char *name, int nargs, const Oid *argtypes);
 extern Oid	dp_public_routine(const char *name, int nargs, const Oid *argtypes);
 
-/* a strict function in C of schema dp_cdp, not of a set, with that result; 42883 */
+/* a strict function in C of schema dp_cdp_internal, not of a set, with that result; 42883 */
 extern Oid	dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result);
 
-/* an aggregate of schema dp_cdp with that result; 42883 */
+/* an aggregate of schema dp_cdp_internal with that result; 42883 */
 extern Oid	dp_own_aggregate(const char *name, int nargs, const Oid *argtypes, Oid result);
 
 #endif							/* DP_EXTENSION_H */

@@ -168,7 +168,7 @@ object_schema(Oid classid, Oid objid)
 /*
  * Refuses an object of somebody who is not trusted, and records others.  node:
  * the expression that it is found in, for messages.  Objects of this extension
- * pass: in its schema nobody but its owner, a superuser, can drop them.
+ * pass: in its schemas nobody but its owner, a superuser, can drop them.
  */
 static void
 check_object(TrustContext *c, Oid classid, Oid objid, Node *node)
@@ -183,7 +183,7 @@ check_object(TrustContext *c, Oid classid, Oid objid, Node *node)
 	if (objid < FirstUnpinnedObjectId)
 		return;
 	owner = dp_object_owner(classid, objid);
-	if (owner == c->extension_owner && object_schema(classid, objid) == dp_internal_schema())
+	if (owner == c->extension_owner && dp_is_own_schema(object_schema(classid, objid)))
 		return;
 	/* tables of the owner are not asked: there may be thousands of partitions */
 	extension = classid == RelationRelationId && owner == c->run_as ? InvalidOid

@@ -47,7 +47,7 @@ dp_unverified(const char *what, Node *node)
 					what, node ? (int) nodeTag(node) : 0)));
 }
 
-/* functions and aggregates of schema dp_cdp, beside try_* */
+/* functions and aggregates of schema dp_cdp_internal, beside try_* */
 static const struct
 {
 	const char *name;

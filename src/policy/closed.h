@@ -21,7 +21,7 @@ typedef enum DpMask
 								 * which answers for some relations */
 } DpMask;
 
-/* closed.c: told is set for DP_MASK_TOLD, to the name of that function in schema dp_cdp */
+/* closed.c: told is set for DP_MASK_TOLD, to the name of that function in schema dp_cdp_internal */
 extern DpMask dp_mask_of(Oid funcid, const char **told);
 
 /*

@@ -100,7 +100,7 @@ dp_relation_name(Oid relid, bool changed, DpRelationName *name)
 
 	form = (Form_pg_class) GETSTRUCT(tuple);
 	/* held_name itself is asked for while its index is being built */
-	if (form->relnamespace == dp_internal_schema() ||
+	if (dp_is_own_schema(form->relnamespace) ||
 		form->relpersistence == RELPERSISTENCE_TEMP ||
 		(form->relkind != RELKIND_RELATION && form->relkind != RELKIND_PARTITIONED_TABLE &&
 		 form->relkind != RELKIND_MATVIEW && form->relkind != RELKIND_VIEW &&
@@ -144,7 +144,7 @@ names_table(void)
 	Oid			relid = InvalidOid;
 
 	if (dp_extension_installed())
-		relid = get_relname_relid("held_name", dp_internal_schema());
+		relid = get_relname_relid("held_name", dp_own_schema());
 	return dp_is_own(RelationRelationId, relid) ? relid : InvalidOid;
 }
 

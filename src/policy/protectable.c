@@ -60,7 +60,7 @@ dp_check_protectable(Oid relid)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("\"%s\" is a temporary table and cannot be protected: use an ordinary table", name)));
-	if (relid < FirstNormalObjectId || form->relnamespace == dp_internal_schema())
+	if (relid < FirstNormalObjectId || dp_is_own_schema(form->relnamespace))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("\"%s\" belongs to the system and cannot be protected: protect tables with personal data", name)));

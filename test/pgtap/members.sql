@@ -64,6 +64,9 @@ SELECT is(failure, NULL, 'those from before, after a rollback')
 SELECT dp_cdp.empty_ledger();
 SELECT dp_cdp.unprotect_table('visits');
 DROP EXTENSION dp_cdp CASCADE;
+CREATE SCHEMA dp_cdp_internal;
+SELECT throws_ok('CREATE EXTENSION dp_cdp', '42P06', 'schema "dp_cdp_internal" already exists', 'somebody else''s schema is not taken for the extension''s');
+DROP SCHEMA dp_cdp_internal;
 CREATE SCHEMA dp_cdp;
 GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
 CREATE TABLE dp_cdp.dataset (name text, owner regrole);
@@ -81,5 +84,17 @@ BEGIN
 	END;
 END $$;
 SELECT is(label_as_owner(), 'ZC004', 'a schema and a table of these names make no extension');
+
+DROP SCHEMA dp_cdp CASCADE;
+
+-- nobody but the extension's owner makes anything in its schemas, and DROP EXTENSION leaves nothing
+CREATE EXTENSION dp_cdp;
+SELECT is(string_agg(nspname, ', '), NULL, 'an analyst may create in neither schema')
+	FROM pg_namespace WHERE nspname IN ('dp_cdp', 'dp_cdp_internal') AND has_schema_privilege('analyst1', oid, 'CREATE');
+SELECT is_empty($$ SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'dp_cdp'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL $$,
+	'what \df dp_cdp.* shows is all for users, and says what for');
+SELECT throws_like('DROP SCHEMA dp_cdp_internal CASCADE', 'cannot drop schema dp_cdp_internal because extension dp_cdp requires it', 'the schema goes with the extension alone');
+DROP EXTENSION dp_cdp;
+SELECT is(count(*), 0::bigint, 'and both schemas with it') FROM pg_namespace WHERE nspname ~ '^dp_cdp';
 
 SELECT * FROM finish();

@@ -143,6 +143,13 @@ EOC
 	is($node->safe_psql('restored', $releases =~ s/sigma/stddev/r), $before[1], 'with its audit');
 	is($node->safe_psql('test', $budgets), $before[0], 'nothing was spent');
 
+	# somebody else's schema of that name
+	$node->safe_psql('test', 'CREATE SCHEMA dp_cdp_internal');
+	(undef, undef, $err) = $node->psql('test', 'ALTER EXTENSION dp_cdp UPDATE');
+	like($err, qr/schema "dp_cdp_internal" already exists/, 'a schema that the update makes is in the way');
+	like(fails($node, 'ana', $ask), $same, 'and changes nothing of what is refused');
+	$node->safe_psql('test', 'DROP SCHEMA dp_cdp_internal');
+
 	my ($updated_rc, $updated_out, $notices) = $node->psql('test', "ALTER EXTENSION dp_cdp UPDATE");
 	is($updated_rc, 0, "$version: the update");
 	# of a table of which each row is a unit bounds have meant a row all along

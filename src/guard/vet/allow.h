@@ -136,7 +136,7 @@ typedef enum DpConstantCheck
 typedef struct DpAllowed
 {
 	Oid			funcid;
-	const char *safe;			/* name of its safe variant in schema dp_cdp,
+	const char *safe;			/* name of its safe variant in schema dp_cdp_internal,
 								 * which has the same arguments and result;
 								 * NULL: it runs as it stands */
 	uint16		constants;		/* bit i: argument i may not read columns */
@@ -149,7 +149,7 @@ typedef struct DpAllowed
 } DpAllowed;
 
 /*
- * Returns the function of schema dp_cdp that stands for a listed one which
+ * Returns the function of schema dp_cdp_internal that stands for a listed one which
  * may fail.  Raises an error when the extension's objects do not match.
  */
 extern Oid	dp_safe_variant(const DpAllowed *allowed);
@@ -171,10 +171,10 @@ extern const DpAllowed *dp_allowed_function(Oid funcid);
 typedef struct DpUnitAggregate
 {
 	Oid			aggfnoid;
-	const char *summand;		/* in schema dp_cdp, takes the argument and
+	const char *summand;		/* in schema dp_cdp_internal, takes the argument and
 								 * returns it, or NULL where it might make the
 								 * aggregate fail; NULL: none does */
-	const char *own;			/* an aggregate of schema dp_cdp that is run
+	const char *own;			/* an aggregate of schema dp_cdp_internal that is run
 								 * instead; NULL: it runs itself */
 	bool		of_set;			/* DISTINCT changes nothing */
 } DpUnitAggregate;

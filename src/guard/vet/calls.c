@@ -5,7 +5,7 @@
  *	  in their place.
  *
  * Invariant: a call that leaves here is of a function of the list that
- * cannot fail, of a strict C function of schema dp_cdp, or of a function that a
+ * cannot fail, of a strict C function of schema dp_cdp_internal, or of a function that a
  * superuser has added (added.c).
  *
  * Copyright (c) 2026, the dp_cdp developers

@@ -9,7 +9,7 @@
  * What reads strings to the end, or makes them, has a limit (safe.h).  Being immutable or leakproof is
  * neither necessary nor enough: immutable functions overflow and print values
  * they fail on, leakproof leaves out what people need.  A function with a
- * name in column "safe" is replaced by that function of schema dp_cdp, which
+ * name in column "safe" is replaced by that function of schema dp_cdp_internal, which
  * has the same arguments and result and yields NULL instead of an error.
  *
  * sql/total.sql sweeps the whole list, as dp_cdp.allowed_functions()

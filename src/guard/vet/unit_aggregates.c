@@ -17,14 +17,14 @@
  *	 exact sums, and the scale of a numeric result of the largest scale of the
  *	 rows.  Floating point is not added up exactly, and of values that are
  *	 equal but written differently PostgreSQL keeps the one that came first: for
- *	 these an aggregate unit_* of schema dp_cdp is run instead
+ *	 these an aggregate unit_* of schema dp_cdp_internal is run instead
  *	 (agg/exact/float.c, agg/exact/full_order.c).  DISTINCT keeps the first of equal
  *	 values, too: it is left out where it changes nothing, and otherwise done
  *	 on canonical forms.
  * - No rows raise an error.  Sums, averages and variances of numeric overflow,
  *	 and the strings that min and max keep may be too long for one row; of
  *	 these, values so large that they might are taken for NULL, by a function
- *	 try_* of schema dp_cdp around the argument, which reads one row alone.  Results of floating point that are too large are NULL.
+ *	 try_* of schema dp_cdp_internal around the argument, which reads one row alone.  Results of floating point that are too large are NULL.
  *
  * sql/unit_aggregates.sql sweeps the whole list for both, over orders, plans
  * and parallel workers.

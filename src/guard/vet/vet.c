@@ -8,7 +8,7 @@
  * - Every node type, function and data type that is not expressly accepted is
  *	 refused.
  * - The result contains only functions of the list that cannot fail, and C
- *	 functions try_* of schema dp_cdp; none raises an error for any row or
+ *	 functions try_* of schema dp_cdp_internal; none raises an error for any row or
  *	 parameter.  Functions that a superuser has added are trusted for it.
  *
  * Copyright (c) 2026, the dp_cdp developers
