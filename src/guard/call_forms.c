@@ -185,7 +185,7 @@ static int
 append_functions(StringInfo text, const char *name)
 {
 	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
-	Oid			schema = dp_internal_schema();
+	Oid			schema = dp_own_schema();
 	int			n = 0;
 
 	for (int i = 0; i < list->n_members; i++)
