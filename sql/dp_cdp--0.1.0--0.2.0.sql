@@ -11,6 +11,53 @@
 CREATE FUNCTION dp_cdp.library_version() RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_library_version';
 
+-- what only the extension itself calls
+CREATE SCHEMA dp_cdp_internal;
+GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
+DO $$
+DECLARE
+	inner_names text[] := '{
+		bin,bound_spec,bound_spec_in,bound_spec_out,bound_state,bound_state_in,bound_state_out,bound_unit,
+		bound_unit_add,bound_unit_combine,canonical,centered,chebyshev,code,compose_delta_add,
+		compose_delta_combine,compose_delta_final,compose_gdp_add,compose_gdp_combine,compose_gdp_final,
+		compose_mcdp_add,compose_mcdp_combine,compose_mcdp_final,compose_zcdp_add,compose_zcdp_combine,
+		compose_zcdp_final,distinct_count,exact_distinct,exact_distinct_in,exact_distinct_out,exact_float,
+		exact_float_add,exact_float_avg,exact_float_combine,exact_float_in,exact_float_out,exact_float_square,
+		exact_float_stddev_pop,exact_float_stddev_samp,exact_float_sum4,exact_float_sum8,exact_float_var_pop,
+		exact_float_var_samp,exact_histogram,exact_histogram_add,exact_moments,exact_moments_in,exact_moments_out,
+		exact_sum,exact_sum_add,exact_sum_combine,exact_sum_in,exact_sum_out,exact_sum_value,exact_vector,
+		exact_vector_combine,exact_vector_in,exact_vector_out,greater_of,grid,grid_in,grid_out,grid_parts,
+		grid_value,hardening,ledger_guard,less_of,make_bound_spec,make_grid,make_range,make_scaled_grid,margin,
+		moment_n,moment_t,moment_t2,moment_tu,moment_u,moment_u2,moments_add,moments_combine,moments_n,moments_t,
+		moments_t2,moments_tu,moments_u,moments_u2,next_renewal,period_start,preview_columns,private_rule,product,
+		range,range_in,range_out,role_pays,server_facts,try_abs,try_add,try_age,try_bpchar,try_btrim,try_ceil,
+		try_concat,try_date,try_date_part,try_date_trunc,try_divide,try_exp,try_extract,try_float4,try_float8,
+		try_floor,try_ilike,try_initcap,try_int2,try_int4,try_int8,try_left,try_length,try_like,try_ln,try_log,
+		try_lower,try_ltrim,try_mod,try_multiply,try_name,try_negate,try_not_ilike,try_not_like,try_numeric,
+		try_power,try_replace,try_reverse,try_right,try_round,try_rtrim,try_split_part,try_sqrt,try_starts_with,
+		try_strpos,try_substring,try_subtract,try_summand,try_summand_squared,try_text,try_time,try_timestamp,
+		try_timestamptz,try_timezone,try_to_char,try_upper,try_varchar,try_width_bucket,unit_avg,unit_max,unit_min,
+		unit_stddev_pop,unit_stddev_samp,unit_sum,unit_var_pop,unit_var_samp,unreleased,unreleased_bigint,
+		unreleased_bigints,unreleased_float,unreleased_floats,unreleased_in,unreleased_numeric,unreleased_out,
+		unreleased_same,unreleased_step,vector_counts}';
+	m record;
+BEGIN
+	FOR m IN
+		SELECT pg_catalog.format('ROUTINE %s', p.oid::pg_catalog.regprocedure) AS object
+			FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_proc p ON p.oid = d.objid
+			WHERE d.deptype = 'e' AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+				AND p.pronamespace = 'dp_cdp'::pg_catalog.regnamespace AND p.proname = ANY (inner_names)
+		UNION ALL
+		SELECT pg_catalog.format('TYPE %s', t.oid::pg_catalog.regtype)
+			FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_type t ON t.oid = d.objid
+			WHERE d.deptype = 'e' AND d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
+				AND t.typnamespace = 'dp_cdp'::pg_catalog.regnamespace AND t.typname = ANY (inner_names)
+	LOOP
+		EXECUTE pg_catalog.format('ALTER %s SET SCHEMA dp_cdp_internal', m.object);
+	END LOOP;
+END;
+$$;
+
 -- Adopting: which datasets their owners adopted by themselves, and the file
 -- that a copied data directory does not share.
 ALTER TABLE dp_cdp.dataset ADD COLUMN adopted text;
@@ -214,14 +261,14 @@ CREATE TYPE dp_cdp.column_policy AS (
 );
 
 -- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
-CREATE TYPE dp_cdp.kilobytes;
-CREATE FUNCTION dp_cdp.kilobytes_in(cstring) RETURNS dp_cdp.kilobytes
+CREATE TYPE dp_cdp_internal.kilobytes;
+CREATE FUNCTION dp_cdp_internal.kilobytes_in(cstring) RETURNS dp_cdp_internal.kilobytes
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
-CREATE FUNCTION dp_cdp.kilobytes_out(dp_cdp.kilobytes) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.kilobytes_out(dp_cdp_internal.kilobytes) RETURNS cstring
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
-CREATE TYPE dp_cdp.kilobytes (INPUT = dp_cdp.kilobytes_in, OUTPUT = dp_cdp.kilobytes_out, LIKE = integer);
-CREATE CAST (smallint AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
-CREATE CAST (integer AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE TYPE dp_cdp_internal.kilobytes (INPUT = dp_cdp_internal.kilobytes_in, OUTPUT = dp_cdp_internal.kilobytes_out, LIKE = integer);
+CREATE CAST (smallint AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
 
 -- A function with another result is made anew; who may call it stays.
 DO $$
@@ -283,175 +330,175 @@ REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
 
 -- What is not data travels to the workers of a cluster as text
-CREATE OR REPLACE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
+CREATE OR REPLACE FUNCTION dp_cdp_internal.grid_in(cstring) RETURNS dp_cdp_internal.grid
 	AS 'MODULE_PATHNAME', 'dp_grid_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.grid_out(dp_cdp.grid) RETURNS cstring
+CREATE OR REPLACE FUNCTION dp_cdp_internal.grid_out(dp_cdp_internal.grid) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_grid_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.bound_spec_in(cstring) RETURNS dp_cdp.bound_spec
+CREATE OR REPLACE FUNCTION dp_cdp_internal.bound_spec_in(cstring) RETURNS dp_cdp_internal.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_bound_spec_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.bound_spec_out(dp_cdp.bound_spec) RETURNS cstring
+CREATE OR REPLACE FUNCTION dp_cdp_internal.bound_spec_out(dp_cdp_internal.bound_spec) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_bound_spec_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
+CREATE OR REPLACE FUNCTION dp_cdp_internal.range_in(cstring) RETURNS dp_cdp_internal.range
 	AS 'MODULE_PATHNAME', 'dp_range_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.range_out(dp_cdp.range) RETURNS cstring
+CREATE OR REPLACE FUNCTION dp_cdp_internal.range_out(dp_cdp_internal.range) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_range_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- What a row adds to a sum, where other servers add it up
-CREATE FUNCTION dp_cdp.clamped_steps(smallint, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(smallint, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(integer, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(integer, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(bigint, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(bigint, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(real, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(real, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(double precision, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(double precision, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(numeric, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(numeric, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Long lists of declared keys
-CREATE TYPE dp_cdp.key_set;
-CREATE FUNCTION dp_cdp.key_set_in(cstring) RETURNS dp_cdp.key_set
+CREATE TYPE dp_cdp_internal.key_set;
+CREATE FUNCTION dp_cdp_internal.key_set_in(cstring) RETURNS dp_cdp_internal.key_set
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.key_set_out(dp_cdp.key_set) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.key_set_out(dp_cdp_internal.key_set) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE TYPE dp_cdp.key_set (
-	INPUT = dp_cdp.key_set_in, OUTPUT = dp_cdp.key_set_out,
+CREATE TYPE dp_cdp_internal.key_set (
+	INPUT = dp_cdp_internal.key_set_in, OUTPUT = dp_cdp_internal.key_set_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
-REVOKE USAGE ON TYPE dp_cdp.key_set FROM PUBLIC;
-CREATE FUNCTION dp_cdp.is_declared_support(internal) RETURNS internal
+REVOKE USAGE ON TYPE dp_cdp_internal.key_set FROM PUBLIC;
+CREATE FUNCTION dp_cdp_internal.is_declared_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'dp_is_declared_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.is_declared(anyelement, dp_cdp.key_set) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.is_declared(anyelement, dp_cdp_internal.key_set) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_is_declared' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT dp_cdp.is_declared_support;
-CREATE FUNCTION dp_cdp.key_place(anyelement, dp_cdp.key_set) RETURNS integer
+	SUPPORT dp_cdp_internal.is_declared_support;
+CREATE FUNCTION dp_cdp_internal.key_place(anyelement, dp_cdp_internal.key_set) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_key_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.key_set_in(cstring), dp_cdp.key_set_out(dp_cdp.key_set), dp_cdp.is_declared_support(internal)
+	dp_cdp_internal.key_set_in(cstring), dp_cdp_internal.key_set_out(dp_cdp_internal.key_set), dp_cdp_internal.is_declared_support(internal)
 	FROM PUBLIC;
 
 -- what a row costs PostgreSQL's own aggregation with it, beside which the bounding node's cost is set
-ALTER FUNCTION dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, VARIADIC "any") COST 50;
+ALTER FUNCTION dp_cdp_internal.bound_unit_add(dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec, VARIADIC "any") COST 50;
 
 -- Bounded contributions of units are rows of keys, values and codes instead of values of a type of their own.
 DROP AGGREGATE dp_cdp.entry_sum(dp_cdp.bound_entry, integer);
 DROP AGGREGATE dp_cdp.entry_histogram(dp_cdp.bound_entry, integer, integer);
 DROP AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer);
-DROP FUNCTION dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer);
-DROP FUNCTION dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer);
-DROP FUNCTION dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.entry_sum_add(dp_cdp_internal.exact_sum, dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.entry_histogram_add(dp_cdp_internal.exact_vector, dp_cdp.bound_entry, integer, integer);
+DROP FUNCTION dp_cdp.entry_distinct_add(dp_cdp_internal.exact_distinct, dp_cdp.bound_entry, integer);
 DROP FUNCTION dp_cdp.entry_key(dp_cdp.bound_entry, integer, anyelement);
 DROP FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer);
 DROP FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer);
-DROP FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec);
+DROP FUNCTION dp_cdp.bound_entries(dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec);
 -- in and out go with the type; PostgreSQL knows that each needs the other
 DROP TYPE dp_cdp.bound_entry CASCADE;
-CREATE FUNCTION dp_cdp.bound_key(integer, dp_cdp.bound_state, anyelement) RETURNS SETOF anyelement
+CREATE FUNCTION dp_cdp_internal.bound_key(integer, dp_cdp_internal.bound_state, anyelement) RETURNS SETOF anyelement
 	AS 'MODULE_PATHNAME', 'dp_bound_key' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_value(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint
+CREATE FUNCTION dp_cdp_internal.bound_value(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_bound_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
+CREATE FUNCTION dp_cdp_internal.bound_codes(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF integer[]
 	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint[]
+CREATE FUNCTION dp_cdp_internal.bound_distinct_codes(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF bigint[]
 	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_cut(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
+CREATE FUNCTION dp_cdp_internal.bound_cut(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF integer[]
 	AS 'MODULE_PATHNAME', 'dp_bound_cut' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_share(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint
+CREATE FUNCTION dp_cdp_internal.bound_share(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_bound_share' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_bin(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint
+CREATE FUNCTION dp_cdp_internal.bound_bin(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_bound_bin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_first(integer, dp_cdp.bound_state) RETURNS SETOF bigint
+CREATE FUNCTION dp_cdp_internal.bound_first(integer, dp_cdp_internal.bound_state) RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_bound_first' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint) RETURNS dp_cdp.exact_sum
+CREATE FUNCTION dp_cdp_internal.steps_sum_add(dp_cdp_internal.exact_sum, bigint) RETURNS dp_cdp_internal.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_steps_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.steps_sum(bigint) (
-	SFUNC = dp_cdp.steps_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
-	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.steps_sum(bigint) (
+	SFUNC = dp_cdp_internal.steps_sum_add, STYPE = dp_cdp_internal.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp_internal.exact_sum_combine, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer)
-	RETURNS dp_cdp.exact_vector
+CREATE FUNCTION dp_cdp_internal.codes_histogram_add(dp_cdp_internal.exact_vector, integer[], integer)
+	RETURNS dp_cdp_internal.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_codes_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.codes_histogram(codes integer[], bins integer) (
-	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
-	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.codes_histogram(codes integer[], bins integer) (
+	SFUNC = dp_cdp_internal.codes_histogram_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp_internal.exact_vector_combine, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint)
-	RETURNS dp_cdp.exact_vector
+CREATE FUNCTION dp_cdp_internal.codes_shares_add(dp_cdp_internal.exact_vector, integer[], integer, bigint)
+	RETURNS dp_cdp_internal.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_codes_shares' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.codes_shares(codes integer[], bins integer, share bigint) (
-	SFUNC = dp_cdp.codes_shares_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
-	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.codes_shares(codes integer[], bins integer, share bigint) (
+	SFUNC = dp_cdp_internal.codes_shares_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp_internal.exact_vector_combine, PARALLEL = SAFE
 );
-CREATE TYPE dp_cdp.limited_sum;
-CREATE FUNCTION dp_cdp.limited_sum_in(cstring) RETURNS dp_cdp.limited_sum
+CREATE TYPE dp_cdp_internal.limited_sum;
+CREATE FUNCTION dp_cdp_internal.limited_sum_in(cstring) RETURNS dp_cdp_internal.limited_sum
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.limited_sum_out(dp_cdp.limited_sum) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.limited_sum_out(dp_cdp_internal.limited_sum) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE TYPE dp_cdp.limited_sum (
-	INPUT = dp_cdp.limited_sum_in, OUTPUT = dp_cdp.limited_sum_out,
+CREATE TYPE dp_cdp_internal.limited_sum (
+	INPUT = dp_cdp_internal.limited_sum_in, OUTPUT = dp_cdp_internal.limited_sum_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
-REVOKE USAGE ON TYPE dp_cdp.limited_sum FROM PUBLIC;
-CREATE FUNCTION dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint)
-	RETURNS dp_cdp.limited_sum
+REVOKE USAGE ON TYPE dp_cdp_internal.limited_sum FROM PUBLIC;
+CREATE FUNCTION dp_cdp_internal.limited_sum_add(dp_cdp_internal.limited_sum, bigint, bigint, bigint, bigint)
+	RETURNS dp_cdp_internal.limited_sum
 	AS 'MODULE_PATHNAME', 'dp_limited_sum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum)
-	RETURNS dp_cdp.limited_sum
+CREATE FUNCTION dp_cdp_internal.limited_sum_combine(dp_cdp_internal.limited_sum, dp_cdp_internal.limited_sum)
+	RETURNS dp_cdp_internal.limited_sum
 	AS 'MODULE_PATHNAME', 'dp_limited_sum_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.limited_sum(bin bigint, value bigint, share bigint, first bigint) (
-	SFUNC = dp_cdp.limited_sum_add, STYPE = dp_cdp.limited_sum, SSPACE = 128,
-	COMBINEFUNC = dp_cdp.limited_sum_combine, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.limited_sum(bin bigint, value bigint, share bigint, first bigint) (
+	SFUNC = dp_cdp_internal.limited_sum_add, STYPE = dp_cdp_internal.limited_sum, SSPACE = 128,
+	COMBINEFUNC = dp_cdp_internal.limited_sum_combine, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.limited_sum_parts(dp_cdp.limited_sum) RETURNS numeric[]
+CREATE FUNCTION dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum) RETURNS numeric[]
 	AS 'MODULE_PATHNAME', 'dp_limited_sum_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
-	RETURNS dp_cdp.exact_distinct
+CREATE FUNCTION dp_cdp_internal.codes_distinct_add(dp_cdp_internal.exact_distinct, bigint[])
+	RETURNS dp_cdp_internal.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_codes_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.codes_distinct(codes bigint[]) (
-	SFUNC = dp_cdp.codes_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
-	FINALFUNC = dp_cdp.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.codes_distinct(codes bigint[]) (
+	SFUNC = dp_cdp_internal.codes_distinct_add, STYPE = dp_cdp_internal.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp_internal.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.codes_distinct_shares_add(dp_cdp.exact_distinct, bigint[], bigint, dp_cdp.bound_spec, integer)
-	RETURNS dp_cdp.exact_distinct
+CREATE FUNCTION dp_cdp_internal.codes_distinct_shares_add(dp_cdp_internal.exact_distinct, bigint[], bigint, dp_cdp_internal.bound_spec, integer)
+	RETURNS dp_cdp_internal.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_codes_distinct_shares' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.distinct_shares(dp_cdp.exact_distinct) RETURNS dp_cdp.exact_vector
+CREATE FUNCTION dp_cdp_internal.distinct_shares(dp_cdp_internal.exact_distinct) RETURNS dp_cdp_internal.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_distinct_shares' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.codes_distinct_shares(codes bigint[], share bigint, dp_cdp.bound_spec, value integer) (
-	SFUNC = dp_cdp.codes_distinct_shares_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
-	FINALFUNC = dp_cdp.distinct_shares, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.codes_distinct_shares(codes bigint[], share bigint, dp_cdp_internal.bound_spec, value integer) (
+	SFUNC = dp_cdp_internal.codes_distinct_shares_add, STYPE = dp_cdp_internal.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp_internal.distinct_shares, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint),
-	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
-	dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint),
-	dp_cdp.limited_sum_in(cstring), dp_cdp.limited_sum_out(dp_cdp.limited_sum),
-	dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint),
-	dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum),
-	dp_cdp.limited_sum_parts(dp_cdp.limited_sum),
-	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[]),
-	dp_cdp.codes_distinct_shares_add(dp_cdp.exact_distinct, bigint[], bigint, dp_cdp.bound_spec, integer)
+	dp_cdp_internal.steps_sum_add(dp_cdp_internal.exact_sum, bigint),
+	dp_cdp_internal.codes_histogram_add(dp_cdp_internal.exact_vector, integer[], integer),
+	dp_cdp_internal.codes_shares_add(dp_cdp_internal.exact_vector, integer[], integer, bigint),
+	dp_cdp_internal.limited_sum_in(cstring), dp_cdp_internal.limited_sum_out(dp_cdp_internal.limited_sum),
+	dp_cdp_internal.limited_sum_add(dp_cdp_internal.limited_sum, bigint, bigint, bigint, bigint),
+	dp_cdp_internal.limited_sum_combine(dp_cdp_internal.limited_sum, dp_cdp_internal.limited_sum),
+	dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum),
+	dp_cdp_internal.codes_distinct_add(dp_cdp_internal.exact_distinct, bigint[]),
+	dp_cdp_internal.codes_distinct_shares_add(dp_cdp_internal.exact_distinct, bigint[], bigint, dp_cdp_internal.bound_spec, integer)
 	FROM PUBLIC;
 
 -- Bounds are of a row's value everywhere, and a unit's total has limits of its own.
-DROP FUNCTION dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]);
-CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
-		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}', limits bigint[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
+DROP FUNCTION dp_cdp_internal.make_bound_spec(integer, integer, bigint[], text[], dp_cdp_internal.grid[], integer[]);
+CREATE FUNCTION dp_cdp_internal.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
+		kinds text[], grids dp_cdp_internal.grid[], rows integer[] DEFAULT '{}', limits bigint[] DEFAULT '{}') RETURNS dp_cdp_internal.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_make_bound_spec' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.with_norm(dp_cdp.bound_spec, value integer, shift integer, others integer[], limits bigint[])
-	RETURNS dp_cdp.bound_spec
+CREATE FUNCTION dp_cdp_internal.with_norm(dp_cdp_internal.bound_spec, value integer, shift integer, others integer[], limits bigint[])
+	RETURNS dp_cdp_internal.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_with_norm' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.with_groups(dp_cdp.bound_spec, groups integer[]) RETURNS dp_cdp.bound_spec
+CREATE FUNCTION dp_cdp_internal.with_groups(dp_cdp_internal.bound_spec, groups integer[]) RETURNS dp_cdp_internal.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_with_groups' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[], bigint[]),
-	dp_cdp.with_norm(dp_cdp.bound_spec, integer, integer, integer[], bigint[]),
-	dp_cdp.with_groups(dp_cdp.bound_spec, integer[])
+	dp_cdp_internal.make_bound_spec(integer, integer, bigint[], text[], dp_cdp_internal.grid[], integer[], bigint[]),
+	dp_cdp_internal.with_norm(dp_cdp_internal.bound_spec, integer, integer, integer[], bigint[]),
+	dp_cdp_internal.with_groups(dp_cdp_internal.bound_spec, integer[])
 	FROM PUBLIC;
 DROP FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric);
 DROP FUNCTION dp_cdp.preview(text);
-DROP FUNCTION dp_cdp.preview_columns(text);
+DROP FUNCTION dp_cdp_internal.preview_columns(text);
 DROP FUNCTION dp_cdp.last_release();
 -- Bounds that were meant for the total of a unit would go on as bounds of a row: no sum is cut any more, and noise is
 -- max_rows times as large.  Which is right only the owner can know.  (Notices of scripts are not shown.)
@@ -484,56 +531,56 @@ $$;
 
 
 -- more functions that may run on rows
-CREATE FUNCTION dp_cdp.try_age(timestamp) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_age(timestamp) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_age(timestamptz) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_age(timestamptz) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_make_date(year int, month int, day int) RETURNS date
+CREATE FUNCTION dp_cdp_internal.try_make_date(year int, month int, day int) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_make_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_to_timestamp(float8) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_to_timestamp(float8) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_to_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_bin(interval, timestamp, timestamp) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamp, timestamp) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.time_points(date, date, bigint, boolean) RETURNS SETOF date
+CREATE FUNCTION dp_cdp_internal.time_points(date, date, bigint, boolean) RETURNS SETOF date
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
+CREATE FUNCTION dp_cdp_internal.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
+CREATE FUNCTION dp_cdp_internal.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.cell_of(anyelement, anyarray) RETURNS integer
+CREATE FUNCTION dp_cdp_internal.cell_of(anyelement, anyarray) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_cell_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.cells(anyarray, boolean, boolean) RETURNS integer[]
+CREATE FUNCTION dp_cdp_internal.cells(anyarray, boolean, boolean) RETURNS integer[]
 	AS 'MODULE_PATHNAME', 'dp_cells' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json(jsonb, text) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_field_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json(jsonb, int) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, int) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_element' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, int) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, int) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_element_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json(jsonb, text[]) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text[]) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_path' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, text[]) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- the mode, of declared keys
 CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 
 -- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
 -- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).
-CREATE FUNCTION dp_cdp.null_on_error(VARIADIC arguments "any") RETURNS "any"
+CREATE FUNCTION dp_cdp_internal.null_on_error(VARIADIC arguments "any") RETURNS "any"
 	AS 'MODULE_PATHNAME', 'dp_null_on_error' LANGUAGE C STABLE;
-CREATE FUNCTION dp_cdp.null_unless_valid(of_type regtype, value "any") RETURNS "any"
+CREATE FUNCTION dp_cdp_internal.null_unless_valid(of_type regtype, value "any") RETURNS "any"
 	AS 'MODULE_PATHNAME', 'dp_null_unless_valid' LANGUAGE C STABLE STRICT;
-CREATE FUNCTION dp_cdp.try_multiply(interval, float8) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_multiply(interval, float8) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_interval_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(float8, interval) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_multiply(float8, interval) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Standbys that may have their answers debited, and as whom they log in.  Not
@@ -805,31 +852,31 @@ COMMENT ON FUNCTION dp_cdp.split_budget(float8, float8, bigint) IS
 COMMENT ON FUNCTION dp_cdp.split_budget(float8, float8[]) IS
 	'shares of rho in proportion to weights, rounded down to the 1e-12 that the ledger counts. Takes rho >= 0 in '
 	'nats, list of weights >= 0 with a positive sum. Bun and Steinke 2016, Lemma 1.7';
-COMMENT ON FUNCTION dp_cdp.compose_zcdp_add(float8[], float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_zcdp_add(float8[], float8) IS
 	'adds a mechanism to the state of compose_zcdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_zcdp_combine(float8[], float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_zcdp_combine(float8[], float8[]) IS
 	'adds two states of compose_zcdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_zcdp_final(float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_zcdp_final(float8[]) IS
 	'the result of compose_zcdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_zcdp_add(float8[], float8, float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_zcdp_add(float8[], float8, float8) IS
 	'adds a mechanism to the state of compose_zcdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_mcdp_add(float8[], float8, float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_mcdp_add(float8[], float8, float8) IS
 	'adds a mechanism to the state of compose_mcdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_mcdp_combine(float8[], float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_mcdp_combine(float8[], float8[]) IS
 	'adds two states of compose_mcdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_mcdp_final(float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_mcdp_final(float8[]) IS
 	'the result of compose_mcdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_gdp_add(float8[], float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_gdp_add(float8[], float8) IS
 	'adds a mechanism to the state of compose_gdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_gdp_combine(float8[], float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_gdp_combine(float8[], float8[]) IS
 	'adds two states of compose_gdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_gdp_final(float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_gdp_final(float8[]) IS
 	'the result of compose_gdp_agg';
-COMMENT ON FUNCTION dp_cdp.compose_delta_add(float8[], float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_delta_add(float8[], float8) IS
 	'adds a mechanism to the state of compose_delta_agg';
-COMMENT ON FUNCTION dp_cdp.compose_delta_combine(float8[], float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_delta_combine(float8[], float8[]) IS
 	'adds two states of compose_delta_agg';
-COMMENT ON FUNCTION dp_cdp.compose_delta_final(float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_delta_final(float8[]) IS
 	'the result of compose_delta_agg';
 COMMENT ON AGGREGATE dp_cdp.compose_zcdp_agg(float8) IS
 	'composition of the rho-zCDP mechanisms in a table: (sum of rho, 0). Takes rho >= 0 in nats. Bun and Steinke '
@@ -846,7 +893,7 @@ COMMENT ON AGGREGATE dp_cdp.compose_gdp_agg(float8) IS
 COMMENT ON AGGREGATE dp_cdp.compose_delta_agg(float8) IS
 	'delta of the composition of the delta-approximate zCDP mechanisms in a table: 1 - the product of (1 - delta). '
 	'Takes 0 <= delta <= 1. Bun and Steinke 2016, section 8';
-COMMENT ON TYPE dp_cdp.unreleased IS 'state of private aggregates, which are never run as such';
+COMMENT ON TYPE dp_cdp_internal.unreleased IS 'state of private aggregates, which are never run as such';
 COMMENT ON AGGREGATE @extschema@.dp_count(*) IS
 	'noisy number of rows, a privacy unit counting for at most max_rows in each group';
 COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
@@ -983,7 +1030,7 @@ COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
 	'standard deviation of the error of a private aggregate, free of charge. The error is its noise and, by estimate, the part of a count or sum that a limit that was found has cut';
 COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
 	'share of people''s contributions to a private aggregate that the limit found for it cuts, by estimate, free of charge. NULL: limits are set';
-COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS
+COMMENT ON FUNCTION dp_cdp_internal.margin(double precision, double precision) IS
 	'half the width of the interval that holds a normal deviate with this confidence';
 COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
 	'functions that may be used on rows of protected tables. Some are used as they are, some as a total variant that is NULL instead of an error, and some with constants only. Some are aggregates for a subquery that groups by the privacy unit, and some were added by allow_function';
@@ -1064,7 +1111,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
-	release_memory dp_cdp.kilobytes DEFAULT NULL,
+	release_memory dp_cdp_internal.kilobytes DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -1077,11 +1124,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -1097,7 +1144,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
-	release_memory dp_cdp.kilobytes DEFAULT NULL,
+	release_memory dp_cdp_internal.kilobytes DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -1109,7 +1156,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
@@ -1137,13 +1184,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, 
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
 COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
 	'puts a table and its children under the policy of a dataset. The argument unit is the column that names the person. Or through names the columns of a foreign key to protected rows, to which rows of this table belong. Or each_row => true says that each row is a person of its own. With block and every, budgets hold for each person and block of time. The column block says in which block a row is, and every how long blocks are';
-CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.keep_block() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
-COMMENT ON FUNCTION dp_cdp.keep_block() IS
+COMMENT ON FUNCTION dp_cdp_internal.keep_block() IS
 	'trigger on protected tables with blocks of time: an UPDATE moves no row to another block';
-CREATE OR REPLACE FUNCTION dp_cdp.keep_referenced() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.keep_referenced() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_referenced';
-COMMENT ON FUNCTION dp_cdp.keep_referenced() IS
+COMMENT ON FUNCTION dp_cdp_internal.keep_referenced() IS
 	'trigger on tables whose rows tell the block of time of rows that reference them. It keeps these in their block';
 CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -1298,46 +1345,46 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.kept_answer', 'WHERE dumped')
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.block_spent', '');
 
 -- Balances change only through the worker and the functions of this schema.
-CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_guard() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_guard';
-REVOKE ALL ON FUNCTION dp_cdp.ledger_guard() FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp_internal.ledger_guard() FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.release_log
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_chain
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.pruned
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.role_alias
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.kept_answer
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.block_spent
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.release_log
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_chain
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.pruned
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_alias
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.kept_answer
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.block_spent
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
@@ -1349,44 +1396,44 @@ ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS
 ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- Whose rows are whose, for the views.
-CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
+CREATE OR REPLACE FUNCTION dp_cdp_internal.known_role(role oid, name text) RETURNS regrole
 	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_known_role';
-COMMENT ON FUNCTION dp_cdp.known_role(oid, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.known_role(oid, text) IS
 	'role that a row of the ledger means by an OID and a name. NULL: there is no such role any more';
-CREATE OR REPLACE FUNCTION dp_cdp.is_mine(role oid, name text) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.is_mine(role oid, name text) RETURNS boolean
 	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_is_mine';
-COMMENT ON FUNCTION dp_cdp.is_mine(oid, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.is_mine(oid, text) IS
 	'is the role that a row of the ledger means one of the session''s, or one that it inherits from';
-CREATE OR REPLACE FUNCTION dp_cdp.my_roles() RETURNS oid[]
+CREATE OR REPLACE FUNCTION dp_cdp_internal.my_roles() RETURNS oid[]
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_my_roles';
-COMMENT ON FUNCTION dp_cdp.my_roles() IS
+COMMENT ON FUNCTION dp_cdp_internal.my_roles() IS
 	'OIDs in rows of the ledger that may mean a role of the session''s, or one that it inherits from';
-CREATE OR REPLACE FUNCTION dp_cdp.my_datasets() RETURNS text[]
+CREATE OR REPLACE FUNCTION dp_cdp_internal.my_datasets() RETURNS text[]
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_my_datasets';
-COMMENT ON FUNCTION dp_cdp.my_datasets() IS
+COMMENT ON FUNCTION dp_cdp_internal.my_datasets() IS
 	'datasets that the session owns';
 
 -- What logical replication brings is not applied, here nor to the tables above:
 -- a trigger of one of the two kinds is on each table of this schema.
-CREATE OR REPLACE FUNCTION dp_cdp.not_replicated() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.not_replicated() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_not_replicated';
-REVOKE ALL ON FUNCTION dp_cdp.not_replicated() FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp_internal.not_replicated() FROM PUBLIC;
 CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.hardened
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.not_replicated();
 ALTER TABLE dp_cdp.hardened ENABLE ALWAYS TRIGGER not_replicated;
 
 -- The rules that the worker applies, for views and for adopt_ledger().
-CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.role_pays(payer oid, role oid) RETURNS boolean
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_role_pays';
-COMMENT ON FUNCTION dp_cdp.role_pays(oid, oid) IS
+COMMENT ON FUNCTION dp_cdp_internal.role_pays(oid, oid) IS
 	'is the payer charged to budgets of this role: by inheritance, for superusers by membership';
-CREATE OR REPLACE FUNCTION dp_cdp.next_renewal(renews_at timestamptz, period interval, now timestamptz) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION dp_cdp_internal.next_renewal(renews_at timestamptz, period interval, now timestamptz) RETURNS timestamptz
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_next_renewal';
-COMMENT ON FUNCTION dp_cdp.next_renewal(timestamptz, interval, timestamptz) IS
+COMMENT ON FUNCTION dp_cdp_internal.next_renewal(timestamptz, interval, timestamptz) IS
 	'when a budget renews next, seen from now; differs from renews_at when a renewal is due';
-CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period interval) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION dp_cdp_internal.period_start(renews_at timestamptz, period interval) RETURNS timestamptz
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_period_start';
-COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
+COMMENT ON FUNCTION dp_cdp_internal.period_start(timestamptz, interval) IS
 	'when the period began that ends at renews_at';
 
 CREATE OR REPLACE FUNCTION dp_cdp.clock_ahead() RETURNS interval
@@ -1436,7 +1483,7 @@ COMMENT ON FUNCTION dp_cdp.check_chain() IS
 	'rows of the audit whose hash does not follow from their text and the row before';
 
 -- Findings that a look at the catalogues brings, whatever is left of the tables.
-CREATE OR REPLACE FUNCTION dp_cdp.table_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.table_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -1449,7 +1496,7 @@ WITH wanted (name, key) AS (
 )
 SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
 	'is missing, disabled or changed: rows of the ledger can be changed unseen',
-	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp.%s FOR EACH %s EXECUTE FUNCTION dp_cdp.ledger_guard(); ',
+	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp.%s FOR EACH %s EXECUTE FUNCTION dp_cdp_internal.ledger_guard(); ',
 		n.name, n.events, t.relname, n.each) ELSE '' END
 		|| format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name)
 FROM tables t
@@ -1457,7 +1504,7 @@ FROM tables t
 	CROSS JOIN (VALUES ('ledger_guard', 'INSERT OR UPDATE OR DELETE', 'ROW', 31),
 		('ledger_guard_truncate', 'TRUNCATE', 'STATEMENT', 34)) n(name, events, each, type)
 	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name AND g.tgtype = n.type AND g.tgattr = ''
-		AND g.tgfoid = to_regprocedure('dp_cdp.ledger_guard()') AND g.tgqual IS NULL
+		AND g.tgfoid = to_regprocedure('dp_cdp_internal.ledger_guard()') AND g.tgqual IS NULL
 WHERE g.tgenabled IS DISTINCT FROM 'A'
 UNION ALL
 SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties it',
@@ -1475,14 +1522,14 @@ SELECT 'critical', format('event trigger %s', n.name), 'is missing, disabled or 
 	CASE WHEN g.oid IS NULL THEN 'restore the database from a backup' ELSE format('ALTER EVENT TRIGGER %I ENABLE ALWAYS', n.name) END
 FROM (VALUES ('dp_cdp_keep_ledger', 'keep_ledger', 'where the library is not loaded, DROP EXTENSION erases the ledger'),
 		('dp_cdp_extensions', 'tell_of_extension', 'extensions that tell numbers of rows come unseen')) n(name, function, lost)
-	LEFT JOIN pg_event_trigger g ON g.evtname = n.name AND g.evtfoid = to_regprocedure(format('dp_cdp.%s()', n.function))
+	LEFT JOIN pg_event_trigger g ON g.evtname = n.name AND g.evtfoid = to_regprocedure(format('dp_cdp_internal.%s()', n.function))
 WHERE g.evtenabled IS DISTINCT FROM 'A'
 $$;
-COMMENT ON FUNCTION dp_cdp.table_findings() IS
+COMMENT ON FUNCTION dp_cdp_internal.table_findings() IS
 	'faults of the ledger''s tables, their keys and triggers, by the catalogues';
 
 -- Findings that a look at the sequences and at the end of the log brings: cheap, for check_setup(), too.
-CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -1514,13 +1561,13 @@ SELECT 'critical', q.seqrelid::regclass::text,
 FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp.release_log_id_seq'::regclass, 'dp_cdp.ledger_id_seq'::regclass)
 	AND (q.seqmin, q.seqmax, q.seqincrement, q.seqcycle) <> (1, 9223372036854775807, 1, false)
 $$;
-COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
+COMMENT ON FUNCTION dp_cdp_internal.ledger_findings() IS
 	'faults of the ledger''s sequences and of the end of its log, at a glance. Every row is looked at by check_ledger()';
 
 -- What the log says that each balance has spent, from which day on until the next
 -- such day.  A row counts for each balance in paid_by, from the row on with which
 -- its period began, in the blocks of its days; without blocks, on all days.
-CREATE OR REPLACE FUNCTION dp_cdp.logged_steps()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_steps()
 	RETURNS TABLE(ledger_id bigint, block_from date, rho numeric, delta numeric)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -1539,8 +1586,8 @@ SELECT c.id, c.day, sum(sum(c.rho)) OVER w, sum(sum(c.delta)) OVER w
 FROM changes c GROUP BY c.id, c.day
 WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.logged_steps() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.logged_steps() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.logged_steps() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.logged_steps() IS
 	'sums of the rows of the audit for each balance, from a day on until the next. Without blocks, from -infinity on';
 
 -- With blocks, the maximum over them.
@@ -1555,7 +1602,7 @@ WITH balances AS (
 	UNION ALL
 	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent FROM dp_cdp.budget b
 ), sums AS (
-	SELECT s.ledger_id AS id, max(s.rho) AS rho, max(s.delta) AS delta FROM dp_cdp.logged_steps() s GROUP BY 1
+	SELECT s.ledger_id AS id, max(s.rho) AS rho, max(s.delta) AS delta FROM dp_cdp_internal.logged_steps() s GROUP BY 1
 )
 SELECT b.dataset, b.role, b.role_name, b.rho_spent, coalesce(s.rho, 0), b.delta_spent, coalesce(s.delta, 0),
 	b.ledger_id
@@ -1573,7 +1620,7 @@ COMMENT ON FUNCTION dp_cdp.spent_together(regrole[]) IS
 	'rho that roles have spent together, for each dataset. A kept answer counts once, as the dearest that one of them has paid for, and every other release counts for itself. The epsilon is at the dataset''s delta, and rho_sum counts kept answers as often as they were paid for. For owners of datasets, and for oneself';
 
 -- Days on which a balance with blocks is not what the log says.
-CREATE OR REPLACE FUNCTION dp_cdp.logged_blocks()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_blocks()
 	RETURNS TABLE(ledger_id bigint, block_from date, block_to date, rho_spent numeric, rho_logged numeric,
 				  delta_spent numeric, delta_logged numeric)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -1589,7 +1636,7 @@ WITH balances AS (
 	SELECT k.ledger_id, k.block_to, -k.rho_spent, -k.delta_spent, 0, 0 FROM dp_cdp.block_spent k WHERE k.block_to < 'infinity'
 	UNION ALL
 	SELECT s.ledger_id, s.block_from, 0, 0, s.rho - lag(s.rho, 1, 0) OVER w, s.delta - lag(s.delta, 1, 0) OVER w
-	FROM dp_cdp.logged_steps() s WINDOW w AS (PARTITION BY s.ledger_id ORDER BY s.block_from)
+	FROM dp_cdp_internal.logged_steps() s WINDOW w AS (PARTITION BY s.ledger_id ORDER BY s.block_from)
 )
 SELECT c.id, c.day, coalesce(lead(c.day) OVER w, 'infinity'), sum(sum(c.rho)) OVER w, sum(sum(c.l_rho)) OVER w,
 	sum(sum(c.delta)) OVER w, sum(sum(c.l_delta)) OVER w
@@ -1597,11 +1644,11 @@ FROM changes c JOIN balances b ON b.ledger_id = c.id
 GROUP BY c.id, c.day
 WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.logged_blocks() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.logged_blocks() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.logged_blocks() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.logged_blocks() IS
 	'rho and delta that each balance of a dataset with blocks has spent in them, beside the sums of the audit''s rows';
 
-CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -1623,15 +1670,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 		format('has spent rho %s and delta %s there, and the audit adds up to rho %s and delta %s',
 			trim_scale(k.rho_spent), trim_scale(k.delta_spent), trim_scale(k.rho_logged), trim_scale(k.delta_logged)),
 		'SELECT dp_cdp.adopt_ledger() raises it to the audit; or put rows of an exported audit back, if there are more'
-	FROM dp_cdp.logged_blocks() k
+	FROM dp_cdp_internal.logged_blocks() k
 	WHERE k.rho_spent <> k.rho_logged OR k.delta_spent <> k.delta_logged OR k.rho_spent < 0 OR k.delta_spent < 0
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.balance_findings() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.balance_findings() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.balance_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.balance_findings() IS
 	'balances that are not what the rows of the audit add up to';
 
 -- Traces of a clock that was ahead.  Less than an hour is a clock that was corrected.
-CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.clock_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -1667,8 +1714,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 		'nothing is to be done: their order is that of their numbers'
 	FROM dp_cdp.release_log l WHERE l.released_at > now() + '1 hour' HAVING count(*) > 0
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.clock_findings() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.clock_findings() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.clock_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.clock_findings() IS
 	'a clock that was set ahead, and what lies in the future since it was';
 
 CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
@@ -1676,15 +1723,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH findings AS (
-	SELECT * FROM dp_cdp.table_findings()
+	SELECT * FROM dp_cdp_internal.table_findings()
 	UNION ALL
-	SELECT * FROM dp_cdp.ledger_findings()
+	SELECT * FROM dp_cdp_internal.ledger_findings()
 	UNION ALL
 	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
 		'compare it with an export, or with a backup'
 	FROM (SELECT * FROM dp_cdp.check_chain() LIMIT 100) c
 	UNION ALL
-	SELECT * FROM dp_cdp.balance_findings()
+	SELECT * FROM dp_cdp_internal.balance_findings()
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows after the beginning of the chain have no hash, the first is row %s: they were put in by hand',
 		count(*), min(l.id)), 'compare them with an export'
@@ -1727,10 +1774,10 @@ COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
 	'accepts a ledger that was copied, restored or promoted. It raises balances to the audit log, and adds a surcharge to each. The owner of the extension adopts all of it, the owner of a dataset that dataset';
 
 -- asks as the owner of the tables, for everybody: not with operators of the caller's search_path
-CREATE OR REPLACE FUNCTION dp_cdp.ledger_problem() RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_problem() RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_problem';
-COMMENT ON FUNCTION dp_cdp.ledger_problem() IS
+COMMENT ON FUNCTION dp_cdp_internal.ledger_problem() IS
 	'why nothing can be debited until the ledger is adopted; NULL: it can';
 
 CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETURNS void
@@ -1775,8 +1822,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
 		-- not by an alias, which is for rows of the audit
 		CROSS JOIN LATERAL (SELECT CASE WHEN k.is = b.role THEN k.is END AS is
-			FROM (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) k) who
-		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
+			FROM (SELECT dp_cdp_internal.known_role(b.role, b.role_name) AS is) k) who
+		CROSS JOIN LATERAL (SELECT dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) AS next) due
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
 				CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.delta_spent END AS delta) spent
@@ -1784,8 +1831,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
 				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
 			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
-	WHERE dp_cdp.is_mine(coalesce(who.is::oid, 0), b.role_name)
-		OR dp_cdp.is_mine(d.owner, d.owner_name);
+	WHERE dp_cdp_internal.is_mine(coalesce(who.is::oid, 0), b.role_name)
+		OR dp_cdp_internal.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all budgets of a dataset for its owner. A period that is over counts as renewed';
 COMMENT ON COLUMN dp_cdp.budgets.dataset IS 'name of the dataset';
@@ -1812,8 +1859,8 @@ COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
 
 CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 	SELECT l.id, l.released_at, l.dataset,
-		dp_cdp.known_role(l.role, l.role_name) AS role,
-		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
+		dp_cdp_internal.known_role(l.role, l.role_name) AS role,
+		dp_cdp_internal.known_role(l.session_role, l.session_role_name) AS session_role,
 		l.application,
 		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
 		l.stddev, l.granted, l.failed,
@@ -1821,14 +1868,14 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name,
 		-- it follows from the row before, and would let its guess be tried
-		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash,
+		CASE WHEN l.dataset = ANY (dp_cdp_internal.my_datasets()) THEN l.hash END AS hash,
 		trim_scale(l.reuse_rho) AS reuse_rho, trim_scale(l.reuse_delta) AS reuse_delta,
 		l.block_from, l.block_to
 	FROM dp_cdp.release_log l
-	WHERE l.dataset = ANY (dp_cdp.my_datasets())
-		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
-		OR (l.session_role = ANY (dp_cdp.my_roles()) AND l.session_role <> l.role
-			AND dp_cdp.is_mine(l.session_role, l.session_role_name))
+	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets())
+		OR (l.role = ANY (dp_cdp_internal.my_roles()) AND dp_cdp_internal.is_mine(l.role, l.role_name))
+		OR (l.session_role = ANY (dp_cdp_internal.my_roles()) AND l.session_role <> l.role
+			AND dp_cdp_internal.is_mine(l.session_role, l.session_role_name))
 	-- the planner looks into no security barrier: only so are the last rows found by their index
 	ORDER BY l.id DESC;
 COMMENT ON VIEW dp_cdp.releases IS
@@ -1899,7 +1946,7 @@ END $$;
 
 CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 	SELECT d.name AS dataset,
-		dp_cdp.known_role(d.owner, d.owner_name) AS owner,
+		dp_cdp_internal.known_role(d.owner, d.owner_name) AS owner,
 		trim_scale(d.rho_limit) AS rho_limit,
 		CASE WHEN own.er THEN trim_scale(d.rho_spent) END AS rho_spent,
 		CASE WHEN own.er AND d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
@@ -1927,10 +1974,10 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.key_delta_share,
 		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution
 	FROM dp_cdp.dataset d
-		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
+		CROSS JOIN LATERAL (SELECT dp_cdp_internal.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
 		OR EXISTS (SELECT FROM dp_cdp.budget b
-			WHERE b.dataset = d.name AND dp_cdp.is_mine(b.role, b.role_name));
+			WHERE b.dataset = d.name AND dp_cdp_internal.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets that one owns or has a budget in, with their settings and lifetime caps. Owners see what is spent over all roles. Others see NULL, because a price may follow from answers that somebody else has paid for';
 COMMENT ON COLUMN dp_cdp.datasets.dataset IS 'name of the dataset';
@@ -2031,7 +2078,7 @@ CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 			WHERE c.renews_at IS NOT DISTINCT FROM v.renews_at
 		UNION ALL
 		SELECT d.name, NULL, NULL, d.rho_limit, d.ledger_id FROM dp_cdp.dataset d
-			WHERE dp_cdp.is_mine(d.owner, d.owner_name)) b
+			WHERE dp_cdp_internal.is_mine(d.owner, d.owner_name)) b
 		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
 COMMENT ON VIEW dp_cdp.blocks IS
 	'rho and delta that budgets have spent in each block of time. Analysts see those of their current roles. The owner of a dataset sees all, and the cap (role_name NULL). A row is for blocks from block_from on and before block_to; nothing is spent in other blocks. Each row bounds what is known of a person''s rows of one of its blocks. For a person with rows in several blocks, add these up';
@@ -2070,9 +2117,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 				JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = s.objsubid) columns
 	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
 		OR pg_has_role(current_user, c.relowner, 'USAGE')
-		OR dp_cdp.is_mine(d.owner, d.owner_name)
+		OR dp_cdp_internal.is_mine(d.owner, d.owner_name)
 		OR EXISTS (SELECT FROM dp_cdp.budget b
-			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
+			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp_internal.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
 	'protected tables that one owns or has a budget for, with dataset, privacy unit, bounds and declared keys of columns. In through are the columns of the foreign key that leads to the unit. Where unit and through are NULL, each row is one. In block is the column that says in which block of time a row is';
 COMMENT ON COLUMN dp_cdp.protected."table" IS 'the protected table';
@@ -2089,15 +2136,15 @@ GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.setting
 -- =========================================================================
 
 -- Everything here runs in plain SQL with the privileges of who calls, and is told
--- to nobody else.  dp_cdp.may_read() comes first: a role that may not read a table
+-- to nobody else.  dp_cdp_internal.may_read() comes first: a role that may not read a table
 -- would be given a private answer instead, and pay for it.
 
-CREATE OR REPLACE FUNCTION dp_cdp.may_read("table" regclass) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.may_read("table" regclass) RETURNS boolean
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_may_read_rows';
 
 -- The rows of a table as t0, joined along foreign keys with those that name the
 -- person; person is NULL where each row of the table is one.
-CREATE OR REPLACE FUNCTION dp_cdp.people_source("table" regclass, OUT source text, OUT person text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.people_source("table" regclass, OUT source text, OUT person text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -2107,7 +2154,7 @@ DECLARE
 	condition text;
 BEGIN
 	FOR step IN 0 .. 100 LOOP
-		IF NOT dp_cdp.may_read(at) THEN
+		IF NOT dp_cdp_internal.may_read(at) THEN
 			RAISE EXCEPTION 'must be allowed to read the rows of table %, to check them: have SELECT on it granted', at
 				USING ERRCODE = 'insufficient_privilege';
 		END IF;
@@ -2138,7 +2185,7 @@ BEGIN
 END $$;
 
 -- What is declared of a column beside what its rows have.
-CREATE OR REPLACE FUNCTION dp_cdp.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
 	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
 	AS $$
@@ -2220,7 +2267,7 @@ BEGIN
 	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
 
 	FOR t IN SELECT p."table", p.columns FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
-		rows_of := dp_cdp.people_source(t."table");
+		rows_of := dp_cdp_internal.people_source(t."table");
 		IF rows_of.person IS NOT NULL THEN
 			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %s IS NULL', rows_of.source, rows_of.person) INTO n;
 			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name, format('%s rows belong to nobody, and count in no answer', n.rows), n.rows,
@@ -2234,7 +2281,7 @@ BEGIN
 		END IF;
 		RETURN QUERY SELECT f.severity, t."table"::text, a.attname, f.finding, f.number, f.remedy
 			FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
-				CROSS JOIN LATERAL dp_cdp.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
+				CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
 			ORDER BY a.attnum;
 	END LOOP;
 END $$;
@@ -2248,52 +2295,52 @@ COMMENT ON FUNCTION dp_cdp.check_data(text) IS
 -- What PostgreSQL grants to PUBLIC and tells how many rows a table has, or a
 -- query met; and ways to leave traces.  See src/guard/HARDENING.md.
 
-CREATE OR REPLACE FUNCTION dp_cdp.closed_class(function name) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.closed_class(function name) RETURNS text
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_closed_class';
-COMMENT ON FUNCTION dp_cdp.closed_class(name) IS
+COMMENT ON FUNCTION dp_cdp_internal.closed_class(name) IS
 	'why dp_cdp.harden() closes the functions of PostgreSQL''s of that name: statistics, sizes or traces; NULL: it does not';
 
 -- What queries call instead of functions, and of columns of pg_class, that
 -- harden() has closed for who asks.  By hand they tell the same.
-CREATE OR REPLACE FUNCTION dp_cdp.told_reltuples(relation oid, reltuples real) RETURNS real
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_reltuples(relation oid, reltuples real) RETURNS real
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_reltuples';
-COMMENT ON FUNCTION dp_cdp.told_reltuples(oid, real) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_reltuples(oid, real) IS
 	'reltuples of a relation whose rows the caller may count, else -1';
-CREATE OR REPLACE FUNCTION dp_cdp.told_relpages(relation oid, relpages integer) RETURNS integer
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relpages(relation oid, relpages integer) RETURNS integer
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relpages';
-COMMENT ON FUNCTION dp_cdp.told_relpages(oid, integer) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_relpages(oid, integer) IS
 	'relpages of a relation whose rows the caller may count, else 0';
-CREATE OR REPLACE FUNCTION dp_cdp.told_live_tuples(relation oid) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_live_tuples(relation oid) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_live_tuples';
-COMMENT ON FUNCTION dp_cdp.told_live_tuples(oid) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_live_tuples(oid) IS
 	'pg_stat_get_live_tuples of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_relation_size(relation regclass) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relation_size(relation regclass) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
-COMMENT ON FUNCTION dp_cdp.told_relation_size(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_relation_size(regclass) IS
 	'pg_relation_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_relation_size(relation regclass, fork text) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relation_size(relation regclass, fork text) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
-COMMENT ON FUNCTION dp_cdp.told_relation_size(regclass, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_relation_size(regclass, text) IS
 	'pg_relation_size of a fork of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_table_size(relation regclass) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_table_size(relation regclass) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_table_size';
-COMMENT ON FUNCTION dp_cdp.told_table_size(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_table_size(regclass) IS
 	'pg_table_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_total_relation_size(relation regclass) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_total_relation_size(relation regclass) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_total_relation_size';
-COMMENT ON FUNCTION dp_cdp.told_total_relation_size(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_total_relation_size(regclass) IS
 	'pg_total_relation_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_indexes_size(relation regclass) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_indexes_size(relation regclass) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_indexes_size';
-COMMENT ON FUNCTION dp_cdp.told_indexes_size(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_indexes_size(regclass) IS
 	'pg_indexes_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.masked(of_type anyelement, VARIADIC arguments "any") RETURNS anyelement
+CREATE OR REPLACE FUNCTION dp_cdp_internal.masked(of_type anyelement, VARIADIC arguments "any") RETURNS anyelement
 	LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_masked';
-COMMENT ON FUNCTION dp_cdp.masked(anyelement, "any") IS
+COMMENT ON FUNCTION dp_cdp_internal.masked(anyelement, "any") IS
 	'NULL of a type; stands for a function that dp_cdp.harden() has closed';
-CREATE OR REPLACE FUNCTION dp_cdp.masked_rows(of_type anyelement, VARIADIC arguments "any") RETURNS SETOF anyelement
+CREATE OR REPLACE FUNCTION dp_cdp_internal.masked_rows(of_type anyelement, VARIADIC arguments "any") RETURNS SETOF anyelement
 	LANGUAGE C STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'dp_masked_rows';
-COMMENT ON FUNCTION dp_cdp.masked_rows(anyelement, "any") IS
+COMMENT ON FUNCTION dp_cdp_internal.masked_rows(anyelement, "any") IS
 	'no rows of a type; stands for a function that dp_cdp.harden() has closed';
 
 -- Functions in C of other extensions may ask the planner, read sizes or other
@@ -2329,7 +2376,7 @@ COMMENT ON FUNCTION dp_cdp.telling_functions() IS
 
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
 -- loses, but for what writes.
-CREATE OR REPLACE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
 								 OUT privilege text, OUT "column" text, OUT grantee text,
 								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[])
 	RETURNS SETOF record
@@ -2349,7 +2396,7 @@ WITH RECURSIVE members AS (
 		JOIN members m ON m.classid = 'pg_class'::regclass AND m.objid = r.ev_class
 ), functions AS (
 	SELECT p.oid, p.proname, p.proowner, p.proacl,
-		CASE WHEN t.objid IS NOT NULL THEN 'extensions' ELSE dp_cdp.closed_class(p.proname) END AS class
+		CASE WHEN t.objid IS NOT NULL THEN 'extensions' ELSE dp_cdp_internal.closed_class(p.proname) END AS class
 	FROM pg_proc p LEFT JOIN telling t ON t.classid = 'pg_proc'::regclass AND t.objid = p.oid
 	WHERE p.prokind IN ('f', 'a') AND (p.pronamespace = 'pg_catalog'::regnamespace OR t.objid IS NOT NULL)
 ), some_columns (name, class, closed, after) AS (
@@ -2387,7 +2434,7 @@ UNION ALL
 SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'pg_monitor', true, g.monitor, g.acl FROM grants g
 WHERE g.public AND NOT g.open AND g."column" = '' AND g.class <> 'traces'
 $$;
-COMMENT ON FUNCTION dp_cdp.hardening() IS
+COMMENT ON FUNCTION dp_cdp_internal.hardening() IS
 	'privileges that dp_cdp.harden() has an opinion on: wanted or not, held or not';
 
 CREATE OR REPLACE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open text[] DEFAULT '{}')
@@ -2404,7 +2451,7 @@ BEGIN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.harden'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
-	SELECT k INTO unknown FROM unnest(keep_open) k WHERE k NOT IN (SELECT h.name FROM dp_cdp.hardening() h) LIMIT 1;
+	SELECT k INTO unknown FROM unnest(keep_open) k WHERE k NOT IN (SELECT h.name FROM dp_cdp_internal.hardening() h) LIMIT 1;
 	IF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'keep_open: dp_cdp.harden closes nothing of the name "%"; call dp_cdp.harden(apply => false) to see what it closes', unknown
 			USING ERRCODE = 'ZC004';
@@ -2419,7 +2466,7 @@ BEGIN
 			string_agg(h.privilege || CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, ', ') AS privileges,
 			CASE WHEN h.wanted THEN ' TO ' ELSE ' FROM ' END || h.grantee AS whom
 		FROM (SELECT *, bool_or(wanted <> held) OVER (PARTITION BY object) AS pending
-				FROM dp_cdp.hardening() WHERE NOT name = ANY (keep_open)) h
+				FROM dp_cdp_internal.hardening() WHERE NOT name = ANY (keep_open)) h
 		WHERE h.wanted <> h.held OR (h.pending AND h.wanted AND h."column" <> '')
 		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege
 		ORDER BY h.object, h.wanted, h.grantee
@@ -2439,7 +2486,7 @@ BEGIN
 	END LOOP;
 	RETURN QUERY
 		WITH undone AS MATERIALIZED (
-			SELECT h.object, h.grantee, h."column" FROM dp_cdp.hardening() h WHERE h.wanted <> h.held
+			SELECT h.object, h.grantee, h."column" FROM dp_cdp_internal.hardening() h WHERE h.wanted <> h.held
 		)
 		SELECT s.object, s.action, apply AND NOT EXISTS (SELECT FROM undone u
 			WHERE u.object = s.object AND u.grantee = s.grantee AND u."column" = ANY (s.changed))
@@ -2490,7 +2537,7 @@ COMMENT ON FUNCTION dp_cdp.unharden() IS
 	'reverses what dp_cdp.harden() did, and nothing else';
 
 -- Extensions that come after harden() are open to PUBLIC again.
-CREATE OR REPLACE FUNCTION dp_cdp.tell_of_extension() RETURNS event_trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.tell_of_extension() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -2498,7 +2545,7 @@ DECLARE
 BEGIN
 	BEGIN
 		SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
-		FROM dp_cdp.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
+		FROM dp_cdp_internal.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
 		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
 	EXCEPTION WHEN OTHERS THEN
 		-- other extensions must not wait until this one is mended
@@ -2508,30 +2555,30 @@ BEGIN
 		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them', opened;
 	END IF;
 END $$;
-REVOKE ALL ON FUNCTION dp_cdp.tell_of_extension() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.tell_of_extension() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.tell_of_extension() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.tell_of_extension() IS
 	'event trigger: warns of extensions that open what dp_cdp.harden() has closed';
 
 -- Where the library is not preloaded, this loads it before it would be too late.
-CREATE OR REPLACE FUNCTION dp_cdp.keep_ledger() RETURNS event_trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.keep_ledger() RETURNS event_trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_ledger';
-REVOKE ALL ON FUNCTION dp_cdp.keep_ledger() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.keep_ledger() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.keep_ledger() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.keep_ledger() IS
 	'event trigger: without the library, too, a ledger in which budget was spent is not dropped';
 
 DO $$ BEGIN
 	IF NOT EXISTS (SELECT FROM pg_catalog.pg_event_trigger WHERE evtname = 'dp_cdp_keep_ledger') THEN
 		CREATE EVENT TRIGGER dp_cdp_keep_ledger ON ddl_command_start WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
-			EXECUTE FUNCTION dp_cdp.keep_ledger();
+			EXECUTE FUNCTION dp_cdp_internal.keep_ledger();
 		CREATE EVENT TRIGGER dp_cdp_extensions ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION', 'ALTER EXTENSION')
-			EXECUTE FUNCTION dp_cdp.tell_of_extension();
+			EXECUTE FUNCTION dp_cdp_internal.tell_of_extension();
 	END IF;
 END $$;
 ALTER EVENT TRIGGER dp_cdp_keep_ledger ENABLE ALWAYS;
 ALTER EVENT TRIGGER dp_cdp_extensions ENABLE ALWAYS;
 
 -- What a dataset's owner cannot see, but must know.
-CREATE OR REPLACE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
@@ -2546,14 +2593,14 @@ BEGIN
 	END IF;
 	after_citus := coalesce(array_position(libraries, 'dp_cdp') > array_position(libraries, 'citus'), true);
 	IF NOT pg_is_in_recovery() THEN
-		ledger_waits := dp_cdp.ledger_problem() IS NOT NULL;
+		ledger_waits := dp_cdp_internal.ledger_problem() IS NOT NULL;
 	END IF;
 END $$;
-COMMENT ON FUNCTION dp_cdp.server_facts() IS
+COMMENT ON FUNCTION dp_cdp_internal.server_facts() IS
 	'is dp_cdp preloaded, and in order; does the ledger wait for adopt_ledger() (NULL on a standby)';
 
 -- does a rule compute private aggregates
-CREATE OR REPLACE FUNCTION dp_cdp.private_rule(rule oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.private_rule(rule oid) RETURNS boolean
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 SELECT EXISTS (SELECT FROM pg_depend d
@@ -2562,7 +2609,7 @@ SELECT EXISTS (SELECT FROM pg_depend d
 		JOIN pg_proc p ON p.oid = d.refobjid AND p.prokind = 'a'
 	WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = rule AND d.refclassid = 'pg_proc'::regclass)
 $$;
-COMMENT ON FUNCTION dp_cdp.private_rule(oid) IS
+COMMENT ON FUNCTION dp_cdp_internal.private_rule(oid) IS
 	'does a rewrite rule compute private aggregates';
 
 -- jit: where datasets are many, compiling took 8 of 8.5 seconds
@@ -2582,10 +2629,10 @@ DECLARE
 	found jsonb;
 	part text;
 BEGIN
-	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp.member_grants()') IS NULL THEN
+	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp_internal.member_grants()') IS NULL THEN
 		RETURN QUERY SELECT 'critical', format('extension %s', 'dp_cdp'),
-			'its schema or tables have other names, or are gone: nothing is released, and nothing here can be checked',
-			'ALTER SCHEMA ... RENAME TO dp_cdp, and tables likewise; or restore the database from a backup';
+			'its schemas or tables have other names, or are gone: nothing is released, and nothing here can be checked',
+			'ALTER SCHEMA ... RENAME TO dp_cdp, or dp_cdp_internal, and tables likewise; or restore the database from a backup';
 		RETURN;
 	END IF;
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
@@ -2605,14 +2652,14 @@ BEGIN
 	FOREACH part IN ARRAY CASE WHEN super		-- nobody else may read the tables
 			THEN '{table,ledger,balance,standby,cluster,clock}' ELSE '{table,ledger}' END::text[] LOOP
 		BEGIN
-			EXECUTE format('SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM dp_cdp.%I() f', part || '_findings') INTO found;
+			EXECUTE format('SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM dp_cdp_internal.%I() f', part || '_findings') INTO found;
 		EXCEPTION WHEN OTHERS THEN
 			found := jsonb_build_array(jsonb_build_object('severity', 'critical', 'object', 'ledger', 'finding', format('cannot be looked at: %s', SQLERRM),
 				'remedy', 'mend what it names, or restore the database from a backup and SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'));
 		END;
 		balances := balances || found;
 	END LOOP;
-	SELECT * INTO facts FROM dp_cdp.server_facts();
+	SELECT * INTO facts FROM dp_cdp_internal.server_facts();
 	SELECT * INTO slots FROM dp_cdp.worker_slots();
 
 	RETURN QUERY
@@ -2679,7 +2726,7 @@ BEGIN
 	), views AS (
 		SELECT v.dataset, v.top, v.relid, v.private
 		FROM (
-			SELECT c.dataset, c.top, r.ev_class AS relid, c.relid AS base, dp_cdp.private_rule(r.oid) AS private
+			SELECT c.dataset, c.top, r.ev_class AS relid, c.relid AS base, dp_cdp_internal.private_rule(r.oid) AS private
 			FROM covered c
 				JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
 					AND d.classid = 'pg_rewrite'::regclass
@@ -2689,7 +2736,7 @@ BEGIN
 			AND coalesce(NOT (SELECT option_value::boolean FROM pg_options_to_table(k.reloptions)
 				WHERE option_name = 'security_invoker'), true)
 		UNION
-		SELECT v.dataset, v.top, r.ev_class, v.private OR dp_cdp.private_rule(r.oid)
+		SELECT v.dataset, v.top, r.ev_class, v.private OR dp_cdp_internal.private_rule(r.oid)
 		FROM views v
 			JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.relid
 				AND d.classid = 'pg_rewrite'::regclass
@@ -2861,7 +2908,7 @@ BEGIN
 		FROM (
 			SELECT m.*, CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom, p.proname AS name,
 				CASE m.grantee WHEN 0 THEN 'every analyst' ELSE (SELECT min(g.analysts) FROM grantees g WHERE g.grantee = m.grantee) END AS analysts
-			FROM dp_cdp.member_grants() m LEFT JOIN pg_proc p ON m.kind = 'ROUTINE' AND p.oid = m.objid
+			FROM dp_cdp_internal.member_grants() m LEFT JOIN pg_proc p ON m.kind = 'ROUTINE' AND p.oid = m.objid
 			WHERE NOT m.to_all AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.grantee AND r.rolsuper)) m
 		WHERE (super OR m.analysts IS NOT NULL)
 			-- what administrators grant to roles for auditing, monitoring, datasets and standbys
@@ -2898,8 +2945,8 @@ BEGIN
 		SELECT 'critical', 'extension dp_cdp', format('%s of its objects belong to %s, who is no superuser: whoever acts as that role can change the ledger',
 				count(*), m.owner::regrole),
 			format('ALTER ROLE %1$s SUPERUSER; or let a superuser own what %1$s owns: REASSIGN OWNED BY %1$s TO ...', m.owner::regrole)
-		FROM (SELECT c.relowner AS owner FROM pg_class c WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind IN ('r', 'v', 'S')
-			UNION ALL SELECT p.proowner FROM pg_proc p WHERE p.pronamespace = 'dp_cdp'::regnamespace
+		FROM (SELECT c.relowner AS owner FROM pg_class c WHERE c.relnamespace IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace) AND c.relkind IN ('r', 'v', 'S')
+			UNION ALL SELECT p.proowner FROM pg_proc p WHERE p.pronamespace IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace)
 			UNION ALL SELECT e.extowner FROM pg_extension e WHERE e.extname = 'dp_cdp') m
 		WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.owner AND r.rolsuper)
 		GROUP BY m.owner
@@ -3023,7 +3070,7 @@ BEGIN
 			JOIN pg_class k ON k.oid = c.relid
 			JOIN hands h ON h.dataset = c.dataset AND h.hand <> p.proowner
 		WHERE p.prosecdef AND p.prolang NOT IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('internal', 'c'))
-			AND p.pronamespace <> 'dp_cdp'::regnamespace
+			AND p.pronamespace NOT IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace)
 			AND coalesce(p.prosrc, '') || coalesce(pg_get_function_sqlbody(p.oid), '')
 				~* ('(?<![[:alnum:]_])' || regexp_replace(k.relname, '([^[:alnum:]_])', '\\\1', 'g') || '(?![[:alnum:]_])')
 			AND has_any_column_privilege(p.proowner, c.relid, 'SELECT')
@@ -3110,14 +3157,14 @@ BEGIN
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
 				ELSE '; they tell how many rows a table has or a query met' END,
 			'SELECT * FROM dp_cdp.harden()'
-		FROM dp_cdp.hardening() h
+		FROM dp_cdp_internal.hardening() h
 		WHERE h.grantee = 'PUBLIC' AND h.held AND NOT h.wanted
 		GROUP BY h.class
 		UNION ALL
 		SELECT 'warning', h.object,
 			format('%s is granted to %s (%s); it tells how many rows a table has or a query met', h.privilege, g.whom, g.analysts),
 			format('REVOKE %s%s ON %s FROM %s', h.privilege, CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, h.object, g.whom)
-		FROM dp_cdp.hardening() h
+		FROM dp_cdp_internal.hardening() h
 			CROSS JOIN LATERAL aclexplode(h.acl) x
 			JOIN grantees g ON g.grantee = x.grantee
 		WHERE h.grantee = 'PUBLIC' AND NOT h.wanted AND x.grantee <> 0 AND x.privilege_type = h.privilege
@@ -3284,7 +3331,7 @@ BEGIN
 			FROM reach h JOIN budgets b ON b.dataset = h.dataset AND b.role = h.hand
 				JOIN pg_roles a ON a.oid = h.analyst AND a.rolcanlogin AND NOT a.rolsuper
 				JOIN pg_roles o ON o.oid = h.hand AND o.rolcanlogin AND o.oid <> a.oid
-			WHERE dp_cdp.role_pays(h.analyst, h.hand)
+			WHERE dp_cdp_internal.role_pays(h.analyst, h.hand)
 			GROUP BY h.dataset, a.rolname HAVING count(*) > 1) p
 
 		-- the ledger, at a glance
@@ -3300,7 +3347,7 @@ BEGIN
 				'add dp_cdp to shared_preload_libraries and restart the server'),
 			(facts.preloaded AND NOT facts.after_citus, 'warning', 'shared_preload_libraries', 'dp_cdp stands before citus',
 				'name citus first and restart the server'),
-			(facts.ledger_waits, 'warning', 'ledger', 'no release until it is adopted. ' || dp_cdp.ledger_problem(),
+			(facts.ledger_waits, 'warning', 'ledger', 'no release until it is adopted. ' || dp_cdp_internal.ledger_problem(),
 				'SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'),
 			(NOT current_setting('dp_cdp.notice_copies', true)::boolean, 'warning', 'dp_cdp.notice_copies',
 				'is off: a copy of the data directory would answer from old balances',
@@ -3308,14 +3355,14 @@ BEGIN
 			(facts.preloaded AND slots.needed > slots.available, 'warning', 'max_worker_processes',
 				format('%s, and %s are needed: parallel queries can take all background workers, and a ledger whose worker must be started then refuses debits', slots.available, slots.needed),
 				format('ALTER SYSTEM SET max_worker_processes = %s; then restart the server', slots.needed)),
-			(pg_is_in_recovery() AND NOT dp_cdp.primary_pays(), 'info', 'server', 'is a standby: private queries are refused here',
+			(pg_is_in_recovery() AND NOT dp_cdp_internal.primary_pays(), 'info', 'server', 'is a standby: private queries are refused here',
 				'send them to the primary, or let it pay for what is answered here: dp_cdp.primary_conninfo'),
-			(pg_is_in_recovery() AND dp_cdp.primary_pays(), 'info', 'server', 'is a standby: private queries are answered here, and debited by the primary',
+			(pg_is_in_recovery() AND dp_cdp_internal.primary_pays(), 'info', 'server', 'is a standby: private queries are answered here, and debited by the primary',
 				NULL),
-			(pg_is_in_recovery() AND dp_cdp.primary_pays() AND current_setting('cluster_name') = '', 'warning', 'cluster_name',
+			(pg_is_in_recovery() AND dp_cdp_internal.primary_pays() AND current_setting('cluster_name') = '', 'warning', 'cluster_name',
 				'is empty: the primary does not know this standby, and debits nothing for it',
 				'set cluster_name, and call dp_cdp.register_standby on the primary'),
-			(pg_is_in_recovery() AND dp_cdp.primary_pays() AND NOT current_setting('hot_standby_feedback')::boolean
+			(pg_is_in_recovery() AND dp_cdp_internal.primary_pays() AND NOT current_setting('hot_standby_feedback')::boolean
 				AND current_setting('max_standby_streaming_delay') <> '-1', 'warning', 'hot_standby_feedback',
 				'is off: VACUUM on the primary cancels private queries here, which stay charged and count as failures',
 				'ALTER SYSTEM SET hot_standby_feedback = on; SELECT pg_reload_conf()'),
@@ -3361,13 +3408,13 @@ COMMENT ON FUNCTION dp_cdp.check_setup() IS
 -- up; nothing is kept, and nothing runs with other rights than the caller's but
 -- views, and setup_metrics(), which tells numbers of findings and no names.
 
-CREATE OR REPLACE FUNCTION dp_cdp.significant(x numeric, digits int DEFAULT 3) RETURNS numeric
+CREATE OR REPLACE FUNCTION dp_cdp_internal.significant(x numeric, digits int DEFAULT 3) RETURNS numeric
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN x IN ('NaN', 'Infinity', '-Infinity') OR x = 0 THEN trim_scale(x)
 		ELSE trim_scale(round(x, digits - 1 - floor(log(abs(x)))::int)) END
 $$;
-COMMENT ON FUNCTION dp_cdp.significant(numeric, int) IS
+COMMENT ON FUNCTION dp_cdp_internal.significant(numeric, int) IS
 	'a number with so many significant digits';
 
 -- Rows of the log as sums need them: what they stand for, and for whose owner.
@@ -3377,11 +3424,11 @@ COMMENT ON FUNCTION dp_cdp.significant(numeric, int) IS
 -- spending of any day: neither granted, nor a checkpoint with last_at.  The update
 -- from 0.1.0 leaves an empty paid_by in what was granted before it: it was spent, and
 -- nobody has written down from which balances.
-CREATE OR REPLACE VIEW dp_cdp.log_sums WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp_internal.log_sums WITH (security_barrier) AS
 	SELECT l.id, l.dataset,
 		CASE WHEN k.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END AS at,
-		dp_cdp.known_role(l.role, l.role_name) AS role, l.role_name,
-		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
+		dp_cdp_internal.known_role(l.role, l.role_name) AS role, l.role_name,
+		dp_cdp_internal.known_role(l.session_role, l.session_role_name) AS session_role,
 		l.application, l.aggregates, l.tables, l.query, l.reason, nullif(l.paid_by, '{}') AS paid_by, k.kind,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.rho ELSE 0 END AS rho,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.delta ELSE 0 END AS delta,
@@ -3393,69 +3440,69 @@ CREATE OR REPLACE VIEW dp_cdp.log_sums WITH (security_barrier) AS
 	FROM dp_cdp.release_log l
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
 		CROSS JOIN LATERAL (SELECT coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind) k
-	WHERE l.dataset = ANY (dp_cdp.my_datasets());
-COMMENT ON VIEW dp_cdp.log_sums IS
+	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets());
+COMMENT ON VIEW dp_cdp_internal.log_sums IS
 	'for dp_cdp.report: the audit of datasets that one owns, ready to be added up';
 
 -- Does a row count at a balance?  It says from which it was debited; those that
 -- come from before it did, and refusals, count where they would have been paid.
-CREATE OR REPLACE FUNCTION dp_cdp.counts_at(paid_by bigint[], ledger_id bigint, role oid, session_role oid, budget_role oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.counts_at(paid_by bigint[], ledger_id bigint, role oid, session_role oid, budget_role oid) RETURNS boolean
 	LANGUAGE sql STABLE PARALLEL SAFE
 	RETURN CASE WHEN paid_by IS NOT NULL THEN ledger_id = ANY (paid_by)
-		WHEN dp_cdp.role_pays(role, budget_role) THEN true
-		WHEN session_role <> role THEN coalesce(dp_cdp.role_pays(session_role, budget_role), false)
+		WHEN dp_cdp_internal.role_pays(role, budget_role) THEN true
+		WHEN session_role <> role THEN coalesce(dp_cdp_internal.role_pays(session_role, budget_role), false)
 		ELSE false END;
-COMMENT ON FUNCTION dp_cdp.counts_at(bigint[], bigint, oid, oid, oid) IS
+COMMENT ON FUNCTION dp_cdp_internal.counts_at(bigint[], bigint, oid, oid, oid) IS
 	'is a row of the audit, by its paid_by, role and session_role, one of a balance';
 
 -- What was debited in the last seven days, by who asked: the rate at which a
 -- budget is spent is that of a week, so that weekends do not matter.  Groups are
 -- few, so that who pays is asked once for each of them, not for each row.
-CREATE OR REPLACE VIEW dp_cdp.last_week WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp_internal.last_week WITH (security_barrier) AS
 	SELECT l.dataset,
-		dp_cdp.known_role(l.role, l.role_name)::oid AS role, l.role_name,
-		dp_cdp.known_role(l.session_role, l.session_role_name)::oid AS session_role,
+		dp_cdp_internal.known_role(l.role, l.role_name)::oid AS role, l.role_name,
+		dp_cdp_internal.known_role(l.session_role, l.session_role_name)::oid AS session_role,
 		nullif(l.paid_by, '{}') AS paid_by,
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
 		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
 		max(coalesce(l.last_at, l.released_at)) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')) AS last_refusal,
 		-- of others' refusals nobody hears but the owner
-		dp_cdp.is_mine(l.role, l.role_name) OR dp_cdp.is_mine(l.session_role, l.session_role_name) AS mine,
+		dp_cdp_internal.is_mine(l.role, l.role_name) OR dp_cdp_internal.is_mine(l.session_role, l.session_role_name) AS mine,
 		-- surcharges: they were spent on no day
 		coalesce(sum(l.rho) FILTER (WHERE l.kind = 'correction' AND NOT l.granted), 0) AS corrected
 	FROM dp_cdp.release_log l
 	WHERE l.released_at > now() - interval '7 days'
 	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, nullif(l.paid_by, '{}');
-COMMENT ON VIEW dp_cdp.last_week IS
+COMMENT ON VIEW dp_cdp_internal.last_week IS
 	'for dp_cdp.overview and dp_cdp.metrics: debits and refusals of the last seven days, of everybody';
 
-CREATE OR REPLACE FUNCTION dp_cdp.rate(spent numeric, week numeric, first_debit timestamptz, now timestamptz) RETURNS numeric
+CREATE OR REPLACE FUNCTION dp_cdp_internal.rate(spent numeric, week numeric, first_debit timestamptz, now timestamptz) RETURNS numeric
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	-- where nothing was spent before this week, it begins with the first debit
 	SELECT coalesce(week, 0) / CASE WHEN week < spent OR first_debit IS NULL THEN 7
 		ELSE least(greatest(extract(epoch FROM now - first_debit) / 86400, 1), 7) END
 $$;
-COMMENT ON FUNCTION dp_cdp.rate(numeric, numeric, timestamptz, timestamptz) IS
+COMMENT ON FUNCTION dp_cdp_internal.rate(numeric, numeric, timestamptz, timestamptz) IS
 	'rho per day over the last seven days, or since the first debit, but at least a day';
 
 CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 	-- once, not for each budget
-	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp.last_week)
+	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp_internal.last_week)
 	SELECT o.dataset,
 		o.role,
 		o.rho_limit,
 		o.rho_spent,
 		trunc(100 * o.rho_spent / nullif(o.rho_limit, 0), 1) AS percent_spent,
-		dp_cdp.significant(o.rate) AS rho_per_day,
-		CASE WHEN o.rate > 0 THEN dp_cdp.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
+		dp_cdp_internal.significant(o.rate) AS rho_per_day,
+		CASE WHEN o.rate > 0 THEN dp_cdp_internal.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
 		o.renews_at,
 		date_trunc('second', o.last_refusal) AS last_refusal,
 		o.ledger_id,
 		o.paid_by_roles
 	FROM (
 		SELECT d.dataset, t.ledger_id, NULL::text AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
-			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal,
+			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal,
 			(SELECT trim_scale(coalesce(sum(b.rho_spent), 0)) FROM dp_cdp.budgets b WHERE b.dataset = d.dataset) AS paid_by_roles
 		FROM dp_cdp.datasets d
 			JOIN dp_cdp.dataset t ON t.name = d.dataset
@@ -3467,14 +3514,14 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		WHERE d.rho_spent IS NOT NULL
 		UNION ALL
 		SELECT b.dataset, b.ledger_id, b.role_name, b.rho_limit, b.rho_spent, b.renews_at,
-			dp_cdp.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal, NULL
+			dp_cdp_internal.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal, NULL
 		FROM dp_cdp.budgets b
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit,
-					max(l.last_refusal) FILTER (WHERE l.mine OR b.dataset = ANY (dp_cdp.my_datasets())) AS last_refusal
+					max(l.last_refusal) FILTER (WHERE l.mine OR b.dataset = ANY (dp_cdp_internal.my_datasets())) AS last_refusal
 				FROM week l
 				WHERE l.dataset = b.dataset
-					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, b.role::oid)) w ON true
+					AND dp_cdp_internal.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, b.role::oid)) w ON true
 	) o
 	ORDER BY o.dataset, o.role IS NOT NULL, o.role, o.ledger_id;
 COMMENT ON VIEW dp_cdp.overview IS
@@ -3503,7 +3550,7 @@ CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
 	FROM (SELECT d.name AS dataset, d.ledger_id, d.rho_limit AS rho, d.delta_limit AS report_delta, d.delta_limit AS key_delta FROM dp_cdp.dataset d
 		UNION ALL
 		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp.budget b) l
-	WHERE l.dataset = ANY (dp_cdp.my_datasets());
+	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets());
 COMMENT ON VIEW dp_cdp.limits IS
 	'caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it. For dp_cdp.report';
 COMMENT ON COLUMN dp_cdp.limits.dataset IS 'name of the dataset';
@@ -3513,13 +3560,13 @@ COMMENT ON COLUMN dp_cdp.limits.epsilon IS 'epsilon that the limit is worth, at 
 COMMENT ON COLUMN dp_cdp.limits.delta IS 'delta at which epsilon is told, with what selecting keys may spend';
 COMMENT ON COLUMN dp_cdp.limits.best_guess IS 'how often the best guesser is right, once all is spent; 0.5 is a coin';
 
-GRANT SELECT ON dp_cdp.overview, dp_cdp.log_sums, dp_cdp.limits TO PUBLIC;
-REVOKE ALL ON dp_cdp.last_week FROM PUBLIC;
+GRANT SELECT ON dp_cdp.overview, dp_cdp_internal.log_sums, dp_cdp.limits TO PUBLIC;
+REVOKE ALL ON dp_cdp_internal.last_week FROM PUBLIC;
 
 -- For monitoring: everybody's, and so granted to nobody.  No amount is NULL,
 -- because exporters cannot tell one: what has no limit has an infinite one.
 CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
-	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp.last_week)
+	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp_internal.last_week)
 	SELECT m.dataset,
 		m.role,
 		coalesce(m.rho_limit, 'Infinity')::float8 AS rho_limit,
@@ -3534,7 +3581,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 		m.max_failures
 	FROM (
 		SELECT d.name AS dataset, '' AS role, d.rho_limit, d.rho_spent, d.delta_limit, d.delta_spent,
-			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
+			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
 		FROM dp_cdp.dataset d
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit
@@ -3544,12 +3591,12 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 		SELECT b.dataset, coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is),
 				-- exporters stop at a second row of one name
 				format('%s (missing, %s)', coalesce(b.role_name, b.role::text), b.ledger_id)), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
-			dp_cdp.rate(s.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), s.failures, d.max_failures
+			dp_cdp_internal.rate(s.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), s.failures, d.max_failures
 		FROM dp_cdp.budget b
 			JOIN dp_cdp.dataset d ON d.name = b.dataset
-			CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name)::oid AS is) who
+			CROSS JOIN LATERAL (SELECT dp_cdp_internal.known_role(b.role, b.role_name)::oid AS is) who
 			CROSS JOIN LATERAL (
-				SELECT coalesce(dp_cdp.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
+				SELECT coalesce(dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
 			CROSS JOIN LATERAL (
 				SELECT CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END AS rho_spent,
 					CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END AS delta_spent,
@@ -3558,7 +3605,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit
 				FROM week l
 				WHERE l.dataset = b.dataset
-					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, who.is)) w ON true
+					AND dp_cdp_internal.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, who.is)) w ON true
 	) m;
 COMMENT ON VIEW dp_cdp.metrics IS
 	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring. Nobody may read it at first: grant it to the role that monitors';
@@ -3615,7 +3662,7 @@ REVOKE ALL ON FUNCTION dp_cdp.setup_metrics() FROM PUBLIC;
 
 -- The log is read once: the sums by day, by who asked, by application, tables,
 -- question and reason are made in one pass.
-CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_sums(dataset text)
 	RETURNS TABLE(kind text, day date, role oid, session_role oid, paid_by bigint[], name text, rho numeric, delta numeric,
 				  paid numeric, answered bigint, refused bigint, failed bigint)
 	LANGUAGE sql STABLE ROWS 100000 SET search_path = pg_catalog, pg_temp
@@ -3632,16 +3679,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
 			r.role::oid AS role, r.session_role::oid AS session_role, r.paid_by, coalesce(r.application, '') AS application,
 			coalesce(r.tables, '') AS tables, r.aggregates, coalesce(r.reason, '') AS reason,
 			r.rho, r.delta, r.of_dataset, r.answered, r.refused, r.failed
-		FROM dp_cdp.log_sums r
+		FROM dp_cdp_internal.log_sums r
 		WHERE r.dataset = report_sums.dataset) l
 	GROUP BY GROUPING SETS ((l.day), (l.day, l.role, l.session_role, l.paid_by), (l.application), (l.tables), (l.aggregates), (l.reason))
 $$;
-COMMENT ON FUNCTION dp_cdp.report_sums(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_sums(text) IS
 	'for dp_cdp.report: the audit of a dataset that one owns, added up in several ways';
 
 -- The first of a list, and what the rest adds up to: names of applications are
 -- anybody's to make up.
-CREATE OR REPLACE FUNCTION dp_cdp.report_shares_of(shares jsonb, most int DEFAULT 12) RETURNS jsonb
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_shares_of(shares jsonb, most int DEFAULT 12) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT coalesce(jsonb_agg(x.s ORDER BY x.n) FILTER (WHERE x.n <= most), '[]')
@@ -3651,11 +3698,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_shares_of(shares jsonb, most int DEFAUL
 			'refused', sum((x.s ->> 'refused')::numeric) FILTER (WHERE x.n > most))) ELSE '[]' END
 	FROM jsonb_array_elements(shares) WITH ORDINALITY x(s, n)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_shares_of(jsonb, int) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_shares_of(jsonb, int) IS
 	'for dp_cdp.report: the first of a list, and the sum of the rest';
 
 -- The key of a table that is protected through one leads to a table of the same dataset.
-CREATE OR REPLACE FUNCTION dp_cdp.report_tables(dataset text) RETURNS jsonb
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_tables(dataset text) RETURNS jsonb
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT coalesce(jsonb_agg(jsonb_build_object('table', p."table"::text, 'owner', pg_get_userbyid(c.relowner), 'unit', p.unit,
@@ -3670,7 +3717,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_tables(dataset text) RETURNS jsonb
 	FROM dp_cdp.protected p JOIN pg_class c ON c.oid = p."table"
 	WHERE p.dataset = report_tables.dataset
 $$;
-COMMENT ON FUNCTION dp_cdp.report_tables(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_tables(text) IS
 	'protected tables of a dataset, as far as the caller sees them, and whose rows they are. For dp_cdp.report';
 
 CREATE OR REPLACE FUNCTION dp_cdp.report_data(dataset text) RETURNS jsonb
@@ -3698,25 +3745,25 @@ BEGIN
 	END IF;
 
 	WITH sums AS MATERIALIZED (
-		SELECT * FROM dp_cdp.report_sums(asked)
+		SELECT * FROM dp_cdp_internal.report_sums(asked)
 	), budgets AS MATERIALIZED (
 		SELECT b.ledger_id, b.role::oid AS role, b.role_name AS name, b.role_missing, b.rho_limit, b.rho_spent, b.rho_remaining,
 			b.delta_limit, b.delta_spent, b.epsilon_spent, b.period, b.renews_at, b.failures, b.max_failures,
 			o.percent_spent, o.rho_per_day, o.days_left,
-			CASE WHEN isfinite(b.renews_at) THEN dp_cdp.period_start(b.renews_at, b.period)::date END AS begins
+			CASE WHEN isfinite(b.renews_at) THEN dp_cdp_internal.period_start(b.renews_at, b.period)::date END AS begins
 		FROM dp_cdp.budgets b JOIN dp_cdp.overview o ON o.ledger_id = b.ledger_id
 		WHERE b.dataset = asked
 	), ranked AS MATERIALIZED (
 		SELECT b.*, row_number() OVER (ORDER BY b.percent_spent DESC NULLS LAST, b.rho_per_day DESC, b.name) AS place,
 			-- what it spends is debited from no wider budget as well
-			NOT b.role_missing AND NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp.role_pays(b.role, w.role)) AS widest
+			NOT b.role_missing AND NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp_internal.role_pays(b.role, w.role)) AS widest
 		FROM budgets b
 	), payers AS MATERIALIZED (
 		-- what a planner cannot estimate is not computed again for each budget
 		SELECT DISTINCT s.role, s.session_role, s.paid_by FROM sums s WHERE s.kind = 'role'
 	), pays AS MATERIALIZED (
 		SELECT p.role AS payer, p.session_role, p.paid_by, b.ledger_id, b.begins, b.place
-		FROM payers p JOIN ranked b ON dp_cdp.counts_at(p.paid_by, b.ledger_id, p.role, p.session_role, b.role)
+		FROM payers p JOIN ranked b ON dp_cdp_internal.counts_at(p.paid_by, b.ledger_id, p.role, p.session_role, b.role)
 	), paid AS MATERIALIZED (
 		SELECT p.ledger_id, p.place, s.day, sum(s.paid) AS rho, sum(s.answered) AS answered, sum(s.refused) AS refused,
 			bool_and(p.begins IS NULL OR s.day >= p.begins) AS this_period
@@ -3745,7 +3792,7 @@ BEGIN
 		'max_contribution', cap.max_contribution,
 		'max_groups', cap.max_groups,
 		'max_rows', cap.max_rows,
-		'protected', dp_cdp.report_tables(asked),
+		'protected', dp_cdp_internal.report_tables(asked),
 		'epsilon_limit', m.epsilon,
 		'report_delta', m.delta,
 		'best_guess', m.best_guess,
@@ -3783,11 +3830,11 @@ BEGIN
 						ORDER BY w.rho_remaining DESC, w.name)
 					FILTER (WHERE w.running - w.rho_remaining <= cap.rho_remaining AND w.rho_remaining > 0), '[]'))
 			FROM wide w),
-		'applications', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+		'applications', (SELECT dp_cdp_internal.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
 					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'application' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
-		'tables', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+		'tables', (SELECT dp_cdp_internal.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
 					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'tables' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
-		'aggregates', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+		'aggregates', (SELECT dp_cdp_internal.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
 					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'aggregates' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
 		'reasons', (SELECT coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'refused', s.refused) ORDER BY s.refused DESC, s.name), '[]')
 			FROM sums s WHERE s.kind = 'reason' AND s.refused > 0),
@@ -3795,7 +3842,7 @@ BEGIN
 				SELECT l.id, to_char(l.at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role_name AS role,
 					coalesce(l.application, '') AS application, l.aggregates, l.tables, left(l.query, 300) AS query, l.reason,
 					l.asked_rho AS rho, l.refused AS repeats, l.failed > 0 AS failed
-				FROM dp_cdp.log_sums l
+				FROM dp_cdp_internal.log_sums l
 				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
 		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
 	INTO result
@@ -3818,7 +3865,7 @@ COMMENT ON FUNCTION dp_cdp.report_data(text) IS
 -- Text, numbers and dates
 -- -------------------------------------------------------------------------
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_char(c text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_char(c text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -3838,31 +3885,31 @@ BEGIN
 	END IF;
 	RETURN format('&#%s;', code);
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_char(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_char(text) IS
 	'for dp_cdp.report: a character as a reference';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_text(t text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_text(t text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE
 		WHEN t ~ '^[]A-Za-z0-9 _.,:;()/*=+@!?#$%^{}|~[-]*$' THEN t
 		ELSE (SELECT string_agg(CASE WHEN c.c ~ '^[]A-Za-z0-9 _.,:;()/*=+@!?#$%^{}|~[-]$' THEN c.c
-				ELSE dp_cdp.report_char(c.c) END, '' ORDER BY c.n)
+				ELSE dp_cdp_internal.report_char(c.c) END, '' ORDER BY c.n)
 			FROM regexp_split_to_table(t, '') WITH ORDINALITY c(c, n)) END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_text(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_text(text) IS
 	'for dp_cdp.report: text as HTML and XML show it, in elements and in quoted attributes';
 
 -- Isolated, so that letters that run from right to left turn nothing around them.
-CREATE OR REPLACE FUNCTION dp_cdp.report_name(t text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_name(t text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT '<bdi>' || dp_cdp.report_text(t) || '</bdi>'
+	SELECT '<bdi>' || dp_cdp_internal.report_text(t) || '</bdi>'
 $$;
-COMMENT ON FUNCTION dp_cdp.report_name(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_name(text) IS
 	'for dp_cdp.report: a name that somebody has chosen';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_number(x numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_number(x numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE
@@ -3873,33 +3920,33 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_number(x numeric) RETURNS text
 		WHEN abs(x) < 0.0001 OR abs(x) >= 1e9 THEN
 			regexp_replace(ltrim(to_char(x, '9.99EEEE')), '\.?0*e[+]?(-?)0*(?=[0-9])', 'e\1')
 		WHEN abs(x) >= 1000 THEN to_char(round(x), 'FM999,999,999,990')
-		ELSE dp_cdp.significant(x)::text END
+		ELSE dp_cdp_internal.significant(x)::text END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_number(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_number(numeric) IS
 	'for dp_cdp.report: a number with three digits, or all before the point';
 
 -- A promise is told no smaller than it is.
-CREATE OR REPLACE FUNCTION dp_cdp.report_up(x numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_up(x numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT dp_cdp.report_number(CASE WHEN x <= 0 OR x IN ('NaN', 'Infinity') THEN x
+	SELECT dp_cdp_internal.report_number(CASE WHEN x <= 0 OR x IN ('NaN', 'Infinity') THEN x
 		ELSE ceil(x * 10::numeric ^ p.places) / 10::numeric ^ p.places END)
 	FROM (SELECT CASE WHEN x > 0 AND x < 'Infinity' THEN 2 - floor(log(x)) END AS places) p
 $$;
-COMMENT ON FUNCTION dp_cdp.report_up(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_up(numeric) IS
 	'for dp_cdp.report: a number with three digits, rounded up';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_guess(guess numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_guess(guess numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN guess IS NULL THEN '&#8211;' WHEN guess >= 0.999 THEN 'over 99.9&#160;%'
 		ELSE trim_scale(ceil(guess * 1000) / 10) || '&#160;%' END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_guess(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_guess(numeric) IS
 	'for dp_cdp.report: how often a guess is right, rounded up';
 
 -- The audit's words for machines, as people say them.
-CREATE OR REPLACE FUNCTION dp_cdp.report_reason(reason text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_reason(reason text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN x.parts IS NULL THEN reason
@@ -3913,28 +3960,28 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_reason(reason text) RETURNS text
 			|| coalesce(x.parts[3], '') || ' (' || x.parts[1] || ')' END
 	FROM (SELECT regexp_match(reason, '^(ZC[0-9]{3})(?: ([^;]*))?(;.*)?$') AS parts) x
 $$;
-COMMENT ON FUNCTION dp_cdp.report_reason(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_reason(text) IS
 	'for dp_cdp.report: why something was refused, in words';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_amount(x numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_amount(x numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN x IS NULL THEN '&#8211;'
-		ELSE format('<data value="%s">%s</data>', trim_scale(x), dp_cdp.report_number(x)) END
+		ELSE format('<data value="%s">%s</data>', trim_scale(x), dp_cdp_internal.report_number(x)) END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_amount(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_amount(numeric) IS
 	'for dp_cdp.report: a number to be read, and the exact one for machines';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_day(d date) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_day(d date) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT coalesce(format('<time datetime="%s">%s</time>', to_char(d, 'YYYY-MM-DD'),
 		replace(to_char(d, 'FMDD Mon YYYY'), ' ', '&#160;')), '&#8211;')
 $$;
-COMMENT ON FUNCTION dp_cdp.report_day(date) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_day(date) IS
 	'for dp_cdp.report: a date';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_lasts(days numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_lasts(days numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE
@@ -3945,15 +3992,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_lasts(days numeric) RETURNS text
 		WHEN days < 3650 THEN to_char(floor(days), 'FM9,990') || ' days'
 		ELSE 'over 10 years' END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_lasts(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_lasts(numeric) IS
 	'for dp_cdp.report: how many days';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_plural(n bigint, one text, many text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_plural(n bigint, one text, many text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT to_char(n, 'FM999,999,999,999,990') || ' ' || CASE n WHEN 1 THEN one ELSE many END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_plural(bigint, text, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_plural(bigint, text, text) IS
 	'for dp_cdp.report: a number of things';
 
 -- -------------------------------------------------------------------------
@@ -3961,7 +4008,7 @@ COMMENT ON FUNCTION dp_cdp.report_plural(bigint, text, text) IS
 -- -------------------------------------------------------------------------
 
 -- The step of an axis from 0 to the largest value, so that it has two to five.
-CREATE OR REPLACE FUNCTION dp_cdp.report_step(largest numeric, whole boolean DEFAULT false) RETURNS numeric
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_step(largest numeric, whole boolean DEFAULT false) RETURNS numeric
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT min(s.step) FROM (
@@ -3969,12 +4016,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_step(largest numeric, whole boolean DEF
 		FROM unnest(ARRAY[1, 2, 5, 10]) f, (SELECT floor(log(largest / 5)) AS e) e) s
 	WHERE s.step * 5 >= largest AND (NOT whole OR s.step >= 1)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_step(numeric, boolean) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_step(numeric, boolean) IS
 	'for dp_cdp.report: distance of the lines of an axis';
 
 -- Days to be named on an axis: as many as there is room for, at the begin of
 -- months, quarters and years where that is possible.
-CREATE OR REPLACE FUNCTION dp_cdp.report_dates(first date, last date, most int) RETURNS TABLE(day date, label text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_dates(first date, last date, most int) RETURNS TABLE(day date, label text)
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
 	AS $$
 DECLARE
@@ -4002,32 +4049,32 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_dates(date, date, int) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_dates(date, date, int) IS
 	'for dp_cdp.report: the days that an axis names';
 
 -- A frame for figures: the axes with their lines and labels.
-CREATE OR REPLACE FUNCTION dp_cdp.report_axes(w numeric, h numeric, l numeric, r numeric, t numeric, b numeric,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_axes(w numeric, h numeric, l numeric, r numeric, t numeric, b numeric,
 											  largest numeric, step numeric, first date, last date, most int) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT coalesce((SELECT string_agg(format('<line class="grid" x1="%s" x2="%s" y1="%s" y2="%3$s"/>' ||
 				'<text class="tick" x="%s" y="%s" text-anchor="end">%s</text>',
-				l, w - r, round(y.y, 1), l - 8, round(y.y + 4, 1), dp_cdp.report_number(y.v)), '' ORDER BY y.v)
+				l, w - r, round(y.y, 1), l - 8, round(y.y + 4, 1), dp_cdp_internal.report_number(y.v)), '' ORDER BY y.v)
 			FROM (SELECT g AS v, h - b - (h - b - t) * g / largest AS y FROM generate_series(0::numeric, largest, step) g) y), '')
 		|| coalesce((SELECT string_agg(format('<line class="notch" x1="%s" x2="%1$s" y1="%s" y2="%s"/>' ||
 				'<text class="tick" x="%1$s" y="%4$s" text-anchor="middle">%5$s</text>',
 				round(x.x, 1), h - b, h - b + 5, h - b + 19, x.label), '' ORDER BY x.x)
 			FROM (SELECT l + (w - l - r) * (d.day - first + 0.5) / (last - first + 1) AS x, d.label
-				FROM dp_cdp.report_dates(first, last, most) d) x
+				FROM dp_cdp_internal.report_dates(first, last, most) d) x
 			-- a name must not hang over the figure's edge
 			WHERE x.x BETWEEN 26 AND w - 26), '')
 $$;
-COMMENT ON FUNCTION dp_cdp.report_axes(numeric, numeric, numeric, numeric, numeric, numeric, numeric, numeric, date, date, int) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_axes(numeric, numeric, numeric, numeric, numeric, numeric, numeric, numeric, date, date, int) IS
 	'for dp_cdp.report: lines and labels of a figure of size w, h with margins l, r, t, b';
 
 -- What is left, by day: backwards from today's balance, so that it ends at the
 -- truth, whatever was added by hand or at an adoption.
-CREATE OR REPLACE FUNCTION dp_cdp.report_burndown(id text, name text, "limit" numeric, remaining numeric, rate numeric,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_burndown(id text, name text, "limit" numeric, remaining numeric, rate numeric,
 												  begins date, today date, ends date, renews boolean,
 												  days jsonb, small boolean) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -4041,7 +4088,7 @@ DECLARE
 	b numeric := 30;
 	spent numeric := (SELECT coalesce(sum((d ->> 1)::numeric), 0) FROM jsonb_array_elements(days) d);
 	most numeric := greatest("limit", remaining + spent);
-	step numeric := dp_cdp.report_step(CASE WHEN most > 0 THEN most ELSE 1 END);
+	step numeric := dp_cdp_internal.report_step(CASE WHEN most > 0 THEN most ELSE 1 END);
 	top numeric := greatest(most, step);
 	per_day numeric := (w - l - r) / (ends - begins + 1);
 	per_rho numeric := (h - t - b) / top;
@@ -4068,17 +4115,17 @@ BEGIN
 	END IF;
 	RETURN format('<svg class="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-t %4$s-d" xmlns="http://www.w3.org/2000/svg">',
 			CASE WHEN small THEN 'small' ELSE 'wide' END, w, h, id)
-		|| format('<title id="%s-t">What is left of %s</title><desc id="%1$s-d">', id, dp_cdp.report_text(name))
-		|| format('%s of %s are left%s.</desc>', dp_cdp.report_number(remaining), dp_cdp.report_number("limit"),
-			CASE WHEN remaining = 0 THEN '' WHEN rate > 0 THEN format('; at %s a day that lasts %s', dp_cdp.report_number(rate),
-				dp_cdp.report_lasts(remaining / rate)) ELSE '; nothing was spent in the last seven days' END)
-		|| dp_cdp.report_axes(w, h, l, r, t, b, top, CASE WHEN small AND "limit" > 0 THEN "limit" ELSE step END, begins, ends,
+		|| format('<title id="%s-t">What is left of %s</title><desc id="%1$s-d">', id, dp_cdp_internal.report_text(name))
+		|| format('%s of %s are left%s.</desc>', dp_cdp_internal.report_number(remaining), dp_cdp_internal.report_number("limit"),
+			CASE WHEN remaining = 0 THEN '' WHEN rate > 0 THEN format('; at %s a day that lasts %s', dp_cdp_internal.report_number(rate),
+				dp_cdp_internal.report_lasts(remaining / rate)) ELSE '; nothing was spent in the last seven days' END)
+		|| dp_cdp_internal.report_axes(w, h, l, r, t, b, top, CASE WHEN small AND "limit" > 0 THEN "limit" ELSE step END, begins, ends,
 			CASE WHEN small THEN 3 ELSE 8 END)
 		|| format('<line class="limit" x1="%s" x2="%s" y1="%s" y2="%3$s"/>', l, w - r, round(zero - per_rho * "limit", 1))
 		-- named, where the axis does not name it or something near
 		|| CASE WHEN NOT small AND "limit" > 0 AND abs("limit" - round("limit" / step) * step) * per_rho > 14
 			THEN format('<text class="tick" x="%s" y="%s" text-anchor="end">%s</text>', l - 8, round(zero - per_rho * "limit" + 4, 1),
-				dp_cdp.report_number("limit")) ELSE '' END
+				dp_cdp_internal.report_number("limit")) ELSE '' END
 		|| format('<path class="area" d="%sV%sH%sZ"/>', line, zero, l)
 		|| CASE WHEN renews THEN format('<path class="even" d="M%s,%sL%s,%s"/>', l, round(zero - per_rho * "limit", 1), w - r, zero) ELSE '' END
 		|| format('<path class="line" d="%s"/>', line) || ahead
@@ -4087,14 +4134,14 @@ BEGIN
 		|| format('<text class="mark" x="%s" y="%s" text-anchor="%s">%s left</text>',
 			CASE WHEN beside THEN now_x + 9 ELSE now_x - 9 END,
 			CASE WHEN beside OR now_y > zero - 24 THEN greatest(now_y - 8, 11) ELSE now_y + 17 END,
-			CASE WHEN beside THEN 'start' ELSE 'end' END, dp_cdp.report_number(remaining))
+			CASE WHEN beside THEN 'start' ELSE 'end' END, dp_cdp_internal.report_number(remaining))
 		|| '</svg>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_burndown(text, text, numeric, numeric, numeric, date, date, date, boolean, jsonb, boolean) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_burndown(text, text, numeric, numeric, numeric, date, date, date, boolean, jsonb, boolean) IS
 	'for dp_cdp.report: a burn-down';
 
 -- One column for each day, week or month: rho, or a number of refusals.
-CREATE OR REPLACE FUNCTION dp_cdp.report_columns(id text, title text, days jsonb, measure text, first date, today date) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_columns(id text, title text, days jsonb, measure text, first date, today date) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
 	AS $$
 DECLARE
@@ -4118,7 +4165,7 @@ BEGIN
 	), scale AS (
 		SELECT greatest(max(s.v), 0) AS most FROM sums s
 	), axis AS (
-		SELECT dp_cdp.report_step(CASE WHEN s.most > 0 THEN s.most ELSE 1 END, measure <> 'rho') AS step, s.most FROM scale s
+		SELECT dp_cdp_internal.report_step(CASE WHEN s.most > 0 THEN s.most ELSE 1 END, measure <> 'rho') AS step, s.most FROM scale s
 	), tops AS (
 		SELECT a.step, greatest(ceil(a.most / a.step), 1) * a.step AS largest FROM axis a
 	)
@@ -4129,7 +4176,7 @@ BEGIN
 			round(y.y, 2),
 			CASE unit WHEN 'day' THEN to_char(s.day, 'FMDD Mon YYYY') WHEN 'week' THEN 'week of ' || to_char(s.day, 'FMDD Mon YYYY')
 				ELSE to_char(s.day, 'Mon YYYY') END,
-			dp_cdp.report_number(s.v)), '' ORDER BY s.day)
+			dp_cdp_internal.report_number(s.v)), '' ORDER BY s.day)
 		INTO largest, step, columns
 		FROM tops t2 LEFT JOIN sums s ON s.v > 0
 			CROSS JOIN LATERAL (SELECT CASE unit WHEN 'day' THEN 0.12 WHEN 'week' THEN 0.7 ELSE 2.5 END AS gap) x
@@ -4140,25 +4187,25 @@ BEGIN
 			CASE measure WHEN 'rho' THEN 'spent' ELSE 'no' END, w, h, id)
 		|| format('<title id="%s-t">%s by %s</title><desc id="%1$s-d">From %4$s to %5$s; the table below has the numbers.</desc>',
 			id, title, unit, to_char(start, 'FMDD Mon YYYY'), to_char(today, 'FMDD Mon YYYY'))
-		|| dp_cdp.report_axes(w, h, l, r, t, b, largest, step, start, today, 8)
+		|| dp_cdp_internal.report_axes(w, h, l, r, t, b, largest, step, start, today, 8)
 		|| coalesce(columns, '') || '</svg>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_columns(text, text, jsonb, text, date, date) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_columns(text, text, jsonb, text, date, date) IS
 	'for dp_cdp.report: columns by day, week or month';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_bar(share numeric, class text DEFAULT 'spent') RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_bar(share numeric, class text DEFAULT 'spent') RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT format('<svg class="bar %s" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" ' ||
 		'xmlns="http://www.w3.org/2000/svg"><rect class="track" width="100" height="8"/><rect width="%s" height="8"/></svg>',
 		class, round(100 * least(greatest(coalesce(share, 0), 0), 1), 1))
 $$;
-COMMENT ON FUNCTION dp_cdp.report_bar(numeric, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_bar(numeric, text) IS
 	'for dp_cdp.report: a share as a bar, beside a number that says the same';
 
 -- What is seen where a person is in the data and where not, or the one or the other: noise of
 -- deviation 1 about centres that are sqrt(2 rho) apart.  In the overlap a guess can be wrong.
-CREATE OR REPLACE FUNCTION dp_cdp.report_bells(rho numeric, guess text, one text, other text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_bells(rho numeric, guess text, one text, other text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -4187,7 +4234,7 @@ BEGIN
 		|| format('<text class="mark" x="%s" y="14" text-anchor="end">%s</text><text class="mark" x="%s" y="14">%s</text>', middle - 10, one, middle + 10, other)
 		|| format('<text class="tick" x="%s" y="%s" text-anchor="middle">guess right at most %s of the time</text></svg>', middle, zero + 18, guess);
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_bells(numeric, text, text, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_bells(numeric, text, text, text) IS
 	'for dp_cdp.report: what a rho leaves to guess';
 -- =========================================================================
 -- 12. The report's page
@@ -4201,41 +4248,41 @@ COMMENT ON FUNCTION dp_cdp.report_bells(numeric, text, text, text) IS
 -- Sections
 -- -------------------------------------------------------------------------
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_lead(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_lead(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<p class="lead">' || CASE
 		WHEN n.spent = 0 THEN CASE WHEN n.cap IS NULL THEN 'Nothing was spent yet, and there is no lifetime cap.'
-			ELSE format('Nothing of the lifetime cap of %s was spent yet.', dp_cdp.report_number(n.cap)) END
-		WHEN n.cap IS NULL THEN format('A rho of %s is spent, and there is no lifetime cap.', dp_cdp.report_number(n.spent))
-			|| CASE WHEN n.rate > 0 THEN format(' Each day adds %s.', dp_cdp.report_number(n.rate)) ELSE '' END
-		WHEN n.remaining = 0 THEN format('The lifetime cap of %s is spent: nobody gets another answer.', dp_cdp.report_number(n.cap))
-		ELSE format('%s %% of the lifetime cap of %s is spent.', trim_scale(trunc(100 * n.spent / n.cap, 1)), dp_cdp.report_number(n.cap))
+			ELSE format('Nothing of the lifetime cap of %s was spent yet.', dp_cdp_internal.report_number(n.cap)) END
+		WHEN n.cap IS NULL THEN format('A rho of %s is spent, and there is no lifetime cap.', dp_cdp_internal.report_number(n.spent))
+			|| CASE WHEN n.rate > 0 THEN format(' Each day adds %s.', dp_cdp_internal.report_number(n.rate)) ELSE '' END
+		WHEN n.remaining = 0 THEN format('The lifetime cap of %s is spent: nobody gets another answer.', dp_cdp_internal.report_number(n.cap))
+		ELSE format('%s %% of the lifetime cap of %s is spent.', trim_scale(trunc(100 * n.spent / n.cap, 1)), dp_cdp_internal.report_number(n.cap))
 			|| CASE WHEN n.rate IS NULL OR n.rate = 0 THEN ' Nothing was spent in the last seven days.'
 				WHEN n.days < 3650 THEN format(' At the rate of the last seven days the rest lasts %s, until %s.',
-					dp_cdp.report_lasts(n.days), dp_cdp.report_day((r ->> 'today')::date + floor(n.days)::int))
+					dp_cdp_internal.report_lasts(n.days), dp_cdp_internal.report_day((r ->> 'today')::date + floor(n.days)::int))
 				ELSE ' At the rate of the last seven days the rest lasts over ten years.' END
 		END || '</p>'
 	FROM (SELECT (r ->> 'rho_limit')::numeric AS cap, (r ->> 'rho_spent')::numeric AS spent,
 			(r ->> 'rho_remaining')::numeric AS remaining, (r ->> 'rho_per_day')::numeric AS rate,
 			(r ->> 'days_left')::numeric AS days) n
 $$;
-COMMENT ON FUNCTION dp_cdp.report_lead(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_lead(jsonb) IS
 	'for dp_cdp.report: the sentence that says it all';
 
 -- Names of roles, the first few of them.
-CREATE OR REPLACE FUNCTION dp_cdp.report_names(names text[]) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_names(names text[]) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT string_agg(dp_cdp.report_name(n.n), ', ' ORDER BY n.o)
+	SELECT string_agg(dp_cdp_internal.report_name(n.n), ', ' ORDER BY n.o)
 		|| CASE WHEN cardinality(names) > 6 THEN format(' and %s more', cardinality(names) - 6) ELSE '' END
 	FROM unnest(names[1:6]) WITH ORDINALITY n(n, o)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_names(text[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_names(text[]) IS
 	'for dp_cdp.report: a list of names';
 
 -- What needs a person.  Each sentence says what is so, and where to look.
-CREATE OR REPLACE FUNCTION dp_cdp.report_alerts(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_alerts(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	WITH budgets AS (
@@ -4245,67 +4292,67 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_alerts(r jsonb) RETURNS text
 		FROM jsonb_array_elements(r -> 'budgets') WITH ORDINALITY x(b, n)
 	), alerts(place, class, sentence) AS (
 		SELECT 1, 'bad', format('The setup has %s. <a href="#setup">Setup</a>',
-				dp_cdp.report_plural(count(*), 'critical finding', 'critical findings'))
+				dp_cdp_internal.report_plural(count(*), 'critical finding', 'critical findings'))
 			FROM jsonb_array_elements(r -> 'findings') f WHERE f ->> 'severity' = 'critical' HAVING count(*) > 0
 		UNION ALL
 		SELECT 2, 'bad', 'The lifetime cap is spent. <a href="#cap">Cap</a>'
 			WHERE (r ->> 'rho_remaining')::numeric = 0
 		UNION ALL
-		SELECT 3, 'warn', format('The lifetime cap lasts %s. <a href="#cap">Cap</a>', dp_cdp.report_lasts((r ->> 'days_left')::numeric))
+		SELECT 3, 'warn', format('The lifetime cap lasts %s. <a href="#cap">Cap</a>', dp_cdp_internal.report_lasts((r ->> 'days_left')::numeric))
 			WHERE (r ->> 'rho_remaining')::numeric > 0 AND (r ->> 'days_left')::numeric < 14
 		UNION ALL
 		SELECT 4, 'warn', format('%s spent: %s. <a href="#roles">Roles</a>',
-				dp_cdp.report_plural(count(*), 'budget is', 'budgets are'), dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+				dp_cdp_internal.report_plural(count(*), 'budget is', 'budgets are'), dp_cdp_internal.report_names(array_agg(b.role ORDER BY b.n)))
 			FROM budgets b WHERE b.remaining = 0 HAVING count(*) > 0
 		UNION ALL
 		SELECT 5, 'warn', format('%s within a week at this rate: %s. <a href="#roles">Roles</a>',
-				dp_cdp.report_plural(count(*), 'budget ends', 'budgets end'), dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+				dp_cdp_internal.report_plural(count(*), 'budget ends', 'budgets end'), dp_cdp_internal.report_names(array_agg(b.role ORDER BY b.n)))
 			FROM budgets b
 			WHERE b.remaining > 0 AND b.days_left < 7
 				AND (b.renews_on IS NULL OR (r ->> 'today')::date + least(floor(b.days_left), 9999)::int < b.renews_on)
 			HAVING count(*) > 0
 		UNION ALL
 		SELECT 6, 'warn', format('Too many releases failed: closed for today %s %s. <a href="#roles">Roles</a>',
-				CASE count(*) WHEN 1 THEN 'is' ELSE 'are' END, dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+				CASE count(*) WHEN 1 THEN 'is' ELSE 'are' END, dp_cdp_internal.report_names(array_agg(b.role ORDER BY b.n)))
 			FROM budgets b WHERE b.closed HAVING count(*) > 0
 		UNION ALL
 		SELECT 7, 'warn', format('The roles'' budgets together hold %s, the cap %s. <a href="#together">Roles together</a>',
-				dp_cdp.report_number((r #>> '{together,rho_remaining}')::numeric), dp_cdp.report_number((r ->> 'rho_remaining')::numeric))
+				dp_cdp_internal.report_number((r #>> '{together,rho_remaining}')::numeric), dp_cdp_internal.report_number((r ->> 'rho_remaining')::numeric))
 			WHERE (r #>> '{together,rho_remaining}')::numeric > (r ->> 'rho_remaining')::numeric
 				AND (r ->> 'rho_remaining')::numeric > 0
 		UNION ALL
 		SELECT 8, 'warn', format('The setup has %s. <a href="#setup">Setup</a>',
-				dp_cdp.report_plural(count(*), 'warning', 'warnings'))
+				dp_cdp_internal.report_plural(count(*), 'warning', 'warnings'))
 			FROM jsonb_array_elements(r -> 'findings') f WHERE f ->> 'severity' = 'warning' HAVING count(*) > 0
 	)
 	SELECT coalesce('<ul class="alerts">' || string_agg(format('<li class="%s">%s</li>', a.class, a.sentence), '' ORDER BY a.place) || '</ul>',
 		'<ul class="alerts"><li class="good">Nothing needs attention.</li></ul>')
 	FROM alerts a
 $$;
-COMMENT ON FUNCTION dp_cdp.report_alerts(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_alerts(jsonb) IS
 	'for dp_cdp.report: what needs attention';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_tiles(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_tiles(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<dl class="tiles">' || string_agg(format('<div><dt>%s</dt><dd>%s <small>%s</small></dd></div>', t.name, t.number, t.small), '' ORDER BY t.n)
 		|| '</dl>'
 	FROM (VALUES
-		(1, 'Left of the cap', CASE WHEN r ->> 'rho_limit' IS NULL THEN '&#8734;' ELSE dp_cdp.report_amount((r ->> 'rho_remaining')::numeric) END,
-			CASE WHEN r ->> 'rho_limit' IS NULL THEN 'no lifetime cap' ELSE 'of ' || dp_cdp.report_number((r ->> 'rho_limit')::numeric) || ' rho' END),
-		(2, 'Spent', dp_cdp.report_amount((r ->> 'rho_spent')::numeric),
-			format('rho; epsilon %s at delta %s', dp_cdp.report_number((r ->> 'epsilon_spent')::numeric), dp_cdp.report_number((r ->> 'delta_limit')::numeric))),
-		(3, 'Rate', dp_cdp.report_number((r ->> 'rho_per_day')::numeric), 'rho a day, last 7 days'),
-		(4, 'Answers', dp_cdp.report_number((r #>> '{totals,answered}')::numeric),
-			CASE WHEN r ->> 'first' IS NULL THEN 'none yet' ELSE 'since ' || dp_cdp.report_day((r ->> 'first')::date) END),
-		(5, 'Refusals', dp_cdp.report_number((r #>> '{totals,refused}')::numeric),
-			format('and %s', dp_cdp.report_plural((r #>> '{totals,failed}')::bigint, 'failure', 'failures')))
+		(1, 'Left of the cap', CASE WHEN r ->> 'rho_limit' IS NULL THEN '&#8734;' ELSE dp_cdp_internal.report_amount((r ->> 'rho_remaining')::numeric) END,
+			CASE WHEN r ->> 'rho_limit' IS NULL THEN 'no lifetime cap' ELSE 'of ' || dp_cdp_internal.report_number((r ->> 'rho_limit')::numeric) || ' rho' END),
+		(2, 'Spent', dp_cdp_internal.report_amount((r ->> 'rho_spent')::numeric),
+			format('rho; epsilon %s at delta %s', dp_cdp_internal.report_number((r ->> 'epsilon_spent')::numeric), dp_cdp_internal.report_number((r ->> 'delta_limit')::numeric))),
+		(3, 'Rate', dp_cdp_internal.report_number((r ->> 'rho_per_day')::numeric), 'rho a day, last 7 days'),
+		(4, 'Answers', dp_cdp_internal.report_number((r #>> '{totals,answered}')::numeric),
+			CASE WHEN r ->> 'first' IS NULL THEN 'none yet' ELSE 'since ' || dp_cdp_internal.report_day((r ->> 'first')::date) END),
+		(5, 'Refusals', dp_cdp_internal.report_number((r #>> '{totals,refused}')::numeric),
+			format('and %s', dp_cdp_internal.report_plural((r #>> '{totals,failed}')::bigint, 'failure', 'failures')))
 	) AS t(n, name, number, small)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_tiles(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_tiles(jsonb) IS
 	'for dp_cdp.report: the figures at its head';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_cap(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_cap(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -4326,14 +4373,14 @@ BEGIN
 	RETURN '<section id="cap"><h2>The lifetime cap</h2>'
 		-- a narrow screen shows one end of it: that with today
 		|| CASE WHEN ahead > today - first THEN '<figure class="early">' ELSE '<figure>' END
-		|| dp_cdp.report_burndown('f-cap', 'the lifetime cap', (r ->> 'rho_limit')::numeric, (r ->> 'rho_remaining')::numeric,
+		|| dp_cdp_internal.report_burndown('f-cap', 'the lifetime cap', (r ->> 'rho_limit')::numeric, (r ->> 'rho_remaining')::numeric,
 			(r ->> 'rho_per_day')::numeric, first, today, today + ahead, false, days, false)
 		|| '<figcaption>What is left of it, by day. Dashed: at the rate of the last seven days. It never renews.</figcaption></figure></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_cap(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_cap(jsonb) IS
 	'for dp_cdp.report: burn-down of the cap';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_roles(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_roles(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -4356,20 +4403,20 @@ BEGIN
 		string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td>' ||
 			'<td class="share">%s<span>%s&#160;%%</span></td><td class="n">%s</td><td class="n">%s</td><td>%s</td>' ||
 			'<td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
-			dp_cdp.report_name(b.role), dp_cdp.report_amount(b.rho_limit), dp_cdp.report_amount(b.spent), dp_cdp.report_amount(b.remaining),
-			dp_cdp.report_bar(b.percent / 100, CASE WHEN b.remaining = 0 THEN 'bad' WHEN b.percent >= 80 THEN 'warn' ELSE 'spent' END),
-			dp_cdp.report_number(b.percent),
-			dp_cdp.report_number(b.rate), dp_cdp.report_lasts(b.days_left), dp_cdp.report_day(b.renews_on),
-			dp_cdp.report_number(b.epsilon), dp_cdp.report_number(b.answered), dp_cdp.report_number(b.refused)), '' ORDER BY b.n),
-		string_agg(format('<figure class="card"><figcaption>%s</figcaption>%s<p>%s</p></figure>', dp_cdp.report_name(b.role),
-			dp_cdp.report_burndown('f-role-' || b.n, 'the budget of ' || b.role, b.rho_limit, b.remaining, b.rate,
+			dp_cdp_internal.report_name(b.role), dp_cdp_internal.report_amount(b.rho_limit), dp_cdp_internal.report_amount(b.spent), dp_cdp_internal.report_amount(b.remaining),
+			dp_cdp_internal.report_bar(b.percent / 100, CASE WHEN b.remaining = 0 THEN 'bad' WHEN b.percent >= 80 THEN 'warn' ELSE 'spent' END),
+			dp_cdp_internal.report_number(b.percent),
+			dp_cdp_internal.report_number(b.rate), dp_cdp_internal.report_lasts(b.days_left), dp_cdp_internal.report_day(b.renews_on),
+			dp_cdp_internal.report_number(b.epsilon), dp_cdp_internal.report_number(b.answered), dp_cdp_internal.report_number(b.refused)), '' ORDER BY b.n),
+		string_agg(format('<figure class="card"><figcaption>%s</figcaption>%s<p>%s</p></figure>', dp_cdp_internal.report_name(b.role),
+			dp_cdp_internal.report_burndown('f-role-' || b.n, 'the budget of ' || b.role, b.rho_limit, b.remaining, b.rate,
 				-- a budget that was overdue has begun anew today
 				least(b.begins, today), today,
 				greatest(coalesce(b.renews_on, today + least(coalesce(ceil(b.days_left), 0), greatest(7, (today - b.begins) / 3))::int), today),
 				b.renews_on IS NOT NULL, b.days, true),
-			CASE WHEN b.remaining = 0 THEN 'Spent' WHEN b.rate > 0 THEN format('%s a day, lasts %s', dp_cdp.report_number(b.rate), dp_cdp.report_lasts(b.days_left))
+			CASE WHEN b.remaining = 0 THEN 'Spent' WHEN b.rate > 0 THEN format('%s a day, lasts %s', dp_cdp_internal.report_number(b.rate), dp_cdp_internal.report_lasts(b.days_left))
 				ELSE 'Nothing in the last 7 days' END
-				|| CASE WHEN b.renews_on IS NULL THEN '' ELSE '; renews ' || dp_cdp.report_day(b.renews_on) END), '' ORDER BY b.n)
+				|| CASE WHEN b.renews_on IS NULL THEN '' ELSE '; renews ' || dp_cdp_internal.report_day(b.renews_on) END), '' ORDER BY b.n)
 			FILTER (WHERE b.chart)
 		INTO n, drawn, rows, cards
 		FROM budgets b;
@@ -4386,11 +4433,11 @@ BEGIN
 		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Rows of before 0.2.0 do not say who paid: today''s '
 		|| 'memberships tell; where an answer is paid from several budgets, each of them shows it.</p></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_roles(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_roles(jsonb) IS
 	'for dp_cdp.report: budgets of roles, as a table and as burn-downs';
 
 -- Whether the budgets promise more than the cap holds.
-CREATE OR REPLACE FUNCTION dp_cdp.report_together(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_together(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -4407,7 +4454,7 @@ BEGIN
 	IF promised > cap AND cap > 0 THEN
 		SELECT format('Together, the roles would reach the cap before their limits. That takes no more than %s: %s.',
 				CASE count(*) WHEN 1 THEN 'one of them' ELSE format('these %s', count(*)) END,
-				string_agg(format('%s (%s)', dp_cdp.report_name(e ->> 'role'), dp_cdp.report_number((e ->> 'rho_remaining')::numeric)), ', ' ORDER BY o)
+				string_agg(format('%s (%s)', dp_cdp_internal.report_name(e ->> 'role'), dp_cdp_internal.report_number((e ->> 'rho_remaining')::numeric)), ', ' ORDER BY o)
 					FILTER (WHERE o <= 12)
 				|| CASE WHEN count(*) > 12 THEN format(' and %s more', count(*) - 12) ELSE '' END)
 			INTO told
@@ -4418,21 +4465,21 @@ BEGIN
 		told := 'The cap holds what is left of all budgets.';
 		IF daily > 0 THEN
 			told := told || format(' Budgets that renew add up to %s a day if they are used up: the cap then lasts %s.',
-				dp_cdp.report_number(daily), dp_cdp.report_lasts((cap - promised) / daily));
+				dp_cdp_internal.report_number(daily), dp_cdp_internal.report_lasts((cap - promised) / daily));
 		END IF;
 	END IF;
 	RETURN '<section id="together"><h2>Roles together</h2><p>' || told || '</p><table class="bars"><caption>Left, in rho</caption><tbody>'
 		|| format('<tr><th scope="row">Budgets of %s</th><td class="share">%s</td><td class="n">%s</td></tr>',
-			dp_cdp.report_plural(roles, 'role', 'roles'), dp_cdp.report_bar(promised / nullif(most, 0), CASE WHEN promised > cap THEN 'warn' ELSE 'spent' END),
-			dp_cdp.report_amount(promised))
+			dp_cdp_internal.report_plural(roles, 'role', 'roles'), dp_cdp_internal.report_bar(promised / nullif(most, 0), CASE WHEN promised > cap THEN 'warn' ELSE 'spent' END),
+			dp_cdp_internal.report_amount(promised))
 		|| format('<tr><th scope="row">Lifetime cap</th><td class="share">%s</td><td class="n">%s</td></tr></tbody></table>',
-			dp_cdp.report_bar(cap / nullif(most, 0), 'cap'), dp_cdp.report_amount(cap))
+			dp_cdp_internal.report_bar(cap / nullif(most, 0), 'cap'), dp_cdp_internal.report_amount(cap))
 		|| '<p class="note">Budgets whose every debit is also debited from a wider one, as a member''s from the team''s, are not counted.</p></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_together(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_together(jsonb) IS
 	'for dp_cdp.report: the roles'' budgets against the cap';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_spending(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_spending(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -4443,47 +4490,47 @@ BEGIN
 		RETURN '<section id="spending"><h2>Spending</h2><p class="none">Nothing was asked yet.</p></section>';
 	END IF;
 	RETURN '<section id="spending"><h2>Spending</h2><figure>'
-		|| dp_cdp.report_columns('f-days', 'Rho that was spent', r -> 'days', 'rho', first, today)
+		|| dp_cdp_internal.report_columns('f-days', 'Rho that was spent', r -> 'days', 'rho', first, today)
 		|| '<figcaption>Rho that was spent, over all roles.</figcaption></figure>'
 		|| '<details><summary>Numbers of each day</summary><div class="scroll" tabindex="0" role="region" aria-label="Numbers of each day">'
 		|| '<table id="days"><thead><tr><th scope="col">Day</th><th scope="col" class="n">Rho</th><th scope="col" class="n">Delta</th>'
 		|| '<th scope="col" class="n">Answers</th><th scope="col" class="n">Refusals</th><th scope="col" class="n">Failures</th></tr></thead><tbody>'
 		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
-				dp_cdp.report_day((d ->> 'day')::date), dp_cdp.report_amount((d ->> 'rho')::numeric), dp_cdp.report_amount((d ->> 'delta')::numeric),
-				dp_cdp.report_amount((d ->> 'answered')::numeric), dp_cdp.report_amount((d ->> 'refused')::numeric),
-				dp_cdp.report_amount((d ->> 'failed')::numeric)), '' ORDER BY d ->> 'day' DESC)
+				dp_cdp_internal.report_day((d ->> 'day')::date), dp_cdp_internal.report_amount((d ->> 'rho')::numeric), dp_cdp_internal.report_amount((d ->> 'delta')::numeric),
+				dp_cdp_internal.report_amount((d ->> 'answered')::numeric), dp_cdp_internal.report_amount((d ->> 'refused')::numeric),
+				dp_cdp_internal.report_amount((d ->> 'failed')::numeric)), '' ORDER BY d ->> 'day' DESC)
 			FROM jsonb_array_elements(r -> 'days') d)
 		|| format('</tbody><tfoot><tr><th scope="row">In all</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr></tfoot></table></div></details>',
-			dp_cdp.report_amount((r #>> '{totals,rho}')::numeric), dp_cdp.report_amount((r #>> '{totals,delta}')::numeric),
-			dp_cdp.report_amount((r #>> '{totals,answered}')::numeric), dp_cdp.report_amount((r #>> '{totals,refused}')::numeric),
-			dp_cdp.report_amount((r #>> '{totals,failed}')::numeric))
-		|| '<div class="two">' || dp_cdp.report_shares('By table', 'Tables', 'not known', r -> 'tables')
-		|| dp_cdp.report_shares('By application', 'Application', 'without a name', r -> 'applications')
-		|| dp_cdp.report_shares('By question', 'Aggregates', 'none', r -> 'aggregates') || '</div></section>';
+			dp_cdp_internal.report_amount((r #>> '{totals,rho}')::numeric), dp_cdp_internal.report_amount((r #>> '{totals,delta}')::numeric),
+			dp_cdp_internal.report_amount((r #>> '{totals,answered}')::numeric), dp_cdp_internal.report_amount((r #>> '{totals,refused}')::numeric),
+			dp_cdp_internal.report_amount((r #>> '{totals,failed}')::numeric))
+		|| '<div class="two">' || dp_cdp_internal.report_shares('By table', 'Tables', 'not known', r -> 'tables')
+		|| dp_cdp_internal.report_shares('By application', 'Application', 'without a name', r -> 'applications')
+		|| dp_cdp_internal.report_shares('By question', 'Aggregates', 'none', r -> 'aggregates') || '</div></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_spending(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_spending(jsonb) IS
 	'for dp_cdp.report: spending by day, application and question';
 
 -- Rows of {name, rho, answered, refused}; a row without a name is the sum of the rest.
-CREATE OR REPLACE FUNCTION dp_cdp.report_shares(heading text, of text, nameless text, shares jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_shares(heading text, of text, nameless text, shares jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT format('<div><h3>%s</h3><div class="scroll" tabindex="0" role="region" aria-label="%1$s"><table class="bars"><thead><tr><th scope="col">%s</th>' ||
 			'<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Rho</th><th scope="col" class="n">Answers</th></tr></thead><tbody>', heading, of)
 		|| coalesce(string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
 			CASE WHEN s ->> 'name' IS NULL THEN format('<i>%s others</i>', s ->> 'others')
-				WHEN s ->> 'name' = '' THEN format('<i>%s</i>', nameless) ELSE dp_cdp.report_name(s ->> 'name') END,
-			dp_cdp.report_bar((s ->> 'rho')::numeric / nullif(m.most, 0)), dp_cdp.report_amount((s ->> 'rho')::numeric),
-			dp_cdp.report_amount((s ->> 'answered')::numeric)), '' ORDER BY x.n), '') || '</tbody></table></div></div>'
+				WHEN s ->> 'name' = '' THEN format('<i>%s</i>', nameless) ELSE dp_cdp_internal.report_name(s ->> 'name') END,
+			dp_cdp_internal.report_bar((s ->> 'rho')::numeric / nullif(m.most, 0)), dp_cdp_internal.report_amount((s ->> 'rho')::numeric),
+			dp_cdp_internal.report_amount((s ->> 'answered')::numeric)), '' ORDER BY x.n), '') || '</tbody></table></div></div>'
 	FROM jsonb_array_elements(shares) WITH ORDINALITY x(s, n),
 		(SELECT max((s ->> 'rho')::numeric) AS most FROM jsonb_array_elements(shares) s) m
 	-- of what was only refused another section tells
 	WHERE (s ->> 'rho')::numeric <> 0 OR (s ->> 'answered')::numeric > 0
 $$;
-COMMENT ON FUNCTION dp_cdp.report_shares(text, text, text, jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_shares(text, text, text, jsonb) IS
 	'for dp_cdp.report: a table with bars';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_refusals(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_refusals(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -4495,14 +4542,14 @@ BEGIN
 		RETURN '<section id="refusals"><h2>Refusals</h2><p class="none">Nothing was refused, and nothing failed.</p></section>';
 	END IF;
 	RETURN '<section id="refusals"><h2>Refusals</h2><figure>'
-		|| dp_cdp.report_columns('f-refusals', 'Refusals', r -> 'days', 'refused', (r ->> 'first')::date, (r ->> 'today')::date)
+		|| dp_cdp_internal.report_columns('f-refusals', 'Refusals', r -> 'days', 'refused', (r ->> 'first')::date, (r ->> 'today')::date)
 		|| '<figcaption>Refused, over all roles.</figcaption></figure>'
 		|| '<div class="scroll" tabindex="0" role="region" aria-label="Reasons"><table class="bars"><thead><tr><th scope="col">Reason</th>'
 		|| '<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Times</th></tr></thead><tbody>'
 		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td></tr>',
 				CASE WHEN s ->> 'name' IS NULL THEN '<i>failed after it was charged</i>'
-					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(dp_cdp.report_reason(s ->> 'name')) END,
-				dp_cdp.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
+					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp_internal.report_name(dp_cdp_internal.report_reason(s ->> 'name')) END,
+				dp_cdp_internal.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp_internal.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
 			FROM jsonb_array_elements(reasons) WITH ORDINALITY x(s, n),
 				(SELECT max((s ->> 'refused')::numeric) AS most FROM jsonb_array_elements(reasons) s) m
 			WHERE x.n <= 12 OR s ->> 'name' IS NULL)
@@ -4510,37 +4557,37 @@ BEGIN
 		|| '<table class="latest"><caption>The latest</caption><thead><tr><th scope="col">When</th><th scope="col">Role</th><th scope="col">Application</th>'
 		|| '<th scope="col">Asked</th><th scope="col">Reason</th><th scope="col" class="n">Times</th></tr></thead><tbody>'
 		|| coalesce((SELECT string_agg(format('<tr><td class="when">%s</td><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
-				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'),
-				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp.report_name(f ->> 'aggregates')
-					ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'query')) END,
-				coalesce(dp_cdp.report_name(dp_cdp.report_reason(f ->> 'reason')), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
-				dp_cdp.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
+				f ->> 'at', dp_cdp_internal.report_name(f ->> 'role'), dp_cdp_internal.report_name(f ->> 'application'),
+				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp_internal.report_name(f ->> 'aggregates')
+					ELSE format('<code>%s</code>', dp_cdp_internal.report_text(f ->> 'query')) END,
+				coalesce(dp_cdp_internal.report_name(dp_cdp_internal.report_reason(f ->> 'reason')), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
+				dp_cdp_internal.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
 			FROM jsonb_array_elements(r -> 'refusals') WITH ORDINALITY x(f, n)), '')
 		|| '</tbody></table></div></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_refusals(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_refusals(jsonb) IS
 	'for dp_cdp.report: refusals by day, and the latest';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_findings_of(findings jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_findings_of(findings jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
 			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
-			dp_cdp.report_text(f ->> 'severity'), dp_cdp.report_name(f ->> 'object'), dp_cdp.report_name(f ->> 'finding'),
-			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
+			dp_cdp_internal.report_text(f ->> 'severity'), dp_cdp_internal.report_name(f ->> 'object'), dp_cdp_internal.report_name(f ->> 'finding'),
+			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp_internal.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
 		|| '</ul>'
 	FROM jsonb_array_elements(findings) WITH ORDINALITY x(f, n)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_findings_of(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_findings_of(jsonb) IS
 	'for dp_cdp.report: a list of findings';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_findings(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_findings(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<section id="setup"><h2>Setup</h2><p class="note">What <code>dp_cdp.check_setup()</code> finds in this database.</p>'
-		|| dp_cdp.report_findings_of(r -> 'findings') || '</section>'
+		|| dp_cdp_internal.report_findings_of(r -> 'findings') || '</section>'
 $$;
-COMMENT ON FUNCTION dp_cdp.report_findings(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_findings(jsonb) IS
 	'for dp_cdp.report: findings of check_setup()';
 
 -- -------------------------------------------------------------------------
@@ -4549,7 +4596,7 @@ COMMENT ON FUNCTION dp_cdp.report_findings(jsonb) IS
 
 -- Pairs of colours that stand on one another have a contrast of 4.5 and more as
 -- text and 3 and more as figures, light and dark; a test holds that.
-CREATE OR REPLACE FUNCTION dp_cdp.report_style() RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_style() RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT $css$
@@ -4714,28 +4761,28 @@ footer dd { margin: 0 0 .625rem; max-width: 46rem; }
 	a { color: inherit; text-decoration: none; } }
 $css$
 $$;
-COMMENT ON FUNCTION dp_cdp.report_style() IS
+COMMENT ON FUNCTION dp_cdp_internal.report_style() IS
 	'for dp_cdp.report: its style sheet';
 
 -- What goes around the sections of a page.
-CREATE OR REPLACE FUNCTION dp_cdp.report_frame(r jsonb, title text, sections text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_frame(r jsonb, title text, sections text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	name text := dp_cdp.report_text(r ->> 'dataset');
+	name text := dp_cdp_internal.report_text(r ->> 'dataset');
 BEGIN
 	RETURN '<!DOCTYPE html>' || chr(10)
 		|| '<html lang="en" xmlns="http://www.w3.org/1999/xhtml"><head><meta charset="utf-8"/>'
 		|| '<meta http-equiv="Content-Security-Policy" content="default-src ''none''; style-src ''unsafe-inline''; base-uri ''none''; form-action ''none''"/>'
 		|| '<meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="referrer" content="no-referrer"/>'
 		|| '<meta name="color-scheme" content="light dark"/>'
-		|| format('<title>%s of %s</title><style>%s</style></head><body><main>', title, name, dp_cdp.report_style())
+		|| format('<title>%s of %s</title><style>%s</style></head><body><main>', title, name, dp_cdp_internal.report_style())
 		|| format('<header><p class="kicker">%s</p><h1><bdi>%s</bdi></h1><p class="meta">Database %s, dataset of %s, dp_cdp %s. %s (%s)</p></header>', title,
-			name, dp_cdp.report_name(r ->> 'database'), dp_cdp.report_name(r ->> 'owner'), dp_cdp.report_text(r ->> 'version'),
-			r ->> 'made_at', dp_cdp.report_text(r ->> 'zone'))
+			name, dp_cdp_internal.report_name(r ->> 'database'), dp_cdp_internal.report_name(r ->> 'owner'), dp_cdp_internal.report_text(r ->> 'version'),
+			r ->> 'made_at', dp_cdp_internal.report_text(r ->> 'zone'))
 		|| sections || '</main></body></html>' || chr(10);
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_frame(jsonb, text, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_frame(jsonb, text, text) IS
 	'for dp_cdp.report: a page around sections';
 
 CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
@@ -4744,12 +4791,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
 DECLARE
 	r jsonb := dp_cdp.report_data(dataset);
 BEGIN
-	RETURN dp_cdp.report_frame(r, 'Privacy budget', dp_cdp.report_promise(r)
-		|| '<div class="spending">' || dp_cdp.report_lead(r) || dp_cdp.report_alerts(r) || dp_cdp.report_tiles(r) || '</div>'
-		|| dp_cdp.report_cap(r) || dp_cdp.report_roles(r)
-		|| dp_cdp.report_together(r) || dp_cdp.report_spending(r) || dp_cdp.report_refusals(r) || dp_cdp.report_findings(r)
+	RETURN dp_cdp_internal.report_frame(r, 'Privacy budget', dp_cdp_internal.report_promise(r)
+		|| '<div class="spending">' || dp_cdp_internal.report_lead(r) || dp_cdp_internal.report_alerts(r) || dp_cdp_internal.report_tiles(r) || '</div>'
+		|| dp_cdp_internal.report_cap(r) || dp_cdp_internal.report_roles(r)
+		|| dp_cdp_internal.report_together(r) || dp_cdp_internal.report_spending(r) || dp_cdp_internal.report_refusals(r) || dp_cdp_internal.report_findings(r)
 		|| '<footer><dl><dt>Rho</dt><dd>What each answer costs of privacy, as zero-concentrated differential privacy counts it. It adds up, '
-		|| 'nothing gives it back, and with delta it translates into an epsilon: ' || dp_cdp.report_neighbors(r) || ' are hard to tell apart.</dd>'
+		|| 'nothing gives it back, and with delta it translates into an epsilon: ' || dp_cdp_internal.report_neighbors(r) || ' are hard to tell apart.</dd>'
 		|| '<dt>Who may see this page</dt><dd>It holds no data, but names roles, their applications and what they asked for, and what was spent of the '
 		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer>');
 END $$;
@@ -4762,7 +4809,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.certificate(dataset text) RETURNS text
 DECLARE
 	r jsonb := dp_cdp.report_data(dataset);
 BEGIN
-	RETURN dp_cdp.report_frame(r, 'Privacy promise', dp_cdp.report_promise(r));
+	RETURN dp_cdp_internal.report_frame(r, 'Privacy promise', dp_cdp_internal.report_promise(r));
 END $$;
 COMMENT ON FUNCTION dp_cdp.certificate(text) IS
 	'page for the owner of a dataset that says what is promised, to be printed and signed. It is the first section of dp_cdp.report. Write it into a file with psql -AtXqc';
@@ -4772,7 +4819,7 @@ COMMENT ON FUNCTION dp_cdp.certificate(text) IS
 -- =========================================================================
 
 -- The two databases that are hard to tell apart.
-CREATE OR REPLACE FUNCTION dp_cdp.report_neighbors(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_neighbors(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE r ->> 'neighbors'
@@ -4780,36 +4827,36 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_neighbors(r jsonb) RETURNS text
 		ELSE format('two databases of which one lacks all rows of one person%s', b.blocks) END
 	FROM (SELECT coalesce(' in one block of ' || (r ->> 'block_every'), '') AS blocks) b
 $$;
-COMMENT ON FUNCTION dp_cdp.report_neighbors(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_neighbors(jsonb) IS
 	'for dp_cdp.report: neighbouring databases, in words';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_tables_of(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_tables_of(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN count(*) = 0 THEN '<p class="none">No table is protected: nothing is promised of any, and nothing is released.</p>'
 		ELSE '<div class="scroll" tabindex="0" role="region" aria-label="Protected tables"><table class="told"><thead><tr><th scope="col">Table</th>'
 			|| '<th scope="col">Whose rows these are</th><th scope="col">Owner</th></tr></thead><tbody>'
-			|| string_agg(format('<tr><th scope="row">%s</th><td>%s</td><td>%s</td></tr>', dp_cdp.report_name(t ->> 'table'),
-				CASE WHEN t ->> 'unit' IS NOT NULL THEN format('The person whom column %s names', dp_cdp.report_name(t ->> 'unit'))
+			|| string_agg(format('<tr><th scope="row">%s</th><td>%s</td><td>%s</td></tr>', dp_cdp_internal.report_name(t ->> 'table'),
+				CASE WHEN t ->> 'unit' IS NOT NULL THEN format('The person whom column %s names', dp_cdp_internal.report_name(t ->> 'unit'))
 					WHEN t ->> 'through' IS NOT NULL THEN format('The person of the row of %s to which foreign key (%s) leads',
-						coalesce(dp_cdp.report_name(t ->> 'references'), '<i>an unknown table</i>'), dp_cdp.report_name(t ->> 'through'))
+						coalesce(dp_cdp_internal.report_name(t ->> 'references'), '<i>an unknown table</i>'), dp_cdp_internal.report_name(t ->> 'through'))
 					ELSE 'Each row is a person of its own: whoever has several has this promise for each row alone' END
-				|| CASE WHEN t ->> 'block' IS NULL THEN '' ELSE format('; its block of time is that of %s', dp_cdp.report_name(t ->> 'block')) END,
-				dp_cdp.report_name(t ->> 'owner')), '' ORDER BY x.n) || '</tbody></table></div>' END
+				|| CASE WHEN t ->> 'block' IS NULL THEN '' ELSE format('; its block of time is that of %s', dp_cdp_internal.report_name(t ->> 'block')) END,
+				dp_cdp_internal.report_name(t ->> 'owner')), '' ORDER BY x.n) || '</tbody></table></div>' END
 	FROM jsonb_array_elements(r -> 'protected') WITH ORDINALITY x(t, n)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_tables_of(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_tables_of(jsonb) IS
 	'for dp_cdp.report: protected tables, and whose rows they are';
 
 -- The cap, and the largest budgets.
-CREATE OR REPLACE FUNCTION dp_cdp.report_limits(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_limits(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	WITH limits AS (
 		SELECT 0::bigint AS place, 'All roles together, for ever: the lifetime cap' AS whom, r AS of WHERE r ->> 'rho_limit' IS NOT NULL
 		UNION ALL
 		SELECT row_number() OVER (ORDER BY (b ->> 'rho_limit')::numeric DESC, b ->> 'role'),
-			dp_cdp.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s', dp_cdp.report_text(b ->> 'period')) END, b
+			dp_cdp_internal.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s', dp_cdp_internal.report_text(b ->> 'period')) END, b
 		FROM jsonb_array_elements(r -> 'budgets') b
 	)
 	SELECT CASE WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">There is no lifetime cap: budgets alone bound what roles learn, and those that renew bound it within each period only.</p>' ELSE '' END
@@ -4817,84 +4864,84 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_limits(r jsonb) RETURNS text
 			'<div class="scroll" tabindex="0" role="region" aria-label="Cap and budgets"><table class="told"><thead><tr><th scope="col">Who</th>'
 			|| '<th scope="col" class="n">Rho</th><th scope="col" class="n">Epsilon</th><th scope="col" class="n">at delta</th><th scope="col" class="n">Best guess is right</th></tr></thead><tbody>'
 			|| string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
-				l.whom, dp_cdp.report_up((l.of ->> 'rho_limit')::numeric), dp_cdp.report_up((l.of ->> 'epsilon_limit')::numeric),
-				dp_cdp.report_up((l.of ->> 'report_delta')::numeric), dp_cdp.report_guess((l.of ->> 'best_guess')::numeric)), '' ORDER BY l.place)
+				l.whom, dp_cdp_internal.report_up((l.of ->> 'rho_limit')::numeric), dp_cdp_internal.report_up((l.of ->> 'epsilon_limit')::numeric),
+				dp_cdp_internal.report_up((l.of ->> 'report_delta')::numeric), dp_cdp_internal.report_guess((l.of ->> 'best_guess')::numeric)), '' ORDER BY l.place)
 				FILTER (WHERE l.place <= 12)
 			|| '</tbody></table></div>'
 			|| CASE WHEN max(l.place) > 12 THEN format('<p class="note">%s have no larger rho than the last of these.</p>',
-				dp_cdp.report_plural(max(l.place) - 12, 'more budget', 'more budgets')) ELSE '' END END
+				dp_cdp_internal.report_plural(max(l.place) - 12, 'more budget', 'more budgets')) ELSE '' END END
 	FROM limits l
 $$;
-COMMENT ON FUNCTION dp_cdp.report_limits(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_limits(jsonb) IS
 	'for dp_cdp.report: the cap and budgets as rho, epsilon and guess';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_contribution(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_contribution(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<ul class="plain">' || string_agg(format('<li>%s</li>', l.line), '' ORDER BY l.n) || '</ul>'
 	FROM (VALUES
 		(1, CASE WHEN r ->> 'max_contribution' = 'auto' THEN '<code>max_contribution</code>, found: each answer finds privately, within its price, how much of a person counts.'
 			WHEN r ->> 'max_contribution' IS NULL THEN '<code>max_contribution</code>, none: the two below limit a person alone.'
-			ELSE format('<code>max_contribution</code>, declared: a person counts in all groups together as much as %s rows in one.', dp_cdp.report_text(r ->> 'max_contribution')) END),
+			ELSE format('<code>max_contribution</code>, declared: a person counts in all groups together as much as %s rows in one.', dp_cdp_internal.report_text(r ->> 'max_contribution')) END),
 		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5, where an answer needs one.'
-			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
+			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp_internal.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
 		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
-			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
+			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp_internal.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
 		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.')) l(n, line)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_contribution(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_contribution(jsonb) IS
 	'for dp_cdp.report: how much of a person counts';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_checked(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_checked(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT format('<p><code>check_setup()</code> has %s and %s. %s</p>', dp_cdp.report_plural(n.critical, 'critical finding', 'critical findings'),
-			dp_cdp.report_plural(n.warnings, 'warning', 'warnings'),
+	SELECT format('<p><code>check_setup()</code> has %s and %s. %s</p>', dp_cdp_internal.report_plural(n.critical, 'critical finding', 'critical findings'),
+			dp_cdp_internal.report_plural(n.warnings, 'warning', 'warnings'),
 			CASE WHEN n.critical > 0 THEN '<b>The promise does not hold until they are mended.</b>'
 				WHEN n.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.' ELSE 'The promise holds.' END)
-		|| CASE WHEN n.listed = '[]' THEN '' ELSE dp_cdp.report_findings_of(n.listed) END
+		|| CASE WHEN n.listed = '[]' THEN '' ELSE dp_cdp_internal.report_findings_of(n.listed) END
 	FROM (SELECT count(*) FILTER (WHERE f ->> 'severity' = 'critical') AS critical, count(*) FILTER (WHERE f ->> 'severity' = 'warning') AS warnings,
 			coalesce(jsonb_agg(f - 'remedy' ORDER BY f ->> 'severity', x.n) FILTER (WHERE f ->> 'severity' IN ('critical', 'warning')), '[]') AS listed
 		FROM jsonb_array_elements(r -> 'findings') WITH ORDINALITY x(f, n)) n
 $$;
-COMMENT ON FUNCTION dp_cdp.report_checked(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_checked(jsonb) IS
 	'for dp_cdp.report: critical findings and warnings';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_promise(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_promise(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
 	replaced boolean := r ->> 'neighbors' = 'replace_one';
-	every text := dp_cdp.report_text(r ->> 'block_every');
-	guess text := dp_cdp.report_guess((r ->> 'best_guess')::numeric);
+	every text := dp_cdp_internal.report_text(r ->> 'block_every');
+	guess text := dp_cdp_internal.report_guess((r ->> 'best_guess')::numeric);
 	figure text := '';
 BEGIN
 	IF r ->> 'rho_limit' IS NOT NULL THEN
-		figure := '<figure>' || dp_cdp.report_bells((r ->> 'rho_limit')::numeric, guess,
+		figure := '<figure>' || dp_cdp_internal.report_bells((r ->> 'rho_limit')::numeric, guess,
 				CASE WHEN replaced THEN 'the one' ELSE 'without the person' END, CASE WHEN replaced THEN 'the other' ELSE 'with the person' END)
 			|| '<figcaption>All answers that the cap buys, seen as one number. Where the bells overlap, a guess can be wrong.</figcaption></figure>';
 	END IF;
 	RETURN '<section id="promise"><h2>What is promised</h2>'
-		|| format('<p>By all private answers, %s are hard to tell apart. ', dp_cdp.report_neighbors(r))
+		|| format('<p>By all private answers, %s are hard to tell apart. ', dp_cdp_internal.report_neighbors(r))
 		|| format('Take the best guesser: he knows %s, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
 			CASE WHEN replaced THEN 'everything but which of two persons is in the data'
 				WHEN every IS NOT NULL THEN 'everything but whether a person''s rows of one block are in the data' ELSE 'everything but whether one person is in the data' END)
 		|| CASE WHEN every IS NULL THEN '' ELSE format('<p class="warning">Caps and budgets hold for each block of time (%s) alone. Of somebody with rows in several blocks, up to as many times as much is known.</p>', every) END
-		|| '<h3>Protected tables</h3>' || dp_cdp.report_tables_of(r)
-		|| '<h3>Cap and budgets</h3>' || dp_cdp.report_limits(r)
+		|| '<h3>Protected tables</h3>' || dp_cdp_internal.report_tables_of(r)
+		|| '<h3>Cap and budgets</h3>' || dp_cdp_internal.report_limits(r)
 		|| '<div class="two"><div><h3>How well the cap hides a person</h3>' || coalesce(nullif(figure, ''), '<p class="none">There is no cap to draw.</p>')
-		|| '</div><div><h3>How much of a person counts</h3>' || dp_cdp.report_contribution(r) || '</div><div><h3>Not covered</h3><ul class="plain">'
+		|| '</div><div><h3>How much of a person counts</h3>' || dp_cdp_internal.report_contribution(r) || '</div><div><h3>Not covered</h3><ul class="plain">'
 		|| '<li>Time: how long a query takes depends on rows. Each try has a price, and failures are counted.</li>'
 		|| '<li>Roles that put answers together: only the lifetime cap limits what they know.</li>'
 		|| '<li>Superusers, the operating system, backups, WAL and the server''s log: they show rows.</li>'
 		|| '<li>Copies, exports, and tables that are not listed above.</li>'
 		|| '<li>A person who goes by two names in the unit column: twice the loss.</li>'
 		|| '<li>Disks that are set back as a whole: old balances come back with them.</li></ul></div>'
-		|| '</div><h3>Setup</h3>' || dp_cdp.report_checked(r)
-		|| format('<h3>Owner of the dataset: %s. Read, and agreed to:</h3>', dp_cdp.report_name(r ->> 'owner'))
+		|| '</div><h3>Setup</h3>' || dp_cdp_internal.report_checked(r)
+		|| format('<h3>Owner of the dataset: %s. Read, and agreed to:</h3>', dp_cdp_internal.report_name(r ->> 'owner'))
 		|| '<div class="sign"><p>Name</p><p>Date</p><p>Signature</p></div></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_promise(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_promise(jsonb) IS
 	'for dp_cdp.report: what is promised, as a page to be signed';
 
 -- =========================================================================
@@ -4902,9 +4949,9 @@ COMMENT ON FUNCTION dp_cdp.report_promise(jsonb) IS
 -- =========================================================================
 
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.held_name
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_name
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS dp_cdp.table_policy
@@ -4945,316 +4992,316 @@ GRANT SELECT ON dp_cdp.held_names TO PUBLIC;
 -- 14. Sums over units
 -- =========================================================================
 
-CREATE OR REPLACE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any") RETURNS dp_cdp.unreleased
+CREATE OR REPLACE FUNCTION dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any", "any", "any") RETURNS dp_cdp_internal.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any") FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any", "any", "any") FROM PUBLIC;
 
 -- Bounds are of a row's value; a unit's total in a group is limited, too.
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint) IS
 	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, text, text, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer) IS
 	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, text, text, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint) IS
 	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, text, text, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real) IS
 	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, text, text, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision) IS
 	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, text, text, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric) IS
 	'noisy sum. Each value is clamped to the bounds of set_bounds. The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric, numeric, numeric) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision, double precision, double precision) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the totals of set_bounds, or max_rows times the bounds';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, text, text, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text, text, text) IS
 	'noisy sum. Each value is clamped to lower (2nd argument) .. upper (3rd argument). The total of a privacy unit in a group is clamped to the 4th .. 5th argument';
 
 -- how much the limits of totals cut off
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any") IS
 	'noisy share of the totals of privacy units, one in each group, that dp_sum cuts';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", numeric, numeric) IS
 	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", numeric, numeric, numeric, numeric) IS
 	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", double precision, double precision) IS
 	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", double precision, double precision, double precision, double precision) IS
 	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", text, text) IS
 	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", text, text, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", text, text, text, text) IS
 	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_rows(*) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_rows(*) IS
 	'noisy share of privacy units, in each group, that have more rows than max_rows, which cuts the rest';
 CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_groups(*) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped_groups(*) IS
 	'noisy share of privacy units, in each group, that have more groups than max_groups, which cuts the rest';
@@ -5263,13 +5310,13 @@ COMMENT ON AGGREGATE @extschema@.dp_clipped_groups(*) IS
 -- 15. The price and the error of a query, before and after it ran (src/release/report.c)
 -- =========================================================================
 
-CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric, OUT formula text,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.preview_columns(text) IS
 	'price and noise that each private aggregate of a query would have. For totals, too, call dp_cdp.preview';
 CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
 		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
@@ -5279,7 +5326,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, 
 	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH c AS MATERIALIZED (
-		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
+		SELECT p.* FROM dp_cdp_internal.preview_columns(preview.query) WITH ORDINALITY
 			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula,
 				row_lower, row_upper, total_lower, total_upper, reused_since, block_from, block_to, norm, cut, n)
 	), t AS MATERIALIZED (
@@ -5302,7 +5349,7 @@ BEGIN ATOMIC
 				CROSS JOIN LATERAL (SELECT coalesce(max(s.rho_spent), 0) AS rho, coalesce(max(s.delta_spent), 0) AS delta
 					FROM dp_cdp.blocks s
 					WHERE s.ledger_id = b.ledger_id AND s.block_from < t.block_to AND t.block_from < s.block_to) k
-			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
+			WHERE dp_cdp_internal.role_pays(session_user::regrole, b.role) OR dp_cdp_internal.role_pays(current_user::regrole, b.role)
 	)
 	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula,
 			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.reused_since, l.block_from, l.block_to, l.norm
@@ -5344,34 +5391,34 @@ COMMENT ON FUNCTION dp_cdp.plan_workload(text[], double precision) IS
 
 REVOKE ALL ON dp_cdp.standby FROM PUBLIC;
 CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.standby
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.not_replicated();
 ALTER TABLE dp_cdp.standby ENABLE ALWAYS TRIGGER not_replicated;
 
-CREATE OR REPLACE FUNCTION dp_cdp.standby_debit(origin text[], asker text[], items text[]) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_debit(origin text[], asker text[], items text[]) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_standby_debit';
-REVOKE ALL ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]) IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]) IS
 	'for the role of a registered standby: debits what it is about to answer';
 
-CREATE OR REPLACE FUNCTION dp_cdp.standby_reads(origin text[], asker text[], items text[]) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_reads(origin text[], asker text[], items text[]) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_standby_reads';
-REVOKE ALL ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.standby_reads(text[], text[], text[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.standby_reads(text[], text[], text[]) IS
 	'says that a release which was debited begins to read rows, for the role of a registered standby. It has failed if the session ends before it says more';
 
-CREATE OR REPLACE FUNCTION dp_cdp.standby_has_read(failed boolean) RETURNS int[]
+CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_has_read(failed boolean) RETURNS int[]
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_standby_has_read';
-REVOKE ALL ON FUNCTION dp_cdp.standby_has_read(boolean) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.standby_has_read(boolean) IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.standby_has_read(boolean) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.standby_has_read(boolean) IS
 	'for the role of a registered standby: the release has ended; how many have failed today, and how many may';
 
-CREATE OR REPLACE FUNCTION dp_cdp.primary_pays() RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.primary_pays() RETURNS boolean
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_standby_primary_pays';
-COMMENT ON FUNCTION dp_cdp.primary_pays() IS
+COMMENT ON FUNCTION dp_cdp_internal.primary_pays() IS
 	'is dp_cdp.primary_conninfo set, so that a standby has its answers debited';
 
 CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS void
@@ -5400,8 +5447,8 @@ BEGIN
 	END IF;
 	INSERT INTO dp_cdp.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
 		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name;
-	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]), dp_cdp.standby_reads(text[], text[], text[]),'
-		' dp_cdp.standby_has_read(boolean) TO %I', r.rolname);
+	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
+		' dp_cdp_internal.standby_has_read(boolean) TO %I', r.rolname);
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.register_standby(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.register_standby(text, regrole) IS
@@ -5423,15 +5470,15 @@ BEGIN
 	END IF;
 	IF EXISTS (SELECT FROM pg_roles a WHERE a.oid = gone.role AND a.rolname = gone.role_name)
 		AND NOT EXISTS (SELECT FROM dp_cdp.standby s WHERE s.role = gone.role) THEN
-		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]), dp_cdp.standby_reads(text[], text[], text[]),'
-			' dp_cdp.standby_has_read(boolean) FROM %I', gone.role_name);
+		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
+			' dp_cdp_internal.standby_has_read(boolean) FROM %I', gone.role_name);
 	END IF;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.drop_standby(text) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.drop_standby(text) IS
 	'takes away what dp_cdp.register_standby gave';
 
-CREATE OR REPLACE FUNCTION dp_cdp.standby_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -5445,32 +5492,32 @@ WHERE r.oid IS NULL OR r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolre
 	OR EXISTS (SELECT FROM pg_auth_members m WHERE m.member = s.role)
 	OR EXISTS (SELECT FROM dp_cdp.budget b WHERE b.role = s.role AND b.role_name = s.role_name)
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.standby_findings() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.standby_findings() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.standby_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.standby_findings() IS
 	'standbys whose role has gone, or can do more than it needs';
 -- =========================================================================
 -- 18. Clusters of Citus
 -- =========================================================================
 
 -- What a row adds to totals (bigint) and histograms (codes: integer, integer[]), as rows of a cell and a number, whose sums Citus has computed where rows are
-CREATE OR REPLACE FUNCTION dp_cdp.entry_cells(VARIADIC "any") RETURNS SETOF bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.entry_cells(VARIADIC "any") RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_entry_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
-CREATE OR REPLACE FUNCTION dp_cdp.entry_totals(VARIADIC "any") RETURNS SETOF bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.entry_totals(VARIADIC "any") RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_entry_totals' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
 
 -- Without a function that combines states: Citus has the rows brought to the coordinator, or has all of it done by the one server that has them
-CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(code integer, bins integer) (
-	SFUNC = dp_cdp.exact_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
+CREATE OR REPLACE AGGREGATE dp_cdp_internal.gathered_histogram(code integer, bins integer) (
+	SFUNC = dp_cdp_internal.exact_histogram_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp_internal.vector_counts, PARALLEL = SAFE
 );
-CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(codes integer[], bins integer) (
-	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
+CREATE OR REPLACE AGGREGATE dp_cdp_internal.gathered_histogram(codes integer[], bins integer) (
+	SFUNC = dp_cdp_internal.codes_histogram_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp_internal.vector_counts, PARALLEL = SAFE
 );
 
 -- Gives the table that Citus manages the labels that it has here at the workers, too, or takes those of "removed" (numbers of columns,
 -- 0: of the table) from them, and all of shards.  Labels are set in transactions of the workers' own, and taken from shards in such:
 -- one that stays there when this is undone closes a table, and shards of a table with one are closed.  The table's own
 -- are removed by Citus, in transactions that end as this one does, lest a ROLLBACK should leave it open at workers
-CREATE OR REPLACE FUNCTION dp_cdp.relabel_workers("table" regclass, removed smallint[])
+CREATE OR REPLACE FUNCTION dp_cdp_internal.relabel_workers("table" regclass, removed smallint[])
 	RETURNS void
 	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $f$
@@ -5531,12 +5578,12 @@ BEGIN
 		PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
 	END IF;
 END $f$;
-REVOKE ALL ON FUNCTION dp_cdp.relabel_workers(regclass, smallint[]) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.relabel_workers(regclass, smallint[]) IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.relabel_workers(regclass, smallint[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.relabel_workers(regclass, smallint[]) IS
 	'called by protect_table() and unprotect_table(): labels of a table that Citus manages at the workers';
 
 -- What a worker tells of itself; '{}' where there is no Citus, or this is a worker
-CREATE OR REPLACE FUNCTION dp_cdp.cluster_facts()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.cluster_facts()
 	RETURNS TABLE(node text, answers boolean, told jsonb)
 	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -5562,17 +5609,17 @@ BEGIN
 				ARRAY(SELECT DISTINCT b.role_name::text FROM dp_cdp.budget b));
 	END IF;
 END $$;
-REVOKE ALL ON FUNCTION dp_cdp.cluster_facts() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.cluster_facts() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.cluster_facts() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.cluster_facts() IS
 	'facts that the workers of a Citus cluster tell of themselves. No rows on a worker, nor where there is no Citus';
 
 -- What check_setup() says of them
-CREATE OR REPLACE FUNCTION dp_cdp.cluster_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.cluster_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH facts AS MATERIALIZED (
-	SELECT f.node, f.answers, f.told FROM dp_cdp.cluster_facts() f
+	SELECT f.node, f.answers, f.told FROM dp_cdp_internal.cluster_facts() f
 )
 SELECT v.severity, format('worker %s', f.node), v.finding, v.remedy
 FROM facts f, LATERAL (VALUES
@@ -5593,8 +5640,8 @@ FROM facts f, LATERAL (VALUES
 	) AS v(applies, severity, finding, remedy)
 WHERE v.applies
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.cluster_findings() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.cluster_findings() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.cluster_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.cluster_findings() IS
 	'for check_setup(): what is open or missing at the workers of a Citus cluster';
 -- =========================================================================
 -- 19. Calculators of divergences, information and groups (src/calc)
@@ -5678,7 +5725,7 @@ COMMENT ON FUNCTION dp_cdp.group_mcdp(float8, float8, bigint) IS
 -- some views.  pg_init_privs has which, when the script has ended.  Tables and
 -- sequences are nobody's.  An administrator may grant a role functions and views,
 -- and nothing else.
-CREATE OR REPLACE FUNCTION dp_cdp.member_grants(OUT object text, OUT classid oid, OUT objid oid, OUT "column" name,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.member_grants(OUT object text, OUT classid oid, OUT objid oid, OUT "column" name,
 		OUT kind text, OUT schema oid, OUT owner oid, OUT grantee oid, OUT privilege text, OUT to_all boolean, OUT given boolean)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -5719,7 +5766,7 @@ FROM held h CROSS JOIN LATERAL (
 	SELECT h.to_all AND h.code <> 'c' AND (h.kind, h.privilege) IN
 		(('ROUTINE', 'EXECUTE'), ('VIEW', 'SELECT'), ('TYPE', 'USAGE'), ('SCHEMA', 'USAGE')) AS to_all) t
 $$;
-COMMENT ON FUNCTION dp_cdp.member_grants() IS
+COMMENT ON FUNCTION dp_cdp_internal.member_grants() IS
 	'privileges on members of this extension that others than their owners hold. With to_all the script gives it to PUBLIC, and with given it is this';
 
 -- Default privileges of who runs a script gave each new member to others, or took
@@ -5741,7 +5788,7 @@ BEGIN
 		SELECT m.object, CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END AS kind,
 			CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom,
 			string_agg(m.privilege || coalesce(' (' || quote_ident(m."column") || ')', ''), ', ') AS privileges
-		FROM dp_cdp.member_grants() m
+		FROM dp_cdp_internal.member_grants() m
 		WHERE NOT m.given
 			AND (m.grantee = 0 OR m.kind NOT IN ('ROUTINE', 'VIEW')
 				OR EXISTS (SELECT FROM pg_catalog.pg_default_acl d, pg_catalog.aclexplode(d.defaclacl) x

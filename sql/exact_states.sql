@@ -9,9 +9,9 @@ SET search_path = exact_states, public;
 -- what a unit keeps, of a call of bound_unit: columns k0 .. of the types that are named, and v0 .. of these kinds
 CREATE FUNCTION columns(bound text, spec text, keys text[], kinds text[] DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ',
-		(SELECT string_agg(format('dp_cdp.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, bound, t, i - 1), ', ' ORDER BY i) FROM unnest(keys) WITH ORDINALITY u (t, i)),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s, %2$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s, %2$s)'
-			ELSE 'dp_cdp.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', bound, spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds) WITH ORDINALITY u (kind, i))) $$;
+		(SELECT string_agg(format('dp_cdp_internal.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, bound, t, i - 1), ', ' ORDER BY i) FROM unnest(keys) WITH ORDINALITY u (t, i)),
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp_internal.bound_codes(%3$s, %1$s, %2$s)' WHEN 'distinct' THEN 'dp_cdp_internal.bound_distinct_codes(%3$s, %1$s, %2$s)'
+			ELSE 'dp_cdp_internal.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', bound, spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds) WITH ORDINALITY u (kind, i))) $$;
 
 -- ---------------------------------------------------------------------
 -- Grids
@@ -24,24 +24,24 @@ SELECT l AS lower, u AS upper, t AS input, p.*
 			   ('0', '100', 'float8'), ('-0.001', '0.0005', 'real'), ('-100.25', '50', 'numeric'),
 			   ('1000000', '1000000.000001', 'float8'),
 			   ('1e-300', '2e-300', 'float8'), ('-1e300', '1e300', 'float8')) v (l, u, t),
-	   dp_cdp.grid_parts(dp_cdp.make_grid(l::numeric, u::numeric, t::regtype)) p;
+	   dp_cdp_internal.grid_parts(dp_cdp_internal.make_grid(l::numeric, u::numeric, t::regtype)) p;
 
-SELECT dp_cdp.make_grid(1, 1, 'int');
-SELECT dp_cdp.make_grid('NaN', 1, 'int');
-SELECT dp_cdp.make_grid(0, 'Infinity', 'float8');
-SELECT dp_cdp.make_grid(0.2, 0.8, 'int');
-SELECT dp_cdp.make_grid(-0.5, 0.5, 'int');
-SELECT dp_cdp.make_grid(0, 1e-320, 'float8');
-SELECT dp_cdp.make_grid(0, 1e400, 'numeric');
-SELECT dp_cdp.make_grid(0, 1, 'text');
+SELECT dp_cdp_internal.make_grid(1, 1, 'int');
+SELECT dp_cdp_internal.make_grid('NaN', 1, 'int');
+SELECT dp_cdp_internal.make_grid(0, 'Infinity', 'float8');
+SELECT dp_cdp_internal.make_grid(0.2, 0.8, 'int');
+SELECT dp_cdp_internal.make_grid(-0.5, 0.5, 'int');
+SELECT dp_cdp_internal.make_grid(0, 1e-320, 'float8');
+SELECT dp_cdp_internal.make_grid(0, 1e400, 'numeric');
+SELECT dp_cdp_internal.make_grid(0, 1, 'text');
 
 -- back to SQL values: half to even, saturating, finite
-SELECT n, dp_cdp.grid_value(n, g4, NULL::bigint) AS "int8 x 2^8", dp_cdp.grid_value(n, g, NULL::bigint) AS "int8 x 2^-25",
-	   dp_cdp.grid_value(n, g, NULL::numeric) AS "numeric x 2^-25"
+SELECT n, dp_cdp_internal.grid_value(n, g4, NULL::bigint) AS "int8 x 2^8", dp_cdp_internal.grid_value(n, g, NULL::bigint) AS "int8 x 2^-25",
+	   dp_cdp_internal.grid_value(n, g, NULL::numeric) AS "numeric x 2^-25"
   FROM (VALUES (0::numeric), (1), (16777216), (50331648), (-16777216), (-50331648), (1e20), (-1e20), (1e28), (-1e28)) v (n),
-	   (SELECT dp_cdp.make_grid(0, 1e12, 'bigint') AS g4, dp_cdp.make_grid(0, 100, 'float8') AS g) s;
-SELECT dp_cdp.grid_value(n, dp_cdp.make_grid(-1e300, 1e300, 'float8'), NULL::float8) AS huge,
-	   dp_cdp.grid_value(n, dp_cdp.make_grid(0, 1e-300, 'float8'), NULL::float8) AS tiny
+	   (SELECT dp_cdp_internal.make_grid(0, 1e12, 'bigint') AS g4, dp_cdp_internal.make_grid(0, 100, 'float8') AS g) s;
+SELECT dp_cdp_internal.grid_value(n, dp_cdp_internal.make_grid(-1e300, 1e300, 'float8'), NULL::float8) AS huge,
+	   dp_cdp_internal.grid_value(n, dp_cdp_internal.make_grid(0, 1e-300, 'float8'), NULL::float8) AS tiny
   FROM (VALUES (0::numeric), (3206669376), (1e28), (-1e28)) v (n);
 
 -- ---------------------------------------------------------------------
@@ -53,8 +53,8 @@ CREATE FUNCTION total(q text, lower numeric, upper numeric, input regtype) RETUR
 	LANGUAGE plpgsql AS $$
 DECLARE result numeric;
 BEGIN
-	EXECUTE format('SELECT dp_cdp.exact_sum_value(dp_cdp.exact_sum(x, $1), $1) FROM (%s) s', q)
-		INTO result USING dp_cdp.make_grid(lower, upper, input);
+	EXECUTE format('SELECT dp_cdp_internal.exact_sum_value(dp_cdp_internal.exact_sum(x, $1), $1) FROM (%s) s', q)
+		INTO result USING dp_cdp_internal.make_grid(lower, upper, input);
 	RETURN result;
 END $$;
 
@@ -73,7 +73,7 @@ SELECT total('SELECT 1 AS x WHERE false', 0, 1, 'int') AS none,
 -- NULL contributes nothing, of any type, and so does a row without a grid
 SELECT t AS type, total(format('SELECT CASE WHEN i %% 3 <> 0 THEN i::%1$s END AS x FROM generate_series(1, 10) i', t), 0, 8, t)
   FROM unnest('{int2,int4,int8,float4,float8,numeric}'::regtype[]) t;
-SELECT dp_cdp.exact_sum_value(dp_cdp.exact_sum(i, CASE WHEN i <> 2 THEN dp_cdp.make_grid(0, 8, 'int') END), dp_cdp.make_grid(0, 8, 'int'))
+SELECT dp_cdp_internal.exact_sum_value(dp_cdp_internal.exact_sum(i, CASE WHEN i <> 2 THEN dp_cdp_internal.make_grid(0, 8, 'int') END), dp_cdp_internal.make_grid(0, 8, 'int'))
   FROM generate_series(1, 4) i;
 
 -- what a row adds, added up by PostgreSQL, is the same
@@ -81,8 +81,8 @@ CREATE FUNCTION total_of_steps(q text, lower numeric, upper numeric, input regty
 	LANGUAGE plpgsql AS $$
 DECLARE result numeric;
 BEGIN
-	EXECUTE format('SELECT dp_cdp.grid_value(coalesce(sum(dp_cdp.clamped_steps(x, $1)), 0), $1, 0::numeric) FROM (%s) s', q)
-		INTO result USING dp_cdp.make_grid(lower, upper, input);
+	EXECUTE format('SELECT dp_cdp_internal.grid_value(coalesce(sum(dp_cdp_internal.clamped_steps(x, $1)), 0), $1, 0::numeric) FROM (%s) s', q)
+		INTO result USING dp_cdp_internal.make_grid(lower, upper, input);
 	RETURN result;
 END $$;
 SELECT t AS type, bool_and(total(q, lower, upper, t) = total_of_steps(q, lower, upper, t)) AS same, bool_or(total(q, lower, upper, t) <> 0) AS not_all_0
@@ -113,16 +113,16 @@ SELECT x, total(format('SELECT %L::float8 AS x', x), -4294967295, 4294967295, 'f
 			   ('-1.5'), ('2.5'), ('-2.5'), ('2147483646.5'), ('2147483647.5'), ('-2147483647.5'),
 			   ('4294967294.5'), ('4294967293.4999995'), ('-4294967294.5')) v (x);
 -- also where they are far beyond the bounds, before a unit's total is clamped
-SELECT x, y, dp_cdp.exact_sum_value(dp_cdp.steps_sum(v), dp_cdp.make_grid(-4294967295, 4294967295, 'float8')) AS total
+SELECT x, y, dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(v), dp_cdp_internal.make_grid(-4294967295, 4294967295, 'float8')) AS total
   FROM (VALUES (2251799813685247.25::float8, -2251799813685240::float8), (2251799813685247.5, -2251799813685240),
 			   (2251799813685248.5, -2251799813685240), (2251799813685249.5, -2251799813685240),
 			   (-2251799813685248.5, 2251799813685250), (-2251799813685249.5, 2251799813685250),
 			   (4503599627370497, -4503599627370496), (4611686018427388928, -4611686018427387904),
 			   (9223372036854777856, -9223372036854775808)) v (x, y),
-	   (SELECT dp_cdp.make_bound_spec(0, 1, ARRAY[1::bigint, 2], '{sum}',
-									  ARRAY[dp_cdp.make_grid(-4294967295, 4294967295, 'float8')]) AS s) s,
-	   LATERAL (SELECT dp_cdp.bound_unit(s, z) AS b FROM (VALUES (x), (y)) u (z)) b,
-	   LATERAL dp_cdp.bound_value(0, b, s) w (v)
+	   (SELECT dp_cdp_internal.make_bound_spec(0, 1, ARRAY[1::bigint, 2], '{sum}',
+									  ARRAY[dp_cdp_internal.make_grid(-4294967295, 4294967295, 'float8')]) AS s) s,
+	   LATERAL (SELECT dp_cdp_internal.bound_unit(s, z) AS b FROM (VALUES (x), (y)) u (z)) b,
+	   LATERAL dp_cdp_internal.bound_value(0, b, s) w (v)
  GROUP BY x, y ORDER BY x;
 
 -- numeric is rounded exactly, half to even: compare with numeric arithmetic
@@ -165,9 +165,9 @@ SELECT count(*) = :orders AS runs, count(DISTINCT sum) AS sums,
 	   count(*) FILTER (WHERE sum <> (SELECT total('SELECT x FROM doubles', -1e9, 3e9, 'float8'))) AS differ
   FROM orders(:orders);
 
-PREPARE by_k(dp_cdp.grid) AS
-	SELECT k, dp_cdp.exact_sum_value(dp_cdp.exact_sum(x, $1), $1) AS sum FROM doubles GROUP BY k ORDER BY k;
-CREATE TABLE serial AS EXECUTE by_k(dp_cdp.make_grid(-1e9, 3e9, 'float8'));
+PREPARE by_k(dp_cdp_internal.grid) AS
+	SELECT k, dp_cdp_internal.exact_sum_value(dp_cdp_internal.exact_sum(x, $1), $1) AS sum FROM doubles GROUP BY k ORDER BY k;
+CREATE TABLE serial AS EXECUTE by_k(dp_cdp_internal.make_grid(-1e9, 3e9, 'float8'));
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -182,10 +182,10 @@ BEGIN
 	END LOOP;
 END $$;
 DEALLOCATE by_k;
-PREPARE by_k(dp_cdp.grid) AS
-	SELECT k, dp_cdp.exact_sum_value(dp_cdp.exact_sum(x, $1), $1) AS sum FROM doubles GROUP BY k ORDER BY k;
-SELECT workers('EXECUTE by_k(dp_cdp.make_grid(-1e9, 3e9, ''float8''))');
-CREATE TABLE parallel AS EXECUTE by_k(dp_cdp.make_grid(-1e9, 3e9, 'float8'));
+PREPARE by_k(dp_cdp_internal.grid) AS
+	SELECT k, dp_cdp_internal.exact_sum_value(dp_cdp_internal.exact_sum(x, $1), $1) AS sum FROM doubles GROUP BY k ORDER BY k;
+SELECT workers('EXECUTE by_k(dp_cdp_internal.make_grid(-1e9, 3e9, ''float8''))');
+CREATE TABLE parallel AS EXECUTE by_k(dp_cdp_internal.make_grid(-1e9, 3e9, 'float8'));
 SELECT count(*) FROM serial JOIN parallel USING (k, sum);
 
 -- ---------------------------------------------------------------------
@@ -199,17 +199,17 @@ CREATE TABLE visits AS
 	  FROM generate_series(1, 12000) i;
 ANALYZE visits;
 
-CREATE FUNCTION spec(max_groups int, seed bigint DEFAULT 42) RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
-	SELECT dp_cdp.make_bound_spec(1, max_groups, ARRAY[seed, 4711], '{count,count,units,sum}',
-								  ARRAY[dp_cdp.make_grid(0, 5, 'int'), dp_cdp.make_grid(0, 2, 'int'),
-										dp_cdp.make_grid(0, 1, 'int'), dp_cdp.make_grid(-100, 150, 'float8')]) $$;
+CREATE FUNCTION spec(max_groups int, seed bigint DEFAULT 42) RETURNS dp_cdp_internal.bound_spec LANGUAGE sql AS $$
+	SELECT dp_cdp_internal.make_bound_spec(1, max_groups, ARRAY[seed, 4711], '{count,count,units,sum}',
+								  ARRAY[dp_cdp_internal.make_grid(0, 5, 'int'), dp_cdp_internal.make_grid(0, 2, 'int'),
+										dp_cdp_internal.make_grid(0, 1, 'int'), dp_cdp_internal.make_grid(-100, 150, 'float8')]) $$;
 -- every entry, or those of one unit and key
-CREATE FUNCTION entries(q text, s dp_cdp.bound_spec)
+CREATE FUNCTION entries(q text, s dp_cdp_internal.bound_spec)
 	RETURNS TABLE (unit int, k text, n bigint, n_ok bigint, any_ok bigint, x bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE format(
 		'SELECT unit, k0, v0, v1, v2, v3 FROM (SELECT unit, %s FROM (%s) v GROUP BY unit) s',
-		columns('dp_cdp.bound_unit($1, unit, k, true, ok, ok, x)', '$1', '{text}', '{count,count,units,sum}'), q) USING s;
+		columns('dp_cdp_internal.bound_unit($1, unit, k, true, ok, ok, x)', '$1', '{text}', '{count,count,units,sum}'), q) USING s;
 END $$;
 
 -- what the same would be without a limit on groups
@@ -218,7 +218,7 @@ CREATE TABLE truth AS
 		   bool_or(ok)::int::bigint AS any_ok,
 		   least(greatest(sum(half_even((x * 16777216)::numeric)), -100 * 16777216::numeric), 150 * 16777216::numeric)::bigint AS x
 	  FROM visits GROUP BY unit, k;
-SELECT p.exponent FROM dp_cdp.grid_parts(dp_cdp.make_grid(-100, 150, 'float8')) p;
+SELECT p.exponent FROM dp_cdp_internal.grid_parts(dp_cdp_internal.make_grid(-100, 150, 'float8')) p;
 SELECT count(*) AS entries, count(*) FILTER (WHERE t.unit IS NULL) AS wrong, (SELECT count(*) FROM truth) AS groups
   FROM entries('SELECT * FROM visits', spec(1000)) e
   LEFT JOIN truth t ON (e.unit, e.n, e.n_ok, e.any_ok, e.x) = (t.unit, t.n, t.n_ok, t.any_ok, t.x) AND e.k IS NOT DISTINCT FROM t.k;
@@ -233,7 +233,7 @@ SELECT m AS max_groups, bool_and(c = least(m, g)) AS respected, sum(wrong) AS wr
  GROUP BY m ORDER BY m;
 
 -- the same groups for the same seed, in any order and with workers; others for another seed
-CREATE FUNCTION digest(q text, s dp_cdp.bound_spec) RETURNS text LANGUAGE sql AS $$
+CREATE FUNCTION digest(q text, s dp_cdp_internal.bound_spec) RETURNS text LANGUAGE sql AS $$
 	SELECT md5(string_agg(e::text, ',' ORDER BY unit, k)) FROM entries(q, s) e $$;
 SET max_parallel_workers_per_gather = 0;
 SELECT count(DISTINCT digest('SELECT * FROM visits ORDER BY ' || o, spec(4))) AS digests
@@ -242,11 +242,11 @@ CREATE TABLE serial_digest AS SELECT digest('SELECT * FROM visits', spec(4));
 SELECT count(DISTINCT digest('SELECT * FROM visits', spec(4, seed))) AS digests FROM generate_series(1, 10) seed;
 SET max_parallel_workers_per_gather = 2;
 SET dp_cdp.bounding_node = off;
-SELECT columns('dp_cdp.bound_unit($1, unit, k, true, ok, ok, x)', '$1', '{text}', '{count,count,units,sum}') AS columns \gset
-PREPARE units(dp_cdp.bound_spec) AS SELECT unit, :columns FROM visits GROUP BY unit;
+SELECT columns('dp_cdp_internal.bound_unit($1, unit, k, true, ok, ok, x)', '$1', '{text}', '{count,count,units,sum}') AS columns \gset
+PREPARE units(dp_cdp_internal.bound_spec) AS SELECT unit, :columns FROM visits GROUP BY unit;
 SELECT workers('EXECUTE units(spec(4))');
 -- not within a function: those run without workers
-PREPARE digest_units(dp_cdp.bound_spec) AS
+PREPARE digest_units(dp_cdp_internal.bound_spec) AS
 	SELECT (SELECT digest FROM serial_digest) =
 		   md5(string_agg(ROW(unit, k0, v0, v1, v2, v3)::text, ',' ORDER BY unit, k0)) AS same
 	  FROM (SELECT unit, :columns FROM visits GROUP BY unit) s;
@@ -255,58 +255,58 @@ EXECUTE digest_units(spec(4));
 RESET dp_cdp.bounding_node;
 
 -- totals as the release node asks for them
-PREPARE totals(dp_cdp.bound_spec, dp_cdp.grid) AS
-	SELECT k0 AS k, dp_cdp.exact_sum_value(dp_cdp.steps_sum(v0), $2) AS n,
-		   dp_cdp.exact_sum_value(dp_cdp.steps_sum(v2), $2) AS any_ok, count(*) AS units
+PREPARE totals(dp_cdp_internal.bound_spec, dp_cdp_internal.grid) AS
+	SELECT k0 AS k, dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(v0), $2) AS n,
+		   dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(v2), $2) AS any_ok, count(*) AS units
 	  FROM (SELECT :columns FROM visits WHERE unit IS NOT NULL GROUP BY unit) s GROUP BY 1 ORDER BY 1;
-CREATE TABLE all_totals AS EXECUTE totals(spec(1000), dp_cdp.make_grid(0, 5, 'int'));
+CREATE TABLE all_totals AS EXECUTE totals(spec(1000), dp_cdp_internal.make_grid(0, 5, 'int'));
 SELECT count(*) AS groups, count(t.units) AS agree
   FROM all_totals a
   LEFT JOIN (SELECT k, sum(n) AS n, sum(any_ok) AS any_ok, count(*) AS units FROM truth GROUP BY k) t
 	ON a.k IS NOT DISTINCT FROM t.k AND (a.n, a.any_ok, a.units) = (t.n, t.any_ok, t.units);
 
 -- the choice is fair, and made by each unit for itself; not so without the unit
-PREPARE fair(dp_cdp.bound_spec) AS
+PREPARE fair(dp_cdp_internal.bound_spec) AS
 	SELECT count(*) AS groups, sum(n) AS entries, bool_and(n BETWEEN 2700 AND 3300) AS even
 	  FROM (SELECT k0 AS k, count(*) AS n
-			  FROM (SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit($1, unit, k), NULL::int) AS k0
+			  FROM (SELECT dp_cdp_internal.bound_key(0, dp_cdp_internal.bound_unit($1, unit, k), NULL::int) AS k0
 					  FROM generate_series(1, 10000) unit, generate_series(1, 10) k GROUP BY unit) s GROUP BY 1) s;
-EXECUTE fair(dp_cdp.make_bound_spec(1, 3, '{1,2}', '{}', '{}'));
-EXECUTE fair(dp_cdp.make_bound_spec(1, 3, '{0,0}', '{}', '{}'));
-PREPARE alike(dp_cdp.bound_spec) AS
+EXECUTE fair(dp_cdp_internal.make_bound_spec(1, 3, '{1,2}', '{}', '{}'));
+EXECUTE fair(dp_cdp_internal.make_bound_spec(1, 3, '{0,0}', '{}', '{}'));
+PREPARE alike(dp_cdp_internal.bound_spec) AS
 	SELECT count(DISTINCT k0) AS groups, count(*) AS entries
-	  FROM (SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit($1, k), NULL::int) AS k0
+	  FROM (SELECT dp_cdp_internal.bound_key(0, dp_cdp_internal.bound_unit($1, k), NULL::int) AS k0
 			  FROM generate_series(1, 100) unit, generate_series(1, 10) k GROUP BY unit) s;
-EXECUTE alike(dp_cdp.make_bound_spec(1, 3, '{1,2}', '{}', '{}'));
+EXECUTE alike(dp_cdp_internal.make_bound_spec(1, 3, '{1,2}', '{}', '{}'));
 
 -- no keys: one row
-PREPARE no_keys(dp_cdp.bound_spec) AS
-	SELECT unit, dp_cdp.bound_value(0, dp_cdp.bound_unit($1, unit, true), $1) AS n
+PREPARE no_keys(dp_cdp_internal.bound_spec) AS
+	SELECT unit, dp_cdp_internal.bound_value(0, dp_cdp_internal.bound_unit($1, unit, true), $1) AS n
 	  FROM visits WHERE unit < 3 GROUP BY unit ORDER BY 1;
-EXECUTE no_keys(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{count}', ARRAY[dp_cdp.make_grid(0, 7, 'int')]));
+EXECUTE no_keys(dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 7, 'int')]));
 
 -- rows of a sum have limits of their own, and a total may be asked for its place alone, before it is clamped
-PREPARE limited(dp_cdp.bound_spec) AS
-	SELECT unit, v, c FROM (SELECT unit, dp_cdp.bound_value(0, b, $1) AS v, dp_cdp.bound_cut(1, b, $1) AS c
-		FROM (SELECT unit, dp_cdp.bound_unit($1, unit, x, x) AS b
+PREPARE limited(dp_cdp_internal.bound_spec) AS
+	SELECT unit, v, c FROM (SELECT unit, dp_cdp_internal.bound_value(0, b, $1) AS v, dp_cdp_internal.bound_cut(1, b, $1) AS c
+		FROM (SELECT unit, dp_cdp_internal.bound_unit($1, unit, x, x) AS b
 			FROM (VALUES (1, 5), (1, 100), (2, -7), (2, NULL), (3, NULL), (4, 2), (5, 100), (5, 100), (5, 100)) v (unit, x) GROUP BY unit) s) s ORDER BY unit;
-EXECUTE limited(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp.make_grid(-10, 25, 'int'), ARRAY[2]), limits => '{0,10,0,10}'));
-EXECUTE limited(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp.make_grid(-10, 25, 'int'), ARRAY[2]), limits => '{-50,10,-20,-11}'));
-EXECUTE limited(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp.make_grid(-10, 25, 'int'), ARRAY[2])));
+EXECUTE limited(dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp_internal.make_grid(-10, 25, 'int'), ARRAY[2]), limits => '{0,10,0,10}'));
+EXECUTE limited(dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp_internal.make_grid(-10, 25, 'int'), ARRAY[2]), limits => '{-50,10,-20,-11}'));
+EXECUTE limited(dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp_internal.make_grid(-10, 25, 'int'), ARRAY[2])));
 -- a limit beyond the type of the values
-EXECUTE limited(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp.make_grid(0, 4e9, 'int'), ARRAY[2]), limits => '{3000000000,4000000000,-4000000000,-3000000000}'));
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(0, 1, 'int')], limits => '{1,0}');
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(0, 1, 'int')], limits => '{1}');
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(0, 1, 'int')], limits => '{0,9223372036854775807}');
+EXECUTE limited(dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp_internal.make_grid(0, 4e9, 'int'), ARRAY[2]), limits => '{3000000000,4000000000,-4000000000,-3000000000}'));
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp_internal.make_grid(0, 1, 'int')], limits => '{1,0}');
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp_internal.make_grid(0, 1, 'int')], limits => '{1}');
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp_internal.make_grid(0, 1, 'int')], limits => '{0,9223372036854775807}');
 
 -- keys are equal when GROUP BY says so; what is shown does not depend on the order
 CREATE FUNCTION keys_of(key_type regtype, max_groups int, VARIADIC vals text[]) RETURNS TABLE (key text, n bigint)
 	LANGUAGE plpgsql AS $$
-DECLARE spec dp_cdp.bound_spec := dp_cdp.make_bound_spec(1, max_groups, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
+DECLARE spec dp_cdp_internal.bound_spec := dp_cdp_internal.make_bound_spec(1, max_groups, '{5,6}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 100, 'int')]);
 	a text;
 	b text;
 	q text := $q$SELECT '"' || k0::text || '"' AS key, v0 AS n
-			FROM (SELECT $q$ || columns('dp_cdp.bound_unit($1, v::%1$s, true)', '$1', '{%1$s}', '{count}') || $q$
+			FROM (SELECT $q$ || columns('dp_cdp_internal.bound_unit($1, v::%1$s, true)', '$1', '{%1$s}', '{count}') || $q$
 					FROM (SELECT v FROM unnest($2) WITH ORDINALITY AS u (v, o) ORDER BY o %2$s) t) s$q$;
 BEGIN
 	EXECUTE format('SELECT string_agg(key || n, '','') FROM (' || q || ') x', key_type, 'ASC') INTO a USING spec, vals;
@@ -351,9 +351,9 @@ BEGIN
 		RETURN true;
 	END;
 	EXECUTE $q$SELECT array_agg(k1 || v0 ORDER BY k1 COLLATE "C") = '{A2,b1}'
-		  FROM (SELECT $q$ || columns('dp_cdp.bound_unit($1, c, v, true)', '$1', '{text,text}', '{count}') || $q$
+		  FROM (SELECT $q$ || columns('dp_cdp_internal.bound_unit($1, c, v, true)', '$1', '{text,text}', '{count}') || $q$
 				  FROM (SELECT 'x' COLLATE "C" AS c, v COLLATE ignore_case AS v FROM (VALUES ('a'), ('A'), ('b')) v (v)) v) s$q$
-		INTO result USING dp_cdp.make_bound_spec(2, 5, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
+		INTO result USING dp_cdp_internal.make_bound_spec(2, 5, '{5,6}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 100, 'int')]);
 	RETURN result;
 END $$;
 SELECT ignores_case();
@@ -365,13 +365,13 @@ CREATE TABLE long AS
 	  FROM generate_series(1, 4000) i;
 INSERT INTO long SELECT unit, (SELECT string_agg(md5(unit || ' ' || i), '') FROM generate_series(1, 300) i), b, c, d, x
   FROM long WHERE x <= 50;
-SELECT columns('dp_cdp.bound_unit($1, unit, a, b, c, d, true, x)', '$1', '{text,numeric,boolean,timestamp}', '{count,sum}') AS columns \gset
-PREPARE long(dp_cdp.bound_spec) AS
+SELECT columns('dp_cdp_internal.bound_unit($1, unit, a, b, c, d, true, x)', '$1', '{text,numeric,boolean,timestamp}', '{count,sum}') AS columns \gset
+PREPARE long(dp_cdp_internal.bound_spec) AS
 	SELECT unit, k0 AS a, k1 AS b, k2 AS c, k3 AS d, v0 AS n, v1 AS x FROM (SELECT unit, :columns FROM long GROUP BY unit) s;
 CREATE TABLE long_few AS
-	EXECUTE long(dp_cdp.make_bound_spec(4, 30, '{7,8}', '{count,sum}', ARRAY[dp_cdp.make_grid(0, 100, 'int'), dp_cdp.make_grid(0, 100000, 'int')]));
+	EXECUTE long(dp_cdp_internal.make_bound_spec(4, 30, '{7,8}', '{count,sum}', ARRAY[dp_cdp_internal.make_grid(0, 100, 'int'), dp_cdp_internal.make_grid(0, 100000, 'int')]));
 CREATE TABLE long_all AS
-	EXECUTE long(dp_cdp.make_bound_spec(4, 3000, '{7,8}', '{count,sum}', ARRAY[dp_cdp.make_grid(0, 100, 'int'), dp_cdp.make_grid(0, 100000, 'int')]));
+	EXECUTE long(dp_cdp_internal.make_bound_spec(4, 3000, '{7,8}', '{count,sum}', ARRAY[dp_cdp_internal.make_grid(0, 100, 'int'), dp_cdp_internal.make_grid(0, 100000, 'int')]));
 CREATE TABLE long_truth AS
 	SELECT unit, a, b, c, d, count(*) AS n, sum(x)::bigint AS x FROM long GROUP BY unit, a, b, c, d;
 SELECT (SELECT count(*) FROM long_few) AS few, (SELECT count(*) FROM long_all) = (SELECT count(*) FROM long_truth) AS "all",
@@ -396,8 +396,8 @@ BEGIN
 	END LOOP;
 	EXECUTE 'SELECT string_agg(format(''%s:%s %s'', a, b, n), '', '' ORDER BY a, b) FROM (
 		SELECT length(k0) AS a, length(k1) AS b, count(*) AS n
-		  FROM (SELECT ' || columns('dp_cdp.bound_unit($1, unit, a, b, true)', '$1', '{text,text}') || ' FROM lengths GROUP BY unit) s GROUP BY 1, 2) l'
-		INTO result USING dp_cdp.make_bound_spec(2, max_groups, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
+		  FROM (SELECT ' || columns('dp_cdp_internal.bound_unit($1, unit, a, b, true)', '$1', '{text,text}') || ' FROM lengths GROUP BY unit) s GROUP BY 1, 2) l'
+		INTO result USING dp_cdp_internal.make_bound_spec(2, max_groups, '{5,6}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 100, 'int')]);
 	RETURN result;
 END $$;
 SELECT replace(lengths_digest(10, 'work_mem', '64MB'), ' ' || :units, ' all') AS lengths_digest;
@@ -413,8 +413,8 @@ SELECT replace(lengths_digest(1000000, 'work_mem', '64MB'), ' ' || :units, ' all
 CREATE FUNCTION lengths_without(u int) RETURNS TABLE (a int, b int, n bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'SELECT coalesce(length(k0), -1) AS a, coalesce(length(k1), -1) AS b, count(*) AS n
-		  FROM (SELECT ' || columns('dp_cdp.bound_unit($1, unit, a, b, true)', '$1', '{text,text}') || ' FROM lengths WHERE unit <> $2 GROUP BY unit) s GROUP BY 1, 2'
-		USING dp_cdp.make_bound_spec(2, 3, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 1, 'int')]), u;
+		  FROM (SELECT ' || columns('dp_cdp_internal.bound_unit($1, unit, a, b, true)', '$1', '{text,text}') || ' FROM lengths WHERE unit <> $2 GROUP BY unit) s GROUP BY 1, 2'
+		USING dp_cdp_internal.make_bound_spec(2, 3, '{5,6}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 1, 'int')]), u;
 END $$;
 SELECT u, count(*) AS groups, min(with_u - without_u), max(with_u - without_u)
   FROM (SELECT u, a, b, coalesce(sum(n) FILTER (WHERE NOT leave), 0) AS with_u, coalesce(sum(n) FILTER (WHERE leave), 0) AS without_u
@@ -428,8 +428,8 @@ CREATE FUNCTION unit_total(lower numeric, upper numeric, input regtype, VARIADIC
 	LANGUAGE plpgsql AS $$
 DECLARE result bigint;
 BEGIN
-	EXECUTE format('SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit($1, v::%s), $1) FROM unnest($2) v', input)
-		INTO result USING dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(lower, upper, input)]), vals;
+	EXECUTE format('SELECT dp_cdp_internal.bound_value(0, dp_cdp_internal.bound_unit($1, v::%s), $1) FROM unnest($2) v', input)
+		INTO result USING dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp_internal.make_grid(lower, upper, input)]), vals;
 	RETURN result;
 END $$;
 SELECT unit_total(-10, 10, 'int', '25', '-20') AS five,
@@ -449,50 +449,50 @@ SELECT unit_total(-10, 10, 'int', '25', '-20') AS five,
 -- Out of reach
 -- ---------------------------------------------------------------------
 
-SELECT dp_cdp.exact_sum(x, dp_cdp.make_grid(0, 1, 'int')) FROM generate_series(1, 3) x;
-SELECT dp_cdp.exact_sum_add('0'::dp_cdp.exact_sum, 1, dp_cdp.make_grid(0, 1, 'int'));
-SELECT dp_cdp.exact_sum_add(NULL, NULL::int, NULL);
-SELECT dp_cdp.bound_unit_add(NULL, spec(1), 1);
-SELECT dp_cdp.bound_unit(spec(1), 1);
-SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), NULL::int) FROM visits;
-SELECT dp_cdp.bound_key(1, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), NULL::text) FROM visits;
-SELECT dp_cdp.bound_key(NULL, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), NULL::text) FROM visits;
-SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), dp_cdp.make_bound_spec(1, 1, '{1,2}', '{}', '{}')) FROM visits;
-SELECT dp_cdp.bound_value(4, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), spec(1)) FROM visits;
-SELECT dp_cdp.bound_cut(0, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), spec(1)) FROM visits;
-SELECT dp_cdp.bound_key(0, NULL, NULL::int), dp_cdp.bound_value(0, NULL, spec(1)), dp_cdp.bound_codes(0, NULL, NULL);
-SELECT dp_cdp.steps_sum_add('0', 1);
+SELECT dp_cdp_internal.exact_sum(x, dp_cdp_internal.make_grid(0, 1, 'int')) FROM generate_series(1, 3) x;
+SELECT dp_cdp_internal.exact_sum_add('0'::dp_cdp_internal.exact_sum, 1, dp_cdp_internal.make_grid(0, 1, 'int'));
+SELECT dp_cdp_internal.exact_sum_add(NULL, NULL::int, NULL);
+SELECT dp_cdp_internal.bound_unit_add(NULL, spec(1), 1);
+SELECT dp_cdp_internal.bound_unit(spec(1), 1);
+SELECT dp_cdp_internal.bound_key(0, dp_cdp_internal.bound_unit(spec(1), k, true, ok, ok, x), NULL::int) FROM visits;
+SELECT dp_cdp_internal.bound_key(1, dp_cdp_internal.bound_unit(spec(1), k, true, ok, ok, x), NULL::text) FROM visits;
+SELECT dp_cdp_internal.bound_key(NULL, dp_cdp_internal.bound_unit(spec(1), k, true, ok, ok, x), NULL::text) FROM visits;
+SELECT dp_cdp_internal.bound_value(0, dp_cdp_internal.bound_unit(spec(1), k, true, ok, ok, x), dp_cdp_internal.make_bound_spec(1, 1, '{1,2}', '{}', '{}')) FROM visits;
+SELECT dp_cdp_internal.bound_value(4, dp_cdp_internal.bound_unit(spec(1), k, true, ok, ok, x), spec(1)) FROM visits;
+SELECT dp_cdp_internal.bound_cut(0, dp_cdp_internal.bound_unit(spec(1), k, true, ok, ok, x), spec(1)) FROM visits;
+SELECT dp_cdp_internal.bound_key(0, NULL, NULL::int), dp_cdp_internal.bound_value(0, NULL, spec(1)), dp_cdp_internal.bound_codes(0, NULL, NULL);
+SELECT dp_cdp_internal.steps_sum_add('0', 1);
 
 CREATE ROLE regress_dp_nobody;
 SELECT t.typname, typreceive <> 0 OR typsend <> 0 AS binary_form,
 	   EXISTS (SELECT FROM pg_cast WHERE t.oid IN (castsource, casttarget)) AS casts,
 	   has_type_privilege('regress_dp_nobody', t.oid, 'usage') AS usage
   FROM pg_type t
- WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'range', 'exact_vector', 'exact_distinct') AND typnamespace = 'dp_cdp'::regnamespace
+ WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'range', 'exact_vector', 'exact_distinct') AND typnamespace = 'dp_cdp_internal'::regnamespace
  ORDER BY 1;
 -- what anyone may call needs a grid or a spec, which nobody can make
 SELECT p.oid::regprocedure AS callable FROM pg_proc p
- WHERE pronamespace = 'dp_cdp'::regnamespace
+ WHERE pronamespace = 'dp_cdp_internal'::regnamespace
    AND EXISTS (SELECT FROM pg_type t
 				WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'range', 'exact_vector', 'exact_distinct')
-				  AND typnamespace = 'dp_cdp'::regnamespace
+				  AND typnamespace = 'dp_cdp_internal'::regnamespace
 				  AND (t.oid = ANY (proargtypes) OR t.typarray = ANY (proargtypes) OR t.oid = prorettype))
    AND has_function_privilege('regress_dp_nobody', p.oid, 'execute')
  ORDER BY p.oid::regprocedure::text COLLATE "C";
 SET ROLE regress_dp_nobody;
-SELECT '0'::dp_cdp.exact_sum;
-SELECT '1'::dp_cdp.exact_sum;
-SELECT '{0,1}'::dp_cdp.exact_sum[];
-SELECT '0'::dp_cdp.grid;
-SELECT '\x00'::dp_cdp.bound_state;
-SELECT dp_cdp.make_grid(0, 1, 'int');
-SELECT dp_cdp.exact_sum(1, NULL);
-SELECT dp_cdp.bound_unit(NULL, 1);
-SELECT dp_cdp.bound_unit('', 1);
-SELECT dp_cdp.bound_key(0, NULL, 1), dp_cdp.bound_value(0, NULL, NULL);
-SELECT dp_cdp.steps_sum(x) FROM generate_series(1, 3) x;
-SELECT dp_cdp.exact_sum_value(x, g) FROM (VALUES ('0'::dp_cdp.exact_sum, NULL::dp_cdp.grid), (NULL, NULL)) v (x, g);
-CREATE TEMP TABLE t (x dp_cdp.exact_sum);
+SELECT '0'::dp_cdp_internal.exact_sum;
+SELECT '1'::dp_cdp_internal.exact_sum;
+SELECT '{0,1}'::dp_cdp_internal.exact_sum[];
+SELECT '0'::dp_cdp_internal.grid;
+SELECT '\x00'::dp_cdp_internal.bound_state;
+SELECT dp_cdp_internal.make_grid(0, 1, 'int');
+SELECT dp_cdp_internal.exact_sum(1, NULL);
+SELECT dp_cdp_internal.bound_unit(NULL, 1);
+SELECT dp_cdp_internal.bound_unit('', 1);
+SELECT dp_cdp_internal.bound_key(0, NULL, 1), dp_cdp_internal.bound_value(0, NULL, NULL);
+SELECT dp_cdp_internal.steps_sum(x) FROM generate_series(1, 3) x;
+SELECT dp_cdp_internal.exact_sum_value(x, g) FROM (VALUES ('0'::dp_cdp_internal.exact_sum, NULL::dp_cdp_internal.grid), (NULL, NULL)) v (x, g);
+CREATE TEMP TABLE t (x dp_cdp_internal.exact_sum);
 RESET ROLE;
 DROP ROLE regress_dp_nobody;
 

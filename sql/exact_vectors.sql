@@ -8,27 +8,27 @@ SET search_path = exact_vectors, public;
 -- what a unit keeps, of a call of bound_unit: columns k0 .. of the types that are named, and v0 .. of these kinds
 CREATE FUNCTION columns(bound text, spec text, keys text[], kinds text[] DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ',
-		(SELECT string_agg(format('dp_cdp.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, bound, t, i - 1), ', ' ORDER BY i) FROM unnest(keys) WITH ORDINALITY u (t, i)),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s, %2$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s, %2$s)'
-			ELSE 'dp_cdp.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', bound, spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds) WITH ORDINALITY u (kind, i))) $$;
+		(SELECT string_agg(format('dp_cdp_internal.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, bound, t, i - 1), ', ' ORDER BY i) FROM unnest(keys) WITH ORDINALITY u (t, i)),
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp_internal.bound_codes(%3$s, %1$s, %2$s)' WHEN 'distinct' THEN 'dp_cdp_internal.bound_distinct_codes(%3$s, %1$s, %2$s)'
+			ELSE 'dp_cdp_internal.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', bound, spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds) WITH ORDINALITY u (kind, i))) $$;
 
 -- ---------------------------------------------------------------------
 -- Ranges
 -- ---------------------------------------------------------------------
 
-SELECT dp_cdp.make_range(0, 1, 10, 0);
-SELECT dp_cdp.make_range(1, 1, 10, 0);
-SELECT dp_cdp.make_range('NaN', 1, 10, 0);
-SELECT dp_cdp.make_range(0, 'Infinity', 3, 2);
-SELECT dp_cdp.make_range(0, 1, 0, 0);
-SELECT dp_cdp.make_range(0, 1, 1048577, 0);
-SELECT dp_cdp.make_range(0, 1, 10, 3);
+SELECT dp_cdp_internal.make_range(0, 1, 10, 0);
+SELECT dp_cdp_internal.make_range(1, 1, 10, 0);
+SELECT dp_cdp_internal.make_range('NaN', 1, 10, 0);
+SELECT dp_cdp_internal.make_range(0, 'Infinity', 3, 2);
+SELECT dp_cdp_internal.make_range(0, 1, 0, 0);
+SELECT dp_cdp_internal.make_range(0, 1, 1048577, 0);
+SELECT dp_cdp_internal.make_range(0, 1, 10, 3);
 
 -- one value of any type, centered and in ten bins of -10 .. 30
 CREATE FUNCTION place(input regtype, vals text[]) RETURNS TABLE (x text, centered int, t float8, bin int) LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN QUERY EXECUTE format('SELECT v, dp_cdp.centered(v::%1$s, r), dp_cdp.centered(v::%1$s, r) / 16777216.0::float8, dp_cdp.bin(v::%1$s, r)
-		FROM unnest($1) WITH ORDINALITY v (v, o), (SELECT dp_cdp.make_range(-10, 30, 10, 0) AS r) r ORDER BY o', input) USING vals;
+	RETURN QUERY EXECUTE format('SELECT v, dp_cdp_internal.centered(v::%1$s, r), dp_cdp_internal.centered(v::%1$s, r) / 16777216.0::float8, dp_cdp_internal.bin(v::%1$s, r)
+		FROM unnest($1) WITH ORDINALITY v (v, o), (SELECT dp_cdp_internal.make_range(-10, 30, 10, 0) AS r) r ORDER BY o', input) USING vals;
 END $$;
 SELECT * FROM place('smallint', '{-32768,-11,-10,-9,-7,-6,-5,0,10,29,30,31,32767,NULL}');
 SELECT * FROM place('integer', '{-2147483648,-10,-6,0,9,10,11,30,2147483647,NULL}');
@@ -41,23 +41,23 @@ SELECT * FROM place('numeric', '{-Infinity,-1e130000,-1e308,-10.0000000000000000
  WHERE length(x) < 1000;
 
 -- half of a step goes to the even one
-SELECT x, dp_cdp.centered(x / 16777216.0::float8, dp_cdp.make_range(-1, 1, 1, 0))
+SELECT x, dp_cdp_internal.centered(x / 16777216.0::float8, dp_cdp_internal.make_range(-1, 1, 1, 0))
   FROM unnest('{-2.5,-1.5,-0.5,0.5,1.5,2.5,0.49999,-0.5001}'::float8[]) x;
 
 -- bounds of all sizes: the ends, the middle, a quarter
-SELECT l AS lower, u AS upper, dp_cdp.centered(l, r) AS lower, dp_cdp.centered(m, r) AS middle, dp_cdp.centered(u, r) AS upper,
-	   dp_cdp.bin(l, r) AS lower, dp_cdp.bin(CASE WHEN abs(u) < 1e-320 THEN l ELSE m - (m - l) / 2 END, r) AS quarter, dp_cdp.bin(m, r) AS middle, dp_cdp.bin(u, r) AS upper
+SELECT l AS lower, u AS upper, dp_cdp_internal.centered(l, r) AS lower, dp_cdp_internal.centered(m, r) AS middle, dp_cdp_internal.centered(u, r) AS upper,
+	   dp_cdp_internal.bin(l, r) AS lower, dp_cdp_internal.bin(CASE WHEN abs(u) < 1e-320 THEN l ELSE m - (m - l) / 2 END, r) AS quarter, dp_cdp_internal.bin(m, r) AS middle, dp_cdp_internal.bin(u, r) AS upper
   FROM (VALUES (0::float8, 1::float8), (-1.7976931348623157e308, 1.7976931348623157e308), (0, 1.7976931348623157e308), (-1e308, -9e307),
 			   (1e-300, 3e-300), (-4.9e-324, 4.9e-324), (0, 4.9e-324), (1e15, 1.00000000001e15), (1, 1.0000000000000002)) v (l, u),
-	   LATERAL (SELECT dp_cdp.make_range(l, u, 4, 0) AS r, CASE WHEN abs(u) < 1e-320 THEN 0 ELSE l / 2 + u / 2 END AS m) s;
+	   LATERAL (SELECT dp_cdp_internal.make_range(l, u, 4, 0) AS r, CASE WHEN abs(u) < 1e-320 THEN 0 ELSE l / 2 + u / 2 END AS m) s;
 
 -- edges of bins are found where decimals put them, for every input type
 SELECT l AS lower, u AS upper, bins, count(*),
-	   count(*) FILTER (WHERE dp_cdp.bin(x, r) <> b) AS "numeric",
-	   count(*) FILTER (WHERE dp_cdp.bin(x::float8, r) <> b) AS float8,
-	   count(*) FILTER (WHERE x = trunc(x) AND dp_cdp.bin(x::bigint, r) <> b) AS int8
+	   count(*) FILTER (WHERE dp_cdp_internal.bin(x, r) <> b) AS "numeric",
+	   count(*) FILTER (WHERE dp_cdp_internal.bin(x::float8, r) <> b) AS float8,
+	   count(*) FILTER (WHERE x = trunc(x) AND dp_cdp_internal.bin(x::bigint, r) <> b) AS int8
   FROM (VALUES (0::numeric, 1::numeric, 100), (0, 1, 4096), (0, 10, 100), (-1, 1, 20), (0, 100, 100), (1000000, 1000001, 100), (-7, 123, 1300)) v (l, u, bins),
-	   LATERAL (SELECT dp_cdp.make_range(l::float8, u::float8, bins, 0) AS r, i AS b, l + (u - l) * i / bins AS x
+	   LATERAL (SELECT dp_cdp_internal.make_range(l::float8, u::float8, bins, 0) AS r, i AS b, l + (u - l) * i / bins AS x
 				  FROM generate_series(0, bins - 1) i) s
  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 
@@ -66,9 +66,9 @@ SELECT l AS lower, u AS upper, bins, count(*) > 3000 AS many, bool_and(c BETWEEN
 	   count(*) FILTER (WHERE c < c0 OR b < b0 OR o < o0 OR g < g0) AS falls, count(*) FILTER (WHERE n <> c OR nb <> b OR ng <> g) AS numeric_differs
   FROM (SELECT l, u, bins, c, b, o, g, lag(c) OVER w AS c0, lag(b) OVER w AS b0, lag(o) OVER w AS o0, lag(g) OVER w AS g0, n, nb, ng
 		  FROM (VALUES (-3::float8, 5::float8, 7), (0, 1e-10, 4096), (-1e20, 1e20, 1048576), (1e6, 1000001, 10)) v (l, u, bins),
-			   LATERAL (SELECT x, dp_cdp.centered(x, r) AS c, dp_cdp.bin(x, r) AS b, dp_cdp.bin(x, dp_cdp.make_range(l, u, 3, 2)) AS o, dp_cdp.bin(x, lg) AS g,
-							   dp_cdp.centered(x::text::numeric, r) AS n, dp_cdp.bin(x::text::numeric, r) AS nb, dp_cdp.bin(x::text::numeric, lg) AS ng
-						  FROM (SELECT dp_cdp.make_range(l, u, bins, 0) AS r, dp_cdp.make_range(0, 0, 0, 1) AS lg) r,
+			   LATERAL (SELECT x, dp_cdp_internal.centered(x, r) AS c, dp_cdp_internal.bin(x, r) AS b, dp_cdp_internal.bin(x, dp_cdp_internal.make_range(l, u, 3, 2)) AS o, dp_cdp_internal.bin(x, lg) AS g,
+							   dp_cdp_internal.centered(x::text::numeric, r) AS n, dp_cdp_internal.bin(x::text::numeric, r) AS nb, dp_cdp_internal.bin(x::text::numeric, lg) AS ng
+						  FROM (SELECT dp_cdp_internal.make_range(l, u, bins, 0) AS r, dp_cdp_internal.make_range(0, 0, 0, 1) AS lg) r,
 							   (SELECT l + (u - l) * (hashint4extended(i, 5) % 1000000) / 900000.0 AS x FROM generate_series(1, 2000) i
 								UNION ALL SELECT s * power(10::float8, e / 5.0) FROM generate_series(-300, 200) e, (VALUES (1), (-1)) s (s)
 								UNION ALL VALUES (l), (u), (0)) x) s
@@ -76,34 +76,34 @@ SELECT l AS lower, u AS upper, bins, count(*) > 3000 AS many, bool_and(c BETWEEN
  GROUP BY 1, 2, 3 ORDER BY 1;
 
 -- numeric becomes the nearest double, or the one beside it
-SELECT count(*), count(*) FILTER (WHERE dp_cdp.bin(x, below) <> 1 AND dp_cdp.bin(x, at) <> 1 AND dp_cdp.bin(x, above) <> 1) AS wrong,
-	   count(*) FILTER (WHERE dp_cdp.bin(x, at) = 1) > 0.99 * count(*) AS nearly_all
+SELECT count(*), count(*) FILTER (WHERE dp_cdp_internal.bin(x, below) <> 1 AND dp_cdp_internal.bin(x, at) <> 1 AND dp_cdp_internal.bin(x, above) <> 1) AS wrong,
+	   count(*) FILTER (WHERE dp_cdp_internal.bin(x, at) = 1) > 0.99 * count(*) AS nearly_all
   FROM (SELECT (s || substr(abs(hashint8extended(i, 1))::text || abs(hashint8extended(i, 2))::text, 1, 1 + i % 36) || 'e' || (i * 7) % 560 - 290)::numeric AS x
 		  FROM generate_series(1, 3000) i, (VALUES (''), ('-')) s (s)) x,
 	   LATERAL (SELECT x::float8 AS d, abs(x::float8) * 2.3e-16 AS e) d,
-	   LATERAL (SELECT dp_cdp.make_range(d - 1.5 * e, d - 0.1 * e, 3, 2) AS below, dp_cdp.make_range(d, d + abs(d) * 1e-9, 3, 2) AS at,
-					   dp_cdp.make_range(d, d + 1.5 * e, 3, 2) AS above) r;
+	   LATERAL (SELECT dp_cdp_internal.make_range(d - 1.5 * e, d - 0.1 * e, 3, 2) AS below, dp_cdp_internal.make_range(d, d + abs(d) * 1e-9, 3, 2) AS at,
+					   dp_cdp_internal.make_range(d, d + 1.5 * e, 3, 2) AS above) r;
 
 -- below, within, above: bounds are within, also those that doubles only approximate
-SELECT x, dp_cdp.bin(x, r) AS "numeric", dp_cdp.bin(x::float8, r) AS float8
-  FROM (SELECT dp_cdp.make_range(0.1, 0.7, 3, 2) AS r) r,
+SELECT x, dp_cdp_internal.bin(x, r) AS "numeric", dp_cdp_internal.bin(x::float8, r) AS float8
+  FROM (SELECT dp_cdp_internal.make_range(0.1, 0.7, 3, 2) AS r) r,
 	   unnest('{-Infinity,0,0.0999999,0.1,0.100,0.3,0.7,0.70,0.7000001,1e100,Infinity,NaN}'::numeric[]) x;
 
 -- logarithmic: whatever dp_log_bin says, no matter what type the number comes in
-SELECT x, dp_cdp.bin(x::numeric, r) AS "numeric", dp_cdp.bin(x::float8, r) AS float8, dp_cdp.bin(x::float4, r) AS float4,
-	   CASE WHEN x ~ '^-?\d{1,18}$' THEN dp_cdp.bin(x::bigint, r) END AS int8
-  FROM (SELECT dp_cdp.make_range(0, 0, 0, 1) AS r) r,
+SELECT x, dp_cdp_internal.bin(x::numeric, r) AS "numeric", dp_cdp_internal.bin(x::float8, r) AS float8, dp_cdp_internal.bin(x::float4, r) AS float4,
+	   CASE WHEN x ~ '^-?\d{1,18}$' THEN dp_cdp_internal.bin(x::bigint, r) END AS int8
+  FROM (SELECT dp_cdp_internal.make_range(0, 0, 0, 1) AS r) r,
 	   unnest('{-Infinity,-1e30,-4,-3,-2,-1,-0.5,0,1e-20,0.5,1,2,3,4,5,1000000,1e30,Infinity,NaN}'::text[]) x;
 
 -- days and microseconds since 2000-01-01; infinite ones are before and after all others
 CREATE FUNCTION days(since date) RETURNS float8 LANGUAGE sql AS $$ SELECT since - DATE '2000-01-01' $$;
 CREATE FUNCTION microseconds(since timestamp) RETURNS float8 LANGUAGE sql AS $$ SELECT extract(epoch FROM since - TIMESTAMP '2000-01-01') * 1e6 $$;
-SELECT x, dp_cdp.bin(x, r) AS bin, dp_cdp.bin(x, o) AS outside
-  FROM (SELECT dp_cdp.make_range(days('2020-01-01'), days('2021-01-01'), 366, 0) AS r, dp_cdp.make_range(days('2020-01-01'), days('2021-01-01'), 3, 2) AS o) r,
+SELECT x, dp_cdp_internal.bin(x, r) AS bin, dp_cdp_internal.bin(x, o) AS outside
+  FROM (SELECT dp_cdp_internal.make_range(days('2020-01-01'), days('2021-01-01'), 366, 0) AS r, dp_cdp_internal.make_range(days('2020-01-01'), days('2021-01-01'), 3, 2) AS o) r,
 	   unnest('{-infinity,4713-01-01 BC,2019-12-31,2020-01-01,2020-01-02,2020-02-29,2020-12-31,2021-01-01,2021-01-02,5874897-12-31,infinity,NULL}'::date[]) x;
-SELECT x, dp_cdp.bin(x, r) AS bin, dp_cdp.bin(x::timestamptz, r) AS timestamptz, dp_cdp.bin(x, o) AS outside
-  FROM (SELECT dp_cdp.make_range(microseconds('2020-01-01'), microseconds('2020-01-02'), 24, 0) AS r,
-			   dp_cdp.make_range(microseconds('2020-01-01'), microseconds('2020-01-02'), 3, 2) AS o) r,
+SELECT x, dp_cdp_internal.bin(x, r) AS bin, dp_cdp_internal.bin(x::timestamptz, r) AS timestamptz, dp_cdp_internal.bin(x, o) AS outside
+  FROM (SELECT dp_cdp_internal.make_range(microseconds('2020-01-01'), microseconds('2020-01-02'), 24, 0) AS r,
+			   dp_cdp_internal.make_range(microseconds('2020-01-01'), microseconds('2020-01-02'), 3, 2) AS o) r,
 	   (SELECT set_config('timezone', 'UTC', false)) z,
 	   unnest('{-infinity,4713-01-01 BC,2019-12-31 23:59:59.999999,2020-01-01,2020-01-01 00:59:59.999999,2020-01-01 01:00,2020-01-01 23:59:59.999999,
 				2020-01-02,2020-01-02 00:00:00.000001,294276-12-31 23:59:59.999999,infinity,NULL}'::timestamp[]) x;
@@ -114,10 +114,10 @@ CREATE FUNCTION half_even(x numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS
 CREATE TABLE steps AS
 	SELECT DISTINCT t FROM (VALUES (0), (1), (-1), (2048), (4096), (4097), (2896), (11863283), (-11863283), (16777215), (-16777215), (16777216), (-16777216)) v (t)
 	UNION SELECT (hashint4extended(i, 7) % 16777217)::int FROM generate_series(1, 300) i;
-SELECT count(*), count(*) FILTER (WHERE dp_cdp.product(a.t, b.t) <> half_even(a.t::numeric * b.t / 16777216)) AS product,
-	   count(*) FILTER (WHERE dp_cdp.chebyshev(a.t) <> half_even(2 * a.t::numeric * a.t / 16777216) - 16777216) AS chebyshev
+SELECT count(*), count(*) FILTER (WHERE dp_cdp_internal.product(a.t, b.t) <> half_even(a.t::numeric * b.t / 16777216)) AS product,
+	   count(*) FILTER (WHERE dp_cdp_internal.chebyshev(a.t) <> half_even(2 * a.t::numeric * a.t / 16777216) - 16777216) AS chebyshev
   FROM steps a, steps b;
-SELECT t, dp_cdp.chebyshev(t), dp_cdp.product(t, 16777216), dp_cdp.product(t, t) AS square, dp_cdp.product(t, -2147483648) AS least
+SELECT t, dp_cdp_internal.chebyshev(t), dp_cdp_internal.product(t, 16777216), dp_cdp_internal.product(t, t) AS square, dp_cdp_internal.product(t, -2147483648) AS least
   FROM unnest('{0,1,-1,4096,8388608,11863283,16777215,16777216,-16777216,16777217,2147483647,-2147483648,NULL}'::int[]) t;
 
 -- ---------------------------------------------------------------------
@@ -126,7 +126,7 @@ SELECT t, dp_cdp.chebyshev(t), dp_cdp.product(t, 16777216), dp_cdp.product(t, t)
 
 CREATE FUNCTION codes(input text, VARIADIC vals text[]) RETURNS TABLE (input_type text, n bigint, codes bigint, equal bigint, nulls bigint) LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN QUERY EXECUTE format('SELECT %1$L, count(*), count(DISTINCT dp_cdp.code(v)), count(DISTINCT v), count(*) - count(dp_cdp.code(v))
+	RETURN QUERY EXECUTE format('SELECT %1$L, count(*), count(DISTINCT dp_cdp_internal.code(v)), count(DISTINCT v), count(*) - count(dp_cdp_internal.code(v))
 		FROM (SELECT v::%1$s AS v FROM unnest($1) v) s', input) USING vals;
 END $$;
 CREATE TYPE mood AS ENUM ('sad', 'ok');
@@ -149,30 +149,30 @@ SELECT c.* FROM (VALUES ('real'), ('double precision'), ('numeric'), ('percent')
 \if :{?all}
 \set step 1
 \endif
-SELECT count(*) - count(DISTINCT dp_cdp.code(repeat('x', n))) AS same, count(*) - count(DISTINCT dp_cdp.code(left(x, n))) AS same_prefixes
+SELECT count(*) - count(DISTINCT dp_cdp_internal.code(repeat('x', n))) AS same, count(*) - count(DISTINCT dp_cdp_internal.code(left(x, n))) AS same_prefixes
   FROM generate_series(99000, 100000, :step) n, (SELECT repeat('x', 100000) AS x) x;
 -- as many codes as numbers
-SELECT count(DISTINCT dp_cdp.code(i)) AS int, count(DISTINCT dp_cdp.code(i / 7.0)) AS "numeric", count(DISTINCT dp_cdp.code(i::text)) AS text FROM generate_series(1, 100000) i;
+SELECT count(DISTINCT dp_cdp_internal.code(i)) AS int, count(DISTINCT dp_cdp_internal.code(i / 7.0)) AS "numeric", count(DISTINCT dp_cdp_internal.code(i::text)) AS text FROM generate_series(1, 100000) i;
 -- refused before a row is looked at
-SELECT dp_cdp.code('(1,1)'::point);
-SELECT dp_cdp.code('1'::money);
-SELECT dp_cdp.code(B'101');
-SELECT dp_cdp.code('{}'::json);
-SELECT dp_cdp.code(ROW(1, 2));
-SELECT dp_cdp.code('{"(1,1)"}'::point[]);
+SELECT dp_cdp_internal.code('(1,1)'::point);
+SELECT dp_cdp_internal.code('1'::money);
+SELECT dp_cdp_internal.code(B'101');
+SELECT dp_cdp_internal.code('{}'::json);
+SELECT dp_cdp_internal.code(ROW(1, 2));
+SELECT dp_cdp_internal.code('{"(1,1)"}'::point[]);
 
 -- ---------------------------------------------------------------------
 -- Histograms of rows
 -- ---------------------------------------------------------------------
 
-SELECT dp_cdp.vector_counts(dp_cdp.exact_histogram(c, 4)) FROM (VALUES (0), (1), (1), (3), (NULL), (4), (2147483647), (-1), (-2147483648)) v (c);
-SELECT dp_cdp.vector_counts(dp_cdp.exact_histogram(c, 4)) IS NULL AS none FROM (SELECT 1 AS c WHERE false) v;
-SELECT dp_cdp.vector_counts(dp_cdp.exact_histogram(c, 4)) IS NULL AS nulls FROM (VALUES (NULL::int), (NULL)) v (c);
-SELECT dp_cdp.vector_counts(dp_cdp.exact_histogram(c, 4) FILTER (WHERE c > 1)) FROM generate_series(0, 3) c;
-SELECT dp_cdp.exact_histogram(c, 4) FROM generate_series(0, 3) c;
-SELECT dp_cdp.exact_histogram(c, 0) FROM generate_series(0, 3) c;
-SELECT dp_cdp.exact_histogram(c, 1048577) FROM generate_series(0, 3) c;
-SELECT dp_cdp.exact_histogram(c, 4 + c) FROM generate_series(0, 3) c;
+SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.exact_histogram(c, 4)) FROM (VALUES (0), (1), (1), (3), (NULL), (4), (2147483647), (-1), (-2147483648)) v (c);
+SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.exact_histogram(c, 4)) IS NULL AS none FROM (SELECT 1 AS c WHERE false) v;
+SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.exact_histogram(c, 4)) IS NULL AS nulls FROM (VALUES (NULL::int), (NULL)) v (c);
+SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.exact_histogram(c, 4) FILTER (WHERE c > 1)) FROM generate_series(0, 3) c;
+SELECT dp_cdp_internal.exact_histogram(c, 4) FROM generate_series(0, 3) c;
+SELECT dp_cdp_internal.exact_histogram(c, 0) FROM generate_series(0, 3) c;
+SELECT dp_cdp_internal.exact_histogram(c, 1048577) FROM generate_series(0, 3) c;
+SELECT dp_cdp_internal.exact_histogram(c, 4 + c) FROM generate_series(0, 3) c;
 
 -- ---------------------------------------------------------------------
 -- What a unit contributes
@@ -191,16 +191,16 @@ INSERT INTO visits
 ANALYZE visits;
 
 -- m rows of k groups: 0 rows, 1 scaled, 2 codes, 3 distinct, 4 count, 5 all rows, 6 their scaled
-CREATE FUNCTION spec(k int, m int, seed bigint DEFAULT 42) RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
-	SELECT dp_cdp.make_bound_spec(1, k, ARRAY[seed, 4711], '{rows,scaled,codes,distinct,count,rows,scaled}',
+CREATE FUNCTION spec(k int, m int, seed bigint DEFAULT 42) RETURNS dp_cdp_internal.bound_spec LANGUAGE sql AS $$
+	SELECT dp_cdp_internal.make_bound_spec(1, k, ARRAY[seed, 4711], '{rows,scaled,codes,distinct,count,rows,scaled}',
 		ARRAY[c, s, c, c, c, c, s], '{0,0,0,0,0,0,5}')
-	  FROM (SELECT dp_cdp.make_grid(0, m, 'int') AS c, dp_cdp.make_scaled_grid(m) AS s) g $$;
-CREATE FUNCTION entries(q text, s dp_cdp.bound_spec)
+	  FROM (SELECT dp_cdp_internal.make_grid(0, m, 'int') AS c, dp_cdp_internal.make_scaled_grid(m) AS s) g $$;
+CREATE FUNCTION entries(q text, s dp_cdp_internal.bound_spec)
 	RETURNS TABLE (unit int, k text, n bigint, t bigint, codes bigint[], distincts bigint[], n_ok bigint, all_rows bigint, all_t bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE format(
 		'SELECT unit, k0, v0, v1, v2::bigint[], (SELECT array_agg(x ORDER BY x) FROM unnest(v3) x), v4, v5, v6
-		   FROM (SELECT unit, %s FROM (%s) v GROUP BY unit) s', columns('dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}'), q) USING s;
+		   FROM (SELECT unit, %s FROM (%s) v GROUP BY unit) s', columns('dp_cdp_internal.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}'), q) USING s;
 END $$;
 
 -- everything, by the means of SQL
@@ -262,7 +262,7 @@ SELECT count(*) AS units, bool_and(same_multiset(codes, c) AND distincts = v) AS
 		  FROM generate_series(1, 200) unit, generate_series(1, 100) i GROUP BY unit) s USING (unit);
 
 -- any order of rows, with partitions and with workers: the same
-CREATE FUNCTION digest(q text, s dp_cdp.bound_spec) RETURNS text LANGUAGE sql AS $$
+CREATE FUNCTION digest(q text, s dp_cdp_internal.bound_spec) RETURNS text LANGUAGE sql AS $$
 	SELECT md5(string_agg(e::text, ',' ORDER BY unit, k)) FROM entries(q, s) e $$;
 CREATE TABLE digests AS
 	SELECT k, m, digest('SELECT * FROM visits', spec(k, m)) AS digest FROM (VALUES (1, 1), (3, 2), (3, 5), (100, 5), (100, 256)) v (k, m);
@@ -279,16 +279,16 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-SELECT columns('dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
-PREPARE digest_units(dp_cdp.bound_spec) AS
+SELECT columns('dp_cdp_internal.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
+PREPARE digest_units(dp_cdp_internal.bound_spec) AS
 	SELECT md5(string_agg(ROW(unit, k0, v0, v1, v2::bigint[], (SELECT array_agg(x ORDER BY x) FROM unnest(v3) x), v4, v5, v6)::text, ',' ORDER BY unit, k0)) AS digest
 	  FROM (SELECT unit, :columns FROM visits GROUP BY unit) s;
 SET dp_cdp.bounding_node = off;
 SET enable_partitionwise_aggregate = on;
 SELECT plan_of('EXECUTE digest_units(spec(3, 2))');
 CREATE TABLE split_digests (k int, m int, digest text);
-SELECT columns('dp_cdp.bound_unit($3, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$3', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
-PREPARE add_split(int, int, dp_cdp.bound_spec) AS
+SELECT columns('dp_cdp_internal.bound_unit($3, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$3', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
+PREPARE add_split(int, int, dp_cdp_internal.bound_spec) AS
 	INSERT INTO split_digests SELECT $1, $2, md5(string_agg(ROW(unit, k0, v0, v1, v2::bigint[], (SELECT array_agg(x ORDER BY x) FROM unnest(v3) x), v4, v5, v6)::text, ',' ORDER BY unit, k0))
 	  FROM (SELECT unit, :columns FROM visits GROUP BY unit) s;
 EXECUTE add_split(1, 1, spec(1, 1));
@@ -312,11 +312,11 @@ SELECT count(*) AS same FROM worker_digest JOIN digests USING (digest);
 -- ---------------------------------------------------------------------
 
 -- vectors and counts of all groups, and what SQL makes of the same entries
-SELECT columns('dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
-PREPARE totals(dp_cdp.bound_spec) AS
-	SELECT k0 AS k, dp_cdp.vector_counts(dp_cdp.codes_histogram(v2, 8)) AS bins, dp_cdp.codes_distinct(v3) AS n
+SELECT columns('dp_cdp_internal.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
+PREPARE totals(dp_cdp_internal.bound_spec) AS
+	SELECT k0 AS k, dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(v2, 8)) AS bins, dp_cdp_internal.codes_distinct(v3) AS n
 	  FROM (SELECT :columns FROM visits GROUP BY unit) s GROUP BY 1;
-CREATE FUNCTION expected(s dp_cdp.bound_spec) RETURNS TABLE (k text, bins bigint[], n bigint) LANGUAGE sql AS $$
+CREATE FUNCTION expected(s dp_cdp_internal.bound_spec) RETURNS TABLE (k text, bins bigint[], n bigint) LANGUAGE sql AS $$
 	SELECT k, ARRAY(SELECT count(*) FILTER (WHERE least(c, 7) = b) FROM generate_series(0, 7) b, unnest(all_codes) c GROUP BY b ORDER BY b),
 		   (SELECT count(DISTINCT x) FROM unnest(all_values) x)
 	  FROM (SELECT k, string_to_array(string_agg(nullif(array_to_string(codes, ','), ''), ','), ',')::bigint[] AS all_codes,
@@ -336,12 +336,12 @@ SELECT (SELECT count(*) FROM totals_serial) AS groups, (SELECT count(*) FROM tot
 		  ON v.k IS NOT DISTINCT FROM a.k AND v.n = a.n AND v.codes = (SELECT sum(b) FROM unnest(a.bins) b)) AS complete;
 
 -- nothing to count
-SELECT columns('dp_cdp.bound_unit($1, unit, NULL::int, NULL::bigint)', '$1', '{}', '{codes,distinct}') AS columns \gset
-PREPARE nothing(dp_cdp.bound_spec, int) AS
-	SELECT dp_cdp.vector_counts(dp_cdp.codes_histogram(v0, 3)) AS bins, dp_cdp.codes_distinct(v1) AS n
+SELECT columns('dp_cdp_internal.bound_unit($1, unit, NULL::int, NULL::bigint)', '$1', '{}', '{codes,distinct}') AS columns \gset
+PREPARE nothing(dp_cdp_internal.bound_spec, int) AS
+	SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(v0, 3)) AS bins, dp_cdp_internal.codes_distinct(v1) AS n
 	  FROM (SELECT :columns FROM visits WHERE unit < $2 GROUP BY unit) s;
-EXECUTE nothing(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct}', ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(0, 2, 'int')]), 10);
-EXECUTE nothing(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct}', ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(0, 2, 'int')]), 0);
+EXECUTE nothing(dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{codes,distinct}', ARRAY[dp_cdp_internal.make_grid(0, 2, 'int'), dp_cdp_internal.make_grid(0, 2, 'int')]), 10);
+EXECUTE nothing(dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{codes,distinct}', ARRAY[dp_cdp_internal.make_grid(0, 2, 'int'), dp_cdp_internal.make_grid(0, 2, 'int')]), 0);
 
 -- Sets that do not fit into work_mem are sorted instead: the same count by every
 -- plan, in every order of rows, of groups that are all large, all small, or some.
@@ -356,14 +356,14 @@ BEGIN
 		PERFORM set_config(settings[2 * i - 1], settings[2 * i], true);
 	END LOOP;
 	EXECUTE 'WITH found AS MATERIALIZED (
-		SELECT k0 AS k, dp_cdp.codes_distinct(v0) AS n
-		  FROM (SELECT ' || columns('dp_cdp.bound_unit($1, unit, k, value)', '$1', '{text}', '{distinct}') || ' FROM ' || source || ' GROUP BY unit) s GROUP BY 1
+		SELECT k0 AS k, dp_cdp_internal.codes_distinct(v0) AS n
+		  FROM (SELECT ' || columns('dp_cdp_internal.bound_unit($1, unit, k, value)', '$1', '{text}', '{distinct}') || ' FROM ' || source || ' GROUP BY unit) s GROUP BY 1
 		UNION ALL
-		SELECT NULL, dp_cdp.codes_distinct(v0)
-		  FROM (SELECT dp_cdp.bound_distinct_codes(0, dp_cdp.bound_unit($2, unit, value), $2) AS v0 FROM ' || source || ' GROUP BY unit) s)
+		SELECT NULL, dp_cdp_internal.codes_distinct(v0)
+		  FROM (SELECT dp_cdp_internal.bound_distinct_codes(0, dp_cdp_internal.bound_unit($2, unit, value), $2) AS v0 FROM ' || source || ' GROUP BY unit) s)
 		SELECT count(*) FROM ((TABLE found EXCEPT TABLE many_truth) UNION ALL (TABLE many_truth EXCEPT TABLE found)) w'
-		INTO result USING dp_cdp.make_bound_spec(1, 5, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]),
-			dp_cdp.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]);
+		INTO result USING dp_cdp_internal.make_bound_spec(1, 5, '{5,6}', '{distinct}', ARRAY[dp_cdp_internal.make_grid(0, 256, 'int')]),
+			dp_cdp_internal.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp_internal.make_grid(0, 256, 'int')]);
 	RETURN result;
 END $$;
 SELECT many_wrong('many', 'work_mem', '64MB', 'hash_mem_multiplier', '1') AS memory,
@@ -372,9 +372,9 @@ SELECT many_wrong('many', 'work_mem', '64MB', 'hash_mem_multiplier', '1') AS mem
 	   many_wrong('(SELECT * FROM many ORDER BY value, unit OFFSET 0) m', 'work_mem', '64kB', 'enable_hashagg', 'on') AS by_value,
 	   many_wrong('(SELECT * FROM many ORDER BY md5(value::text), unit DESC OFFSET 0) m', 'work_mem', '64kB') AS any_order;
 -- for each group by itself, rewound
-SELECT (SELECT dp_cdp.codes_distinct(v0)
-		  FROM (SELECT dp_cdp.bound_distinct_codes(0, dp_cdp.bound_unit(s, unit, value + j), s) AS v0 FROM many WHERE unit % 2 < j GROUP BY unit) b) = n AS same
-  FROM (SELECT j, dp_cdp.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]) AS s,
+SELECT (SELECT dp_cdp_internal.codes_distinct(v0)
+		  FROM (SELECT dp_cdp_internal.bound_distinct_codes(0, dp_cdp_internal.bound_unit(s, unit, value + j), s) AS v0 FROM many WHERE unit % 2 < j GROUP BY unit) b) = n AS same
+  FROM (SELECT j, dp_cdp_internal.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp_internal.make_grid(0, 256, 'int')]) AS s,
 			   (SELECT count(DISTINCT value) FROM many WHERE unit % 2 < j) AS n
 		  FROM generate_series(1, 2) j) t;
 RESET work_mem;
@@ -409,12 +409,12 @@ SELECT k AS groups, m, n.* FROM (VALUES (1, 1), (2, 3), (100, 2), (3, 256)) v (k
 CREATE TABLE many AS SELECT i % 5000 AS unit, hashint4(i) & 1023 AS code, hashint4extended(i % 80000, 1) AS value FROM generate_series(1, 200000) i;
 INSERT INTO many VALUES (1, 5, 0), (2, 5, 0), (-1, NULL, 1);
 ANALYZE many;
-SELECT columns('dp_cdp.bound_unit($1, unit, code, value)', '$1', '{}', '{codes,distinct}') AS columns \gset
-PREPARE many(dp_cdp.bound_spec) AS
-	SELECT dp_cdp.vector_counts(dp_cdp.codes_histogram(v0, 1024)) AS bins, dp_cdp.codes_distinct(v1) AS n
+SELECT columns('dp_cdp_internal.bound_unit($1, unit, code, value)', '$1', '{}', '{codes,distinct}') AS columns \gset
+PREPARE many(dp_cdp_internal.bound_spec) AS
+	SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(v0, 1024)) AS bins, dp_cdp_internal.codes_distinct(v1) AS n
 	  FROM (SELECT :columns FROM many GROUP BY unit) s;
-CREATE FUNCTION many_spec(m int) RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
-	SELECT dp_cdp.make_bound_spec(0, 1, '{3,4}', '{codes,distinct}', ARRAY[g, g]) FROM (SELECT dp_cdp.make_grid(0, m, 'int') AS g) g $$;
+CREATE FUNCTION many_spec(m int) RETURNS dp_cdp_internal.bound_spec LANGUAGE sql AS $$
+	SELECT dp_cdp_internal.make_bound_spec(0, 1, '{3,4}', '{codes,distinct}', ARRAY[g, g]) FROM (SELECT dp_cdp_internal.make_grid(0, m, 'int') AS g) g $$;
 SELECT plan_of('EXECUTE many(many_spec(256))');
 CREATE TABLE many_serial AS EXECUTE many(many_spec(256));
 SET max_parallel_workers_per_gather = 2;
@@ -426,7 +426,7 @@ RESET dp_cdp.bounding_node;
 SELECT count(*) AS same FROM many_serial s JOIN many_workers w ON s = w;
 SELECT n = (SELECT count(DISTINCT value) FROM many) AS n,
 	   bins = ARRAY(SELECT count(code) FROM generate_series(0, 1023) b LEFT JOIN many ON code = b GROUP BY b ORDER BY b) AS bins,
-	   bins = (SELECT dp_cdp.vector_counts(dp_cdp.exact_histogram(code, 1024)) FROM many) AS by_rows
+	   bins = (SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.exact_histogram(code, 1024)) FROM many) AS by_rows
   FROM many_serial;
 
 -- ---------------------------------------------------------------------
@@ -436,8 +436,8 @@ SELECT n = (SELECT count(DISTINCT value) FROM many) AS n,
 -- a unit with these rows of t, of which at most m count: count and total
 CREATE FUNCTION scaled(m bigint, VARIADIC t int[]) RETURNS TABLE (rows bigint, total bigint) LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN QUERY EXECUTE 'SELECT ' || columns('dp_cdp.bound_unit($1, t IS NOT NULL, t)', '$1', '{}', '{rows,scaled}') || ' FROM unnest($2) t'
-		USING dp_cdp.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[dp_cdp.make_grid(0, m, 'bigint'), dp_cdp.make_scaled_grid(m)], '{0,0}'), t;
+	RETURN QUERY EXECUTE 'SELECT ' || columns('dp_cdp_internal.bound_unit($1, t IS NOT NULL, t)', '$1', '{}', '{rows,scaled}') || ' FROM unnest($2) t'
+		USING dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[dp_cdp_internal.make_grid(0, m, 'bigint'), dp_cdp_internal.make_scaled_grid(m)], '{0,0}'), t;
 END $$;
 SELECT v.m, left(v.t::text, 40) AS t, s.* FROM (VALUES
 	(1::bigint, '{5}'::int[]), (1, '{5,6}'), (1, '{-5,-6}'), (2, '{1,1,1}'), (2, '{-1,-1,-1}'), (2, '{1,1,-1}'), (3, '{1,1,-1}'), (3, '{7,NULL}'), (3, '{NULL,NULL}'),
@@ -446,11 +446,11 @@ SELECT v.m, left(v.t::text, 40) AS t, s.* FROM (VALUES
 	-- never more than m, should an argument be no centered value
 	(2, '{2147483647,2147483647,2147483647}'), (2, '{-2147483648}'), (5, '{-2147483648,2147483647}')) v (m, t), LATERAL scaled(m, VARIADIC t) s;
 -- a total of rows that are not counted; a grid that is narrower than m rows
-PREPARE uncounted(dp_cdp.bound_spec, boolean) AS
-	SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit($1, $2, t), $1) AS rows, dp_cdp.bound_value(1, dp_cdp.bound_unit($1, $2, t), $1) AS total
+PREPARE uncounted(dp_cdp_internal.bound_spec, boolean) AS
+	SELECT dp_cdp_internal.bound_value(0, dp_cdp_internal.bound_unit($1, $2, t), $1) AS rows, dp_cdp_internal.bound_value(1, dp_cdp_internal.bound_unit($1, $2, t), $1) AS total
 	  FROM generate_series(5, 7) t;
-CREATE FUNCTION narrow(m int, most int) RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
-	SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[dp_cdp.make_grid(0, m, 'int'), dp_cdp.make_grid(-most, most, 'int')], '{0,0}') $$;
+CREATE FUNCTION narrow(m int, most int) RETURNS dp_cdp_internal.bound_spec LANGUAGE sql AS $$
+	SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[dp_cdp_internal.make_grid(0, m, 'int'), dp_cdp_internal.make_grid(-most, most, 'int')], '{0,0}') $$;
 EXECUTE uncounted(narrow(3, 100), false);
 EXECUTE uncounted(narrow(3, 100), true);
 EXECUTE uncounted(narrow(2, 100), true);
@@ -460,35 +460,35 @@ EXECUTE uncounted(narrow(2, 10), true);
 -- Out of reach
 -- ---------------------------------------------------------------------
 
-CREATE FUNCTION one_grid(m int DEFAULT 1) RETURNS dp_cdp.grid LANGUAGE sql AS $$ SELECT dp_cdp.make_grid(0, m, 'int') $$;
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{scaled}', ARRAY[one_grid()], '{0}');
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{count,scaled}', ARRAY[one_grid(), one_grid()], '{0,0}');
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[one_grid(), one_grid()], '{0,2}');
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[one_grid(), one_grid()], '{0}');
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[one_grid(), dp_cdp.make_grid(0, 1, 'float8')], '{0,0}');
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(257)]);
-SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{bins}', ARRAY[one_grid()]);
-PREPARE wrong(dp_cdp.bound_spec, dp_cdp.bound_spec) AS
-	SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit($1, 1, true), $2);
-CREATE FUNCTION two(first text, first_grid dp_cdp.grid, second text, second_grid dp_cdp.grid, rows text DEFAULT '{1,1}') RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
-	SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', ARRAY[first, second], ARRAY[first_grid, second_grid], rows::int[]) $$;
+CREATE FUNCTION one_grid(m int DEFAULT 1) RETURNS dp_cdp_internal.grid LANGUAGE sql AS $$ SELECT dp_cdp_internal.make_grid(0, m, 'int') $$;
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{scaled}', ARRAY[one_grid()], '{0}');
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{count,scaled}', ARRAY[one_grid(), one_grid()], '{0,0}');
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[one_grid(), one_grid()], '{0,2}');
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[one_grid(), one_grid()], '{0}');
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[one_grid(), dp_cdp_internal.make_grid(0, 1, 'float8')], '{0,0}');
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(257)]);
+SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{bins}', ARRAY[one_grid()]);
+PREPARE wrong(dp_cdp_internal.bound_spec, dp_cdp_internal.bound_spec) AS
+	SELECT dp_cdp_internal.bound_value(0, dp_cdp_internal.bound_unit($1, 1, true), $2);
+CREATE FUNCTION two(first text, first_grid dp_cdp_internal.grid, second text, second_grid dp_cdp_internal.grid, rows text DEFAULT '{1,1}') RETURNS dp_cdp_internal.bound_spec LANGUAGE sql AS $$
+	SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', ARRAY[first, second], ARRAY[first_grid, second_grid], rows::int[]) $$;
 EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), two('sum', one_grid(5), 'count', one_grid(5)));
 EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), two('codes', one_grid(5), 'count', one_grid(5)));
 EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), two('distinct', one_grid(5), 'count', one_grid(5)));
 EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), two('count', one_grid(5), 'count', one_grid(5)));
-EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[one_grid(5)]));
-EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), dp_cdp.make_bound_spec(1, 1, '{1,2}', '{sum,count}', ARRAY[one_grid(5), one_grid(5)]));
+EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[one_grid(5)]));
+EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), dp_cdp_internal.make_bound_spec(1, 1, '{1,2}', '{sum,count}', ARRAY[one_grid(5), one_grid(5)]));
 EXECUTE wrong(two('codes', one_grid(5), 'count', one_grid(5)), two('sum', one_grid(5), 'count', one_grid(5)));
 EXECUTE wrong(two('codes', one_grid(5), 'count', one_grid(5)), two('codes', one_grid(5), 'count', one_grid(5)));
 EXECUTE wrong(two('distinct', one_grid(5), 'count', one_grid(5)), two('distinct', one_grid(5), 'count', one_grid(5)));
 -- codes are no value, values are no codes, a set is no multiset
 CREATE TABLE one AS SELECT 1 AS unit, 1 AS code, 1::bigint AS value;
-PREPARE misread(dp_cdp.bound_spec, int, int, int) AS
-	SELECT dp_cdp.steps_sum(v), dp_cdp.codes_histogram(c, 5), dp_cdp.codes_distinct(d)
-	  FROM (SELECT dp_cdp.bound_value($2, b, $1) AS v, dp_cdp.bound_codes($3, b, $1) AS c, dp_cdp.bound_distinct_codes($4, b, $1) AS d
-			  FROM (SELECT dp_cdp.bound_unit($1, unit, code, value, true) AS b FROM one GROUP BY unit) s) s;
-CREATE FUNCTION three() RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
-	SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct,count}', ARRAY[one_grid(5), one_grid(5), one_grid(5)]) $$;
+PREPARE misread(dp_cdp_internal.bound_spec, int, int, int) AS
+	SELECT dp_cdp_internal.steps_sum(v), dp_cdp_internal.codes_histogram(c, 5), dp_cdp_internal.codes_distinct(d)
+	  FROM (SELECT dp_cdp_internal.bound_value($2, b, $1) AS v, dp_cdp_internal.bound_codes($3, b, $1) AS c, dp_cdp_internal.bound_distinct_codes($4, b, $1) AS d
+			  FROM (SELECT dp_cdp_internal.bound_unit($1, unit, code, value, true) AS b FROM one GROUP BY unit) s) s;
+CREATE FUNCTION three() RETURNS dp_cdp_internal.bound_spec LANGUAGE sql AS $$
+	SELECT dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{codes,distinct,count}', ARRAY[one_grid(5), one_grid(5), one_grid(5)]) $$;
 EXECUTE misread(three(), 2, 0, 1);
 EXECUTE misread(three(), 0, 0, 1);
 EXECUTE misread(three(), 1, 0, 1);
@@ -498,29 +498,29 @@ EXECUTE misread(three(), 2, -1, 1);
 EXECUTE misread(three(), 2, 0, 0);
 EXECUTE misread(three(), 2, 0, 3);
 -- only aggregates may change a state
-SELECT dp_cdp.exact_histogram_add(NULL, 1, 5);
-SELECT dp_cdp.codes_histogram_add(NULL, '{1}', 5);
-SELECT dp_cdp.codes_distinct_add(NULL, '{1}');
+SELECT dp_cdp_internal.exact_histogram_add(NULL, 1, 5);
+SELECT dp_cdp_internal.codes_histogram_add(NULL, '{1}', 5);
+SELECT dp_cdp_internal.codes_distinct_add(NULL, '{1}');
 -- arrays by hand: of any dimensions and bounds, stored or not, NULL as a whole; NULL in them is refused
-SELECT dp_cdp.vector_counts(dp_cdp.codes_histogram(c, 3)) FROM (VALUES ('{0,1,1}'::int[]), ('{}'), (NULL), ('[5:6]={7,-7}'), ('{{0},{2}}')) v (c);
-SELECT dp_cdp.codes_distinct(c) FROM (VALUES ('{0,1,1}'::bigint[]), ('{}'), (NULL), ('[5:6]={7,-7}'), ('{{0},{2}}')) v (c);
+SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(c, 3)) FROM (VALUES ('{0,1,1}'::int[]), ('{}'), (NULL), ('[5:6]={7,-7}'), ('{{0},{2}}')) v (c);
+SELECT dp_cdp_internal.codes_distinct(c) FROM (VALUES ('{0,1,1}'::bigint[]), ('{}'), (NULL), ('[5:6]={7,-7}'), ('{{0},{2}}')) v (c);
 CREATE TABLE stored AS SELECT array_agg(i) AS c, array_agg(i::bigint) AS d FROM generate_series(0, 9999) i UNION ALL SELECT '{3}', '{10000}';
-SELECT dp_cdp.vector_counts(dp_cdp.codes_histogram(c, 5)), dp_cdp.codes_distinct(d) FROM stored;
-SELECT dp_cdp.codes_histogram('{0,NULL}'::int[], 3);
-SELECT dp_cdp.codes_distinct('{0,NULL}'::bigint[]);
-SELECT dp_cdp.codes_histogram('{0}'::int[], 0);
+SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(c, 5)), dp_cdp_internal.codes_distinct(d) FROM stored;
+SELECT dp_cdp_internal.codes_histogram('{0,NULL}'::int[], 3);
+SELECT dp_cdp_internal.codes_distinct('{0,NULL}'::bigint[]);
+SELECT dp_cdp_internal.codes_histogram('{0}'::int[], 0);
 
 CREATE ROLE regress_dp_nobody;
 SET ROLE regress_dp_nobody;
-SELECT '(0,1)'::dp_cdp.range;
-SELECT '{1,2}'::dp_cdp.exact_vector;
-SELECT '\x00'::dp_cdp.exact_distinct;
-SELECT dp_cdp.make_range(0, 1, 10, 0);
-SELECT dp_cdp.centered(1, NULL), dp_cdp.bin(1, NULL), dp_cdp.code(NULL::int);
-SELECT dp_cdp.vector_counts(dp_cdp.exact_histogram(1, 2));
-SELECT dp_cdp.exact_histogram(1, 2);
-SELECT dp_cdp.exact_vector_combine(NULL, NULL);
-CREATE TEMP TABLE t AS SELECT dp_cdp.exact_histogram(1, 2) AS v;
+SELECT '(0,1)'::dp_cdp_internal.range;
+SELECT '{1,2}'::dp_cdp_internal.exact_vector;
+SELECT '\x00'::dp_cdp_internal.exact_distinct;
+SELECT dp_cdp_internal.make_range(0, 1, 10, 0);
+SELECT dp_cdp_internal.centered(1, NULL), dp_cdp_internal.bin(1, NULL), dp_cdp_internal.code(NULL::int);
+SELECT dp_cdp_internal.vector_counts(dp_cdp_internal.exact_histogram(1, 2));
+SELECT dp_cdp_internal.exact_histogram(1, 2);
+SELECT dp_cdp_internal.exact_vector_combine(NULL, NULL);
+CREATE TEMP TABLE t AS SELECT dp_cdp_internal.exact_histogram(1, 2) AS v;
 RESET ROLE;
 DROP ROLE regress_dp_nobody;
 

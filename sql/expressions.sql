@@ -149,7 +149,7 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 	'j ->> ''a'' = ''b''', 'j = ''{}''', 'a[1] = 1', 'i = ANY (a)', 'a = ''{1}''', 'z = ''x''', 'rg @> i', 'nc < np', 'nc || np = ''a''', 'nc IN (np)', 'greatest(nc, np) = ''a''',
 	'edge IS NOT NULL', 'edge.* = edge.*', 'ctid IS NOT NULL', 'tableoid = 1', 'xmin IS NOT NULL', '(i, s) < (1, 2)', 'ROW(i, s) IS NOT NULL', 'ROW(i) IS DISTINCT FROM ROW(s)',
 	'i IN (SELECT 1)', 'EXISTS (SELECT 1)', 'i > (SELECT 1)', 'i = ANY (ARRAY(SELECT 1))', 'i = ANY (ARRAY[s])', 'generate_series(1, i) > 0', 'unnest(a) > 0', 'dp_count(*) > 3', 'count(*) > 3', 't = current_user', 't = current_setting(''a.b'')',
-	'has_table_privilege(t, ''SELECT'')', 'pg_column_size(t) > 3', 'hashtext(t) > 0', 'dp_cdp.try_add(i, 1) > 0'
+	'has_table_privilege(t, ''SELECT'')', 'pg_column_size(t) > 3', 'hashtext(t) > 0', 'dp_cdp_internal.try_add(i, 1) > 0'
 ]) AS e;
 SELECT condition(repeat('NOT ', 600) || 'ok'), condition('i = 1' || repeat(' OR i = 1', 300));
 SELECT condition('i IN (' || string_agg(g::text, ',') || ')') FROM generate_series(1, 600) g;

@@ -214,23 +214,23 @@ SELECT function, total, s.* FROM listed JOIN pg_proc p ON p.oid = function, pg_t
 RESET TimeZone;
 
 -- the first and the last day of time are values, and none of the days beyond
-SELECT n, dp_cdp.try_add(timestamp '294276-12-01 12:00', n * interval '1 day') AS days, dp_cdp.try_add(n * interval '1 month', timestamp '294274-06-30') AS months,
-		dp_cdp.try_add(timestamptz '294276-12-01 12:00+00', n * interval '24 hours') AS hours, dp_cdp.try_add(date '294276-12-01', n * interval '1 day') AS date
+SELECT n, dp_cdp_internal.try_add(timestamp '294276-12-01 12:00', n * interval '1 day') AS days, dp_cdp_internal.try_add(n * interval '1 month', timestamp '294274-06-30') AS months,
+		dp_cdp_internal.try_add(timestamptz '294276-12-01 12:00+00', n * interval '24 hours') AS hours, dp_cdp_internal.try_add(date '294276-12-01', n * interval '1 day') AS date
 	FROM unnest('{29,30,31}'::int[]) n;
-SELECT n, dp_cdp.try_subtract(timestamp '4713-01-01 BC', n * interval '1 day') AS days, dp_cdp.try_subtract(timestamp '4711-06-24 BC', n * interval '1 month') AS months,
-		dp_cdp.try_subtract(timestamptz '4713-01-01 00:00+00 BC', n * interval '1 day') AS zoned
+SELECT n, dp_cdp_internal.try_subtract(timestamp '4713-01-01 BC', n * interval '1 day') AS days, dp_cdp_internal.try_subtract(timestamp '4711-06-24 BC', n * interval '1 month') AS months,
+		dp_cdp_internal.try_subtract(timestamptz '4713-01-01 00:00+00 BC', n * interval '1 day') AS zoned
 	FROM unnest('{30,31,38,39}'::int[]) n;
-SELECT dp_cdp.try_add(timestamp '294276-12-31', interval '-9223372036854775808 microseconds') AS least, dp_cdp.try_date_bin('365000 days', timestamp '294276-12-31', '2000-01-01') AS bin,
-		dp_cdp.try_date_bin('7 days', timestamp '4714-11-25 BC', '2000-01-01') AS no_bin, dp_cdp.try_timestamp(timestamp '294276-12-31 23:59:59.999999', 0) AS rounded;
-SELECT y, m, d, dp_cdp.try_make_date(y, m, d)
+SELECT dp_cdp_internal.try_add(timestamp '294276-12-31', interval '-9223372036854775808 microseconds') AS least, dp_cdp_internal.try_date_bin('365000 days', timestamp '294276-12-31', '2000-01-01') AS bin,
+		dp_cdp_internal.try_date_bin('7 days', timestamp '4714-11-25 BC', '2000-01-01') AS no_bin, dp_cdp_internal.try_timestamp(timestamp '294276-12-31 23:59:59.999999', 0) AS rounded;
+SELECT y, m, d, dp_cdp_internal.try_make_date(y, m, d)
 	FROM (VALUES (-4714, 11, 23), (-4714, 11, 24), (-4714, 12, 32), (0, 1, 1), (5874897, 12, 31), (5874898, 1, 1), (-2147483648, 1, 1)) v (y, m, d);
 -- where local time is on the other side of an end
 SET TimeZone = 'America/New_York';
-SELECT dp_cdp.try_timestamp(t) AS cast, dp_cdp.try_date(t) AS date, dp_cdp.try_to_char(t, 'Day') AS day, dp_cdp.try_extract('hour', t) AS hour, dp_cdp.try_add(t, interval '1 day') = t + interval '1 day' AS same
+SELECT dp_cdp_internal.try_timestamp(t) AS cast, dp_cdp_internal.try_date(t) AS date, dp_cdp_internal.try_to_char(t, 'Day') AS day, dp_cdp_internal.try_extract('hour', t) AS hour, dp_cdp_internal.try_add(t, interval '1 day') = t + interval '1 day' AS same
 	FROM (SELECT timestamptz '4714-11-24 00:00+00 BC' AS t) q;
 SET TimeZone = 'Asia/Kolkata';
-SELECT dp_cdp.try_timestamp(t) AS cast, dp_cdp.try_date(t) AS date, dp_cdp.try_to_char(t, 'YYYY') AS year, dp_cdp.try_extract('hour', t) AS hour, dp_cdp.try_subtract(t, interval '1 day') = t - interval '1 day' AS same,
-		dp_cdp.try_timestamptz(timestamp '4714-11-24 BC') AS no_timestamptz
+SELECT dp_cdp_internal.try_timestamp(t) AS cast, dp_cdp_internal.try_date(t) AS date, dp_cdp_internal.try_to_char(t, 'YYYY') AS year, dp_cdp_internal.try_extract('hour', t) AS hour, dp_cdp_internal.try_subtract(t, interval '1 day') = t - interval '1 day' AS same,
+		dp_cdp_internal.try_timestamptz(timestamp '4714-11-24 BC') AS no_timestamptz
 	FROM (SELECT timestamptz '294276-12-31 23:59:59+00' AS t) q;
 RESET TimeZone;
 
@@ -241,7 +241,7 @@ SELECT function, total, p.provolatile, t.provolatile
 	WHERE p.provolatile <> t.provolatile AND function <> 'date_trunc(text, timestamptz, text)'::regprocedure OR p.prorettype <> t.prorettype
 		OR NOT t.proisstrict OR NOT p.proisstrict OR t.proparallel <> 's' OR p.proparallel <> 's';
 SELECT count(*) AS not_executable FROM pg_proc
-	WHERE pronamespace = 'dp_cdp'::regnamespace AND (proname LIKE 'try%' OR proname = 'canonical')
+	WHERE pronamespace = 'dp_cdp_internal'::regnamespace AND (proname LIKE 'try%' OR proname = 'canonical')
 		AND NOT has_function_privilege('pg_monitor', oid, 'EXECUTE');
 
 -- How long strings may be: what a function makes of longer ones is NULL, it
@@ -282,42 +282,42 @@ CREATE TEMP TABLE widened AS
 SELECT * FROM widened WHERE longest > 524288 OR offence IS NOT NULL;
 SELECT count(*) > :least AS calls, count(*) FILTER (WHERE longest > 500000) > 10 AS long FROM widened;
 -- at the limit itself
-SELECT octet_length(dp_cdp.try_concat(repeat('a', 524287), 'b')) AS concat, dp_cdp.try_concat(repeat('a', 524288), 'b') AS longer,
-	dp_cdp.try_length(repeat('a', 16777216)) AS length, dp_cdp.try_length(repeat('a', 16777217)) AS longer,
-	dp_cdp.try_strpos(repeat('a', 1000000) || 'b', 'ab') AS strpos, dp_cdp.try_strpos(repeat('a', 16000000), repeat('a', 100)) AS more_work,
-	dp_cdp.try_left(repeat('a', 1000000), 5) AS left, dp_cdp.try_left(repeat('a', 1000000), -999995) AS from_the_end,
-	dp_cdp.try_substring(repeat('a', 1000000), 3, 4) AS substring, dp_cdp.try_substring(repeat('a', 1000000), 999999, 1) AS far,
-	dp_cdp.try_starts_with(repeat('a', 1000000), 'aa') AS starts_with, dp_cdp.try_starts_with(repeat('a', 1000000), 'b') AS not,
-	dp_cdp.try_varchar(repeat('a', 1000000), 9, true) AS varchar, dp_cdp.try_bpchar(repeat('a', 1000000)::bpchar, 9, true) AS bpchar,
-	dp_cdp.canonical(repeat('a', 524289)::bpchar) AS canonical;
-SELECT octet_length(dp_cdp.try_json_text(jsonb_build_object('a', repeat('x', 524288)), 'a')) AS text,
-	dp_cdp.try_json_text(jsonb_build_array(repeat('x', 524289)), 0) AS longer,
-	octet_length(dp_cdp.try_json(jsonb_build_object('a', repeat('x', 1000000)), 'a')::text) AS json,
-	dp_cdp.try_json(jsonb_build_object('a', repeat('x', 16777216)), 'a') AS longer;
+SELECT octet_length(dp_cdp_internal.try_concat(repeat('a', 524287), 'b')) AS concat, dp_cdp_internal.try_concat(repeat('a', 524288), 'b') AS longer,
+	dp_cdp_internal.try_length(repeat('a', 16777216)) AS length, dp_cdp_internal.try_length(repeat('a', 16777217)) AS longer,
+	dp_cdp_internal.try_strpos(repeat('a', 1000000) || 'b', 'ab') AS strpos, dp_cdp_internal.try_strpos(repeat('a', 16000000), repeat('a', 100)) AS more_work,
+	dp_cdp_internal.try_left(repeat('a', 1000000), 5) AS left, dp_cdp_internal.try_left(repeat('a', 1000000), -999995) AS from_the_end,
+	dp_cdp_internal.try_substring(repeat('a', 1000000), 3, 4) AS substring, dp_cdp_internal.try_substring(repeat('a', 1000000), 999999, 1) AS far,
+	dp_cdp_internal.try_starts_with(repeat('a', 1000000), 'aa') AS starts_with, dp_cdp_internal.try_starts_with(repeat('a', 1000000), 'b') AS not,
+	dp_cdp_internal.try_varchar(repeat('a', 1000000), 9, true) AS varchar, dp_cdp_internal.try_bpchar(repeat('a', 1000000)::bpchar, 9, true) AS bpchar,
+	dp_cdp_internal.canonical(repeat('a', 524289)::bpchar) AS canonical;
+SELECT octet_length(dp_cdp_internal.try_json_text(jsonb_build_object('a', repeat('x', 524288)), 'a')) AS text,
+	dp_cdp_internal.try_json_text(jsonb_build_array(repeat('x', 524289)), 0) AS longer,
+	octet_length(dp_cdp_internal.try_json(jsonb_build_object('a', repeat('x', 1000000)), 'a')::text) AS json,
+	dp_cdp_internal.try_json(jsonb_build_object('a', repeat('x', 16777216)), 'a') AS longer;
 
 -- casts by way of text have no built-in function to be listed under, and unit_min and unit_max stand before what is inside of them
 SELECT DISTINCT t.oid::regprocedure FROM pg_proc t
-	WHERE pronamespace = 'dp_cdp'::regnamespace AND proname LIKE 'try%'
+	WHERE pronamespace = 'dp_cdp_internal'::regnamespace AND proname LIKE 'try%'
 		AND NOT EXISTS (SELECT FROM dp_cdp.allowed_functions() WHERE total = t.oid)
 	ORDER BY 1;
-SELECT left(value, 20) AS value, dp_cdp.try_int2(value) AS int2, dp_cdp.try_int4(value) AS int4,
-		dp_cdp.try_int8(value) AS int8, dp_cdp.try_float8(value) AS float8,
-		left(dp_cdp.try_numeric(value)::text, 10) AS numeric, dp_cdp.try_date(value) AS date
+SELECT left(value, 20) AS value, dp_cdp_internal.try_int2(value) AS int2, dp_cdp_internal.try_int4(value) AS int4,
+		dp_cdp_internal.try_int8(value) AS int8, dp_cdp_internal.try_float8(value) AS float8,
+		left(dp_cdp_internal.try_numeric(value)::text, 10) AS numeric, dp_cdp_internal.try_date(value) AS date
 	FROM sample WHERE type = 'text'::regtype;
 SET DateStyle = 'German';
-SELECT dp_cdp.try_text(value::date) FROM sample WHERE type = 'date'::regtype;
-SELECT dp_cdp.try_text(value::timestamp) FROM sample WHERE type = 'timestamp'::regtype;
+SELECT dp_cdp_internal.try_text(value::date) FROM sample WHERE type = 'date'::regtype;
+SELECT dp_cdp_internal.try_text(value::timestamp) FROM sample WHERE type = 'timestamp'::regtype;
 RESET DateStyle;
-SELECT count(*) AS differ FROM sample WHERE type = 'int2'::regtype AND dp_cdp.try_text(value::int2) <> value::int2::text;
-SELECT count(*) AS differ FROM sample WHERE type = 'int4'::regtype AND dp_cdp.try_text(value::int4) <> value::int4::text;
-SELECT count(*) AS differ FROM sample WHERE type = 'int8'::regtype AND dp_cdp.try_text(value::int8) <> value::int8::text;
-SELECT count(*) AS differ FROM sample WHERE type = 'numeric'::regtype AND dp_cdp.try_text(value::numeric) <> value::numeric::text;
-SELECT count(*) AS differ FROM sample WHERE type = 'uuid'::regtype AND dp_cdp.try_text(value::uuid) <> value::uuid::text;
-SELECT dp_cdp.try_text('sad'::total_mood);
+SELECT count(*) AS differ FROM sample WHERE type = 'int2'::regtype AND dp_cdp_internal.try_text(value::int2) <> value::int2::text;
+SELECT count(*) AS differ FROM sample WHERE type = 'int4'::regtype AND dp_cdp_internal.try_text(value::int4) <> value::int4::text;
+SELECT count(*) AS differ FROM sample WHERE type = 'int8'::regtype AND dp_cdp_internal.try_text(value::int8) <> value::int8::text;
+SELECT count(*) AS differ FROM sample WHERE type = 'numeric'::regtype AND dp_cdp_internal.try_text(value::numeric) <> value::numeric::text;
+SELECT count(*) AS differ FROM sample WHERE type = 'uuid'::regtype AND dp_cdp_internal.try_text(value::uuid) <> value::uuid::text;
+SELECT dp_cdp_internal.try_text('sad'::total_mood);
 
 -- one representation of equal keys
-SELECT dp_cdp.canonical('-0'::float4), dp_cdp.canonical('-0'::float8), dp_cdp.canonical('NaN'::float8), dp_cdp.canonical('-1e-320'::float8),
-	'[' || dp_cdp.canonical('a  '::bpchar)::bytea::text || ']' AS bpchar;
+SELECT dp_cdp_internal.canonical('-0'::float4), dp_cdp_internal.canonical('-0'::float8), dp_cdp_internal.canonical('NaN'::float8), dp_cdp_internal.canonical('-1e-320'::float8),
+	'[' || dp_cdp_internal.canonical('a  '::bpchar)::bytea::text || ']' AS bpchar;
 
 DROP TYPE total_mood;
 
@@ -328,7 +328,7 @@ INSERT INTO stored VALUES ('elsewhere', repeat('a', 600000)), ('in the row', 'aa
 ALTER TABLE stored ALTER value SET STORAGE EXTENDED;
 INSERT INTO stored VALUES ('compressed', repeat('a', 600000)),
 	('compressed elsewhere', repeat('a', 600000) || (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i));
-SELECT how, pg_column_size(value) < 600000 AS compressed, dp_cdp.try_lower(value) IS NULL AS wide,
-		dp_cdp.try_replace(value, 'a', 'b') IS NULL AS replaced, dp_cdp.try_summand(value) IS NULL AS left_out
+SELECT how, pg_column_size(value) < 600000 AS compressed, dp_cdp_internal.try_lower(value) IS NULL AS wide,
+		dp_cdp_internal.try_replace(value, 'a', 'b') IS NULL AS replaced, dp_cdp_internal.try_summand(value) IS NULL AS left_out
 	FROM stored ORDER BY how;
 DROP TABLE stored;

@@ -29,12 +29,12 @@ SELECT function FROM dp_cdp.allowed_functions() JOIN pg_aggregate ON aggfnoid = 
 -- ------------------------------------------------------------------------
 
 SELECT left(x::text, 12) AS x, length(x::text), scale(x),
-		dp_cdp.try_summand(x) IS NOT DISTINCT FROM x AS summand, dp_cdp.try_summand_squared(x) IS NOT DISTINCT FROM x AS squared
+		dp_cdp_internal.try_summand(x) IS NOT DISTINCT FROM x AS summand, dp_cdp_internal.try_summand_squared(x) IS NOT DISTINCT FROM x AS squared
 	FROM unnest(ARRAY[0, 1.50, -2.5, 1e999, -1e999, 1e1000, -1e1000, 9e129999, 1e130000, -1e130000, 9e131071, -9e131071,
 		1e-1000, 1e-1001, 1e-16383, (repeat('7', 900) || '.5')::numeric, (repeat('7', 1100))::numeric, 'Infinity', '-Infinity', 'NaN']) x;
-SELECT dp_cdp.try_summand(NULL::numeric), dp_cdp.try_summand_squared(NULL::numeric);
+SELECT dp_cdp_internal.try_summand(NULL::numeric), dp_cdp_internal.try_summand_squared(NULL::numeric);
 -- scale and trailing zeros are kept
-SELECT dp_cdp.try_summand(1.500), dp_cdp.try_summand_squared(-0.10);
+SELECT dp_cdp_internal.try_summand(1.500), dp_cdp_internal.try_summand_squared(-0.10);
 
 -- ------------------------------------------------------------------------
 -- No error
@@ -134,9 +134,9 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN sqlstate;
 END $$;
 SELECT outcome('SELECT sum(x)::text FROM unnest(ARRAY[9e131071, 9e131071]) x');
-SELECT outcome('SELECT sum(dp_cdp.try_summand(x))::text FROM unnest(ARRAY[9e131071, 9e131071, 1.50]) x');
-SELECT outcome('SELECT avg(dp_cdp.try_summand(x))::text FROM unnest(ARRAY[9e131071, 1, 2]) x');
-SELECT outcome('SELECT variance(dp_cdp.try_summand_squared(x))::text FROM unnest(ARRAY[1e-16383, 1, 2]) x');
+SELECT outcome('SELECT sum(dp_cdp_internal.try_summand(x))::text FROM unnest(ARRAY[9e131071, 9e131071, 1.50]) x');
+SELECT outcome('SELECT avg(dp_cdp_internal.try_summand(x))::text FROM unnest(ARRAY[9e131071, 1, 2]) x');
+SELECT outcome('SELECT variance(dp_cdp_internal.try_summand_squared(x))::text FROM unnest(ARRAY[1e-16383, 1, 2]) x');
 
 -- ------------------------------------------------------------------------
 -- The same to the last bit in any order, by any plan, beside others' rows
@@ -187,7 +187,7 @@ BEGIN
 	END LOOP;
 	RETURN false;
 END $$;
-\set query 'SELECT unit, dp_cdp.unit_sum(value::float8) FROM row WHERE type = ''float8''::regtype GROUP BY unit'
+\set query 'SELECT unit, dp_cdp_internal.unit_sum(value::float8) FROM row WHERE type = ''float8''::regtype GROUP BY unit'
 
 SELECT * FROM differences();
 SELECT reorder('ctid DESC');
@@ -223,28 +223,28 @@ RESET cpu_operator_cost;
 -- Exact, and which of equal values it is
 -- ------------------------------------------------------------------------
 
-SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_samp(x), dp_cdp.unit_stddev_pop(x)
+SELECT dp_cdp_internal.unit_sum(x), dp_cdp_internal.unit_avg(x), dp_cdp_internal.unit_var_samp(x), dp_cdp_internal.unit_stddev_pop(x)
 	FROM unnest('{0.1,0.2,0.3}'::float8[]) x;
-SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_samp(x), dp_cdp.unit_stddev_pop(x)
+SELECT dp_cdp_internal.unit_sum(x), dp_cdp_internal.unit_avg(x), dp_cdp_internal.unit_var_samp(x), dp_cdp_internal.unit_stddev_pop(x)
 	FROM unnest('{0.1,0.2,0.3}'::float4[]) x;
-SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_pop(x), dp_cdp.unit_stddev_samp(x)
+SELECT dp_cdp_internal.unit_sum(x), dp_cdp_internal.unit_avg(x), dp_cdp_internal.unit_var_pop(x), dp_cdp_internal.unit_stddev_samp(x)
 	FROM unnest('{1e308,1e308,-1e308,-1e308,5e-324,1e-200}'::float8[]) x;
-SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_pop(x) FROM unnest('{1.7e308,1.7e308}'::float8[]) x;
-SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x) FROM unnest('{3e38,3e38}'::float4[]) x;
-SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_pop(x), dp_cdp.unit_var_samp(x) FROM unnest('{NULL,-0}'::float8[]) x;
-SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_pop(x), dp_cdp.unit_var_samp(x) FROM unnest('{NULL}'::float8[]) x;
-SELECT dp_cdp.unit_min(x), dp_cdp.unit_max(x) FROM unnest('{1.00,1.0,1,0.99}'::numeric[]) x;
-SELECT ROW(dp_cdp.unit_min(x), dp_cdp.unit_max(x)) FROM unnest('{"a  ","a","a "}'::bpchar[]) x;
-SELECT dp_cdp.unit_min(x), dp_cdp.unit_max(x) FROM unnest('{30 days,1 month,720:00,29 days 24:00}'::interval[]) x;
-SELECT dp_cdp.unit_min(x), dp_cdp.unit_max(x) FROM unnest('{0,-0}'::float8[]) x;
-SELECT dp_cdp.unit_min(x), dp_cdp.unit_max(x) FROM unnest('{NaN,1,-Infinity}'::float4[]) x;
+SELECT dp_cdp_internal.unit_sum(x), dp_cdp_internal.unit_avg(x), dp_cdp_internal.unit_var_pop(x) FROM unnest('{1.7e308,1.7e308}'::float8[]) x;
+SELECT dp_cdp_internal.unit_sum(x), dp_cdp_internal.unit_avg(x) FROM unnest('{3e38,3e38}'::float4[]) x;
+SELECT dp_cdp_internal.unit_sum(x), dp_cdp_internal.unit_avg(x), dp_cdp_internal.unit_var_pop(x), dp_cdp_internal.unit_var_samp(x) FROM unnest('{NULL,-0}'::float8[]) x;
+SELECT dp_cdp_internal.unit_sum(x), dp_cdp_internal.unit_avg(x), dp_cdp_internal.unit_var_pop(x), dp_cdp_internal.unit_var_samp(x) FROM unnest('{NULL}'::float8[]) x;
+SELECT dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x) FROM unnest('{1.00,1.0,1,0.99}'::numeric[]) x;
+SELECT ROW(dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x)) FROM unnest('{"a  ","a","a "}'::bpchar[]) x;
+SELECT dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x) FROM unnest('{30 days,1 month,720:00,29 days 24:00}'::interval[]) x;
+SELECT dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x) FROM unnest('{0,-0}'::float8[]) x;
+SELECT dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x) FROM unnest('{NaN,1,-Infinity}'::float4[]) x;
 -- states are nobody's to make or to read
-SELECT dp_cdp.exact_float_add(NULL, 1.0::float8);
-SELECT '0'::dp_cdp.exact_float;
+SELECT dp_cdp_internal.exact_float_add(NULL, 1.0::float8);
+SELECT '0'::dp_cdp_internal.exact_float;
 
 DROP SCHEMA unit_aggregates CASCADE;
 
 -- strings that are too long to be kept are NULL, those just short enough are not
-SELECT length(min(dp_cdp.try_summand(x))) AS least, length(max(dp_cdp.try_summand(x))) AS greatest, count(dp_cdp.try_summand(x))
+SELECT length(min(dp_cdp_internal.try_summand(x))) AS least, length(max(dp_cdp_internal.try_summand(x))) AS greatest, count(dp_cdp_internal.try_summand(x))
 	FROM unnest(ARRAY[repeat('a', 512 * 1024 + 1), repeat('b', 512 * 1024), 'ab']) x;
-SELECT octet_length(dp_cdp.unit_max(dp_cdp.try_summand(x::bpchar))) FROM unnest(ARRAY[repeat('z', 600000), 'ab  ']) x;
+SELECT octet_length(dp_cdp_internal.unit_max(dp_cdp_internal.try_summand(x::bpchar))) FROM unnest(ARRAY[repeat('z', 600000), 'ab  ']) x;

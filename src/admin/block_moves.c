@@ -352,7 +352,7 @@ refuse_reference(Relation rel, const DpTable *table, bool to_none)
 }
 
 /*
- * SQL: dp_cdp.keep_block(), a trigger: refuses an UPDATE that moves a row to
+ * SQL: dp_cdp_internal.keep_block(), a trigger: refuses an UPDATE that moves a row to
  * another block
  */
 Datum
@@ -418,7 +418,7 @@ check_child(Oid child, Relation rel, HeapTuple row, const DpTable *table, const 
 }
 
 /*
- * SQL: dp_cdp.keep_referenced(), a trigger on tables that others belong
+ * SQL: dp_cdp_internal.keep_referenced(), a trigger on tables that others belong
  * through to: refuses that a row's key becomes that of a row of another block
  * while rows reference it
  */

@@ -204,7 +204,7 @@ write_budget(const DpGrant *grant, Interval *period, TimestampTz renews_at)
 	if (dp_admin_execute("UPDATE dp_cdp.budget SET rho_limit = $3, delta_limit = $4, report_delta = $5,"
 						 " renews_at = CASE WHEN period = $6 AND renews_at < $7 THEN renews_at ELSE $7 END, period = $6,"
 						 " role_name = (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $2)"
-						 " WHERE dataset = $1 AND role = $2 AND dp_cdp.known_role(role, role_name) = $2",
+						 " WHERE dataset = $1 AND role = $2 AND dp_cdp_internal.known_role(role, role_name) = $2",
 						 lengthof(types), types, values, nulls, true) > 0)
 		return;
 	dp_admin_number_balances();
@@ -299,7 +299,7 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 	 * a number may be that of a role that there is no more, as long as nobody
 	 * else has it
 	 */
-	PG_RETURN_DATUM(drop_budgets(fcinfo, name, "role = $2 AND (dp_cdp.known_role(role, role_name) = $2"
+	PG_RETURN_DATUM(drop_budgets(fcinfo, name, "role = $2 AND (dp_cdp_internal.known_role(role, role_name) = $2"
 								 " OR NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE oid = $2))", OIDOID,
 								 ObjectIdGetDatum(role)));
 }
@@ -310,7 +310,7 @@ dp_drop_missing_budget(PG_FUNCTION_ARGS)
 {
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 
-	PG_RETURN_DATUM(drop_budgets(fcinfo, name, "role_name = $2 AND dp_cdp.known_role(role, role_name) IS DISTINCT FROM role",
+	PG_RETURN_DATUM(drop_budgets(fcinfo, name, "role_name = $2 AND dp_cdp_internal.known_role(role, role_name) IS DISTINCT FROM role",
 								 TEXTOID, CStringGetTextDatum(PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1)))));
 }
 
@@ -339,7 +339,7 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	grant = dp_admin_grant(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name);
 	if (dp_admin_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
-						 " WHERE dataset = $1 AND role = $2 AND dp_cdp.known_role(role, role_name) = $2"
+						 " WHERE dataset = $1 AND role = $2 AND dp_cdp_internal.known_role(role, role_name) = $2"
 						 " RETURNING rho_limit, delta_limit, report_delta",
 						 2, types, values, NULL, true) == 0)
 		no_such_budget(name);

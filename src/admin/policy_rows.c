@@ -252,7 +252,7 @@ dp_admin_column_row(FunctionCallInfo fcinfo, Oid relid, const DpLabel *label)
 }
 
 /* ------------------------------------------------------------------------
- * Type dp_cdp.kilobytes: an int4, written like a setting of the server
+ * Type dp_cdp_internal.kilobytes: an int4, written like a setting of the server
  * ------------------------------------------------------------------------
  */
 

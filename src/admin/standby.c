@@ -270,7 +270,7 @@ check_policies(List *items)
  * ------------------------------------------------------------------------
  */
 
-/* SQL: dp_cdp.standby_debit(origin, asker, items) */
+/* SQL: dp_cdp_internal.standby_debit(origin, asker, items) */
 Datum
 dp_standby_debit(PG_FUNCTION_ARGS)
 {
@@ -295,7 +295,7 @@ limit_idleness(const char *value)
 	(void) set_config_option("idle_session_timeout", value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SET, true, 0, false);
 }
 
-/* SQL: dp_cdp.standby_reads(origin, asker, items), of one item */
+/* SQL: dp_cdp_internal.standby_reads(origin, asker, items), of one item */
 Datum
 dp_standby_reads(PG_FUNCTION_ARGS)
 {
@@ -311,7 +311,7 @@ dp_standby_reads(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* SQL: dp_cdp.standby_has_read(failed) */
+/* SQL: dp_cdp_internal.standby_has_read(failed) */
 Datum
 dp_standby_has_read(PG_FUNCTION_ARGS)
 {

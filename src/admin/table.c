@@ -433,7 +433,7 @@ relabel_workers(Oid relid, List *removed)
 	values[1] = PointerGetDatum(construct_array(columns, list_length(removed), INT2OID, sizeof(int16), true, TYPALIGN_SHORT));
 	CommandCounterIncrement();
 	dp_admin_begin(&context);
-	dp_admin_execute("SELECT dp_cdp.relabel_workers($1, $2)", 2, types, values, NULL, true);
+	dp_admin_execute("SELECT dp_cdp_internal.relabel_workers($1, $2)", 2, types, values, NULL, true);
 	dp_admin_end(&context);
 }
 

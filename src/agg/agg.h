@@ -19,7 +19,7 @@
 #include "utils/numeric.h"
 
 /*
- * SQL type dp_cdp.exact_sum: fixed length 16, double alignment, by reference.
+ * SQL type dp_cdp_internal.exact_sum: fixed length 16, double alignment, by reference.
  * A dp_i128 in two halves, because palloc aligns to 8.
  */
 typedef struct DpExactSum
@@ -29,7 +29,7 @@ typedef struct DpExactSum
 } DpExactSum;
 
 /*
- * SQL type dp_cdp.grid: fixed length 32, double alignment, by reference.
+ * SQL type dp_cdp_internal.grid: fixed length 32, double alignment, by reference.
  * A value x stands on the grid as round(x / 2^exponent) steps, clamped to
  * lower .. upper (in steps, |.| <= 2^62).
  */
@@ -75,7 +75,7 @@ extern double dp_grid_step(const DpGrid *grid);
 /* Makes the grid of a count (DP_VALUE_COUNT, DP_VALUE_UNITS) of at most "most" per unit and group. */
 extern void dp_grid_for_count(int64 most, DpGrid *grid);
 
-/* Returns a palloc'd copy, as a Datum of type dp_cdp.grid. */
+/* Returns a palloc'd copy, as a Datum of type dp_cdp_internal.grid. */
 extern Datum dp_grid_datum(const DpGrid *grid);
 
 static inline dp_i128
@@ -140,7 +140,7 @@ extern Size dp_most_key_bytes(int max_groups);
 #define DP_MAX_BINS (1 << 20)
 
 /*
- * SQL type dp_cdp.bound_spec: a varlena, so that it can be an execution-time
+ * SQL type dp_cdp_internal.bound_spec: a varlena, so that it can be an execution-time
  * parameter of the inner plan (and travel to parallel workers).
  */
 typedef struct DpBoundSpec
@@ -206,7 +206,7 @@ dp_spec_norms(const DpBoundSpec *spec)
 }
 
 /*
- * Makes a palloc'd spec, also a Datum of type dp_cdp.bound_spec by
+ * Makes a palloc'd spec, also a Datum of type dp_cdp_internal.bound_spec by
  * PointerGetDatum.  grids[i] must be a count's grid (dp_grid_for_count) for
  * all kinds but DP_VALUE_SUM, DP_VALUE_CUT and DP_VALUE_SCALED, and dp_grid_for_scaled for
  * the latter.  rows[i] is read for DP_VALUE_SCALED and DP_VALUE_CUT alone; NULL when there is
@@ -253,7 +253,7 @@ typedef enum DpRangeKind
 } DpRangeKind;
 
 /*
- * SQL type dp_cdp.range: fixed length 32, double alignment, by reference.
+ * SQL type dp_cdp_internal.range: fixed length 32, double alignment, by reference.
  * lower < upper, both finite; bins from 1 to DP_MAX_BINS.
  */
 typedef struct DpRange
@@ -270,7 +270,7 @@ typedef struct DpRange
 /* Makes a range; ZC004 unless -infinity < lower < upper < infinity (linear, outside), elog for other bad arguments. */
 extern void dp_range_make(double lower, double upper, int bins, DpRangeKind kind, DpRange *range);
 
-/* Returns a palloc'd copy, as a Datum of type dp_cdp.range. */
+/* Returns a palloc'd copy, as a Datum of type dp_cdp_internal.range. */
 extern Datum dp_range_datum(const DpRange *range);
 
 /* the number that centered() has for 1 */
@@ -286,7 +286,7 @@ extern Datum dp_range_datum(const DpRange *range);
 extern void dp_grid_for_scaled(int64 most, DpGrid *grid);
 
 /*
- * SQL type dp_cdp.exact_vector: a varlena, double alignment, storage plain.
+ * SQL type dp_cdp_internal.exact_vector: a varlena, double alignment, storage plain.
  * A NULL of this type stands for zeros.  It begins as a table of those bins
  * that have a count, and becomes an array of all where that takes less.
  */
@@ -303,7 +303,7 @@ typedef struct DpExactVector
 } DpExactVector;
 
 /*
- * SQL type dp_cdp.limited_sum: a varlena, double alignment, storage plain.  What units add to a group, by the bin of their
+ * SQL type dp_cdp_internal.limited_sum: a varlena, double alignment, storage plain.  What units add to a group, by the bin of their
  * norm (bounding/norms.c): those bins that have units, ascending.  A NULL of this type stands for none.
  */
 typedef struct DpLimitedBin

@@ -4,7 +4,7 @@
  *	  The aggregates that analysts write, before and instead of their run.
  *
  * They have no implementation: the guard replaces them.  Their state type is
- * dp_cdp.unreleased, which no role may use for an aggregate of its own, so
+ * dp_cdp_internal.unreleased, which no role may use for an aggregate of its own, so
  * the type of the state identifies them.  The planner calls the type's input
  * function for the initial state; one that nobody replaced ends there, before
  * any permission is checked or row is read, also where the library was not

@@ -10,7 +10,7 @@
  * - arithmetic, roundings, casts to smaller numbers and the like become the
  *	 variants that are called on protected rows;
  * - all other functions of PostgreSQL's that could fail are called by
- *	 dp_cdp.null_on_error (safe/caught.c);
+ *	 dp_cdp_internal.null_on_error (safe/caught.c);
  * - what is cast from text to another type, and to a domain, is NULL where that is none;
  * - steps of generate_series that are 0 are NULL.
  *

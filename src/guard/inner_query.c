@@ -6,15 +6,15 @@
  * Where a unit has one row: a row is in one group and its value is clamped by the aggregate
  * itself, so no bounding is needed:
  *
- *	 SELECT keys, count(*), dp_cdp.exact_sum(x, $grid)
+ *	 SELECT keys, count(*), dp_cdp_internal.exact_sum(x, $grid)
  *	 FROM ... WHERE ... GROUP BY keys
  *
  * Where it may have several: one aggregate per unit keeps a bounded number of groups and
  * the unit's clamped total in each of them:
  *
- *	 SELECT key0, dp_cdp.steps_sum(v0)
- *	 FROM (SELECT dp_cdp.bound_key(0, state, NULL::type) AS key0, dp_cdp.bound_value(0, state, $spec) AS v0
- *		   FROM (SELECT dp_cdp.bound_unit($spec, unit, keys, values) AS state
+ *	 SELECT key0, dp_cdp_internal.steps_sum(v0)
+ *	 FROM (SELECT dp_cdp_internal.bound_key(0, state, NULL::type) AS key0, dp_cdp_internal.bound_value(0, state, $spec) AS v0
+ *		   FROM (SELECT dp_cdp_internal.bound_unit($spec, unit, keys, values) AS state
  *				 FROM ... WHERE ... AND unit IS NOT NULL GROUP BY unit) units) kept
  *	 GROUP BY key0
  *

@@ -5,7 +5,7 @@
  *
  * An entry that reads such a column becomes a subquery, as if it were a view:
  *
- *	  (SELECT oid, ..., dp_cdp.told_reltuples(oid, reltuples) AS reltuples, ...
+ *	  (SELECT oid, ..., dp_cdp_internal.told_reltuples(oid, reltuples) AS reltuples, ...
  *		 FROM pg_class)
  *
  * with the columns in the same places, so that all of the level around it

@@ -80,11 +80,11 @@ run(const char *query, Adoption *adoption, int expected)
  */
 #define DUE \
 	" due AS MATERIALIZED (" \
-	"   SELECT b.ledger_id, b.dataset, dp_cdp.known_role(b.role, b.role_name)::oid AS role, b.spent_since," \
-	"     n.next, n.renewed, dp_cdp.period_start(n.next, b.period) AS begin" \
+	"   SELECT b.ledger_id, b.dataset, dp_cdp_internal.known_role(b.role, b.role_name)::oid AS role, b.spent_since," \
+	"     n.next, n.renewed, dp_cdp_internal.period_start(n.next, b.period) AS begin" \
 	"   FROM dp_cdp.budget b," \
 	"     LATERAL (SELECT x.next, coalesce(x.next <> b.renews_at, false) AS renewed" \
-	"       FROM (SELECT dp_cdp.next_renewal(b.renews_at, b.period, pg_catalog.now()) AS next) x) n" \
+	"       FROM (SELECT dp_cdp_internal.next_renewal(b.renews_at, b.period, pg_catalog.now()) AS next) x) n" \
 	"   WHERE " ADOPTED("b.dataset") ")"
 
 /* when the spending of a row happened: that of a checkpoint before it was written */
@@ -100,8 +100,8 @@ find_payers(Adoption *adoption)
 {
 	run("WITH RECURSIVE" DUE ","
 		" pairs AS MATERIALIZED ("
-		"   SELECT x.*, dp_cdp.known_role(x.role, nullif(x.role_name, ''))::oid AS payer,"
-		"     dp_cdp.known_role(x.session_role, nullif(x.session_role_name, ''))::oid AS session_payer"
+		"   SELECT x.*, dp_cdp_internal.known_role(x.role, nullif(x.role_name, ''))::oid AS payer,"
+		"     dp_cdp_internal.known_role(x.session_role, nullif(x.session_role_name, ''))::oid AS session_payer"
 		"   FROM (SELECT DISTINCT dataset, role, coalesce(role_name, '') AS role_name, session_role,"
 		"       coalesce(session_role_name, '') AS session_role_name"
 		"     FROM dp_cdp.release_log WHERE granted AND paid_by IS NULL AND hash IS NULL AND " ADOPTED("dataset") ") x),"
@@ -111,7 +111,7 @@ find_payers(Adoption *adoption)
 		" pays AS MATERIALIZED ("
 		"   SELECT x.payer, x.role FROM (SELECT payer, role FROM reach"
 		"     UNION SELECT payer, 'pg_database_owner'::regrole::oid FROM reach ORDER BY 1) x"
-		"   WHERE x.role IN (SELECT role FROM due) AND dp_cdp.role_pays(x.payer, x.role)),"
+		"   WHERE x.role IN (SELECT role FROM due) AND dp_cdp_internal.role_pays(x.payer, x.role)),"
 
 	/*
 	 * step by step, or the planner joins all pairs of a dataset with all its
@@ -199,7 +199,7 @@ raise_caps(Adoption *adoption)
 		" rho_spent = greatest(d.rho_spent, s.rho) + $1::numeric,"
 		" delta_spent = greatest(d.delta_spent, s.delta) + $2::numeric"
 		" FROM (SELECT x.ledger_id, coalesce(max(l.rho), 0) AS rho, coalesce(max(l.delta), 0) AS delta"
-		"       FROM dp_cdp.dataset x LEFT JOIN dp_cdp.logged_steps() l ON l.ledger_id = x.ledger_id"
+		"       FROM dp_cdp.dataset x LEFT JOIN dp_cdp_internal.logged_steps() l ON l.ledger_id = x.ledger_id"
 		"       GROUP BY x.ledger_id) s"
 		" WHERE s.ledger_id = d.ledger_id AND " ADOPTED("d.name"),
 		adoption, SPI_OK_UPDATE);

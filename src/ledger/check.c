@@ -370,7 +370,7 @@ dp_ledger_settle(const char *reason, const char *dataset)
 		" SELECT b.dataset, coalesce(b.role, 0), coalesce(b.role, 0), '', 'correction', k.rho_spent - k.rho_logged,"
 		"   k.delta_spent - k.delta_logged, false, 'correction', $1, b.role_name, b.role_name, ARRAY[k.ledger_id],"
 		"   k.block_from, k.block_to"
-		" FROM dp_cdp.logged_blocks() k JOIN dp_cdp.logged_balances() b ON b.ledger_id = k.ledger_id"
+		" FROM dp_cdp_internal.logged_blocks() k JOIN dp_cdp.logged_balances() b ON b.ledger_id = k.ledger_id"
 		" WHERE (k.rho_spent <> k.rho_logged OR k.delta_spent <> k.delta_logged) AND $2 IN ('*', b.dataset)"
 		" ORDER BY k.ledger_id, k.block_from", 2, types, values);
 	dp_chain_extend(last);

@@ -54,7 +54,7 @@ static const char query[] =
 "   SELECT name, ledger_id, delta_limit FROM dp_cdp.dataset WHERE $2 IS NULL OR name = ANY ($2)),"
 " budgets AS MATERIALIZED ("
 "   SELECT b.dataset, b.ledger_id, EXISTS (SELECT FROM unnest($1) AS r(role)"
-"     WHERE dp_cdp.role_pays(r.role, dp_cdp.known_role(b.role, b.role_name)::oid)) AS theirs"
+"     WHERE dp_cdp_internal.role_pays(r.role, dp_cdp_internal.known_role(b.role, b.role_name)::oid)) AS theirs"
 "   FROM dp_cdp.budget b),"
 /* what was spent, by whom, of which days: a log has many rows, and few of these; who asked: it is theirs */
 " logged AS MATERIALIZED ("
@@ -65,8 +65,8 @@ static const char query[] =
 " spent AS MATERIALIZED ("
 "   SELECT l.dataset, l.rho, l.delta, l.paid_by, l.reuse_rho, l.reuse_delta,"
 "     coalesce(l.block_from, '-infinity') AS first, coalesce(l.block_to, 'infinity') AS past,"
-"     coalesce(dp_cdp.known_role(l.role, l.role_name)::oid = ANY ($1), false)"
-"       OR coalesce(dp_cdp.known_role(l.session_role, l.session_role_name)::oid = ANY ($1), false) AS asked"
+"     coalesce(dp_cdp_internal.known_role(l.role, l.role_name)::oid = ANY ($1), false)"
+"       OR coalesce(dp_cdp_internal.known_role(l.session_role, l.session_role_name)::oid = ANY ($1), false) AS asked"
 "   FROM logged l),"
 /* their balances, and those that are gone */
 " balances AS MATERIALIZED ("

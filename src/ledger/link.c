@@ -48,7 +48,7 @@ PG_FUNCTION_INFO_V1(dp_ledger_adopt_role);
 	" UNION ALL SELECT $1, oid, rolname FROM pg_catalog.pg_roles WHERE rolname = $2) r"
 
 /* rows whose OID and name are nobody's, with the role that they go to */
-#define UNKNOWN(role, name) " r.name = " name " AND dp_cdp.known_role(" role ", " name ") IS NULL"
+#define UNKNOWN(role, name) " r.name = " name " AND dp_cdp_internal.known_role(" role ", " name ") IS NULL"
 
 /*
  * The same of balances and datasets, which an alias does not change: where
@@ -56,8 +56,8 @@ PG_FUNCTION_INFO_V1(dp_ledger_adopt_role);
  */
 #define UNKNOWN_OWNER(role, name) \
 	" r.name = coalesce((SELECT k.rolname::text FROM pg_catalog.pg_roles k" \
-	"   WHERE k.oid = dp_cdp.known_role(" role ", " name ")), " name ")" \
-	" AND dp_cdp.known_role(" role ", " name ") IS DISTINCT FROM " role
+	"   WHERE k.oid = dp_cdp_internal.known_role(" role ", " name ")), " name ")" \
+	" AND dp_cdp_internal.known_role(" role ", " name ") IS DISTINCT FROM " role
 
 /* of the dataset $3, NULL: of all */
 #define OF_DATASET(name) " AND ($3 IS NULL OR " name " = $3)"
@@ -93,7 +93,7 @@ link_roles(const char *from, const char *to, const char *dataset)
 			 " FROM (SELECT DISTINCT ON (b.dataset, r.oid) b.ledger_id, r.oid, r.rolname FROM dp_cdp.budget b, " ROLES
 			 "   WHERE " UNKNOWN_OWNER("b.role", "b.role_name") OF_DATASET("b.dataset")
 			 "   AND NOT EXISTS (SELECT FROM dp_cdp.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
-			 "     AND dp_cdp.known_role(o.role, o.role_name) = r.oid)"
+			 "     AND dp_cdp_internal.known_role(o.role, o.role_name) = r.oid)"
 			 "   ORDER BY b.dataset, r.oid, b.ledger_id DESC) x"
 			 " WHERE b.ledger_id = x.ledger_id", from, to, dataset);
 	/* last: an alias makes the pair known, and what is known stays as it is */

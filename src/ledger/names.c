@@ -3,11 +3,11 @@
  * names.c
  *	  Whose rows of the ledger are whose, for the views.
  *
- * dp_cdp.my_roles() and dp_cdp.my_datasets() have no arguments and are
+ * dp_cdp_internal.my_roles() and dp_cdp_internal.my_datasets() have no arguments and are
  * STABLE, so that the planner knows what they return and finds out whether
  * the log is better read by its index on roles, for an analyst with few rows,
  * or backwards, for an owner of nearly all.  Each use computes them once, as
- * dp_cdp.is_mine() remembers the pairs it was asked about.
+ * dp_cdp_internal.is_mine() remembers the pairs it was asked about.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -125,7 +125,7 @@ get_pair(FunctionCallInfo fcinfo)
 	return pair;
 }
 
-/* SQL: dp_cdp.known_role(role, name): NULL when there is no such role any more */
+/* SQL: dp_cdp_internal.known_role(role, name): NULL when there is no such role any more */
 Datum
 dp_ledger_known_role(PG_FUNCTION_ARGS)
 {
@@ -136,7 +136,7 @@ dp_ledger_known_role(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(pair->is);
 }
 
-/* SQL: dp_cdp.is_mine(role, name) */
+/* SQL: dp_cdp_internal.is_mine(role, name) */
 Datum
 dp_ledger_is_mine(PG_FUNCTION_ARGS)
 {
@@ -276,14 +276,14 @@ compute_once(FunctionCallInfo fcinfo, Datum (*compute) (void))
 	return PointerGetDatum(memory->value);
 }
 
-/* SQL: dp_cdp.my_roles() */
+/* SQL: dp_cdp_internal.my_roles() */
 Datum
 dp_ledger_my_roles(PG_FUNCTION_ARGS)
 {
 	return compute_once(fcinfo, my_roles);
 }
 
-/* SQL: dp_cdp.my_datasets() */
+/* SQL: dp_cdp_internal.my_datasets() */
 Datum
 dp_ledger_my_datasets(PG_FUNCTION_ARGS)
 {

@@ -62,7 +62,7 @@ dp_primary_pays(void)
 	return dp_guc_primary_conninfo != NULL && dp_guc_primary_conninfo[0] != '\0';
 }
 
-/* SQL: dp_cdp.primary_pays() */
+/* SQL: dp_cdp_internal.primary_pays() */
 Datum
 dp_standby_primary_pays(PG_FUNCTION_ARGS)
 {
@@ -361,7 +361,7 @@ dp_primary_debit(List *items, const DpOrder *order)
 	const char *values[] = {write_origin(), write_remote_asker(GetUserId(), order), write_remote_items(items)};
 	DpCall		call;
 
-	call_primary("SELECT dp_cdp.standby_debit($1, $2, $3)", lengthof(values), values, &call);
+	call_primary("SELECT dp_cdp_internal.standby_debit($1, $2, $3)", lengthof(values), values, &call);
 	require_done(&call);
 }
 
@@ -380,7 +380,7 @@ dp_primary_reads(const DpDebitItem *item, Oid role)
 	is_debited = true;
 	PG_TRY();
 	{
-		call_primary("SELECT dp_cdp.standby_reads($1, $2, $3)", lengthof(values), values, &call);
+		call_primary("SELECT dp_cdp_internal.standby_reads($1, $2, $3)", lengthof(values), values, &call);
 	}
 	PG_FINALLY();
 	{
@@ -404,7 +404,7 @@ tell_end(bool failed)
 	const char *values[] = {failed ? "true" : "false"};
 	DpCall		call;
 
-	methods->call("SELECT dp_cdp.standby_has_read($1)", 1, values, PATIENCE_MS, while_nothing_interrupts, &call);
+	methods->call("SELECT dp_cdp_internal.standby_has_read($1)", 1, values, PATIENCE_MS, while_nothing_interrupts, &call);
 	/* whom it does not hear it takes for failed */
 	if (call.outcome != DP_CALL_DONE)
 		methods->close();

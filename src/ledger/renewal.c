@@ -135,7 +135,7 @@ dp_next_renewal(TimestampTz renews_at, const Interval *period, TimestampTz now)
 }
 
 /*
- * SQL: dp_cdp.period_start(renews_at, period)
+ * SQL: dp_cdp_internal.period_start(renews_at, period)
  *
  * Returns when the period began that ends at renews_at; NULL if it never
  * began, because the budget does not renew.
@@ -155,7 +155,7 @@ dp_ledger_period_start(PG_FUNCTION_ARGS)
 										IntervalPGetDatum(period)));
 }
 
-/* SQL: dp_cdp.next_renewal(renews_at, period, now); a clock that was set ahead renews nothing */
+/* SQL: dp_cdp_internal.next_renewal(renews_at, period, now); a clock that was set ahead renews nothing */
 Datum
 dp_ledger_next_renewal(PG_FUNCTION_ARGS)
 {

@@ -495,7 +495,7 @@ dp_stamp_due(void)
 }
 
 /*
- * SQL: dp_cdp.ledger_problem()
+ * SQL: dp_cdp_internal.ledger_problem()
  *
  * Why nothing can be debited until the ledger is adopted; NULL when it can,
  * and where nothing is debited anyway.

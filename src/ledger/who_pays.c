@@ -31,7 +31,7 @@ dp_role_pays(Oid payer, Oid role)
 	return has_privs_of_role(payer, role);
 }
 
-/* SQL: dp_cdp.role_pays(payer, role) */
+/* SQL: dp_cdp_internal.role_pays(payer, role) */
 Datum
 dp_ledger_role_pays(PG_FUNCTION_ARGS)
 {

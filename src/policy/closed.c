@@ -4,7 +4,7 @@
  *	  The functions of PostgreSQL's that dp_cdp.harden() closes, by name.
  *
  * They tell how many rows, pages or bytes there are or a query met.  The list
- * is asked twice: by dp_cdp.hardening(), which takes EXECUTE from PUBLIC, and
+ * is asked twice: by dp_cdp_internal.hardening(), which takes EXECUTE from PUBLIC, and
  * by the guard (mask.c), which puts something that tells nothing in place of a
  * call by a role that may not execute the function.
  *

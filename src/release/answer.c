@@ -375,7 +375,7 @@ dp_companion_value(const DpPricedColumn *column, DpCompanion kind, const DpAnswe
 PG_FUNCTION_INFO_V1(dp_normal_margin);
 
 /*
- * dp_cdp.margin(stddev, confidence) returns half the width of the interval
+ * dp_cdp_internal.margin(stddev, confidence) returns half the width of the interval
  * that holds a normal deviate with this probability.  ZC004 unless 0 <
  * confidence < 1.
  */

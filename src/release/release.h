@@ -234,8 +234,8 @@ typedef struct DpPrefetch
 
 /*
  * The inner plan delivers one row for each group: the keys, then one state
- * for each part of each column: int8 for counts of rows, dp_cdp.exact_vector
- * for vectors, dp_cdp.exact_sum otherwise.  Where norms limit columns there is
+ * for each part of each column: int8 for counts of rows, dp_cdp_internal.exact_vector
+ * for vectors, dp_cdp_internal.exact_sum otherwise.  Where norms limit columns there is
  * a row for each group and bins of norms, which follow the keys; parts of such
  * columns have two states, values and shares (agg/bounding/norms.c), and the last
  * state counts the units whose first group it is.  The node's output is the keys,

@@ -3,7 +3,7 @@
  * report.c
  *	  The error of answers: before they are bought, and after.
  *
- * dp_cdp.preview_columns(query) plans a query as the caller and tells what
+ * dp_cdp_internal.preview_columns(query) plans a query as the caller and tells what
  * each private aggregate of it would cost and how noisy it would be; nothing
  * is executed or debited.  dp_cdp.last_release() tells the same of what this
  * session released last, with the errors of single groups where these differ.
@@ -527,7 +527,7 @@ dp_price_text(char *query, const char *function)
 	return priced;
 }
 
-/* dp_cdp.preview_columns(query text) returns price and error of each aggregate of a query that is not run. */
+/* dp_cdp_internal.preview_columns(query text) returns price and error of each aggregate of a query that is not run. */
 PG_FUNCTION_INFO_V1(dp_preview_columns);
 Datum
 dp_preview_columns(PG_FUNCTION_ARGS)

@@ -4,7 +4,7 @@
  *	  How to share a price among counts or sums of the same rows.
  *
  * dp_cdp.plan_workload(queries, rho) plans each query as the caller, as
- * dp_cdp.preview_columns does, and proposes at which rho to ask it; nothing is executed
+ * dp_cdp_internal.preview_columns does, and proposes at which rho to ask it; nothing is executed
  * or debited.  The mathematics is in math/marginals.c.
  *
  * Copyright (c) 2026, the dp_cdp developers

@@ -10,6 +10,14 @@
 CREATE SCHEMA dp_cdp;
 GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
 
+-- Functions, types and views that only the extension itself calls and reads.
+-- PUBLIC has USAGE: functions of users call them with the caller's rights.  The
+-- ledger's tables stay in dp_cdp, though nobody reads them there either: a dump
+-- names tables of the extension and their sequences by their schema, and one of
+-- a former version must go into this one.
+CREATE SCHEMA dp_cdp_internal;
+GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
+
 -- =========================================================================
 -- 1. Tables
 -- =========================================================================
@@ -113,14 +121,14 @@ CREATE TYPE dp_cdp.column_policy AS (
 );
 
 -- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
-CREATE TYPE dp_cdp.kilobytes;
-CREATE FUNCTION dp_cdp.kilobytes_in(cstring) RETURNS dp_cdp.kilobytes
+CREATE TYPE dp_cdp_internal.kilobytes;
+CREATE FUNCTION dp_cdp_internal.kilobytes_in(cstring) RETURNS dp_cdp_internal.kilobytes
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
-CREATE FUNCTION dp_cdp.kilobytes_out(dp_cdp.kilobytes) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.kilobytes_out(dp_cdp_internal.kilobytes) RETURNS cstring
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
-CREATE TYPE dp_cdp.kilobytes (INPUT = dp_cdp.kilobytes_in, OUTPUT = dp_cdp.kilobytes_out, LIKE = integer);
-CREATE CAST (smallint AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
-CREATE CAST (integer AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE TYPE dp_cdp_internal.kilobytes (INPUT = dp_cdp_internal.kilobytes_in, OUTPUT = dp_cdp_internal.kilobytes_out, LIKE = integer);
+CREATE CAST (smallint AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
 
 -- One row for each release that was granted, each debit that was refused, and
 -- each release that was granted and failed while it read rows; for corrections,

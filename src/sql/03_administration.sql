@@ -71,7 +71,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
-	release_memory dp_cdp.kilobytes DEFAULT NULL,
+	release_memory dp_cdp_internal.kilobytes DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -84,11 +84,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -104,7 +104,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
-	release_memory dp_cdp.kilobytes DEFAULT NULL,
+	release_memory dp_cdp_internal.kilobytes DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -116,7 +116,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
@@ -144,13 +144,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, 
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
 COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval, boolean) IS
 	'puts a table and its children under the policy of a dataset. The argument unit is the column that names the person. Or through names the columns of a foreign key to protected rows, to which rows of this table belong. Or each_row => true says that each row is a person of its own. With block and every, budgets hold for each person and block of time. The column block says in which block a row is, and every how long blocks are';
-CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.keep_block() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
-COMMENT ON FUNCTION dp_cdp.keep_block() IS
+COMMENT ON FUNCTION dp_cdp_internal.keep_block() IS
 	'trigger on protected tables with blocks of time: an UPDATE moves no row to another block';
-CREATE OR REPLACE FUNCTION dp_cdp.keep_referenced() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.keep_referenced() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_referenced';
-COMMENT ON FUNCTION dp_cdp.keep_referenced() IS
+COMMENT ON FUNCTION dp_cdp_internal.keep_referenced() IS
 	'trigger on tables whose rows tell the block of time of rows that reference them. It keeps these in their block';
 CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

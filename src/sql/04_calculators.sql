@@ -456,108 +456,108 @@ COMMENT ON FUNCTION dp_cdp.split_budget(float8, float8[]) IS
 -- of the rows and the number of workers do not matter.  Rows with NULL are
 -- left out; without rows the result is NULL.
 
-CREATE FUNCTION dp_cdp.compose_zcdp_add(float8[], float8) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_zcdp_add(float8[], float8) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_zcdp_add(float8[], float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_zcdp_add(float8[], float8) IS
 	'adds a mechanism to the state of compose_zcdp_agg';
-CREATE FUNCTION dp_cdp.compose_zcdp_combine(float8[], float8[]) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_zcdp_combine(float8[], float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_zcdp_combine(float8[], float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_zcdp_combine(float8[], float8[]) IS
 	'adds two states of compose_zcdp_agg';
-CREATE FUNCTION dp_cdp.compose_zcdp_final(float8[]) RETURNS dp_cdp.zcdp
+CREATE FUNCTION dp_cdp_internal.compose_zcdp_final(float8[]) RETURNS dp_cdp.zcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_zcdp_final(float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_zcdp_final(float8[]) IS
 	'the result of compose_zcdp_agg';
-CREATE FUNCTION dp_cdp.compose_zcdp_add(float8[], float8, float8) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_zcdp_add(float8[], float8, float8) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_zcdp_add(float8[], float8, float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_zcdp_add(float8[], float8, float8) IS
 	'adds a mechanism to the state of compose_zcdp_agg';
-CREATE FUNCTION dp_cdp.compose_mcdp_add(float8[], float8, float8) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_mcdp_add(float8[], float8, float8) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_mcdp_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_mcdp_add(float8[], float8, float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_mcdp_add(float8[], float8, float8) IS
 	'adds a mechanism to the state of compose_mcdp_agg';
-CREATE FUNCTION dp_cdp.compose_mcdp_combine(float8[], float8[]) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_mcdp_combine(float8[], float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_mcdp_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_mcdp_combine(float8[], float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_mcdp_combine(float8[], float8[]) IS
 	'adds two states of compose_mcdp_agg';
-CREATE FUNCTION dp_cdp.compose_mcdp_final(float8[]) RETURNS dp_cdp.mcdp
+CREATE FUNCTION dp_cdp_internal.compose_mcdp_final(float8[]) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_mcdp_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_mcdp_final(float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_mcdp_final(float8[]) IS
 	'the result of compose_mcdp_agg';
-CREATE FUNCTION dp_cdp.compose_gdp_add(float8[], float8) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_gdp_add(float8[], float8) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_gdp_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_gdp_add(float8[], float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_gdp_add(float8[], float8) IS
 	'adds a mechanism to the state of compose_gdp_agg';
-CREATE FUNCTION dp_cdp.compose_gdp_combine(float8[], float8[]) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_gdp_combine(float8[], float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_gdp_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_gdp_combine(float8[], float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_gdp_combine(float8[], float8[]) IS
 	'adds two states of compose_gdp_agg';
-CREATE FUNCTION dp_cdp.compose_gdp_final(float8[]) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.compose_gdp_final(float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_gdp_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_gdp_final(float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_gdp_final(float8[]) IS
 	'the result of compose_gdp_agg';
-CREATE FUNCTION dp_cdp.compose_delta_add(float8[], float8) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_delta_add(float8[], float8) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_delta_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_delta_add(float8[], float8) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_delta_add(float8[], float8) IS
 	'adds a mechanism to the state of compose_delta_agg';
-CREATE FUNCTION dp_cdp.compose_delta_combine(float8[], float8[]) RETURNS float8[]
+CREATE FUNCTION dp_cdp_internal.compose_delta_combine(float8[], float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_delta_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_delta_combine(float8[], float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_delta_combine(float8[], float8[]) IS
 	'adds two states of compose_delta_agg';
-CREATE FUNCTION dp_cdp.compose_delta_final(float8[]) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.compose_delta_final(float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_compose_delta_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.compose_delta_final(float8[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.compose_delta_final(float8[]) IS
 	'the result of compose_delta_agg';
 
 CREATE AGGREGATE dp_cdp.compose_zcdp_agg(rho float8) (
-	SFUNC = dp_cdp.compose_zcdp_add, STYPE = float8[], INITCOND = '{}',
-	COMBINEFUNC = dp_cdp.compose_zcdp_combine, FINALFUNC = dp_cdp.compose_zcdp_final, PARALLEL = SAFE
+	SFUNC = dp_cdp_internal.compose_zcdp_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp_internal.compose_zcdp_combine, FINALFUNC = dp_cdp_internal.compose_zcdp_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_cdp.compose_zcdp_agg(float8) IS
 	'composition of the rho-zCDP mechanisms in a table: (sum of rho, 0). Takes rho >= 0 in nats. Bun and Steinke '
 	'2016, Lemma 1.7';
 CREATE AGGREGATE dp_cdp.compose_zcdp_agg(rho float8, xi float8) (
-	SFUNC = dp_cdp.compose_zcdp_add, STYPE = float8[], INITCOND = '{}',
-	COMBINEFUNC = dp_cdp.compose_zcdp_combine, FINALFUNC = dp_cdp.compose_zcdp_final, PARALLEL = SAFE
+	SFUNC = dp_cdp_internal.compose_zcdp_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp_internal.compose_zcdp_combine, FINALFUNC = dp_cdp_internal.compose_zcdp_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_cdp.compose_zcdp_agg(float8, float8) IS
 	'composition of the (xi, rho)-zCDP mechanisms in a table: (sum of rho, sum of xi). Takes rho >= 0 in nats, xi >= '
 	'0 in nats. Bun and Steinke 2016, Lemma 2.3';
 CREATE AGGREGATE dp_cdp.compose_mcdp_agg(mu float8, tau float8) (
-	SFUNC = dp_cdp.compose_mcdp_add, STYPE = float8[], INITCOND = '{}',
-	COMBINEFUNC = dp_cdp.compose_mcdp_combine, FINALFUNC = dp_cdp.compose_mcdp_final, PARALLEL = SAFE
+	SFUNC = dp_cdp_internal.compose_mcdp_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp_internal.compose_mcdp_combine, FINALFUNC = dp_cdp_internal.compose_mcdp_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_cdp.compose_mcdp_agg(float8, float8) IS
 	'composition of the mean-concentrated DP mechanisms in a table: (sum of mu, sqrt of the sum of tau^2). Takes mu '
 	'>= 0, tau >= 0. Dwork and Rothblum 2016, Theorem 3.4';
 CREATE AGGREGATE dp_cdp.compose_gdp_agg(mu float8) (
-	SFUNC = dp_cdp.compose_gdp_add, STYPE = float8[], INITCOND = '{}',
-	COMBINEFUNC = dp_cdp.compose_gdp_combine, FINALFUNC = dp_cdp.compose_gdp_final, PARALLEL = SAFE
+	SFUNC = dp_cdp_internal.compose_gdp_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp_internal.compose_gdp_combine, FINALFUNC = dp_cdp_internal.compose_gdp_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_cdp.compose_gdp_agg(float8) IS
 	'mu of the composition of the Gaussian DP mechanisms in a table: sqrt of the sum of mu^2. Takes mu >= 0. Dong, '
 	'Roth and Su 2019, Corollary 3.3';
 CREATE AGGREGATE dp_cdp.compose_delta_agg(delta float8) (
-	SFUNC = dp_cdp.compose_delta_add, STYPE = float8[], INITCOND = '{}',
-	COMBINEFUNC = dp_cdp.compose_delta_combine, FINALFUNC = dp_cdp.compose_delta_final, PARALLEL = SAFE
+	SFUNC = dp_cdp_internal.compose_delta_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp_internal.compose_delta_combine, FINALFUNC = dp_cdp_internal.compose_delta_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_cdp.compose_delta_agg(float8) IS
 	'delta of the composition of the delta-approximate zCDP mechanisms in a table: 1 - the product of (1 - delta). '
 	'Takes 0 <= delta <= 1. Bun and Steinke 2016, section 8';
 
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.compose_zcdp_add(float8[], float8),
-	dp_cdp.compose_zcdp_combine(float8[], float8[]),
-	dp_cdp.compose_zcdp_final(float8[]),
-	dp_cdp.compose_zcdp_add(float8[], float8, float8),
-	dp_cdp.compose_mcdp_add(float8[], float8, float8),
-	dp_cdp.compose_mcdp_combine(float8[], float8[]),
-	dp_cdp.compose_mcdp_final(float8[]),
-	dp_cdp.compose_gdp_add(float8[], float8),
-	dp_cdp.compose_gdp_combine(float8[], float8[]),
-	dp_cdp.compose_gdp_final(float8[]),
-	dp_cdp.compose_delta_add(float8[], float8),
-	dp_cdp.compose_delta_combine(float8[], float8[]),
-	dp_cdp.compose_delta_final(float8[])
+	dp_cdp_internal.compose_zcdp_add(float8[], float8),
+	dp_cdp_internal.compose_zcdp_combine(float8[], float8[]),
+	dp_cdp_internal.compose_zcdp_final(float8[]),
+	dp_cdp_internal.compose_zcdp_add(float8[], float8, float8),
+	dp_cdp_internal.compose_mcdp_add(float8[], float8, float8),
+	dp_cdp_internal.compose_mcdp_combine(float8[], float8[]),
+	dp_cdp_internal.compose_mcdp_final(float8[]),
+	dp_cdp_internal.compose_gdp_add(float8[], float8),
+	dp_cdp_internal.compose_gdp_combine(float8[], float8[]),
+	dp_cdp_internal.compose_gdp_final(float8[]),
+	dp_cdp_internal.compose_delta_add(float8[], float8),
+	dp_cdp_internal.compose_delta_combine(float8[], float8[]),
+	dp_cdp_internal.compose_delta_final(float8[])
 	FROM PUBLIC;
 

@@ -31,46 +31,46 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.kept_answer', 'WHERE dumped')
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.block_spent', '');
 
 -- Balances change only through the worker and the functions of this schema.
-CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_guard() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_guard';
-REVOKE ALL ON FUNCTION dp_cdp.ledger_guard() FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp_internal.ledger_guard() FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.release_log
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_chain
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.pruned
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.role_alias
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.kept_answer
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.block_spent
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.release_log
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_chain
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.pruned
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_alias
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.kept_answer
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.block_spent
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
@@ -82,44 +82,44 @@ ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS
 ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- Whose rows are whose, for the views.
-CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
+CREATE OR REPLACE FUNCTION dp_cdp_internal.known_role(role oid, name text) RETURNS regrole
 	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_known_role';
-COMMENT ON FUNCTION dp_cdp.known_role(oid, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.known_role(oid, text) IS
 	'role that a row of the ledger means by an OID and a name. NULL: there is no such role any more';
-CREATE OR REPLACE FUNCTION dp_cdp.is_mine(role oid, name text) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.is_mine(role oid, name text) RETURNS boolean
 	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_is_mine';
-COMMENT ON FUNCTION dp_cdp.is_mine(oid, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.is_mine(oid, text) IS
 	'is the role that a row of the ledger means one of the session''s, or one that it inherits from';
-CREATE OR REPLACE FUNCTION dp_cdp.my_roles() RETURNS oid[]
+CREATE OR REPLACE FUNCTION dp_cdp_internal.my_roles() RETURNS oid[]
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_my_roles';
-COMMENT ON FUNCTION dp_cdp.my_roles() IS
+COMMENT ON FUNCTION dp_cdp_internal.my_roles() IS
 	'OIDs in rows of the ledger that may mean a role of the session''s, or one that it inherits from';
-CREATE OR REPLACE FUNCTION dp_cdp.my_datasets() RETURNS text[]
+CREATE OR REPLACE FUNCTION dp_cdp_internal.my_datasets() RETURNS text[]
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_my_datasets';
-COMMENT ON FUNCTION dp_cdp.my_datasets() IS
+COMMENT ON FUNCTION dp_cdp_internal.my_datasets() IS
 	'datasets that the session owns';
 
 -- What logical replication brings is not applied, here nor to the tables above:
 -- a trigger of one of the two kinds is on each table of this schema.
-CREATE OR REPLACE FUNCTION dp_cdp.not_replicated() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.not_replicated() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_not_replicated';
-REVOKE ALL ON FUNCTION dp_cdp.not_replicated() FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp_internal.not_replicated() FROM PUBLIC;
 CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.hardened
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.not_replicated();
 ALTER TABLE dp_cdp.hardened ENABLE ALWAYS TRIGGER not_replicated;
 
 -- The rules that the worker applies, for views and for adopt_ledger().
-CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.role_pays(payer oid, role oid) RETURNS boolean
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_role_pays';
-COMMENT ON FUNCTION dp_cdp.role_pays(oid, oid) IS
+COMMENT ON FUNCTION dp_cdp_internal.role_pays(oid, oid) IS
 	'is the payer charged to budgets of this role: by inheritance, for superusers by membership';
-CREATE OR REPLACE FUNCTION dp_cdp.next_renewal(renews_at timestamptz, period interval, now timestamptz) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION dp_cdp_internal.next_renewal(renews_at timestamptz, period interval, now timestamptz) RETURNS timestamptz
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_next_renewal';
-COMMENT ON FUNCTION dp_cdp.next_renewal(timestamptz, interval, timestamptz) IS
+COMMENT ON FUNCTION dp_cdp_internal.next_renewal(timestamptz, interval, timestamptz) IS
 	'when a budget renews next, seen from now; differs from renews_at when a renewal is due';
-CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period interval) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION dp_cdp_internal.period_start(renews_at timestamptz, period interval) RETURNS timestamptz
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_period_start';
-COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
+COMMENT ON FUNCTION dp_cdp_internal.period_start(timestamptz, interval) IS
 	'when the period began that ends at renews_at';
 
 CREATE OR REPLACE FUNCTION dp_cdp.clock_ahead() RETURNS interval
@@ -169,7 +169,7 @@ COMMENT ON FUNCTION dp_cdp.check_chain() IS
 	'rows of the audit whose hash does not follow from their text and the row before';
 
 -- Findings that a look at the catalogues brings, whatever is left of the tables.
-CREATE OR REPLACE FUNCTION dp_cdp.table_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.table_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -182,7 +182,7 @@ WITH wanted (name, key) AS (
 )
 SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
 	'is missing, disabled or changed: rows of the ledger can be changed unseen',
-	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp.%s FOR EACH %s EXECUTE FUNCTION dp_cdp.ledger_guard(); ',
+	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp.%s FOR EACH %s EXECUTE FUNCTION dp_cdp_internal.ledger_guard(); ',
 		n.name, n.events, t.relname, n.each) ELSE '' END
 		|| format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name)
 FROM tables t
@@ -190,7 +190,7 @@ FROM tables t
 	CROSS JOIN (VALUES ('ledger_guard', 'INSERT OR UPDATE OR DELETE', 'ROW', 31),
 		('ledger_guard_truncate', 'TRUNCATE', 'STATEMENT', 34)) n(name, events, each, type)
 	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name AND g.tgtype = n.type AND g.tgattr = ''
-		AND g.tgfoid = to_regprocedure('dp_cdp.ledger_guard()') AND g.tgqual IS NULL
+		AND g.tgfoid = to_regprocedure('dp_cdp_internal.ledger_guard()') AND g.tgqual IS NULL
 WHERE g.tgenabled IS DISTINCT FROM 'A'
 UNION ALL
 SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties it',
@@ -208,14 +208,14 @@ SELECT 'critical', format('event trigger %s', n.name), 'is missing, disabled or 
 	CASE WHEN g.oid IS NULL THEN 'restore the database from a backup' ELSE format('ALTER EVENT TRIGGER %I ENABLE ALWAYS', n.name) END
 FROM (VALUES ('dp_cdp_keep_ledger', 'keep_ledger', 'where the library is not loaded, DROP EXTENSION erases the ledger'),
 		('dp_cdp_extensions', 'tell_of_extension', 'extensions that tell numbers of rows come unseen')) n(name, function, lost)
-	LEFT JOIN pg_event_trigger g ON g.evtname = n.name AND g.evtfoid = to_regprocedure(format('dp_cdp.%s()', n.function))
+	LEFT JOIN pg_event_trigger g ON g.evtname = n.name AND g.evtfoid = to_regprocedure(format('dp_cdp_internal.%s()', n.function))
 WHERE g.evtenabled IS DISTINCT FROM 'A'
 $$;
-COMMENT ON FUNCTION dp_cdp.table_findings() IS
+COMMENT ON FUNCTION dp_cdp_internal.table_findings() IS
 	'faults of the ledger''s tables, their keys and triggers, by the catalogues';
 
 -- Findings that a look at the sequences and at the end of the log brings: cheap, for check_setup(), too.
-CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -247,13 +247,13 @@ SELECT 'critical', q.seqrelid::regclass::text,
 FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp.release_log_id_seq'::regclass, 'dp_cdp.ledger_id_seq'::regclass)
 	AND (q.seqmin, q.seqmax, q.seqincrement, q.seqcycle) <> (1, 9223372036854775807, 1, false)
 $$;
-COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
+COMMENT ON FUNCTION dp_cdp_internal.ledger_findings() IS
 	'faults of the ledger''s sequences and of the end of its log, at a glance. Every row is looked at by check_ledger()';
 
 -- What the log says that each balance has spent, from which day on until the next
 -- such day.  A row counts for each balance in paid_by, from the row on with which
 -- its period began, in the blocks of its days; without blocks, on all days.
-CREATE OR REPLACE FUNCTION dp_cdp.logged_steps()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_steps()
 	RETURNS TABLE(ledger_id bigint, block_from date, rho numeric, delta numeric)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -272,8 +272,8 @@ SELECT c.id, c.day, sum(sum(c.rho)) OVER w, sum(sum(c.delta)) OVER w
 FROM changes c GROUP BY c.id, c.day
 WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.logged_steps() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.logged_steps() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.logged_steps() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.logged_steps() IS
 	'sums of the rows of the audit for each balance, from a day on until the next. Without blocks, from -infinity on';
 
 -- With blocks, the maximum over them.
@@ -288,7 +288,7 @@ WITH balances AS (
 	UNION ALL
 	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent FROM dp_cdp.budget b
 ), sums AS (
-	SELECT s.ledger_id AS id, max(s.rho) AS rho, max(s.delta) AS delta FROM dp_cdp.logged_steps() s GROUP BY 1
+	SELECT s.ledger_id AS id, max(s.rho) AS rho, max(s.delta) AS delta FROM dp_cdp_internal.logged_steps() s GROUP BY 1
 )
 SELECT b.dataset, b.role, b.role_name, b.rho_spent, coalesce(s.rho, 0), b.delta_spent, coalesce(s.delta, 0),
 	b.ledger_id
@@ -306,7 +306,7 @@ COMMENT ON FUNCTION dp_cdp.spent_together(regrole[]) IS
 	'rho that roles have spent together, for each dataset. A kept answer counts once, as the dearest that one of them has paid for, and every other release counts for itself. The epsilon is at the dataset''s delta, and rho_sum counts kept answers as often as they were paid for. For owners of datasets, and for oneself';
 
 -- Days on which a balance with blocks is not what the log says.
-CREATE OR REPLACE FUNCTION dp_cdp.logged_blocks()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_blocks()
 	RETURNS TABLE(ledger_id bigint, block_from date, block_to date, rho_spent numeric, rho_logged numeric,
 				  delta_spent numeric, delta_logged numeric)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -322,7 +322,7 @@ WITH balances AS (
 	SELECT k.ledger_id, k.block_to, -k.rho_spent, -k.delta_spent, 0, 0 FROM dp_cdp.block_spent k WHERE k.block_to < 'infinity'
 	UNION ALL
 	SELECT s.ledger_id, s.block_from, 0, 0, s.rho - lag(s.rho, 1, 0) OVER w, s.delta - lag(s.delta, 1, 0) OVER w
-	FROM dp_cdp.logged_steps() s WINDOW w AS (PARTITION BY s.ledger_id ORDER BY s.block_from)
+	FROM dp_cdp_internal.logged_steps() s WINDOW w AS (PARTITION BY s.ledger_id ORDER BY s.block_from)
 )
 SELECT c.id, c.day, coalesce(lead(c.day) OVER w, 'infinity'), sum(sum(c.rho)) OVER w, sum(sum(c.l_rho)) OVER w,
 	sum(sum(c.delta)) OVER w, sum(sum(c.l_delta)) OVER w
@@ -330,11 +330,11 @@ FROM changes c JOIN balances b ON b.ledger_id = c.id
 GROUP BY c.id, c.day
 WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.logged_blocks() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.logged_blocks() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.logged_blocks() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.logged_blocks() IS
 	'rho and delta that each balance of a dataset with blocks has spent in them, beside the sums of the audit''s rows';
 
-CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -356,15 +356,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 		format('has spent rho %s and delta %s there, and the audit adds up to rho %s and delta %s',
 			trim_scale(k.rho_spent), trim_scale(k.delta_spent), trim_scale(k.rho_logged), trim_scale(k.delta_logged)),
 		'SELECT dp_cdp.adopt_ledger() raises it to the audit; or put rows of an exported audit back, if there are more'
-	FROM dp_cdp.logged_blocks() k
+	FROM dp_cdp_internal.logged_blocks() k
 	WHERE k.rho_spent <> k.rho_logged OR k.delta_spent <> k.delta_logged OR k.rho_spent < 0 OR k.delta_spent < 0
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.balance_findings() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.balance_findings() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.balance_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.balance_findings() IS
 	'balances that are not what the rows of the audit add up to';
 
 -- Traces of a clock that was ahead.  Less than an hour is a clock that was corrected.
-CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.clock_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -400,8 +400,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_findings()
 		'nothing is to be done: their order is that of their numbers'
 	FROM dp_cdp.release_log l WHERE l.released_at > now() + '1 hour' HAVING count(*) > 0
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.clock_findings() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.clock_findings() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.clock_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.clock_findings() IS
 	'a clock that was set ahead, and what lies in the future since it was';
 
 CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
@@ -409,15 +409,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH findings AS (
-	SELECT * FROM dp_cdp.table_findings()
+	SELECT * FROM dp_cdp_internal.table_findings()
 	UNION ALL
-	SELECT * FROM dp_cdp.ledger_findings()
+	SELECT * FROM dp_cdp_internal.ledger_findings()
 	UNION ALL
 	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
 		'compare it with an export, or with a backup'
 	FROM (SELECT * FROM dp_cdp.check_chain() LIMIT 100) c
 	UNION ALL
-	SELECT * FROM dp_cdp.balance_findings()
+	SELECT * FROM dp_cdp_internal.balance_findings()
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows after the beginning of the chain have no hash, the first is row %s: they were put in by hand',
 		count(*), min(l.id)), 'compare them with an export'
@@ -460,10 +460,10 @@ COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
 	'accepts a ledger that was copied, restored or promoted. It raises balances to the audit log, and adds a surcharge to each. The owner of the extension adopts all of it, the owner of a dataset that dataset';
 
 -- asks as the owner of the tables, for everybody: not with operators of the caller's search_path
-CREATE OR REPLACE FUNCTION dp_cdp.ledger_problem() RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_problem() RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_problem';
-COMMENT ON FUNCTION dp_cdp.ledger_problem() IS
+COMMENT ON FUNCTION dp_cdp_internal.ledger_problem() IS
 	'why nothing can be debited until the ledger is adopted; NULL: it can';
 
 CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETURNS void

@@ -26,8 +26,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
 		-- not by an alias, which is for rows of the audit
 		CROSS JOIN LATERAL (SELECT CASE WHEN k.is = b.role THEN k.is END AS is
-			FROM (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) k) who
-		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
+			FROM (SELECT dp_cdp_internal.known_role(b.role, b.role_name) AS is) k) who
+		CROSS JOIN LATERAL (SELECT dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) AS next) due
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
 				CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.delta_spent END AS delta) spent
@@ -35,8 +35,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
 				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
 			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
-	WHERE dp_cdp.is_mine(coalesce(who.is::oid, 0), b.role_name)
-		OR dp_cdp.is_mine(d.owner, d.owner_name);
+	WHERE dp_cdp_internal.is_mine(coalesce(who.is::oid, 0), b.role_name)
+		OR dp_cdp_internal.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all budgets of a dataset for its owner. A period that is over counts as renewed';
 COMMENT ON COLUMN dp_cdp.budgets.dataset IS 'name of the dataset';
@@ -63,8 +63,8 @@ COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
 
 CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 	SELECT l.id, l.released_at, l.dataset,
-		dp_cdp.known_role(l.role, l.role_name) AS role,
-		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
+		dp_cdp_internal.known_role(l.role, l.role_name) AS role,
+		dp_cdp_internal.known_role(l.session_role, l.session_role_name) AS session_role,
 		l.application,
 		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
 		l.stddev, l.granted, l.failed,
@@ -72,14 +72,14 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name,
 		-- it follows from the row before, and would let its guess be tried
-		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash,
+		CASE WHEN l.dataset = ANY (dp_cdp_internal.my_datasets()) THEN l.hash END AS hash,
 		trim_scale(l.reuse_rho) AS reuse_rho, trim_scale(l.reuse_delta) AS reuse_delta,
 		l.block_from, l.block_to
 	FROM dp_cdp.release_log l
-	WHERE l.dataset = ANY (dp_cdp.my_datasets())
-		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
-		OR (l.session_role = ANY (dp_cdp.my_roles()) AND l.session_role <> l.role
-			AND dp_cdp.is_mine(l.session_role, l.session_role_name))
+	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets())
+		OR (l.role = ANY (dp_cdp_internal.my_roles()) AND dp_cdp_internal.is_mine(l.role, l.role_name))
+		OR (l.session_role = ANY (dp_cdp_internal.my_roles()) AND l.session_role <> l.role
+			AND dp_cdp_internal.is_mine(l.session_role, l.session_role_name))
 	-- the planner looks into no security barrier: only so are the last rows found by their index
 	ORDER BY l.id DESC;
 COMMENT ON VIEW dp_cdp.releases IS
@@ -150,7 +150,7 @@ END $$;
 
 CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 	SELECT d.name AS dataset,
-		dp_cdp.known_role(d.owner, d.owner_name) AS owner,
+		dp_cdp_internal.known_role(d.owner, d.owner_name) AS owner,
 		trim_scale(d.rho_limit) AS rho_limit,
 		CASE WHEN own.er THEN trim_scale(d.rho_spent) END AS rho_spent,
 		CASE WHEN own.er AND d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
@@ -178,10 +178,10 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.key_delta_share,
 		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution
 	FROM dp_cdp.dataset d
-		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
+		CROSS JOIN LATERAL (SELECT dp_cdp_internal.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
 		OR EXISTS (SELECT FROM dp_cdp.budget b
-			WHERE b.dataset = d.name AND dp_cdp.is_mine(b.role, b.role_name));
+			WHERE b.dataset = d.name AND dp_cdp_internal.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets that one owns or has a budget in, with their settings and lifetime caps. Owners see what is spent over all roles. Others see NULL, because a price may follow from answers that somebody else has paid for';
 COMMENT ON COLUMN dp_cdp.datasets.dataset IS 'name of the dataset';
@@ -282,7 +282,7 @@ CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 			WHERE c.renews_at IS NOT DISTINCT FROM v.renews_at
 		UNION ALL
 		SELECT d.name, NULL, NULL, d.rho_limit, d.ledger_id FROM dp_cdp.dataset d
-			WHERE dp_cdp.is_mine(d.owner, d.owner_name)) b
+			WHERE dp_cdp_internal.is_mine(d.owner, d.owner_name)) b
 		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
 COMMENT ON VIEW dp_cdp.blocks IS
 	'rho and delta that budgets have spent in each block of time. Analysts see those of their current roles. The owner of a dataset sees all, and the cap (role_name NULL). A row is for blocks from block_from on and before block_to; nothing is spent in other blocks. Each row bounds what is known of a person''s rows of one of its blocks. For a person with rows in several blocks, add these up';
@@ -321,9 +321,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 				JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = s.objsubid) columns
 	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
 		OR pg_has_role(current_user, c.relowner, 'USAGE')
-		OR dp_cdp.is_mine(d.owner, d.owner_name)
+		OR dp_cdp_internal.is_mine(d.owner, d.owner_name)
 		OR EXISTS (SELECT FROM dp_cdp.budget b
-			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
+			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp_internal.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
 	'protected tables that one owns or has a budget for, with dataset, privacy unit, bounds and declared keys of columns. In through are the columns of the foreign key that leads to the unit. Where unit and through are NULL, each row is one. In block is the column that says in which block of time a row is';
 COMMENT ON COLUMN dp_cdp.protected."table" IS 'the protected table';

@@ -6,466 +6,466 @@
 -- and noise.  One that it did not replace ends in an error when it is
 -- planned, in the input function of its state type.
 
-CREATE TYPE dp_cdp.unreleased;
+CREATE TYPE dp_cdp_internal.unreleased;
 
-CREATE FUNCTION dp_cdp.unreleased_in(cstring) RETURNS dp_cdp.unreleased
+CREATE FUNCTION dp_cdp_internal.unreleased_in(cstring) RETURNS dp_cdp_internal.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_in' LANGUAGE C IMMUTABLE STRICT PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_out(dp_cdp.unreleased) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.unreleased_out(dp_cdp_internal.unreleased) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_unreleased_out' LANGUAGE C IMMUTABLE STRICT PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_in(cstring), dp_cdp.unreleased_out(dp_cdp.unreleased) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dp_cdp_internal.unreleased_in(cstring), dp_cdp_internal.unreleased_out(dp_cdp_internal.unreleased) FROM PUBLIC;
 
-CREATE TYPE dp_cdp.unreleased (
-	INPUT = dp_cdp.unreleased_in, OUTPUT = dp_cdp.unreleased_out,
+CREATE TYPE dp_cdp_internal.unreleased (
+	INPUT = dp_cdp_internal.unreleased_in, OUTPUT = dp_cdp_internal.unreleased_out,
 	INTERNALLENGTH = 4, PASSEDBYVALUE, ALIGNMENT = int4, STORAGE = plain
 );
-REVOKE USAGE ON TYPE dp_cdp.unreleased FROM PUBLIC;
-COMMENT ON TYPE dp_cdp.unreleased IS 'state of private aggregates, which are never run as such';
+REVOKE USAGE ON TYPE dp_cdp_internal.unreleased FROM PUBLIC;
+COMMENT ON TYPE dp_cdp_internal.unreleased IS 'state of private aggregates, which are never run as such';
 
 
-CREATE FUNCTION dp_cdp.unreleased_bigint(dp_cdp.unreleased) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.unreleased_bigint(dp_cdp_internal.unreleased) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_bigint(dp_cdp.unreleased) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dp_cdp_internal.unreleased_bigint(dp_cdp_internal.unreleased) FROM PUBLIC;
 
-CREATE FUNCTION dp_cdp.unreleased_float(dp_cdp.unreleased) RETURNS double precision
+CREATE FUNCTION dp_cdp_internal.unreleased_float(dp_cdp_internal.unreleased) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_float(dp_cdp.unreleased) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dp_cdp_internal.unreleased_float(dp_cdp_internal.unreleased) FROM PUBLIC;
 
-CREATE FUNCTION dp_cdp.unreleased_numeric(dp_cdp.unreleased) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.unreleased_numeric(dp_cdp_internal.unreleased) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_numeric(dp_cdp.unreleased) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dp_cdp_internal.unreleased_numeric(dp_cdp_internal.unreleased) FROM PUBLIC;
 
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased) RETURNS dp_cdp.unreleased
+CREATE FUNCTION dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased) RETURNS dp_cdp_internal.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any") RETURNS dp_cdp.unreleased
+CREATE FUNCTION dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any") RETURNS dp_cdp_internal.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any") RETURNS dp_cdp.unreleased
+CREATE FUNCTION dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any") RETURNS dp_cdp_internal.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.unreleased_step(dp_cdp.unreleased),
-	dp_cdp.unreleased_step(dp_cdp.unreleased, "any"),
-	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any")
+	dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased),
+	dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any"),
+	dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any")
 	FROM PUBLIC;
 
 CREATE AGGREGATE @extschema@.dp_count(*) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_count(*) IS
 	'noisy number of rows, a privacy unit counting for at most max_rows in each group';
 CREATE AGGREGATE @extschema@.dp_count("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
 	'noisy number of rows where the argument is not NULL. With DISTINCT it counts values, of which a privacy unit supports at most max_rows, or units';
 -- averages and spreads; their bounds are those of a row's value
-CREATE FUNCTION dp_cdp.unreleased_floats(dp_cdp.unreleased) RETURNS double precision[]
+CREATE FUNCTION dp_cdp_internal.unreleased_floats(dp_cdp_internal.unreleased) RETURNS double precision[]
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_bigints(dp_cdp.unreleased) RETURNS bigint[]
+CREATE FUNCTION dp_cdp_internal.unreleased_bigints(dp_cdp_internal.unreleased) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement) RETURNS anyelement
+CREATE FUNCTION dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anyelement) RETURNS anyelement
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, anycompatible, anycompatible) RETURNS anycompatible
+CREATE FUNCTION dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anycompatible, anycompatible, anycompatible) RETURNS anycompatible
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision) RETURNS anyelement
+CREATE FUNCTION dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anyelement, double precision) RETURNS anyelement
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision[]) RETURNS anyarray
+CREATE FUNCTION dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anyelement, double precision[]) RETURNS anyarray
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision, anycompatible, anycompatible) RETURNS anycompatible
+CREATE FUNCTION dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anycompatible, double precision, anycompatible, anycompatible) RETURNS anycompatible
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision[], anycompatible, anycompatible) RETURNS anycompatiblearray
+CREATE FUNCTION dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anycompatible, double precision[], anycompatible, anycompatible) RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any") RETURNS dp_cdp.unreleased
+CREATE FUNCTION dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any") RETURNS dp_cdp_internal.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any") RETURNS dp_cdp.unreleased
+CREATE FUNCTION dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any", "any") RETURNS dp_cdp_internal.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any", "any") RETURNS dp_cdp.unreleased
+CREATE FUNCTION dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any", "any", "any", "any") RETURNS dp_cdp_internal.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.unreleased_floats(dp_cdp.unreleased),
-	dp_cdp.unreleased_bigints(dp_cdp.unreleased),
-	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement),
-	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, anycompatible, anycompatible),
-	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision),
-	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision[]),
-	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision, anycompatible, anycompatible),
-	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision[], anycompatible, anycompatible),
-	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any"),
-	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any"),
-	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any", "any")
+	dp_cdp_internal.unreleased_floats(dp_cdp_internal.unreleased),
+	dp_cdp_internal.unreleased_bigints(dp_cdp_internal.unreleased),
+	dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anyelement),
+	dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anycompatible, anycompatible, anycompatible),
+	dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anyelement, double precision),
+	dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anyelement, double precision[]),
+	dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anycompatible, double precision, anycompatible, anycompatible),
+	dp_cdp_internal.unreleased_same(dp_cdp_internal.unreleased, anycompatible, double precision[], anycompatible, anycompatible),
+	dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any"),
+	dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any", "any"),
+	dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any", "any", "any", "any")
 	FROM PUBLIC;
 
 CREATE AGGREGATE @extschema@.dp_avg("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_avg("any") IS
 	'noisy average; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_avg("any", numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_avg("any", numeric, numeric) IS
 	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_avg("any", double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_avg("any", double precision, double precision) IS
 	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_avg("any", text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_avg("any", text, text) IS
 	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_variance("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_variance("any") IS
 	'noisy sample variance; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_variance("any", numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_variance("any", numeric, numeric) IS
 	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_variance("any", double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_variance("any", double precision, double precision) IS
 	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_variance("any", text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_variance("any", text, text) IS
 	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_var_samp("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_var_samp("any") IS
 	'noisy sample variance; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) IS
 	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) IS
 	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_var_samp("any", text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", text, text) IS
 	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_var_pop("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_var_pop("any") IS
 	'noisy population variance; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) IS
 	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) IS
 	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_var_pop("any", text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", text, text) IS
 	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev("any") IS
 	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) IS
 	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) IS
 	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev("any", text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev("any", text, text) IS
 	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev_samp("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any") IS
 	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) IS
 	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) IS
 	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev_samp("any", text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", text, text) IS
 	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev_pop("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any") IS
 	'noisy population standard deviation; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) IS
 	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) IS
 	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_stddev_pop("any", text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", text, text) IS
 	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_covariance("any", "any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any") IS
 	'noisy sample covariance; the bounds of the values are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) IS
 	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) IS
 	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any") IS
 	'noisy sample covariance; the bounds of the values are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) IS
 	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) IS
 	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any") IS
 	'noisy population covariance; the bounds of the values are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) IS
 	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) IS
 	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_correlation("any", "any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any") IS
 	'noisy correlation; the bounds of the values are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) IS
 	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) IS
 	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any") IS
 	'noisy slope of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) IS
 	'noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) IS
 	'noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any") IS
 	'noisy intercept of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) IS
 	'noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
 CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) IS
 	'noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
 
 -- quantiles and histograms
 CREATE AGGREGATE @extschema@.dp_median(anyelement) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_median(anyelement) IS
 	'noisy median; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_median(anycompatible, anycompatible, anycompatible) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_median(anycompatible, anycompatible, anycompatible) IS
 	'noisy median; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_min(anyelement) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_min(anyelement) IS
 	'noisy least value, as far as noise lets it be seen. The bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) IS
 	'noisy least value, as far as noise lets it be seen. Each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_max(anyelement) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_max(anyelement) IS
 	'noisy greatest value, as far as noise lets it be seen. The bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) IS
 	'noisy greatest value, as far as noise lets it be seen. Each value is clamped to lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_quantile(anyelement, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_quantile(anyelement, double precision) IS
 	'noisy quantile q (2nd argument, 0 .. 1); the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_quantile(anycompatible, double precision, anycompatible, anycompatible) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision, anycompatible, anycompatible) IS
 	'noisy quantile q (2nd argument, 0 .. 1); each value is clamped to lower (3rd argument) .. upper (4th argument)';
 CREATE AGGREGATE @extschema@.dp_quantile(anyelement, double precision[]) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_quantile(anyelement, double precision[]) IS
 	'noisy quantiles at one charge; the bounds of a value are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anycompatible, anycompatible) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anycompatible, anycompatible) IS
 	'noisy quantiles at one charge; each value is clamped to lower (3rd argument) .. upper (4th argument)';
 CREATE AGGREGATE @extschema@.dp_histogram("any", integer) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_histogram("any", integer) IS
 	'noisy counts in bins (2nd argument) of equal width; the bounds are those of set_bounds';
 CREATE AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) IS
 	'noisy counts in bins (4th argument) of equal width from lower (2nd argument) to upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_clipped("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped("any") IS
 	'noisy share of rows outside of the bounds of set_bounds';
 CREATE AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) IS
 	'noisy share of rows outside of lower (2nd argument) .. upper (3rd argument)';
 CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_mode(anyelement) IS
 	'most frequent value, by noisy counts; one of the declared keys';
 CREATE AGGREGATE @extschema@.dp_bounds("any") (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_floats, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_floats, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_bounds("any") IS
 	'bounds that hold nearly all values, from a noisy histogram over powers of two. NULL: noise hides all of it';
@@ -487,8 +487,8 @@ CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
 	'share of people''s contributions to a private aggregate that the limit found for it cuts, by estimate, free of charge. NULL: limits are set';
-CREATE FUNCTION dp_cdp.margin(stddev double precision, confidence double precision) RETURNS double precision
+CREATE FUNCTION dp_cdp_internal.margin(stddev double precision, confidence double precision) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_normal_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS
+COMMENT ON FUNCTION dp_cdp_internal.margin(double precision, double precision) IS
 	'half the width of the interval that holds a normal deviate with this confidence';
 

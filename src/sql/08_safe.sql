@@ -8,470 +8,470 @@
 -- EXECUTE, because they are harmless.
 
 -- integers
-CREATE FUNCTION dp_cdp.try_add(int2, int2) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_add(int2, int2) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_add_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int2, int2) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_subtract(int2, int2) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int2, int2) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_multiply(int2, int2) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int2, int2) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_divide(int2, int2) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int4, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_add(int4, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_add_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int4, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_subtract(int4, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int4, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_multiply(int4, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int4, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_divide(int4, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int8, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_add(int8, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_add_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int8, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_subtract(int8, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int8, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_multiply(int8, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int8, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_divide(int8, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int2, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_add(int2, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_add_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int2, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_subtract(int2, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int2, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_multiply(int2, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int2, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_divide(int2, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int4, int2) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_add(int4, int2) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_add_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int4, int2) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_subtract(int4, int2) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int4, int2) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_multiply(int4, int2) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int4, int2) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_divide(int4, int2) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int2, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_add(int2, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_add_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int2, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_subtract(int2, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int2, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_multiply(int2, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int2, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_divide(int2, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int8, int2) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_add(int8, int2) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_add_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int8, int2) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_subtract(int8, int2) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int8, int2) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_multiply(int8, int2) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int8, int2) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_divide(int8, int2) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int4, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_add(int4, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_add_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int4, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_subtract(int4, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int4, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_multiply(int4, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int4, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_divide(int4, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int8, int4) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_add(int8, int4) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_add_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(int8, int4) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_subtract(int8, int4) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(int8, int4) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_multiply(int8, int4) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(int8, int4) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_divide(int8, int4) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_divide_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_mod(int2, int2) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_mod(int2, int2) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_mod_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_mod(int4, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_mod(int4, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_mod_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_mod(int8, int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_mod(int8, int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_mod_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_negate(int2) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_negate(int2) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_negate_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_abs(int2) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_abs(int2) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_abs_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_negate(int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_negate(int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_negate_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_abs(int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_abs(int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_abs_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_negate(int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_negate(int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_negate_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_abs(int8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_abs(int8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_abs_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- floating point
-CREATE FUNCTION dp_cdp.try_add(float4, float4) RETURNS float4
+CREATE FUNCTION dp_cdp_internal.try_add(float4, float4) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_try_add_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(float4, float4) RETURNS float4
+CREATE FUNCTION dp_cdp_internal.try_subtract(float4, float4) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(float4, float4) RETURNS float4
+CREATE FUNCTION dp_cdp_internal.try_multiply(float4, float4) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(float4, float4) RETURNS float4
+CREATE FUNCTION dp_cdp_internal.try_divide(float4, float4) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_try_divide_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(float8, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_add(float8, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_add_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(float8, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_subtract(float8, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(float8, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_multiply(float8, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(float8, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_divide(float8, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_divide_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(float4, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_add(float4, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_add_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(float4, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_subtract(float4, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(float4, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_multiply(float4, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(float4, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_divide(float4, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_divide_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(float8, float4) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_add(float8, float4) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_add_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(float8, float4) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_subtract(float8, float4) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(float8, float4) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_multiply(float8, float4) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(float8, float4) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_divide(float8, float4) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_divide_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_sqrt(float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_sqrt(float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_sqrt_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_ln(float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_ln(float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_ln_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_log(float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_log(float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_log_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_exp(float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_exp(float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_exp_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_power(float8, float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_power(float8, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_power_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_width_bucket(float8, float8, float8, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_width_bucket(float8, float8, float8, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_width_bucket_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- numeric
-CREATE FUNCTION dp_cdp.try_add(numeric, numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_add(numeric, numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_add_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(numeric, numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_subtract(numeric, numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(numeric, numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_multiply(numeric, numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_divide(numeric, numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_divide(numeric, numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_divide_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_mod(numeric, numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_mod(numeric, numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_mod_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_ceil(numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_ceil(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_ceil_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_floor(numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_floor(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_floor_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_sqrt(numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_sqrt(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_sqrt_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_round(numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_round(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_round0_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_round(numeric, int4) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_round(numeric, int4) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_round_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_width_bucket(numeric, numeric, numeric, int4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_width_bucket(numeric, numeric, numeric, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_width_bucket_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- casts between numbers
-CREATE FUNCTION dp_cdp.try_int2(int4) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_int2(int4) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_int2_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int2(int8) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_int2(int8) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_int2_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int4(int8) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_int4(int8) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_int4_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_float4(float8) RETURNS float4
+CREATE FUNCTION dp_cdp_internal.try_float4(float8) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_try_float4_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int2(float4) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_int2(float4) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_int2_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int4(float4) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_int4(float4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_int4_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int8(float4) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_int8(float4) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_int8_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int2(float8) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_int2(float8) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_int2_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int4(float8) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_int4(float8) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_int4_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int8(float8) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_int8(float8) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_int8_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int2(numeric) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_int2(numeric) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_int2_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int4(numeric) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_int4(numeric) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_int4_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int8(numeric) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_int8(numeric) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_int8_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_float4(numeric) RETURNS float4
+CREATE FUNCTION dp_cdp_internal.try_float4(numeric) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_try_float4_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_float8(numeric) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_float8(numeric) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_float8_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_numeric(numeric, int4) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_numeric(numeric, int4) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_numeric_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- strings
-CREATE FUNCTION dp_cdp.try_lower(text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_lower(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_upper(text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_upper(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_initcap(text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_initcap(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_initcap' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_concat(text, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_concat(text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_concat' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_length(text) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_length(text) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_length_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_length(bpchar) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_length(bpchar) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_length_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_btrim(text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_btrim(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_btrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_ltrim(text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_ltrim(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_ltrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_rtrim(text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_rtrim(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_rtrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_btrim(text, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_btrim(text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_btrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_ltrim(text, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_ltrim(text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_ltrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_rtrim(text, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_rtrim(text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_rtrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_left(text, int4) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_left(text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_left' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_right(text, int4) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_right(text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_right' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_reverse(text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_reverse(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_reverse' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_substring(text, int4) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_substring(text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_substring_from' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_substring(text, int4, int4) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_substring(text, int4, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_substring' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_replace(text, text, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_replace(text, text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_split_part(text, text, int4) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_split_part(text, text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_split_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_starts_with(text, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_starts_with(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_starts_with' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.text_starts_with_support;
-CREATE FUNCTION dp_cdp.try_strpos(text, text) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_strpos(text, text) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_strpos' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_like(text, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_like(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.textlike_support;
-CREATE FUNCTION dp_cdp.try_like(bpchar, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_like(bpchar, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.textlike_support;
-CREATE FUNCTION dp_cdp.try_like(name, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_like(name, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.textlike_support;
-CREATE FUNCTION dp_cdp.try_not_like(text, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_not_like(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_not_like(bpchar, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_not_like(bpchar, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_not_like(name, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_not_like(name, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_ilike(text, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_ilike(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.texticlike_support;
-CREATE FUNCTION dp_cdp.try_ilike(bpchar, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_ilike(bpchar, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.texticlike_support;
-CREATE FUNCTION dp_cdp.try_ilike(name, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_ilike(name, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.texticlike_support;
-CREATE FUNCTION dp_cdp.try_not_ilike(text, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_not_ilike(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_not_ilike(bpchar, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_not_ilike(bpchar, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_not_ilike(name, text) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.try_not_ilike(name, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- casts to and from text
-CREATE FUNCTION dp_cdp.try_text(int2) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(int2) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_text(int4) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_text(int8) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(int8) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_text(numeric) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(numeric) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_text(uuid) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(uuid) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_uuid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_text(date) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(date) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_text(timestamp) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(timestamp) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_text(anyenum) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(anyenum) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_enum' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_text(bpchar) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_text(bpchar) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_name(text) RETURNS name
+CREATE FUNCTION dp_cdp_internal.try_name(text) RETURNS name
 	AS 'MODULE_PATHNAME', 'dp_try_name_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_varchar(varchar, int4, boolean) RETURNS varchar
+CREATE FUNCTION dp_cdp_internal.try_varchar(varchar, int4, boolean) RETURNS varchar
 	AS 'MODULE_PATHNAME', 'dp_try_varchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_bpchar(bpchar, int4, boolean) RETURNS bpchar
+CREATE FUNCTION dp_cdp_internal.try_bpchar(bpchar, int4, boolean) RETURNS bpchar
 	AS 'MODULE_PATHNAME', 'dp_try_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int2(text) RETURNS int2
+CREATE FUNCTION dp_cdp_internal.try_int2(text) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_int2_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int4(text) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_int4(text) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_int4_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_int8(text) RETURNS int8
+CREATE FUNCTION dp_cdp_internal.try_int8(text) RETURNS int8
 	AS 'MODULE_PATHNAME', 'dp_try_int8_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_float8(text) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_float8(text) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_float8_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_numeric(text) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_numeric(text) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_numeric_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date(text) RETURNS date
+CREATE FUNCTION dp_cdp_internal.try_date(text) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_date_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- dates and times
-CREATE FUNCTION dp_cdp.try_timestamp(date) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_timestamp(date) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_timestamp_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_timestamptz(date) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_timestamptz(date) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_timestamptz_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_timestamptz(timestamp) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_timestamptz(timestamp) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_timestamptz_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_timestamp(timestamptz) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_timestamp(timestamptz) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_timestamp_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date(timestamptz) RETURNS date
+CREATE FUNCTION dp_cdp_internal.try_date(timestamptz) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_date_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_time(timestamptz) RETURNS time
+CREATE FUNCTION dp_cdp_internal.try_time(timestamptz) RETURNS time
 	AS 'MODULE_PATHNAME', 'dp_try_time_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_timestamp(timestamp, int4) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_timestamp(timestamp, int4) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_timestamp_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_timestamptz(timestamptz, int4) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_timestamptz(timestamptz, int4) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_timestamp_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(date, date) RETURNS int4
+CREATE FUNCTION dp_cdp_internal.try_subtract(date, date) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(date, int4) RETURNS date
+CREATE FUNCTION dp_cdp_internal.try_add(date, int4) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_add_date_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(int4, date) RETURNS date
+CREATE FUNCTION dp_cdp_internal.try_add(int4, date) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_add_int4_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(date, int4) RETURNS date
+CREATE FUNCTION dp_cdp_internal.try_subtract(date, int4) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_date_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(date, interval) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_add(date, interval) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_add_date_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(interval, date) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_add(interval, date) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_add_interval_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(date, interval) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_subtract(date, interval) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_date_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(timestamp, interval) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_add(timestamp, interval) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_add_timestamp_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(interval, timestamp) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_add(interval, timestamp) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_add_interval_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(timestamp, interval) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_subtract(timestamp, interval) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(timestamptz, interval) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_add(timestamptz, interval) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_add_timestamptz_interval' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_add(interval, timestamptz) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_add(interval, timestamptz) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_add_interval_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(timestamptz, interval) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_subtract(timestamptz, interval) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamptz_interval' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(timestamp, timestamp) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_subtract(timestamp, timestamp) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_age(timestamp, timestamp) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_age(timestamp, timestamp) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_age_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_subtract(timestamptz, timestamptz) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_subtract(timestamptz, timestamptz) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_age(timestamptz, timestamptz) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_age(timestamptz, timestamptz) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_age_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_age(timestamp) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_age(timestamp) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_age(timestamptz) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_age(timestamptz) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_make_date(year int, month int, day int) RETURNS date
+CREATE FUNCTION dp_cdp_internal.try_make_date(year int, month int, day int) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_make_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_to_timestamp(float8) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_to_timestamp(float8) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_to_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_bin(interval, timestamp, timestamp) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamp, timestamp) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_extract(text, date) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_extract(text, date) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_extract_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_part(text, date) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_date_part(text, date) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_date_part_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_extract(text, time) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_extract(text, time) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_extract_time' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_part(text, time) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_date_part(text, time) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_date_part_time' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_extract(text, timestamp) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_extract(text, timestamp) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_extract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_part(text, timestamp) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_date_part(text, timestamp) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_date_part_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_extract(text, timestamptz) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_extract(text, timestamptz) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_extract_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_part(text, timestamptz) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_date_part(text, timestamptz) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_date_part_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_extract(text, interval) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_extract(text, interval) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_extract_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_part(text, interval) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.try_date_part(text, interval) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_date_part_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_trunc(text, timestamp) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_date_trunc(text, timestamp) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_trunc(text, timestamptz) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_date_trunc(text, timestamptz) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_trunc(text, timestamptz, text) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_date_trunc(text, timestamptz, text) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_zone' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(interval, float8) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_multiply(interval, float8) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_interval_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(float8, interval) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_multiply(float8, interval) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_timezone(text, timestamp) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_timezone(text, timestamp) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_timezone_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_timezone(text, timestamptz) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_timezone(text, timestamptz) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_timezone_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_to_char(timestamp, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_to_char(timestamp, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_to_char_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_to_char(timestamptz, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_to_char(timestamptz, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_to_char_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 -- What aggregates of numeric add up in a subquery over one privacy unit: the argument,
 -- or NULL where it is so large that the aggregate might overflow.
-CREATE FUNCTION dp_cdp.try_summand(numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_summand(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_summand_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_summand(text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_summand(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_summand_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_summand(bpchar) RETURNS bpchar
+CREATE FUNCTION dp_cdp_internal.try_summand(bpchar) RETURNS bpchar
 	AS 'MODULE_PATHNAME', 'dp_try_summand_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_summand_squared(numeric) RETURNS numeric
+CREATE FUNCTION dp_cdp_internal.try_summand_squared(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- looking into jsonb
-CREATE FUNCTION dp_cdp.try_json(jsonb, text) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_field_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json(jsonb, int) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, int) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_element' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, int) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, int) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_element_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json(jsonb, text[]) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text[]) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_path' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, text[]) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
 -- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).
-CREATE FUNCTION dp_cdp.null_on_error(VARIADIC arguments "any") RETURNS "any"
+CREATE FUNCTION dp_cdp_internal.null_on_error(VARIADIC arguments "any") RETURNS "any"
 	AS 'MODULE_PATHNAME', 'dp_null_on_error' LANGUAGE C STABLE;
-CREATE FUNCTION dp_cdp.null_unless_valid(of_type regtype, value "any") RETURNS "any"
+CREATE FUNCTION dp_cdp_internal.null_unless_valid(of_type regtype, value "any") RETURNS "any"
 	AS 'MODULE_PATHNAME', 'dp_null_unless_valid' LANGUAGE C STABLE STRICT;
 
 -- one representation of equal group keys
-CREATE FUNCTION dp_cdp.canonical(float4) RETURNS float4
+CREATE FUNCTION dp_cdp_internal.canonical(float4) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_canonical_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.canonical(float8) RETURNS float8
+CREATE FUNCTION dp_cdp_internal.canonical(float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_canonical_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.canonical(bpchar) RETURNS bpchar
+CREATE FUNCTION dp_cdp_internal.canonical(bpchar) RETURNS bpchar
 	AS 'MODULE_PATHNAME', 'dp_canonical_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Points of time from the 1st argument to the 2nd, both among them, so many microseconds (of dates, days' worth) apart,
 -- and NULL, if asked for: they stand for a column where keys are made of it.
-CREATE FUNCTION dp_cdp.time_points(date, date, bigint, boolean) RETURNS SETOF date
+CREATE FUNCTION dp_cdp_internal.time_points(date, date, bigint, boolean) RETURNS SETOF date
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
+CREATE FUNCTION dp_cdp_internal.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
+CREATE FUNCTION dp_cdp_internal.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 -- The cells into which constants divide the values of a type: the number of the cell that a constant is; those that have
 -- values, of whole numbers only (2nd argument), and NULL (3rd).  They stand for what keys compare with these constants.
-CREATE FUNCTION dp_cdp.cell_of(anyelement, anyarray) RETURNS integer
+CREATE FUNCTION dp_cdp_internal.cell_of(anyelement, anyarray) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_cell_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.cells(anyarray, boolean, boolean) RETURNS integer[]
+CREATE FUNCTION dp_cdp_internal.cells(anyarray, boolean, boolean) RETURNS integer[]
 	AS 'MODULE_PATHNAME', 'dp_cells' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- What may be used on rows of protected tables, and how it is treated there:

@@ -3,15 +3,15 @@
 -- =========================================================================
 
 -- Everything here runs in plain SQL with the privileges of who calls, and is told
--- to nobody else.  dp_cdp.may_read() comes first: a role that may not read a table
+-- to nobody else.  dp_cdp_internal.may_read() comes first: a role that may not read a table
 -- would be given a private answer instead, and pay for it.
 
-CREATE OR REPLACE FUNCTION dp_cdp.may_read("table" regclass) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.may_read("table" regclass) RETURNS boolean
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_may_read_rows';
 
 -- The rows of a table as t0, joined along foreign keys with those that name the
 -- person; person is NULL where each row of the table is one.
-CREATE OR REPLACE FUNCTION dp_cdp.people_source("table" regclass, OUT source text, OUT person text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.people_source("table" regclass, OUT source text, OUT person text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -21,7 +21,7 @@ DECLARE
 	condition text;
 BEGIN
 	FOR step IN 0 .. 100 LOOP
-		IF NOT dp_cdp.may_read(at) THEN
+		IF NOT dp_cdp_internal.may_read(at) THEN
 			RAISE EXCEPTION 'must be allowed to read the rows of table %, to check them: have SELECT on it granted', at
 				USING ERRCODE = 'insufficient_privilege';
 		END IF;
@@ -52,7 +52,7 @@ BEGIN
 END $$;
 
 -- What is declared of a column beside what its rows have.
-CREATE OR REPLACE FUNCTION dp_cdp.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
 	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
 	AS $$
@@ -134,7 +134,7 @@ BEGIN
 	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
 
 	FOR t IN SELECT p."table", p.columns FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
-		rows_of := dp_cdp.people_source(t."table");
+		rows_of := dp_cdp_internal.people_source(t."table");
 		IF rows_of.person IS NOT NULL THEN
 			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %s IS NULL', rows_of.source, rows_of.person) INTO n;
 			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name, format('%s rows belong to nobody, and count in no answer', n.rows), n.rows,
@@ -148,7 +148,7 @@ BEGIN
 		END IF;
 		RETURN QUERY SELECT f.severity, t."table"::text, a.attname, f.finding, f.number, f.remedy
 			FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
-				CROSS JOIN LATERAL dp_cdp.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
+				CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
 			ORDER BY a.attnum;
 	END LOOP;
 END $$;

@@ -5,52 +5,52 @@
 -- What PostgreSQL grants to PUBLIC and tells how many rows a table has, or a
 -- query met; and ways to leave traces.  See src/guard/HARDENING.md.
 
-CREATE OR REPLACE FUNCTION dp_cdp.closed_class(function name) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.closed_class(function name) RETURNS text
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_closed_class';
-COMMENT ON FUNCTION dp_cdp.closed_class(name) IS
+COMMENT ON FUNCTION dp_cdp_internal.closed_class(name) IS
 	'why dp_cdp.harden() closes the functions of PostgreSQL''s of that name: statistics, sizes or traces; NULL: it does not';
 
 -- What queries call instead of functions, and of columns of pg_class, that
 -- harden() has closed for who asks.  By hand they tell the same.
-CREATE OR REPLACE FUNCTION dp_cdp.told_reltuples(relation oid, reltuples real) RETURNS real
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_reltuples(relation oid, reltuples real) RETURNS real
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_reltuples';
-COMMENT ON FUNCTION dp_cdp.told_reltuples(oid, real) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_reltuples(oid, real) IS
 	'reltuples of a relation whose rows the caller may count, else -1';
-CREATE OR REPLACE FUNCTION dp_cdp.told_relpages(relation oid, relpages integer) RETURNS integer
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relpages(relation oid, relpages integer) RETURNS integer
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relpages';
-COMMENT ON FUNCTION dp_cdp.told_relpages(oid, integer) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_relpages(oid, integer) IS
 	'relpages of a relation whose rows the caller may count, else 0';
-CREATE OR REPLACE FUNCTION dp_cdp.told_live_tuples(relation oid) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_live_tuples(relation oid) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_live_tuples';
-COMMENT ON FUNCTION dp_cdp.told_live_tuples(oid) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_live_tuples(oid) IS
 	'pg_stat_get_live_tuples of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_relation_size(relation regclass) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relation_size(relation regclass) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
-COMMENT ON FUNCTION dp_cdp.told_relation_size(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_relation_size(regclass) IS
 	'pg_relation_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_relation_size(relation regclass, fork text) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relation_size(relation regclass, fork text) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
-COMMENT ON FUNCTION dp_cdp.told_relation_size(regclass, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_relation_size(regclass, text) IS
 	'pg_relation_size of a fork of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_table_size(relation regclass) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_table_size(relation regclass) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_table_size';
-COMMENT ON FUNCTION dp_cdp.told_table_size(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_table_size(regclass) IS
 	'pg_table_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_total_relation_size(relation regclass) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_total_relation_size(relation regclass) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_total_relation_size';
-COMMENT ON FUNCTION dp_cdp.told_total_relation_size(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_total_relation_size(regclass) IS
 	'pg_total_relation_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.told_indexes_size(relation regclass) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.told_indexes_size(relation regclass) RETURNS bigint
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_indexes_size';
-COMMENT ON FUNCTION dp_cdp.told_indexes_size(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.told_indexes_size(regclass) IS
 	'pg_indexes_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp.masked(of_type anyelement, VARIADIC arguments "any") RETURNS anyelement
+CREATE OR REPLACE FUNCTION dp_cdp_internal.masked(of_type anyelement, VARIADIC arguments "any") RETURNS anyelement
 	LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_masked';
-COMMENT ON FUNCTION dp_cdp.masked(anyelement, "any") IS
+COMMENT ON FUNCTION dp_cdp_internal.masked(anyelement, "any") IS
 	'NULL of a type; stands for a function that dp_cdp.harden() has closed';
-CREATE OR REPLACE FUNCTION dp_cdp.masked_rows(of_type anyelement, VARIADIC arguments "any") RETURNS SETOF anyelement
+CREATE OR REPLACE FUNCTION dp_cdp_internal.masked_rows(of_type anyelement, VARIADIC arguments "any") RETURNS SETOF anyelement
 	LANGUAGE C STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'dp_masked_rows';
-COMMENT ON FUNCTION dp_cdp.masked_rows(anyelement, "any") IS
+COMMENT ON FUNCTION dp_cdp_internal.masked_rows(anyelement, "any") IS
 	'no rows of a type; stands for a function that dp_cdp.harden() has closed';
 
 -- Functions in C of other extensions may ask the planner, read sizes or other
@@ -86,7 +86,7 @@ COMMENT ON FUNCTION dp_cdp.telling_functions() IS
 
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
 -- loses, but for what writes.
-CREATE OR REPLACE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
 								 OUT privilege text, OUT "column" text, OUT grantee text,
 								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[])
 	RETURNS SETOF record
@@ -106,7 +106,7 @@ WITH RECURSIVE members AS (
 		JOIN members m ON m.classid = 'pg_class'::regclass AND m.objid = r.ev_class
 ), functions AS (
 	SELECT p.oid, p.proname, p.proowner, p.proacl,
-		CASE WHEN t.objid IS NOT NULL THEN 'extensions' ELSE dp_cdp.closed_class(p.proname) END AS class
+		CASE WHEN t.objid IS NOT NULL THEN 'extensions' ELSE dp_cdp_internal.closed_class(p.proname) END AS class
 	FROM pg_proc p LEFT JOIN telling t ON t.classid = 'pg_proc'::regclass AND t.objid = p.oid
 	WHERE p.prokind IN ('f', 'a') AND (p.pronamespace = 'pg_catalog'::regnamespace OR t.objid IS NOT NULL)
 ), some_columns (name, class, closed, after) AS (
@@ -144,7 +144,7 @@ UNION ALL
 SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'pg_monitor', true, g.monitor, g.acl FROM grants g
 WHERE g.public AND NOT g.open AND g."column" = '' AND g.class <> 'traces'
 $$;
-COMMENT ON FUNCTION dp_cdp.hardening() IS
+COMMENT ON FUNCTION dp_cdp_internal.hardening() IS
 	'privileges that dp_cdp.harden() has an opinion on: wanted or not, held or not';
 
 CREATE OR REPLACE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open text[] DEFAULT '{}')
@@ -161,7 +161,7 @@ BEGIN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.harden'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
-	SELECT k INTO unknown FROM unnest(keep_open) k WHERE k NOT IN (SELECT h.name FROM dp_cdp.hardening() h) LIMIT 1;
+	SELECT k INTO unknown FROM unnest(keep_open) k WHERE k NOT IN (SELECT h.name FROM dp_cdp_internal.hardening() h) LIMIT 1;
 	IF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'keep_open: dp_cdp.harden closes nothing of the name "%"; call dp_cdp.harden(apply => false) to see what it closes', unknown
 			USING ERRCODE = 'ZC004';
@@ -176,7 +176,7 @@ BEGIN
 			string_agg(h.privilege || CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, ', ') AS privileges,
 			CASE WHEN h.wanted THEN ' TO ' ELSE ' FROM ' END || h.grantee AS whom
 		FROM (SELECT *, bool_or(wanted <> held) OVER (PARTITION BY object) AS pending
-				FROM dp_cdp.hardening() WHERE NOT name = ANY (keep_open)) h
+				FROM dp_cdp_internal.hardening() WHERE NOT name = ANY (keep_open)) h
 		WHERE h.wanted <> h.held OR (h.pending AND h.wanted AND h."column" <> '')
 		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege
 		ORDER BY h.object, h.wanted, h.grantee
@@ -196,7 +196,7 @@ BEGIN
 	END LOOP;
 	RETURN QUERY
 		WITH undone AS MATERIALIZED (
-			SELECT h.object, h.grantee, h."column" FROM dp_cdp.hardening() h WHERE h.wanted <> h.held
+			SELECT h.object, h.grantee, h."column" FROM dp_cdp_internal.hardening() h WHERE h.wanted <> h.held
 		)
 		SELECT s.object, s.action, apply AND NOT EXISTS (SELECT FROM undone u
 			WHERE u.object = s.object AND u.grantee = s.grantee AND u."column" = ANY (s.changed))
@@ -247,7 +247,7 @@ COMMENT ON FUNCTION dp_cdp.unharden() IS
 	'reverses what dp_cdp.harden() did, and nothing else';
 
 -- Extensions that come after harden() are open to PUBLIC again.
-CREATE OR REPLACE FUNCTION dp_cdp.tell_of_extension() RETURNS event_trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.tell_of_extension() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -255,7 +255,7 @@ DECLARE
 BEGIN
 	BEGIN
 		SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
-		FROM dp_cdp.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
+		FROM dp_cdp_internal.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
 		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
 	EXCEPTION WHEN OTHERS THEN
 		-- other extensions must not wait until this one is mended
@@ -265,30 +265,30 @@ BEGIN
 		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them', opened;
 	END IF;
 END $$;
-REVOKE ALL ON FUNCTION dp_cdp.tell_of_extension() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.tell_of_extension() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.tell_of_extension() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.tell_of_extension() IS
 	'event trigger: warns of extensions that open what dp_cdp.harden() has closed';
 
 -- Where the library is not preloaded, this loads it before it would be too late.
-CREATE OR REPLACE FUNCTION dp_cdp.keep_ledger() RETURNS event_trigger
+CREATE OR REPLACE FUNCTION dp_cdp_internal.keep_ledger() RETURNS event_trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_ledger';
-REVOKE ALL ON FUNCTION dp_cdp.keep_ledger() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.keep_ledger() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.keep_ledger() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.keep_ledger() IS
 	'event trigger: without the library, too, a ledger in which budget was spent is not dropped';
 
 DO $$ BEGIN
 	IF NOT EXISTS (SELECT FROM pg_catalog.pg_event_trigger WHERE evtname = 'dp_cdp_keep_ledger') THEN
 		CREATE EVENT TRIGGER dp_cdp_keep_ledger ON ddl_command_start WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
-			EXECUTE FUNCTION dp_cdp.keep_ledger();
+			EXECUTE FUNCTION dp_cdp_internal.keep_ledger();
 		CREATE EVENT TRIGGER dp_cdp_extensions ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION', 'ALTER EXTENSION')
-			EXECUTE FUNCTION dp_cdp.tell_of_extension();
+			EXECUTE FUNCTION dp_cdp_internal.tell_of_extension();
 	END IF;
 END $$;
 ALTER EVENT TRIGGER dp_cdp_keep_ledger ENABLE ALWAYS;
 ALTER EVENT TRIGGER dp_cdp_extensions ENABLE ALWAYS;
 
 -- What a dataset's owner cannot see, but must know.
-CREATE OR REPLACE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
@@ -303,14 +303,14 @@ BEGIN
 	END IF;
 	after_citus := coalesce(array_position(libraries, 'dp_cdp') > array_position(libraries, 'citus'), true);
 	IF NOT pg_is_in_recovery() THEN
-		ledger_waits := dp_cdp.ledger_problem() IS NOT NULL;
+		ledger_waits := dp_cdp_internal.ledger_problem() IS NOT NULL;
 	END IF;
 END $$;
-COMMENT ON FUNCTION dp_cdp.server_facts() IS
+COMMENT ON FUNCTION dp_cdp_internal.server_facts() IS
 	'is dp_cdp preloaded, and in order; does the ledger wait for adopt_ledger() (NULL on a standby)';
 
 -- does a rule compute private aggregates
-CREATE OR REPLACE FUNCTION dp_cdp.private_rule(rule oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.private_rule(rule oid) RETURNS boolean
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 SELECT EXISTS (SELECT FROM pg_depend d
@@ -319,7 +319,7 @@ SELECT EXISTS (SELECT FROM pg_depend d
 		JOIN pg_proc p ON p.oid = d.refobjid AND p.prokind = 'a'
 	WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = rule AND d.refclassid = 'pg_proc'::regclass)
 $$;
-COMMENT ON FUNCTION dp_cdp.private_rule(oid) IS
+COMMENT ON FUNCTION dp_cdp_internal.private_rule(oid) IS
 	'does a rewrite rule compute private aggregates';
 
 -- jit: where datasets are many, compiling took 8 of 8.5 seconds
@@ -339,10 +339,10 @@ DECLARE
 	found jsonb;
 	part text;
 BEGIN
-	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp.member_grants()') IS NULL THEN
+	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp_internal.member_grants()') IS NULL THEN
 		RETURN QUERY SELECT 'critical', format('extension %s', 'dp_cdp'),
-			'its schema or tables have other names, or are gone: nothing is released, and nothing here can be checked',
-			'ALTER SCHEMA ... RENAME TO dp_cdp, and tables likewise; or restore the database from a backup';
+			'its schemas or tables have other names, or are gone: nothing is released, and nothing here can be checked',
+			'ALTER SCHEMA ... RENAME TO dp_cdp, or dp_cdp_internal, and tables likewise; or restore the database from a backup';
 		RETURN;
 	END IF;
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
@@ -362,14 +362,14 @@ BEGIN
 	FOREACH part IN ARRAY CASE WHEN super		-- nobody else may read the tables
 			THEN '{table,ledger,balance,standby,cluster,clock}' ELSE '{table,ledger}' END::text[] LOOP
 		BEGIN
-			EXECUTE format('SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM dp_cdp.%I() f', part || '_findings') INTO found;
+			EXECUTE format('SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM dp_cdp_internal.%I() f', part || '_findings') INTO found;
 		EXCEPTION WHEN OTHERS THEN
 			found := jsonb_build_array(jsonb_build_object('severity', 'critical', 'object', 'ledger', 'finding', format('cannot be looked at: %s', SQLERRM),
 				'remedy', 'mend what it names, or restore the database from a backup and SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'));
 		END;
 		balances := balances || found;
 	END LOOP;
-	SELECT * INTO facts FROM dp_cdp.server_facts();
+	SELECT * INTO facts FROM dp_cdp_internal.server_facts();
 	SELECT * INTO slots FROM dp_cdp.worker_slots();
 
 	RETURN QUERY
@@ -436,7 +436,7 @@ BEGIN
 	), views AS (
 		SELECT v.dataset, v.top, v.relid, v.private
 		FROM (
-			SELECT c.dataset, c.top, r.ev_class AS relid, c.relid AS base, dp_cdp.private_rule(r.oid) AS private
+			SELECT c.dataset, c.top, r.ev_class AS relid, c.relid AS base, dp_cdp_internal.private_rule(r.oid) AS private
 			FROM covered c
 				JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
 					AND d.classid = 'pg_rewrite'::regclass
@@ -446,7 +446,7 @@ BEGIN
 			AND coalesce(NOT (SELECT option_value::boolean FROM pg_options_to_table(k.reloptions)
 				WHERE option_name = 'security_invoker'), true)
 		UNION
-		SELECT v.dataset, v.top, r.ev_class, v.private OR dp_cdp.private_rule(r.oid)
+		SELECT v.dataset, v.top, r.ev_class, v.private OR dp_cdp_internal.private_rule(r.oid)
 		FROM views v
 			JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.relid
 				AND d.classid = 'pg_rewrite'::regclass
@@ -618,7 +618,7 @@ BEGIN
 		FROM (
 			SELECT m.*, CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom, p.proname AS name,
 				CASE m.grantee WHEN 0 THEN 'every analyst' ELSE (SELECT min(g.analysts) FROM grantees g WHERE g.grantee = m.grantee) END AS analysts
-			FROM dp_cdp.member_grants() m LEFT JOIN pg_proc p ON m.kind = 'ROUTINE' AND p.oid = m.objid
+			FROM dp_cdp_internal.member_grants() m LEFT JOIN pg_proc p ON m.kind = 'ROUTINE' AND p.oid = m.objid
 			WHERE NOT m.to_all AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.grantee AND r.rolsuper)) m
 		WHERE (super OR m.analysts IS NOT NULL)
 			-- what administrators grant to roles for auditing, monitoring, datasets and standbys
@@ -655,8 +655,8 @@ BEGIN
 		SELECT 'critical', 'extension dp_cdp', format('%s of its objects belong to %s, who is no superuser: whoever acts as that role can change the ledger',
 				count(*), m.owner::regrole),
 			format('ALTER ROLE %1$s SUPERUSER; or let a superuser own what %1$s owns: REASSIGN OWNED BY %1$s TO ...', m.owner::regrole)
-		FROM (SELECT c.relowner AS owner FROM pg_class c WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind IN ('r', 'v', 'S')
-			UNION ALL SELECT p.proowner FROM pg_proc p WHERE p.pronamespace = 'dp_cdp'::regnamespace
+		FROM (SELECT c.relowner AS owner FROM pg_class c WHERE c.relnamespace IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace) AND c.relkind IN ('r', 'v', 'S')
+			UNION ALL SELECT p.proowner FROM pg_proc p WHERE p.pronamespace IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace)
 			UNION ALL SELECT e.extowner FROM pg_extension e WHERE e.extname = 'dp_cdp') m
 		WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.owner AND r.rolsuper)
 		GROUP BY m.owner
@@ -780,7 +780,7 @@ BEGIN
 			JOIN pg_class k ON k.oid = c.relid
 			JOIN hands h ON h.dataset = c.dataset AND h.hand <> p.proowner
 		WHERE p.prosecdef AND p.prolang NOT IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('internal', 'c'))
-			AND p.pronamespace <> 'dp_cdp'::regnamespace
+			AND p.pronamespace NOT IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace)
 			AND coalesce(p.prosrc, '') || coalesce(pg_get_function_sqlbody(p.oid), '')
 				~* ('(?<![[:alnum:]_])' || regexp_replace(k.relname, '([^[:alnum:]_])', '\\\1', 'g') || '(?![[:alnum:]_])')
 			AND has_any_column_privilege(p.proowner, c.relid, 'SELECT')
@@ -867,14 +867,14 @@ BEGIN
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
 				ELSE '; they tell how many rows a table has or a query met' END,
 			'SELECT * FROM dp_cdp.harden()'
-		FROM dp_cdp.hardening() h
+		FROM dp_cdp_internal.hardening() h
 		WHERE h.grantee = 'PUBLIC' AND h.held AND NOT h.wanted
 		GROUP BY h.class
 		UNION ALL
 		SELECT 'warning', h.object,
 			format('%s is granted to %s (%s); it tells how many rows a table has or a query met', h.privilege, g.whom, g.analysts),
 			format('REVOKE %s%s ON %s FROM %s', h.privilege, CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, h.object, g.whom)
-		FROM dp_cdp.hardening() h
+		FROM dp_cdp_internal.hardening() h
 			CROSS JOIN LATERAL aclexplode(h.acl) x
 			JOIN grantees g ON g.grantee = x.grantee
 		WHERE h.grantee = 'PUBLIC' AND NOT h.wanted AND x.grantee <> 0 AND x.privilege_type = h.privilege
@@ -1041,7 +1041,7 @@ BEGIN
 			FROM reach h JOIN budgets b ON b.dataset = h.dataset AND b.role = h.hand
 				JOIN pg_roles a ON a.oid = h.analyst AND a.rolcanlogin AND NOT a.rolsuper
 				JOIN pg_roles o ON o.oid = h.hand AND o.rolcanlogin AND o.oid <> a.oid
-			WHERE dp_cdp.role_pays(h.analyst, h.hand)
+			WHERE dp_cdp_internal.role_pays(h.analyst, h.hand)
 			GROUP BY h.dataset, a.rolname HAVING count(*) > 1) p
 
 		-- the ledger, at a glance
@@ -1057,7 +1057,7 @@ BEGIN
 				'add dp_cdp to shared_preload_libraries and restart the server'),
 			(facts.preloaded AND NOT facts.after_citus, 'warning', 'shared_preload_libraries', 'dp_cdp stands before citus',
 				'name citus first and restart the server'),
-			(facts.ledger_waits, 'warning', 'ledger', 'no release until it is adopted. ' || dp_cdp.ledger_problem(),
+			(facts.ledger_waits, 'warning', 'ledger', 'no release until it is adopted. ' || dp_cdp_internal.ledger_problem(),
 				'SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'),
 			(NOT current_setting('dp_cdp.notice_copies', true)::boolean, 'warning', 'dp_cdp.notice_copies',
 				'is off: a copy of the data directory would answer from old balances',
@@ -1065,14 +1065,14 @@ BEGIN
 			(facts.preloaded AND slots.needed > slots.available, 'warning', 'max_worker_processes',
 				format('%s, and %s are needed: parallel queries can take all background workers, and a ledger whose worker must be started then refuses debits', slots.available, slots.needed),
 				format('ALTER SYSTEM SET max_worker_processes = %s; then restart the server', slots.needed)),
-			(pg_is_in_recovery() AND NOT dp_cdp.primary_pays(), 'info', 'server', 'is a standby: private queries are refused here',
+			(pg_is_in_recovery() AND NOT dp_cdp_internal.primary_pays(), 'info', 'server', 'is a standby: private queries are refused here',
 				'send them to the primary, or let it pay for what is answered here: dp_cdp.primary_conninfo'),
-			(pg_is_in_recovery() AND dp_cdp.primary_pays(), 'info', 'server', 'is a standby: private queries are answered here, and debited by the primary',
+			(pg_is_in_recovery() AND dp_cdp_internal.primary_pays(), 'info', 'server', 'is a standby: private queries are answered here, and debited by the primary',
 				NULL),
-			(pg_is_in_recovery() AND dp_cdp.primary_pays() AND current_setting('cluster_name') = '', 'warning', 'cluster_name',
+			(pg_is_in_recovery() AND dp_cdp_internal.primary_pays() AND current_setting('cluster_name') = '', 'warning', 'cluster_name',
 				'is empty: the primary does not know this standby, and debits nothing for it',
 				'set cluster_name, and call dp_cdp.register_standby on the primary'),
-			(pg_is_in_recovery() AND dp_cdp.primary_pays() AND NOT current_setting('hot_standby_feedback')::boolean
+			(pg_is_in_recovery() AND dp_cdp_internal.primary_pays() AND NOT current_setting('hot_standby_feedback')::boolean
 				AND current_setting('max_standby_streaming_delay') <> '-1', 'warning', 'hot_standby_feedback',
 				'is off: VACUUM on the primary cancels private queries here, which stay charged and count as failures',
 				'ALTER SYSTEM SET hot_standby_feedback = on; SELECT pg_reload_conf()'),

@@ -6,13 +6,13 @@
 -- up; nothing is kept, and nothing runs with other rights than the caller's but
 -- views, and setup_metrics(), which tells numbers of findings and no names.
 
-CREATE OR REPLACE FUNCTION dp_cdp.significant(x numeric, digits int DEFAULT 3) RETURNS numeric
+CREATE OR REPLACE FUNCTION dp_cdp_internal.significant(x numeric, digits int DEFAULT 3) RETURNS numeric
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN x IN ('NaN', 'Infinity', '-Infinity') OR x = 0 THEN trim_scale(x)
 		ELSE trim_scale(round(x, digits - 1 - floor(log(abs(x)))::int)) END
 $$;
-COMMENT ON FUNCTION dp_cdp.significant(numeric, int) IS
+COMMENT ON FUNCTION dp_cdp_internal.significant(numeric, int) IS
 	'a number with so many significant digits';
 
 -- Rows of the log as sums need them: what they stand for, and for whose owner.
@@ -22,11 +22,11 @@ COMMENT ON FUNCTION dp_cdp.significant(numeric, int) IS
 -- spending of any day: neither granted, nor a checkpoint with last_at.  The update
 -- from 0.1.0 leaves an empty paid_by in what was granted before it: it was spent, and
 -- nobody has written down from which balances.
-CREATE OR REPLACE VIEW dp_cdp.log_sums WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp_internal.log_sums WITH (security_barrier) AS
 	SELECT l.id, l.dataset,
 		CASE WHEN k.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END AS at,
-		dp_cdp.known_role(l.role, l.role_name) AS role, l.role_name,
-		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
+		dp_cdp_internal.known_role(l.role, l.role_name) AS role, l.role_name,
+		dp_cdp_internal.known_role(l.session_role, l.session_role_name) AS session_role,
 		l.application, l.aggregates, l.tables, l.query, l.reason, nullif(l.paid_by, '{}') AS paid_by, k.kind,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.rho ELSE 0 END AS rho,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.delta ELSE 0 END AS delta,
@@ -38,69 +38,69 @@ CREATE OR REPLACE VIEW dp_cdp.log_sums WITH (security_barrier) AS
 	FROM dp_cdp.release_log l
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
 		CROSS JOIN LATERAL (SELECT coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind) k
-	WHERE l.dataset = ANY (dp_cdp.my_datasets());
-COMMENT ON VIEW dp_cdp.log_sums IS
+	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets());
+COMMENT ON VIEW dp_cdp_internal.log_sums IS
 	'for dp_cdp.report: the audit of datasets that one owns, ready to be added up';
 
 -- Does a row count at a balance?  It says from which it was debited; those that
 -- come from before it did, and refusals, count where they would have been paid.
-CREATE OR REPLACE FUNCTION dp_cdp.counts_at(paid_by bigint[], ledger_id bigint, role oid, session_role oid, budget_role oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.counts_at(paid_by bigint[], ledger_id bigint, role oid, session_role oid, budget_role oid) RETURNS boolean
 	LANGUAGE sql STABLE PARALLEL SAFE
 	RETURN CASE WHEN paid_by IS NOT NULL THEN ledger_id = ANY (paid_by)
-		WHEN dp_cdp.role_pays(role, budget_role) THEN true
-		WHEN session_role <> role THEN coalesce(dp_cdp.role_pays(session_role, budget_role), false)
+		WHEN dp_cdp_internal.role_pays(role, budget_role) THEN true
+		WHEN session_role <> role THEN coalesce(dp_cdp_internal.role_pays(session_role, budget_role), false)
 		ELSE false END;
-COMMENT ON FUNCTION dp_cdp.counts_at(bigint[], bigint, oid, oid, oid) IS
+COMMENT ON FUNCTION dp_cdp_internal.counts_at(bigint[], bigint, oid, oid, oid) IS
 	'is a row of the audit, by its paid_by, role and session_role, one of a balance';
 
 -- What was debited in the last seven days, by who asked: the rate at which a
 -- budget is spent is that of a week, so that weekends do not matter.  Groups are
 -- few, so that who pays is asked once for each of them, not for each row.
-CREATE OR REPLACE VIEW dp_cdp.last_week WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp_internal.last_week WITH (security_barrier) AS
 	SELECT l.dataset,
-		dp_cdp.known_role(l.role, l.role_name)::oid AS role, l.role_name,
-		dp_cdp.known_role(l.session_role, l.session_role_name)::oid AS session_role,
+		dp_cdp_internal.known_role(l.role, l.role_name)::oid AS role, l.role_name,
+		dp_cdp_internal.known_role(l.session_role, l.session_role_name)::oid AS session_role,
 		nullif(l.paid_by, '{}') AS paid_by,
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
 		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
 		max(coalesce(l.last_at, l.released_at)) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')) AS last_refusal,
 		-- of others' refusals nobody hears but the owner
-		dp_cdp.is_mine(l.role, l.role_name) OR dp_cdp.is_mine(l.session_role, l.session_role_name) AS mine,
+		dp_cdp_internal.is_mine(l.role, l.role_name) OR dp_cdp_internal.is_mine(l.session_role, l.session_role_name) AS mine,
 		-- surcharges: they were spent on no day
 		coalesce(sum(l.rho) FILTER (WHERE l.kind = 'correction' AND NOT l.granted), 0) AS corrected
 	FROM dp_cdp.release_log l
 	WHERE l.released_at > now() - interval '7 days'
 	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, nullif(l.paid_by, '{}');
-COMMENT ON VIEW dp_cdp.last_week IS
+COMMENT ON VIEW dp_cdp_internal.last_week IS
 	'for dp_cdp.overview and dp_cdp.metrics: debits and refusals of the last seven days, of everybody';
 
-CREATE OR REPLACE FUNCTION dp_cdp.rate(spent numeric, week numeric, first_debit timestamptz, now timestamptz) RETURNS numeric
+CREATE OR REPLACE FUNCTION dp_cdp_internal.rate(spent numeric, week numeric, first_debit timestamptz, now timestamptz) RETURNS numeric
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	-- where nothing was spent before this week, it begins with the first debit
 	SELECT coalesce(week, 0) / CASE WHEN week < spent OR first_debit IS NULL THEN 7
 		ELSE least(greatest(extract(epoch FROM now - first_debit) / 86400, 1), 7) END
 $$;
-COMMENT ON FUNCTION dp_cdp.rate(numeric, numeric, timestamptz, timestamptz) IS
+COMMENT ON FUNCTION dp_cdp_internal.rate(numeric, numeric, timestamptz, timestamptz) IS
 	'rho per day over the last seven days, or since the first debit, but at least a day';
 
 CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 	-- once, not for each budget
-	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp.last_week)
+	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp_internal.last_week)
 	SELECT o.dataset,
 		o.role,
 		o.rho_limit,
 		o.rho_spent,
 		trunc(100 * o.rho_spent / nullif(o.rho_limit, 0), 1) AS percent_spent,
-		dp_cdp.significant(o.rate) AS rho_per_day,
-		CASE WHEN o.rate > 0 THEN dp_cdp.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
+		dp_cdp_internal.significant(o.rate) AS rho_per_day,
+		CASE WHEN o.rate > 0 THEN dp_cdp_internal.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
 		o.renews_at,
 		date_trunc('second', o.last_refusal) AS last_refusal,
 		o.ledger_id,
 		o.paid_by_roles
 	FROM (
 		SELECT d.dataset, t.ledger_id, NULL::text AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
-			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal,
+			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal,
 			(SELECT trim_scale(coalesce(sum(b.rho_spent), 0)) FROM dp_cdp.budgets b WHERE b.dataset = d.dataset) AS paid_by_roles
 		FROM dp_cdp.datasets d
 			JOIN dp_cdp.dataset t ON t.name = d.dataset
@@ -112,14 +112,14 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		WHERE d.rho_spent IS NOT NULL
 		UNION ALL
 		SELECT b.dataset, b.ledger_id, b.role_name, b.rho_limit, b.rho_spent, b.renews_at,
-			dp_cdp.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal, NULL
+			dp_cdp_internal.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal, NULL
 		FROM dp_cdp.budgets b
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit,
-					max(l.last_refusal) FILTER (WHERE l.mine OR b.dataset = ANY (dp_cdp.my_datasets())) AS last_refusal
+					max(l.last_refusal) FILTER (WHERE l.mine OR b.dataset = ANY (dp_cdp_internal.my_datasets())) AS last_refusal
 				FROM week l
 				WHERE l.dataset = b.dataset
-					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, b.role::oid)) w ON true
+					AND dp_cdp_internal.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, b.role::oid)) w ON true
 	) o
 	ORDER BY o.dataset, o.role IS NOT NULL, o.role, o.ledger_id;
 COMMENT ON VIEW dp_cdp.overview IS
@@ -148,7 +148,7 @@ CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
 	FROM (SELECT d.name AS dataset, d.ledger_id, d.rho_limit AS rho, d.delta_limit AS report_delta, d.delta_limit AS key_delta FROM dp_cdp.dataset d
 		UNION ALL
 		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp.budget b) l
-	WHERE l.dataset = ANY (dp_cdp.my_datasets());
+	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets());
 COMMENT ON VIEW dp_cdp.limits IS
 	'caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it. For dp_cdp.report';
 COMMENT ON COLUMN dp_cdp.limits.dataset IS 'name of the dataset';
@@ -158,13 +158,13 @@ COMMENT ON COLUMN dp_cdp.limits.epsilon IS 'epsilon that the limit is worth, at 
 COMMENT ON COLUMN dp_cdp.limits.delta IS 'delta at which epsilon is told, with what selecting keys may spend';
 COMMENT ON COLUMN dp_cdp.limits.best_guess IS 'how often the best guesser is right, once all is spent; 0.5 is a coin';
 
-GRANT SELECT ON dp_cdp.overview, dp_cdp.log_sums, dp_cdp.limits TO PUBLIC;
-REVOKE ALL ON dp_cdp.last_week FROM PUBLIC;
+GRANT SELECT ON dp_cdp.overview, dp_cdp_internal.log_sums, dp_cdp.limits TO PUBLIC;
+REVOKE ALL ON dp_cdp_internal.last_week FROM PUBLIC;
 
 -- For monitoring: everybody's, and so granted to nobody.  No amount is NULL,
 -- because exporters cannot tell one: what has no limit has an infinite one.
 CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
-	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp.last_week)
+	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp_internal.last_week)
 	SELECT m.dataset,
 		m.role,
 		coalesce(m.rho_limit, 'Infinity')::float8 AS rho_limit,
@@ -179,7 +179,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 		m.max_failures
 	FROM (
 		SELECT d.name AS dataset, '' AS role, d.rho_limit, d.rho_spent, d.delta_limit, d.delta_spent,
-			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
+			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
 		FROM dp_cdp.dataset d
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit
@@ -189,12 +189,12 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 		SELECT b.dataset, coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is),
 				-- exporters stop at a second row of one name
 				format('%s (missing, %s)', coalesce(b.role_name, b.role::text), b.ledger_id)), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
-			dp_cdp.rate(s.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), s.failures, d.max_failures
+			dp_cdp_internal.rate(s.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), s.failures, d.max_failures
 		FROM dp_cdp.budget b
 			JOIN dp_cdp.dataset d ON d.name = b.dataset
-			CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name)::oid AS is) who
+			CROSS JOIN LATERAL (SELECT dp_cdp_internal.known_role(b.role, b.role_name)::oid AS is) who
 			CROSS JOIN LATERAL (
-				SELECT coalesce(dp_cdp.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
+				SELECT coalesce(dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
 			CROSS JOIN LATERAL (
 				SELECT CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END AS rho_spent,
 					CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END AS delta_spent,
@@ -203,7 +203,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit
 				FROM week l
 				WHERE l.dataset = b.dataset
-					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, who.is)) w ON true
+					AND dp_cdp_internal.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, who.is)) w ON true
 	) m;
 COMMENT ON VIEW dp_cdp.metrics IS
 	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring. Nobody may read it at first: grant it to the role that monitors';
@@ -260,7 +260,7 @@ REVOKE ALL ON FUNCTION dp_cdp.setup_metrics() FROM PUBLIC;
 
 -- The log is read once: the sums by day, by who asked, by application, tables,
 -- question and reason are made in one pass.
-CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_sums(dataset text)
 	RETURNS TABLE(kind text, day date, role oid, session_role oid, paid_by bigint[], name text, rho numeric, delta numeric,
 				  paid numeric, answered bigint, refused bigint, failed bigint)
 	LANGUAGE sql STABLE ROWS 100000 SET search_path = pg_catalog, pg_temp
@@ -277,16 +277,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
 			r.role::oid AS role, r.session_role::oid AS session_role, r.paid_by, coalesce(r.application, '') AS application,
 			coalesce(r.tables, '') AS tables, r.aggregates, coalesce(r.reason, '') AS reason,
 			r.rho, r.delta, r.of_dataset, r.answered, r.refused, r.failed
-		FROM dp_cdp.log_sums r
+		FROM dp_cdp_internal.log_sums r
 		WHERE r.dataset = report_sums.dataset) l
 	GROUP BY GROUPING SETS ((l.day), (l.day, l.role, l.session_role, l.paid_by), (l.application), (l.tables), (l.aggregates), (l.reason))
 $$;
-COMMENT ON FUNCTION dp_cdp.report_sums(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_sums(text) IS
 	'for dp_cdp.report: the audit of a dataset that one owns, added up in several ways';
 
 -- The first of a list, and what the rest adds up to: names of applications are
 -- anybody's to make up.
-CREATE OR REPLACE FUNCTION dp_cdp.report_shares_of(shares jsonb, most int DEFAULT 12) RETURNS jsonb
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_shares_of(shares jsonb, most int DEFAULT 12) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT coalesce(jsonb_agg(x.s ORDER BY x.n) FILTER (WHERE x.n <= most), '[]')
@@ -296,11 +296,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_shares_of(shares jsonb, most int DEFAUL
 			'refused', sum((x.s ->> 'refused')::numeric) FILTER (WHERE x.n > most))) ELSE '[]' END
 	FROM jsonb_array_elements(shares) WITH ORDINALITY x(s, n)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_shares_of(jsonb, int) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_shares_of(jsonb, int) IS
 	'for dp_cdp.report: the first of a list, and the sum of the rest';
 
 -- The key of a table that is protected through one leads to a table of the same dataset.
-CREATE OR REPLACE FUNCTION dp_cdp.report_tables(dataset text) RETURNS jsonb
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_tables(dataset text) RETURNS jsonb
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT coalesce(jsonb_agg(jsonb_build_object('table', p."table"::text, 'owner', pg_get_userbyid(c.relowner), 'unit', p.unit,
@@ -315,7 +315,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_tables(dataset text) RETURNS jsonb
 	FROM dp_cdp.protected p JOIN pg_class c ON c.oid = p."table"
 	WHERE p.dataset = report_tables.dataset
 $$;
-COMMENT ON FUNCTION dp_cdp.report_tables(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_tables(text) IS
 	'protected tables of a dataset, as far as the caller sees them, and whose rows they are. For dp_cdp.report';
 
 CREATE OR REPLACE FUNCTION dp_cdp.report_data(dataset text) RETURNS jsonb
@@ -343,25 +343,25 @@ BEGIN
 	END IF;
 
 	WITH sums AS MATERIALIZED (
-		SELECT * FROM dp_cdp.report_sums(asked)
+		SELECT * FROM dp_cdp_internal.report_sums(asked)
 	), budgets AS MATERIALIZED (
 		SELECT b.ledger_id, b.role::oid AS role, b.role_name AS name, b.role_missing, b.rho_limit, b.rho_spent, b.rho_remaining,
 			b.delta_limit, b.delta_spent, b.epsilon_spent, b.period, b.renews_at, b.failures, b.max_failures,
 			o.percent_spent, o.rho_per_day, o.days_left,
-			CASE WHEN isfinite(b.renews_at) THEN dp_cdp.period_start(b.renews_at, b.period)::date END AS begins
+			CASE WHEN isfinite(b.renews_at) THEN dp_cdp_internal.period_start(b.renews_at, b.period)::date END AS begins
 		FROM dp_cdp.budgets b JOIN dp_cdp.overview o ON o.ledger_id = b.ledger_id
 		WHERE b.dataset = asked
 	), ranked AS MATERIALIZED (
 		SELECT b.*, row_number() OVER (ORDER BY b.percent_spent DESC NULLS LAST, b.rho_per_day DESC, b.name) AS place,
 			-- what it spends is debited from no wider budget as well
-			NOT b.role_missing AND NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp.role_pays(b.role, w.role)) AS widest
+			NOT b.role_missing AND NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp_internal.role_pays(b.role, w.role)) AS widest
 		FROM budgets b
 	), payers AS MATERIALIZED (
 		-- what a planner cannot estimate is not computed again for each budget
 		SELECT DISTINCT s.role, s.session_role, s.paid_by FROM sums s WHERE s.kind = 'role'
 	), pays AS MATERIALIZED (
 		SELECT p.role AS payer, p.session_role, p.paid_by, b.ledger_id, b.begins, b.place
-		FROM payers p JOIN ranked b ON dp_cdp.counts_at(p.paid_by, b.ledger_id, p.role, p.session_role, b.role)
+		FROM payers p JOIN ranked b ON dp_cdp_internal.counts_at(p.paid_by, b.ledger_id, p.role, p.session_role, b.role)
 	), paid AS MATERIALIZED (
 		SELECT p.ledger_id, p.place, s.day, sum(s.paid) AS rho, sum(s.answered) AS answered, sum(s.refused) AS refused,
 			bool_and(p.begins IS NULL OR s.day >= p.begins) AS this_period
@@ -390,7 +390,7 @@ BEGIN
 		'max_contribution', cap.max_contribution,
 		'max_groups', cap.max_groups,
 		'max_rows', cap.max_rows,
-		'protected', dp_cdp.report_tables(asked),
+		'protected', dp_cdp_internal.report_tables(asked),
 		'epsilon_limit', m.epsilon,
 		'report_delta', m.delta,
 		'best_guess', m.best_guess,
@@ -428,11 +428,11 @@ BEGIN
 						ORDER BY w.rho_remaining DESC, w.name)
 					FILTER (WHERE w.running - w.rho_remaining <= cap.rho_remaining AND w.rho_remaining > 0), '[]'))
 			FROM wide w),
-		'applications', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+		'applications', (SELECT dp_cdp_internal.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
 					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'application' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
-		'tables', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+		'tables', (SELECT dp_cdp_internal.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
 					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'tables' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
-		'aggregates', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+		'aggregates', (SELECT dp_cdp_internal.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
 					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'aggregates' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
 		'reasons', (SELECT coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'refused', s.refused) ORDER BY s.refused DESC, s.name), '[]')
 			FROM sums s WHERE s.kind = 'reason' AND s.refused > 0),
@@ -440,7 +440,7 @@ BEGIN
 				SELECT l.id, to_char(l.at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role_name AS role,
 					coalesce(l.application, '') AS application, l.aggregates, l.tables, left(l.query, 300) AS query, l.reason,
 					l.asked_rho AS rho, l.refused AS repeats, l.failed > 0 AS failed
-				FROM dp_cdp.log_sums l
+				FROM dp_cdp_internal.log_sums l
 				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
 		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
 	INTO result

@@ -11,7 +11,7 @@
 -- Text, numbers and dates
 -- -------------------------------------------------------------------------
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_char(c text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_char(c text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -31,31 +31,31 @@ BEGIN
 	END IF;
 	RETURN format('&#%s;', code);
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_char(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_char(text) IS
 	'for dp_cdp.report: a character as a reference';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_text(t text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_text(t text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE
 		WHEN t ~ '^[]A-Za-z0-9 _.,:;()/*=+@!?#$%^{}|~[-]*$' THEN t
 		ELSE (SELECT string_agg(CASE WHEN c.c ~ '^[]A-Za-z0-9 _.,:;()/*=+@!?#$%^{}|~[-]$' THEN c.c
-				ELSE dp_cdp.report_char(c.c) END, '' ORDER BY c.n)
+				ELSE dp_cdp_internal.report_char(c.c) END, '' ORDER BY c.n)
 			FROM regexp_split_to_table(t, '') WITH ORDINALITY c(c, n)) END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_text(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_text(text) IS
 	'for dp_cdp.report: text as HTML and XML show it, in elements and in quoted attributes';
 
 -- Isolated, so that letters that run from right to left turn nothing around them.
-CREATE OR REPLACE FUNCTION dp_cdp.report_name(t text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_name(t text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT '<bdi>' || dp_cdp.report_text(t) || '</bdi>'
+	SELECT '<bdi>' || dp_cdp_internal.report_text(t) || '</bdi>'
 $$;
-COMMENT ON FUNCTION dp_cdp.report_name(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_name(text) IS
 	'for dp_cdp.report: a name that somebody has chosen';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_number(x numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_number(x numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE
@@ -66,33 +66,33 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_number(x numeric) RETURNS text
 		WHEN abs(x) < 0.0001 OR abs(x) >= 1e9 THEN
 			regexp_replace(ltrim(to_char(x, '9.99EEEE')), '\.?0*e[+]?(-?)0*(?=[0-9])', 'e\1')
 		WHEN abs(x) >= 1000 THEN to_char(round(x), 'FM999,999,999,990')
-		ELSE dp_cdp.significant(x)::text END
+		ELSE dp_cdp_internal.significant(x)::text END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_number(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_number(numeric) IS
 	'for dp_cdp.report: a number with three digits, or all before the point';
 
 -- A promise is told no smaller than it is.
-CREATE OR REPLACE FUNCTION dp_cdp.report_up(x numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_up(x numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT dp_cdp.report_number(CASE WHEN x <= 0 OR x IN ('NaN', 'Infinity') THEN x
+	SELECT dp_cdp_internal.report_number(CASE WHEN x <= 0 OR x IN ('NaN', 'Infinity') THEN x
 		ELSE ceil(x * 10::numeric ^ p.places) / 10::numeric ^ p.places END)
 	FROM (SELECT CASE WHEN x > 0 AND x < 'Infinity' THEN 2 - floor(log(x)) END AS places) p
 $$;
-COMMENT ON FUNCTION dp_cdp.report_up(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_up(numeric) IS
 	'for dp_cdp.report: a number with three digits, rounded up';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_guess(guess numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_guess(guess numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN guess IS NULL THEN '&#8211;' WHEN guess >= 0.999 THEN 'over 99.9&#160;%'
 		ELSE trim_scale(ceil(guess * 1000) / 10) || '&#160;%' END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_guess(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_guess(numeric) IS
 	'for dp_cdp.report: how often a guess is right, rounded up';
 
 -- The audit's words for machines, as people say them.
-CREATE OR REPLACE FUNCTION dp_cdp.report_reason(reason text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_reason(reason text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN x.parts IS NULL THEN reason
@@ -106,28 +106,28 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_reason(reason text) RETURNS text
 			|| coalesce(x.parts[3], '') || ' (' || x.parts[1] || ')' END
 	FROM (SELECT regexp_match(reason, '^(ZC[0-9]{3})(?: ([^;]*))?(;.*)?$') AS parts) x
 $$;
-COMMENT ON FUNCTION dp_cdp.report_reason(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_reason(text) IS
 	'for dp_cdp.report: why something was refused, in words';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_amount(x numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_amount(x numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE WHEN x IS NULL THEN '&#8211;'
-		ELSE format('<data value="%s">%s</data>', trim_scale(x), dp_cdp.report_number(x)) END
+		ELSE format('<data value="%s">%s</data>', trim_scale(x), dp_cdp_internal.report_number(x)) END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_amount(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_amount(numeric) IS
 	'for dp_cdp.report: a number to be read, and the exact one for machines';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_day(d date) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_day(d date) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT coalesce(format('<time datetime="%s">%s</time>', to_char(d, 'YYYY-MM-DD'),
 		replace(to_char(d, 'FMDD Mon YYYY'), ' ', '&#160;')), '&#8211;')
 $$;
-COMMENT ON FUNCTION dp_cdp.report_day(date) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_day(date) IS
 	'for dp_cdp.report: a date';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_lasts(days numeric) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_lasts(days numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT CASE
@@ -138,15 +138,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_lasts(days numeric) RETURNS text
 		WHEN days < 3650 THEN to_char(floor(days), 'FM9,990') || ' days'
 		ELSE 'over 10 years' END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_lasts(numeric) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_lasts(numeric) IS
 	'for dp_cdp.report: how many days';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_plural(n bigint, one text, many text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_plural(n bigint, one text, many text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT to_char(n, 'FM999,999,999,999,990') || ' ' || CASE n WHEN 1 THEN one ELSE many END
 $$;
-COMMENT ON FUNCTION dp_cdp.report_plural(bigint, text, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_plural(bigint, text, text) IS
 	'for dp_cdp.report: a number of things';
 
 -- -------------------------------------------------------------------------
@@ -154,7 +154,7 @@ COMMENT ON FUNCTION dp_cdp.report_plural(bigint, text, text) IS
 -- -------------------------------------------------------------------------
 
 -- The step of an axis from 0 to the largest value, so that it has two to five.
-CREATE OR REPLACE FUNCTION dp_cdp.report_step(largest numeric, whole boolean DEFAULT false) RETURNS numeric
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_step(largest numeric, whole boolean DEFAULT false) RETURNS numeric
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT min(s.step) FROM (
@@ -162,12 +162,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_step(largest numeric, whole boolean DEF
 		FROM unnest(ARRAY[1, 2, 5, 10]) f, (SELECT floor(log(largest / 5)) AS e) e) s
 	WHERE s.step * 5 >= largest AND (NOT whole OR s.step >= 1)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_step(numeric, boolean) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_step(numeric, boolean) IS
 	'for dp_cdp.report: distance of the lines of an axis';
 
 -- Days to be named on an axis: as many as there is room for, at the begin of
 -- months, quarters and years where that is possible.
-CREATE OR REPLACE FUNCTION dp_cdp.report_dates(first date, last date, most int) RETURNS TABLE(day date, label text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_dates(first date, last date, most int) RETURNS TABLE(day date, label text)
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
 	AS $$
 DECLARE
@@ -195,32 +195,32 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_dates(date, date, int) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_dates(date, date, int) IS
 	'for dp_cdp.report: the days that an axis names';
 
 -- A frame for figures: the axes with their lines and labels.
-CREATE OR REPLACE FUNCTION dp_cdp.report_axes(w numeric, h numeric, l numeric, r numeric, t numeric, b numeric,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_axes(w numeric, h numeric, l numeric, r numeric, t numeric, b numeric,
 											  largest numeric, step numeric, first date, last date, most int) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT coalesce((SELECT string_agg(format('<line class="grid" x1="%s" x2="%s" y1="%s" y2="%3$s"/>' ||
 				'<text class="tick" x="%s" y="%s" text-anchor="end">%s</text>',
-				l, w - r, round(y.y, 1), l - 8, round(y.y + 4, 1), dp_cdp.report_number(y.v)), '' ORDER BY y.v)
+				l, w - r, round(y.y, 1), l - 8, round(y.y + 4, 1), dp_cdp_internal.report_number(y.v)), '' ORDER BY y.v)
 			FROM (SELECT g AS v, h - b - (h - b - t) * g / largest AS y FROM generate_series(0::numeric, largest, step) g) y), '')
 		|| coalesce((SELECT string_agg(format('<line class="notch" x1="%s" x2="%1$s" y1="%s" y2="%s"/>' ||
 				'<text class="tick" x="%1$s" y="%4$s" text-anchor="middle">%5$s</text>',
 				round(x.x, 1), h - b, h - b + 5, h - b + 19, x.label), '' ORDER BY x.x)
 			FROM (SELECT l + (w - l - r) * (d.day - first + 0.5) / (last - first + 1) AS x, d.label
-				FROM dp_cdp.report_dates(first, last, most) d) x
+				FROM dp_cdp_internal.report_dates(first, last, most) d) x
 			-- a name must not hang over the figure's edge
 			WHERE x.x BETWEEN 26 AND w - 26), '')
 $$;
-COMMENT ON FUNCTION dp_cdp.report_axes(numeric, numeric, numeric, numeric, numeric, numeric, numeric, numeric, date, date, int) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_axes(numeric, numeric, numeric, numeric, numeric, numeric, numeric, numeric, date, date, int) IS
 	'for dp_cdp.report: lines and labels of a figure of size w, h with margins l, r, t, b';
 
 -- What is left, by day: backwards from today's balance, so that it ends at the
 -- truth, whatever was added by hand or at an adoption.
-CREATE OR REPLACE FUNCTION dp_cdp.report_burndown(id text, name text, "limit" numeric, remaining numeric, rate numeric,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_burndown(id text, name text, "limit" numeric, remaining numeric, rate numeric,
 												  begins date, today date, ends date, renews boolean,
 												  days jsonb, small boolean) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -234,7 +234,7 @@ DECLARE
 	b numeric := 30;
 	spent numeric := (SELECT coalesce(sum((d ->> 1)::numeric), 0) FROM jsonb_array_elements(days) d);
 	most numeric := greatest("limit", remaining + spent);
-	step numeric := dp_cdp.report_step(CASE WHEN most > 0 THEN most ELSE 1 END);
+	step numeric := dp_cdp_internal.report_step(CASE WHEN most > 0 THEN most ELSE 1 END);
 	top numeric := greatest(most, step);
 	per_day numeric := (w - l - r) / (ends - begins + 1);
 	per_rho numeric := (h - t - b) / top;
@@ -261,17 +261,17 @@ BEGIN
 	END IF;
 	RETURN format('<svg class="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-t %4$s-d" xmlns="http://www.w3.org/2000/svg">',
 			CASE WHEN small THEN 'small' ELSE 'wide' END, w, h, id)
-		|| format('<title id="%s-t">What is left of %s</title><desc id="%1$s-d">', id, dp_cdp.report_text(name))
-		|| format('%s of %s are left%s.</desc>', dp_cdp.report_number(remaining), dp_cdp.report_number("limit"),
-			CASE WHEN remaining = 0 THEN '' WHEN rate > 0 THEN format('; at %s a day that lasts %s', dp_cdp.report_number(rate),
-				dp_cdp.report_lasts(remaining / rate)) ELSE '; nothing was spent in the last seven days' END)
-		|| dp_cdp.report_axes(w, h, l, r, t, b, top, CASE WHEN small AND "limit" > 0 THEN "limit" ELSE step END, begins, ends,
+		|| format('<title id="%s-t">What is left of %s</title><desc id="%1$s-d">', id, dp_cdp_internal.report_text(name))
+		|| format('%s of %s are left%s.</desc>', dp_cdp_internal.report_number(remaining), dp_cdp_internal.report_number("limit"),
+			CASE WHEN remaining = 0 THEN '' WHEN rate > 0 THEN format('; at %s a day that lasts %s', dp_cdp_internal.report_number(rate),
+				dp_cdp_internal.report_lasts(remaining / rate)) ELSE '; nothing was spent in the last seven days' END)
+		|| dp_cdp_internal.report_axes(w, h, l, r, t, b, top, CASE WHEN small AND "limit" > 0 THEN "limit" ELSE step END, begins, ends,
 			CASE WHEN small THEN 3 ELSE 8 END)
 		|| format('<line class="limit" x1="%s" x2="%s" y1="%s" y2="%3$s"/>', l, w - r, round(zero - per_rho * "limit", 1))
 		-- named, where the axis does not name it or something near
 		|| CASE WHEN NOT small AND "limit" > 0 AND abs("limit" - round("limit" / step) * step) * per_rho > 14
 			THEN format('<text class="tick" x="%s" y="%s" text-anchor="end">%s</text>', l - 8, round(zero - per_rho * "limit" + 4, 1),
-				dp_cdp.report_number("limit")) ELSE '' END
+				dp_cdp_internal.report_number("limit")) ELSE '' END
 		|| format('<path class="area" d="%sV%sH%sZ"/>', line, zero, l)
 		|| CASE WHEN renews THEN format('<path class="even" d="M%s,%sL%s,%s"/>', l, round(zero - per_rho * "limit", 1), w - r, zero) ELSE '' END
 		|| format('<path class="line" d="%s"/>', line) || ahead
@@ -280,14 +280,14 @@ BEGIN
 		|| format('<text class="mark" x="%s" y="%s" text-anchor="%s">%s left</text>',
 			CASE WHEN beside THEN now_x + 9 ELSE now_x - 9 END,
 			CASE WHEN beside OR now_y > zero - 24 THEN greatest(now_y - 8, 11) ELSE now_y + 17 END,
-			CASE WHEN beside THEN 'start' ELSE 'end' END, dp_cdp.report_number(remaining))
+			CASE WHEN beside THEN 'start' ELSE 'end' END, dp_cdp_internal.report_number(remaining))
 		|| '</svg>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_burndown(text, text, numeric, numeric, numeric, date, date, date, boolean, jsonb, boolean) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_burndown(text, text, numeric, numeric, numeric, date, date, date, boolean, jsonb, boolean) IS
 	'for dp_cdp.report: a burn-down';
 
 -- One column for each day, week or month: rho, or a number of refusals.
-CREATE OR REPLACE FUNCTION dp_cdp.report_columns(id text, title text, days jsonb, measure text, first date, today date) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_columns(id text, title text, days jsonb, measure text, first date, today date) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
 	AS $$
 DECLARE
@@ -311,7 +311,7 @@ BEGIN
 	), scale AS (
 		SELECT greatest(max(s.v), 0) AS most FROM sums s
 	), axis AS (
-		SELECT dp_cdp.report_step(CASE WHEN s.most > 0 THEN s.most ELSE 1 END, measure <> 'rho') AS step, s.most FROM scale s
+		SELECT dp_cdp_internal.report_step(CASE WHEN s.most > 0 THEN s.most ELSE 1 END, measure <> 'rho') AS step, s.most FROM scale s
 	), tops AS (
 		SELECT a.step, greatest(ceil(a.most / a.step), 1) * a.step AS largest FROM axis a
 	)
@@ -322,7 +322,7 @@ BEGIN
 			round(y.y, 2),
 			CASE unit WHEN 'day' THEN to_char(s.day, 'FMDD Mon YYYY') WHEN 'week' THEN 'week of ' || to_char(s.day, 'FMDD Mon YYYY')
 				ELSE to_char(s.day, 'Mon YYYY') END,
-			dp_cdp.report_number(s.v)), '' ORDER BY s.day)
+			dp_cdp_internal.report_number(s.v)), '' ORDER BY s.day)
 		INTO largest, step, columns
 		FROM tops t2 LEFT JOIN sums s ON s.v > 0
 			CROSS JOIN LATERAL (SELECT CASE unit WHEN 'day' THEN 0.12 WHEN 'week' THEN 0.7 ELSE 2.5 END AS gap) x
@@ -333,25 +333,25 @@ BEGIN
 			CASE measure WHEN 'rho' THEN 'spent' ELSE 'no' END, w, h, id)
 		|| format('<title id="%s-t">%s by %s</title><desc id="%1$s-d">From %4$s to %5$s; the table below has the numbers.</desc>',
 			id, title, unit, to_char(start, 'FMDD Mon YYYY'), to_char(today, 'FMDD Mon YYYY'))
-		|| dp_cdp.report_axes(w, h, l, r, t, b, largest, step, start, today, 8)
+		|| dp_cdp_internal.report_axes(w, h, l, r, t, b, largest, step, start, today, 8)
 		|| coalesce(columns, '') || '</svg>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_columns(text, text, jsonb, text, date, date) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_columns(text, text, jsonb, text, date, date) IS
 	'for dp_cdp.report: columns by day, week or month';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_bar(share numeric, class text DEFAULT 'spent') RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_bar(share numeric, class text DEFAULT 'spent') RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT format('<svg class="bar %s" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" ' ||
 		'xmlns="http://www.w3.org/2000/svg"><rect class="track" width="100" height="8"/><rect width="%s" height="8"/></svg>',
 		class, round(100 * least(greatest(coalesce(share, 0), 0), 1), 1))
 $$;
-COMMENT ON FUNCTION dp_cdp.report_bar(numeric, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_bar(numeric, text) IS
 	'for dp_cdp.report: a share as a bar, beside a number that says the same';
 
 -- What is seen where a person is in the data and where not, or the one or the other: noise of
 -- deviation 1 about centres that are sqrt(2 rho) apart.  In the overlap a guess can be wrong.
-CREATE OR REPLACE FUNCTION dp_cdp.report_bells(rho numeric, guess text, one text, other text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_bells(rho numeric, guess text, one text, other text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -380,5 +380,5 @@ BEGIN
 		|| format('<text class="mark" x="%s" y="14" text-anchor="end">%s</text><text class="mark" x="%s" y="14">%s</text>', middle - 10, one, middle + 10, other)
 		|| format('<text class="tick" x="%s" y="%s" text-anchor="middle">guess right at most %s of the time</text></svg>', middle, zero + 18, guess);
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_bells(numeric, text, text, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_bells(numeric, text, text, text) IS
 	'for dp_cdp.report: what a rho leaves to guess';

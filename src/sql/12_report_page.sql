@@ -10,41 +10,41 @@
 -- Sections
 -- -------------------------------------------------------------------------
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_lead(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_lead(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<p class="lead">' || CASE
 		WHEN n.spent = 0 THEN CASE WHEN n.cap IS NULL THEN 'Nothing was spent yet, and there is no lifetime cap.'
-			ELSE format('Nothing of the lifetime cap of %s was spent yet.', dp_cdp.report_number(n.cap)) END
-		WHEN n.cap IS NULL THEN format('A rho of %s is spent, and there is no lifetime cap.', dp_cdp.report_number(n.spent))
-			|| CASE WHEN n.rate > 0 THEN format(' Each day adds %s.', dp_cdp.report_number(n.rate)) ELSE '' END
-		WHEN n.remaining = 0 THEN format('The lifetime cap of %s is spent: nobody gets another answer.', dp_cdp.report_number(n.cap))
-		ELSE format('%s %% of the lifetime cap of %s is spent.', trim_scale(trunc(100 * n.spent / n.cap, 1)), dp_cdp.report_number(n.cap))
+			ELSE format('Nothing of the lifetime cap of %s was spent yet.', dp_cdp_internal.report_number(n.cap)) END
+		WHEN n.cap IS NULL THEN format('A rho of %s is spent, and there is no lifetime cap.', dp_cdp_internal.report_number(n.spent))
+			|| CASE WHEN n.rate > 0 THEN format(' Each day adds %s.', dp_cdp_internal.report_number(n.rate)) ELSE '' END
+		WHEN n.remaining = 0 THEN format('The lifetime cap of %s is spent: nobody gets another answer.', dp_cdp_internal.report_number(n.cap))
+		ELSE format('%s %% of the lifetime cap of %s is spent.', trim_scale(trunc(100 * n.spent / n.cap, 1)), dp_cdp_internal.report_number(n.cap))
 			|| CASE WHEN n.rate IS NULL OR n.rate = 0 THEN ' Nothing was spent in the last seven days.'
 				WHEN n.days < 3650 THEN format(' At the rate of the last seven days the rest lasts %s, until %s.',
-					dp_cdp.report_lasts(n.days), dp_cdp.report_day((r ->> 'today')::date + floor(n.days)::int))
+					dp_cdp_internal.report_lasts(n.days), dp_cdp_internal.report_day((r ->> 'today')::date + floor(n.days)::int))
 				ELSE ' At the rate of the last seven days the rest lasts over ten years.' END
 		END || '</p>'
 	FROM (SELECT (r ->> 'rho_limit')::numeric AS cap, (r ->> 'rho_spent')::numeric AS spent,
 			(r ->> 'rho_remaining')::numeric AS remaining, (r ->> 'rho_per_day')::numeric AS rate,
 			(r ->> 'days_left')::numeric AS days) n
 $$;
-COMMENT ON FUNCTION dp_cdp.report_lead(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_lead(jsonb) IS
 	'for dp_cdp.report: the sentence that says it all';
 
 -- Names of roles, the first few of them.
-CREATE OR REPLACE FUNCTION dp_cdp.report_names(names text[]) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_names(names text[]) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT string_agg(dp_cdp.report_name(n.n), ', ' ORDER BY n.o)
+	SELECT string_agg(dp_cdp_internal.report_name(n.n), ', ' ORDER BY n.o)
 		|| CASE WHEN cardinality(names) > 6 THEN format(' and %s more', cardinality(names) - 6) ELSE '' END
 	FROM unnest(names[1:6]) WITH ORDINALITY n(n, o)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_names(text[]) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_names(text[]) IS
 	'for dp_cdp.report: a list of names';
 
 -- What needs a person.  Each sentence says what is so, and where to look.
-CREATE OR REPLACE FUNCTION dp_cdp.report_alerts(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_alerts(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	WITH budgets AS (
@@ -54,67 +54,67 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_alerts(r jsonb) RETURNS text
 		FROM jsonb_array_elements(r -> 'budgets') WITH ORDINALITY x(b, n)
 	), alerts(place, class, sentence) AS (
 		SELECT 1, 'bad', format('The setup has %s. <a href="#setup">Setup</a>',
-				dp_cdp.report_plural(count(*), 'critical finding', 'critical findings'))
+				dp_cdp_internal.report_plural(count(*), 'critical finding', 'critical findings'))
 			FROM jsonb_array_elements(r -> 'findings') f WHERE f ->> 'severity' = 'critical' HAVING count(*) > 0
 		UNION ALL
 		SELECT 2, 'bad', 'The lifetime cap is spent. <a href="#cap">Cap</a>'
 			WHERE (r ->> 'rho_remaining')::numeric = 0
 		UNION ALL
-		SELECT 3, 'warn', format('The lifetime cap lasts %s. <a href="#cap">Cap</a>', dp_cdp.report_lasts((r ->> 'days_left')::numeric))
+		SELECT 3, 'warn', format('The lifetime cap lasts %s. <a href="#cap">Cap</a>', dp_cdp_internal.report_lasts((r ->> 'days_left')::numeric))
 			WHERE (r ->> 'rho_remaining')::numeric > 0 AND (r ->> 'days_left')::numeric < 14
 		UNION ALL
 		SELECT 4, 'warn', format('%s spent: %s. <a href="#roles">Roles</a>',
-				dp_cdp.report_plural(count(*), 'budget is', 'budgets are'), dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+				dp_cdp_internal.report_plural(count(*), 'budget is', 'budgets are'), dp_cdp_internal.report_names(array_agg(b.role ORDER BY b.n)))
 			FROM budgets b WHERE b.remaining = 0 HAVING count(*) > 0
 		UNION ALL
 		SELECT 5, 'warn', format('%s within a week at this rate: %s. <a href="#roles">Roles</a>',
-				dp_cdp.report_plural(count(*), 'budget ends', 'budgets end'), dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+				dp_cdp_internal.report_plural(count(*), 'budget ends', 'budgets end'), dp_cdp_internal.report_names(array_agg(b.role ORDER BY b.n)))
 			FROM budgets b
 			WHERE b.remaining > 0 AND b.days_left < 7
 				AND (b.renews_on IS NULL OR (r ->> 'today')::date + least(floor(b.days_left), 9999)::int < b.renews_on)
 			HAVING count(*) > 0
 		UNION ALL
 		SELECT 6, 'warn', format('Too many releases failed: closed for today %s %s. <a href="#roles">Roles</a>',
-				CASE count(*) WHEN 1 THEN 'is' ELSE 'are' END, dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+				CASE count(*) WHEN 1 THEN 'is' ELSE 'are' END, dp_cdp_internal.report_names(array_agg(b.role ORDER BY b.n)))
 			FROM budgets b WHERE b.closed HAVING count(*) > 0
 		UNION ALL
 		SELECT 7, 'warn', format('The roles'' budgets together hold %s, the cap %s. <a href="#together">Roles together</a>',
-				dp_cdp.report_number((r #>> '{together,rho_remaining}')::numeric), dp_cdp.report_number((r ->> 'rho_remaining')::numeric))
+				dp_cdp_internal.report_number((r #>> '{together,rho_remaining}')::numeric), dp_cdp_internal.report_number((r ->> 'rho_remaining')::numeric))
 			WHERE (r #>> '{together,rho_remaining}')::numeric > (r ->> 'rho_remaining')::numeric
 				AND (r ->> 'rho_remaining')::numeric > 0
 		UNION ALL
 		SELECT 8, 'warn', format('The setup has %s. <a href="#setup">Setup</a>',
-				dp_cdp.report_plural(count(*), 'warning', 'warnings'))
+				dp_cdp_internal.report_plural(count(*), 'warning', 'warnings'))
 			FROM jsonb_array_elements(r -> 'findings') f WHERE f ->> 'severity' = 'warning' HAVING count(*) > 0
 	)
 	SELECT coalesce('<ul class="alerts">' || string_agg(format('<li class="%s">%s</li>', a.class, a.sentence), '' ORDER BY a.place) || '</ul>',
 		'<ul class="alerts"><li class="good">Nothing needs attention.</li></ul>')
 	FROM alerts a
 $$;
-COMMENT ON FUNCTION dp_cdp.report_alerts(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_alerts(jsonb) IS
 	'for dp_cdp.report: what needs attention';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_tiles(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_tiles(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<dl class="tiles">' || string_agg(format('<div><dt>%s</dt><dd>%s <small>%s</small></dd></div>', t.name, t.number, t.small), '' ORDER BY t.n)
 		|| '</dl>'
 	FROM (VALUES
-		(1, 'Left of the cap', CASE WHEN r ->> 'rho_limit' IS NULL THEN '&#8734;' ELSE dp_cdp.report_amount((r ->> 'rho_remaining')::numeric) END,
-			CASE WHEN r ->> 'rho_limit' IS NULL THEN 'no lifetime cap' ELSE 'of ' || dp_cdp.report_number((r ->> 'rho_limit')::numeric) || ' rho' END),
-		(2, 'Spent', dp_cdp.report_amount((r ->> 'rho_spent')::numeric),
-			format('rho; epsilon %s at delta %s', dp_cdp.report_number((r ->> 'epsilon_spent')::numeric), dp_cdp.report_number((r ->> 'delta_limit')::numeric))),
-		(3, 'Rate', dp_cdp.report_number((r ->> 'rho_per_day')::numeric), 'rho a day, last 7 days'),
-		(4, 'Answers', dp_cdp.report_number((r #>> '{totals,answered}')::numeric),
-			CASE WHEN r ->> 'first' IS NULL THEN 'none yet' ELSE 'since ' || dp_cdp.report_day((r ->> 'first')::date) END),
-		(5, 'Refusals', dp_cdp.report_number((r #>> '{totals,refused}')::numeric),
-			format('and %s', dp_cdp.report_plural((r #>> '{totals,failed}')::bigint, 'failure', 'failures')))
+		(1, 'Left of the cap', CASE WHEN r ->> 'rho_limit' IS NULL THEN '&#8734;' ELSE dp_cdp_internal.report_amount((r ->> 'rho_remaining')::numeric) END,
+			CASE WHEN r ->> 'rho_limit' IS NULL THEN 'no lifetime cap' ELSE 'of ' || dp_cdp_internal.report_number((r ->> 'rho_limit')::numeric) || ' rho' END),
+		(2, 'Spent', dp_cdp_internal.report_amount((r ->> 'rho_spent')::numeric),
+			format('rho; epsilon %s at delta %s', dp_cdp_internal.report_number((r ->> 'epsilon_spent')::numeric), dp_cdp_internal.report_number((r ->> 'delta_limit')::numeric))),
+		(3, 'Rate', dp_cdp_internal.report_number((r ->> 'rho_per_day')::numeric), 'rho a day, last 7 days'),
+		(4, 'Answers', dp_cdp_internal.report_number((r #>> '{totals,answered}')::numeric),
+			CASE WHEN r ->> 'first' IS NULL THEN 'none yet' ELSE 'since ' || dp_cdp_internal.report_day((r ->> 'first')::date) END),
+		(5, 'Refusals', dp_cdp_internal.report_number((r #>> '{totals,refused}')::numeric),
+			format('and %s', dp_cdp_internal.report_plural((r #>> '{totals,failed}')::bigint, 'failure', 'failures')))
 	) AS t(n, name, number, small)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_tiles(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_tiles(jsonb) IS
 	'for dp_cdp.report: the figures at its head';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_cap(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_cap(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -135,14 +135,14 @@ BEGIN
 	RETURN '<section id="cap"><h2>The lifetime cap</h2>'
 		-- a narrow screen shows one end of it: that with today
 		|| CASE WHEN ahead > today - first THEN '<figure class="early">' ELSE '<figure>' END
-		|| dp_cdp.report_burndown('f-cap', 'the lifetime cap', (r ->> 'rho_limit')::numeric, (r ->> 'rho_remaining')::numeric,
+		|| dp_cdp_internal.report_burndown('f-cap', 'the lifetime cap', (r ->> 'rho_limit')::numeric, (r ->> 'rho_remaining')::numeric,
 			(r ->> 'rho_per_day')::numeric, first, today, today + ahead, false, days, false)
 		|| '<figcaption>What is left of it, by day. Dashed: at the rate of the last seven days. It never renews.</figcaption></figure></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_cap(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_cap(jsonb) IS
 	'for dp_cdp.report: burn-down of the cap';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_roles(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_roles(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -165,20 +165,20 @@ BEGIN
 		string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td>' ||
 			'<td class="share">%s<span>%s&#160;%%</span></td><td class="n">%s</td><td class="n">%s</td><td>%s</td>' ||
 			'<td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
-			dp_cdp.report_name(b.role), dp_cdp.report_amount(b.rho_limit), dp_cdp.report_amount(b.spent), dp_cdp.report_amount(b.remaining),
-			dp_cdp.report_bar(b.percent / 100, CASE WHEN b.remaining = 0 THEN 'bad' WHEN b.percent >= 80 THEN 'warn' ELSE 'spent' END),
-			dp_cdp.report_number(b.percent),
-			dp_cdp.report_number(b.rate), dp_cdp.report_lasts(b.days_left), dp_cdp.report_day(b.renews_on),
-			dp_cdp.report_number(b.epsilon), dp_cdp.report_number(b.answered), dp_cdp.report_number(b.refused)), '' ORDER BY b.n),
-		string_agg(format('<figure class="card"><figcaption>%s</figcaption>%s<p>%s</p></figure>', dp_cdp.report_name(b.role),
-			dp_cdp.report_burndown('f-role-' || b.n, 'the budget of ' || b.role, b.rho_limit, b.remaining, b.rate,
+			dp_cdp_internal.report_name(b.role), dp_cdp_internal.report_amount(b.rho_limit), dp_cdp_internal.report_amount(b.spent), dp_cdp_internal.report_amount(b.remaining),
+			dp_cdp_internal.report_bar(b.percent / 100, CASE WHEN b.remaining = 0 THEN 'bad' WHEN b.percent >= 80 THEN 'warn' ELSE 'spent' END),
+			dp_cdp_internal.report_number(b.percent),
+			dp_cdp_internal.report_number(b.rate), dp_cdp_internal.report_lasts(b.days_left), dp_cdp_internal.report_day(b.renews_on),
+			dp_cdp_internal.report_number(b.epsilon), dp_cdp_internal.report_number(b.answered), dp_cdp_internal.report_number(b.refused)), '' ORDER BY b.n),
+		string_agg(format('<figure class="card"><figcaption>%s</figcaption>%s<p>%s</p></figure>', dp_cdp_internal.report_name(b.role),
+			dp_cdp_internal.report_burndown('f-role-' || b.n, 'the budget of ' || b.role, b.rho_limit, b.remaining, b.rate,
 				-- a budget that was overdue has begun anew today
 				least(b.begins, today), today,
 				greatest(coalesce(b.renews_on, today + least(coalesce(ceil(b.days_left), 0), greatest(7, (today - b.begins) / 3))::int), today),
 				b.renews_on IS NOT NULL, b.days, true),
-			CASE WHEN b.remaining = 0 THEN 'Spent' WHEN b.rate > 0 THEN format('%s a day, lasts %s', dp_cdp.report_number(b.rate), dp_cdp.report_lasts(b.days_left))
+			CASE WHEN b.remaining = 0 THEN 'Spent' WHEN b.rate > 0 THEN format('%s a day, lasts %s', dp_cdp_internal.report_number(b.rate), dp_cdp_internal.report_lasts(b.days_left))
 				ELSE 'Nothing in the last 7 days' END
-				|| CASE WHEN b.renews_on IS NULL THEN '' ELSE '; renews ' || dp_cdp.report_day(b.renews_on) END), '' ORDER BY b.n)
+				|| CASE WHEN b.renews_on IS NULL THEN '' ELSE '; renews ' || dp_cdp_internal.report_day(b.renews_on) END), '' ORDER BY b.n)
 			FILTER (WHERE b.chart)
 		INTO n, drawn, rows, cards
 		FROM budgets b;
@@ -195,11 +195,11 @@ BEGIN
 		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Rows of before 0.2.0 do not say who paid: today''s '
 		|| 'memberships tell; where an answer is paid from several budgets, each of them shows it.</p></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_roles(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_roles(jsonb) IS
 	'for dp_cdp.report: budgets of roles, as a table and as burn-downs';
 
 -- Whether the budgets promise more than the cap holds.
-CREATE OR REPLACE FUNCTION dp_cdp.report_together(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_together(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -216,7 +216,7 @@ BEGIN
 	IF promised > cap AND cap > 0 THEN
 		SELECT format('Together, the roles would reach the cap before their limits. That takes no more than %s: %s.',
 				CASE count(*) WHEN 1 THEN 'one of them' ELSE format('these %s', count(*)) END,
-				string_agg(format('%s (%s)', dp_cdp.report_name(e ->> 'role'), dp_cdp.report_number((e ->> 'rho_remaining')::numeric)), ', ' ORDER BY o)
+				string_agg(format('%s (%s)', dp_cdp_internal.report_name(e ->> 'role'), dp_cdp_internal.report_number((e ->> 'rho_remaining')::numeric)), ', ' ORDER BY o)
 					FILTER (WHERE o <= 12)
 				|| CASE WHEN count(*) > 12 THEN format(' and %s more', count(*) - 12) ELSE '' END)
 			INTO told
@@ -227,21 +227,21 @@ BEGIN
 		told := 'The cap holds what is left of all budgets.';
 		IF daily > 0 THEN
 			told := told || format(' Budgets that renew add up to %s a day if they are used up: the cap then lasts %s.',
-				dp_cdp.report_number(daily), dp_cdp.report_lasts((cap - promised) / daily));
+				dp_cdp_internal.report_number(daily), dp_cdp_internal.report_lasts((cap - promised) / daily));
 		END IF;
 	END IF;
 	RETURN '<section id="together"><h2>Roles together</h2><p>' || told || '</p><table class="bars"><caption>Left, in rho</caption><tbody>'
 		|| format('<tr><th scope="row">Budgets of %s</th><td class="share">%s</td><td class="n">%s</td></tr>',
-			dp_cdp.report_plural(roles, 'role', 'roles'), dp_cdp.report_bar(promised / nullif(most, 0), CASE WHEN promised > cap THEN 'warn' ELSE 'spent' END),
-			dp_cdp.report_amount(promised))
+			dp_cdp_internal.report_plural(roles, 'role', 'roles'), dp_cdp_internal.report_bar(promised / nullif(most, 0), CASE WHEN promised > cap THEN 'warn' ELSE 'spent' END),
+			dp_cdp_internal.report_amount(promised))
 		|| format('<tr><th scope="row">Lifetime cap</th><td class="share">%s</td><td class="n">%s</td></tr></tbody></table>',
-			dp_cdp.report_bar(cap / nullif(most, 0), 'cap'), dp_cdp.report_amount(cap))
+			dp_cdp_internal.report_bar(cap / nullif(most, 0), 'cap'), dp_cdp_internal.report_amount(cap))
 		|| '<p class="note">Budgets whose every debit is also debited from a wider one, as a member''s from the team''s, are not counted.</p></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_together(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_together(jsonb) IS
 	'for dp_cdp.report: the roles'' budgets against the cap';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_spending(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_spending(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -252,47 +252,47 @@ BEGIN
 		RETURN '<section id="spending"><h2>Spending</h2><p class="none">Nothing was asked yet.</p></section>';
 	END IF;
 	RETURN '<section id="spending"><h2>Spending</h2><figure>'
-		|| dp_cdp.report_columns('f-days', 'Rho that was spent', r -> 'days', 'rho', first, today)
+		|| dp_cdp_internal.report_columns('f-days', 'Rho that was spent', r -> 'days', 'rho', first, today)
 		|| '<figcaption>Rho that was spent, over all roles.</figcaption></figure>'
 		|| '<details><summary>Numbers of each day</summary><div class="scroll" tabindex="0" role="region" aria-label="Numbers of each day">'
 		|| '<table id="days"><thead><tr><th scope="col">Day</th><th scope="col" class="n">Rho</th><th scope="col" class="n">Delta</th>'
 		|| '<th scope="col" class="n">Answers</th><th scope="col" class="n">Refusals</th><th scope="col" class="n">Failures</th></tr></thead><tbody>'
 		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
-				dp_cdp.report_day((d ->> 'day')::date), dp_cdp.report_amount((d ->> 'rho')::numeric), dp_cdp.report_amount((d ->> 'delta')::numeric),
-				dp_cdp.report_amount((d ->> 'answered')::numeric), dp_cdp.report_amount((d ->> 'refused')::numeric),
-				dp_cdp.report_amount((d ->> 'failed')::numeric)), '' ORDER BY d ->> 'day' DESC)
+				dp_cdp_internal.report_day((d ->> 'day')::date), dp_cdp_internal.report_amount((d ->> 'rho')::numeric), dp_cdp_internal.report_amount((d ->> 'delta')::numeric),
+				dp_cdp_internal.report_amount((d ->> 'answered')::numeric), dp_cdp_internal.report_amount((d ->> 'refused')::numeric),
+				dp_cdp_internal.report_amount((d ->> 'failed')::numeric)), '' ORDER BY d ->> 'day' DESC)
 			FROM jsonb_array_elements(r -> 'days') d)
 		|| format('</tbody><tfoot><tr><th scope="row">In all</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr></tfoot></table></div></details>',
-			dp_cdp.report_amount((r #>> '{totals,rho}')::numeric), dp_cdp.report_amount((r #>> '{totals,delta}')::numeric),
-			dp_cdp.report_amount((r #>> '{totals,answered}')::numeric), dp_cdp.report_amount((r #>> '{totals,refused}')::numeric),
-			dp_cdp.report_amount((r #>> '{totals,failed}')::numeric))
-		|| '<div class="two">' || dp_cdp.report_shares('By table', 'Tables', 'not known', r -> 'tables')
-		|| dp_cdp.report_shares('By application', 'Application', 'without a name', r -> 'applications')
-		|| dp_cdp.report_shares('By question', 'Aggregates', 'none', r -> 'aggregates') || '</div></section>';
+			dp_cdp_internal.report_amount((r #>> '{totals,rho}')::numeric), dp_cdp_internal.report_amount((r #>> '{totals,delta}')::numeric),
+			dp_cdp_internal.report_amount((r #>> '{totals,answered}')::numeric), dp_cdp_internal.report_amount((r #>> '{totals,refused}')::numeric),
+			dp_cdp_internal.report_amount((r #>> '{totals,failed}')::numeric))
+		|| '<div class="two">' || dp_cdp_internal.report_shares('By table', 'Tables', 'not known', r -> 'tables')
+		|| dp_cdp_internal.report_shares('By application', 'Application', 'without a name', r -> 'applications')
+		|| dp_cdp_internal.report_shares('By question', 'Aggregates', 'none', r -> 'aggregates') || '</div></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_spending(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_spending(jsonb) IS
 	'for dp_cdp.report: spending by day, application and question';
 
 -- Rows of {name, rho, answered, refused}; a row without a name is the sum of the rest.
-CREATE OR REPLACE FUNCTION dp_cdp.report_shares(heading text, of text, nameless text, shares jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_shares(heading text, of text, nameless text, shares jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT format('<div><h3>%s</h3><div class="scroll" tabindex="0" role="region" aria-label="%1$s"><table class="bars"><thead><tr><th scope="col">%s</th>' ||
 			'<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Rho</th><th scope="col" class="n">Answers</th></tr></thead><tbody>', heading, of)
 		|| coalesce(string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
 			CASE WHEN s ->> 'name' IS NULL THEN format('<i>%s others</i>', s ->> 'others')
-				WHEN s ->> 'name' = '' THEN format('<i>%s</i>', nameless) ELSE dp_cdp.report_name(s ->> 'name') END,
-			dp_cdp.report_bar((s ->> 'rho')::numeric / nullif(m.most, 0)), dp_cdp.report_amount((s ->> 'rho')::numeric),
-			dp_cdp.report_amount((s ->> 'answered')::numeric)), '' ORDER BY x.n), '') || '</tbody></table></div></div>'
+				WHEN s ->> 'name' = '' THEN format('<i>%s</i>', nameless) ELSE dp_cdp_internal.report_name(s ->> 'name') END,
+			dp_cdp_internal.report_bar((s ->> 'rho')::numeric / nullif(m.most, 0)), dp_cdp_internal.report_amount((s ->> 'rho')::numeric),
+			dp_cdp_internal.report_amount((s ->> 'answered')::numeric)), '' ORDER BY x.n), '') || '</tbody></table></div></div>'
 	FROM jsonb_array_elements(shares) WITH ORDINALITY x(s, n),
 		(SELECT max((s ->> 'rho')::numeric) AS most FROM jsonb_array_elements(shares) s) m
 	-- of what was only refused another section tells
 	WHERE (s ->> 'rho')::numeric <> 0 OR (s ->> 'answered')::numeric > 0
 $$;
-COMMENT ON FUNCTION dp_cdp.report_shares(text, text, text, jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_shares(text, text, text, jsonb) IS
 	'for dp_cdp.report: a table with bars';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_refusals(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_refusals(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
@@ -304,14 +304,14 @@ BEGIN
 		RETURN '<section id="refusals"><h2>Refusals</h2><p class="none">Nothing was refused, and nothing failed.</p></section>';
 	END IF;
 	RETURN '<section id="refusals"><h2>Refusals</h2><figure>'
-		|| dp_cdp.report_columns('f-refusals', 'Refusals', r -> 'days', 'refused', (r ->> 'first')::date, (r ->> 'today')::date)
+		|| dp_cdp_internal.report_columns('f-refusals', 'Refusals', r -> 'days', 'refused', (r ->> 'first')::date, (r ->> 'today')::date)
 		|| '<figcaption>Refused, over all roles.</figcaption></figure>'
 		|| '<div class="scroll" tabindex="0" role="region" aria-label="Reasons"><table class="bars"><thead><tr><th scope="col">Reason</th>'
 		|| '<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Times</th></tr></thead><tbody>'
 		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td></tr>',
 				CASE WHEN s ->> 'name' IS NULL THEN '<i>failed after it was charged</i>'
-					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(dp_cdp.report_reason(s ->> 'name')) END,
-				dp_cdp.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
+					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp_internal.report_name(dp_cdp_internal.report_reason(s ->> 'name')) END,
+				dp_cdp_internal.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp_internal.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
 			FROM jsonb_array_elements(reasons) WITH ORDINALITY x(s, n),
 				(SELECT max((s ->> 'refused')::numeric) AS most FROM jsonb_array_elements(reasons) s) m
 			WHERE x.n <= 12 OR s ->> 'name' IS NULL)
@@ -319,37 +319,37 @@ BEGIN
 		|| '<table class="latest"><caption>The latest</caption><thead><tr><th scope="col">When</th><th scope="col">Role</th><th scope="col">Application</th>'
 		|| '<th scope="col">Asked</th><th scope="col">Reason</th><th scope="col" class="n">Times</th></tr></thead><tbody>'
 		|| coalesce((SELECT string_agg(format('<tr><td class="when">%s</td><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
-				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'),
-				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp.report_name(f ->> 'aggregates')
-					ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'query')) END,
-				coalesce(dp_cdp.report_name(dp_cdp.report_reason(f ->> 'reason')), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
-				dp_cdp.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
+				f ->> 'at', dp_cdp_internal.report_name(f ->> 'role'), dp_cdp_internal.report_name(f ->> 'application'),
+				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp_internal.report_name(f ->> 'aggregates')
+					ELSE format('<code>%s</code>', dp_cdp_internal.report_text(f ->> 'query')) END,
+				coalesce(dp_cdp_internal.report_name(dp_cdp_internal.report_reason(f ->> 'reason')), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
+				dp_cdp_internal.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
 			FROM jsonb_array_elements(r -> 'refusals') WITH ORDINALITY x(f, n)), '')
 		|| '</tbody></table></div></section>';
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_refusals(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_refusals(jsonb) IS
 	'for dp_cdp.report: refusals by day, and the latest';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_findings_of(findings jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_findings_of(findings jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
 			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
-			dp_cdp.report_text(f ->> 'severity'), dp_cdp.report_name(f ->> 'object'), dp_cdp.report_name(f ->> 'finding'),
-			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
+			dp_cdp_internal.report_text(f ->> 'severity'), dp_cdp_internal.report_name(f ->> 'object'), dp_cdp_internal.report_name(f ->> 'finding'),
+			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp_internal.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
 		|| '</ul>'
 	FROM jsonb_array_elements(findings) WITH ORDINALITY x(f, n)
 $$;
-COMMENT ON FUNCTION dp_cdp.report_findings_of(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_findings_of(jsonb) IS
 	'for dp_cdp.report: a list of findings';
 
-CREATE OR REPLACE FUNCTION dp_cdp.report_findings(r jsonb) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_findings(r jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT '<section id="setup"><h2>Setup</h2><p class="note">What <code>dp_cdp.check_setup()</code> finds in this database.</p>'
-		|| dp_cdp.report_findings_of(r -> 'findings') || '</section>'
+		|| dp_cdp_internal.report_findings_of(r -> 'findings') || '</section>'
 $$;
-COMMENT ON FUNCTION dp_cdp.report_findings(jsonb) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_findings(jsonb) IS
 	'for dp_cdp.report: findings of check_setup()';
 
 -- -------------------------------------------------------------------------
@@ -358,7 +358,7 @@ COMMENT ON FUNCTION dp_cdp.report_findings(jsonb) IS
 
 -- Pairs of colours that stand on one another have a contrast of 4.5 and more as
 -- text and 3 and more as figures, light and dark; a test holds that.
-CREATE OR REPLACE FUNCTION dp_cdp.report_style() RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_style() RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 	SELECT $css$
@@ -523,28 +523,28 @@ footer dd { margin: 0 0 .625rem; max-width: 46rem; }
 	a { color: inherit; text-decoration: none; } }
 $css$
 $$;
-COMMENT ON FUNCTION dp_cdp.report_style() IS
+COMMENT ON FUNCTION dp_cdp_internal.report_style() IS
 	'for dp_cdp.report: its style sheet';
 
 -- What goes around the sections of a page.
-CREATE OR REPLACE FUNCTION dp_cdp.report_frame(r jsonb, title text, sections text) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.report_frame(r jsonb, title text, sections text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	name text := dp_cdp.report_text(r ->> 'dataset');
+	name text := dp_cdp_internal.report_text(r ->> 'dataset');
 BEGIN
 	RETURN '<!DOCTYPE html>' || chr(10)
 		|| '<html lang="en" xmlns="http://www.w3.org/1999/xhtml"><head><meta charset="utf-8"/>'
 		|| '<meta http-equiv="Content-Security-Policy" content="default-src ''none''; style-src ''unsafe-inline''; base-uri ''none''; form-action ''none''"/>'
 		|| '<meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="referrer" content="no-referrer"/>'
 		|| '<meta name="color-scheme" content="light dark"/>'
-		|| format('<title>%s of %s</title><style>%s</style></head><body><main>', title, name, dp_cdp.report_style())
+		|| format('<title>%s of %s</title><style>%s</style></head><body><main>', title, name, dp_cdp_internal.report_style())
 		|| format('<header><p class="kicker">%s</p><h1><bdi>%s</bdi></h1><p class="meta">Database %s, dataset of %s, dp_cdp %s. %s (%s)</p></header>', title,
-			name, dp_cdp.report_name(r ->> 'database'), dp_cdp.report_name(r ->> 'owner'), dp_cdp.report_text(r ->> 'version'),
-			r ->> 'made_at', dp_cdp.report_text(r ->> 'zone'))
+			name, dp_cdp_internal.report_name(r ->> 'database'), dp_cdp_internal.report_name(r ->> 'owner'), dp_cdp_internal.report_text(r ->> 'version'),
+			r ->> 'made_at', dp_cdp_internal.report_text(r ->> 'zone'))
 		|| sections || '</main></body></html>' || chr(10);
 END $$;
-COMMENT ON FUNCTION dp_cdp.report_frame(jsonb, text, text) IS
+COMMENT ON FUNCTION dp_cdp_internal.report_frame(jsonb, text, text) IS
 	'for dp_cdp.report: a page around sections';
 
 CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
@@ -553,12 +553,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
 DECLARE
 	r jsonb := dp_cdp.report_data(dataset);
 BEGIN
-	RETURN dp_cdp.report_frame(r, 'Privacy budget', dp_cdp.report_promise(r)
-		|| '<div class="spending">' || dp_cdp.report_lead(r) || dp_cdp.report_alerts(r) || dp_cdp.report_tiles(r) || '</div>'
-		|| dp_cdp.report_cap(r) || dp_cdp.report_roles(r)
-		|| dp_cdp.report_together(r) || dp_cdp.report_spending(r) || dp_cdp.report_refusals(r) || dp_cdp.report_findings(r)
+	RETURN dp_cdp_internal.report_frame(r, 'Privacy budget', dp_cdp_internal.report_promise(r)
+		|| '<div class="spending">' || dp_cdp_internal.report_lead(r) || dp_cdp_internal.report_alerts(r) || dp_cdp_internal.report_tiles(r) || '</div>'
+		|| dp_cdp_internal.report_cap(r) || dp_cdp_internal.report_roles(r)
+		|| dp_cdp_internal.report_together(r) || dp_cdp_internal.report_spending(r) || dp_cdp_internal.report_refusals(r) || dp_cdp_internal.report_findings(r)
 		|| '<footer><dl><dt>Rho</dt><dd>What each answer costs of privacy, as zero-concentrated differential privacy counts it. It adds up, '
-		|| 'nothing gives it back, and with delta it translates into an epsilon: ' || dp_cdp.report_neighbors(r) || ' are hard to tell apart.</dd>'
+		|| 'nothing gives it back, and with delta it translates into an epsilon: ' || dp_cdp_internal.report_neighbors(r) || ' are hard to tell apart.</dd>'
 		|| '<dt>Who may see this page</dt><dd>It holds no data, but names roles, their applications and what they asked for, and what was spent of the '
 		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer>');
 END $$;
@@ -571,7 +571,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.certificate(dataset text) RETURNS text
 DECLARE
 	r jsonb := dp_cdp.report_data(dataset);
 BEGIN
-	RETURN dp_cdp.report_frame(r, 'Privacy promise', dp_cdp.report_promise(r));
+	RETURN dp_cdp_internal.report_frame(r, 'Privacy promise', dp_cdp_internal.report_promise(r));
 END $$;
 COMMENT ON FUNCTION dp_cdp.certificate(text) IS
 	'page for the owner of a dataset that says what is promised, to be printed and signed. It is the first section of dp_cdp.report. Write it into a file with psql -AtXqc';

@@ -4,9 +4,9 @@
 -- =========================================================================
 
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.held_name
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_name
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
 ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS dp_cdp.table_policy

@@ -2,13 +2,13 @@
 -- 15. The price and the error of a query, before and after it ran (src/release/report.c)
 -- =========================================================================
 
-CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric, OUT formula text,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
+COMMENT ON FUNCTION dp_cdp_internal.preview_columns(text) IS
 	'price and noise that each private aggregate of a query would have. For totals, too, call dp_cdp.preview';
 CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
 		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
@@ -18,7 +18,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, 
 	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH c AS MATERIALIZED (
-		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
+		SELECT p.* FROM dp_cdp_internal.preview_columns(preview.query) WITH ORDINALITY
 			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula,
 				row_lower, row_upper, total_lower, total_upper, reused_since, block_from, block_to, norm, cut, n)
 	), t AS MATERIALIZED (
@@ -41,7 +41,7 @@ BEGIN ATOMIC
 				CROSS JOIN LATERAL (SELECT coalesce(max(s.rho_spent), 0) AS rho, coalesce(max(s.delta_spent), 0) AS delta
 					FROM dp_cdp.blocks s
 					WHERE s.ledger_id = b.ledger_id AND s.block_from < t.block_to AND t.block_from < s.block_to) k
-			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
+			WHERE dp_cdp_internal.role_pays(session_user::regrole, b.role) OR dp_cdp_internal.role_pays(current_user::regrole, b.role)
 	)
 	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula,
 			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.reused_since, l.block_from, l.block_to, l.norm

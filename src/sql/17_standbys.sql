@@ -5,34 +5,34 @@
 
 REVOKE ALL ON dp_cdp.standby FROM PUBLIC;
 CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.standby
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.not_replicated();
 ALTER TABLE dp_cdp.standby ENABLE ALWAYS TRIGGER not_replicated;
 
-CREATE OR REPLACE FUNCTION dp_cdp.standby_debit(origin text[], asker text[], items text[]) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_debit(origin text[], asker text[], items text[]) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_standby_debit';
-REVOKE ALL ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]) IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]) IS
 	'for the role of a registered standby: debits what it is about to answer';
 
-CREATE OR REPLACE FUNCTION dp_cdp.standby_reads(origin text[], asker text[], items text[]) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_reads(origin text[], asker text[], items text[]) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_standby_reads';
-REVOKE ALL ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.standby_reads(text[], text[], text[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.standby_reads(text[], text[], text[]) IS
 	'says that a release which was debited begins to read rows, for the role of a registered standby. It has failed if the session ends before it says more';
 
-CREATE OR REPLACE FUNCTION dp_cdp.standby_has_read(failed boolean) RETURNS int[]
+CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_has_read(failed boolean) RETURNS int[]
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_standby_has_read';
-REVOKE ALL ON FUNCTION dp_cdp.standby_has_read(boolean) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.standby_has_read(boolean) IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.standby_has_read(boolean) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.standby_has_read(boolean) IS
 	'for the role of a registered standby: the release has ended; how many have failed today, and how many may';
 
-CREATE OR REPLACE FUNCTION dp_cdp.primary_pays() RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp_internal.primary_pays() RETURNS boolean
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_standby_primary_pays';
-COMMENT ON FUNCTION dp_cdp.primary_pays() IS
+COMMENT ON FUNCTION dp_cdp_internal.primary_pays() IS
 	'is dp_cdp.primary_conninfo set, so that a standby has its answers debited';
 
 CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS void
@@ -61,8 +61,8 @@ BEGIN
 	END IF;
 	INSERT INTO dp_cdp.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
 		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name;
-	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]), dp_cdp.standby_reads(text[], text[], text[]),'
-		' dp_cdp.standby_has_read(boolean) TO %I', r.rolname);
+	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
+		' dp_cdp_internal.standby_has_read(boolean) TO %I', r.rolname);
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.register_standby(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.register_standby(text, regrole) IS
@@ -84,15 +84,15 @@ BEGIN
 	END IF;
 	IF EXISTS (SELECT FROM pg_roles a WHERE a.oid = gone.role AND a.rolname = gone.role_name)
 		AND NOT EXISTS (SELECT FROM dp_cdp.standby s WHERE s.role = gone.role) THEN
-		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]), dp_cdp.standby_reads(text[], text[], text[]),'
-			' dp_cdp.standby_has_read(boolean) FROM %I', gone.role_name);
+		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
+			' dp_cdp_internal.standby_has_read(boolean) FROM %I', gone.role_name);
 	END IF;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.drop_standby(text) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.drop_standby(text) IS
 	'takes away what dp_cdp.register_standby gave';
 
-CREATE OR REPLACE FUNCTION dp_cdp.standby_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -106,6 +106,6 @@ WHERE r.oid IS NULL OR r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolre
 	OR EXISTS (SELECT FROM pg_auth_members m WHERE m.member = s.role)
 	OR EXISTS (SELECT FROM dp_cdp.budget b WHERE b.role = s.role AND b.role_name = s.role_name)
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.standby_findings() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.standby_findings() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.standby_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.standby_findings() IS
 	'standbys whose role has gone, or can do more than it needs';

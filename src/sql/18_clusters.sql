@@ -3,24 +3,24 @@
 -- =========================================================================
 
 -- What a row adds to totals (bigint) and histograms (codes: integer, integer[]), as rows of a cell and a number, whose sums Citus has computed where rows are
-CREATE OR REPLACE FUNCTION dp_cdp.entry_cells(VARIADIC "any") RETURNS SETOF bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.entry_cells(VARIADIC "any") RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_entry_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
-CREATE OR REPLACE FUNCTION dp_cdp.entry_totals(VARIADIC "any") RETURNS SETOF bigint
+CREATE OR REPLACE FUNCTION dp_cdp_internal.entry_totals(VARIADIC "any") RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_entry_totals' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
 
 -- Without a function that combines states: Citus has the rows brought to the coordinator, or has all of it done by the one server that has them
-CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(code integer, bins integer) (
-	SFUNC = dp_cdp.exact_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
+CREATE OR REPLACE AGGREGATE dp_cdp_internal.gathered_histogram(code integer, bins integer) (
+	SFUNC = dp_cdp_internal.exact_histogram_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp_internal.vector_counts, PARALLEL = SAFE
 );
-CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(codes integer[], bins integer) (
-	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
+CREATE OR REPLACE AGGREGATE dp_cdp_internal.gathered_histogram(codes integer[], bins integer) (
+	SFUNC = dp_cdp_internal.codes_histogram_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp_internal.vector_counts, PARALLEL = SAFE
 );
 
 -- Gives the table that Citus manages the labels that it has here at the workers, too, or takes those of "removed" (numbers of columns,
 -- 0: of the table) from them, and all of shards.  Labels are set in transactions of the workers' own, and taken from shards in such:
 -- one that stays there when this is undone closes a table, and shards of a table with one are closed.  The table's own
 -- are removed by Citus, in transactions that end as this one does, lest a ROLLBACK should leave it open at workers
-CREATE OR REPLACE FUNCTION dp_cdp.relabel_workers("table" regclass, removed smallint[])
+CREATE OR REPLACE FUNCTION dp_cdp_internal.relabel_workers("table" regclass, removed smallint[])
 	RETURNS void
 	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $f$
@@ -81,12 +81,12 @@ BEGIN
 		PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
 	END IF;
 END $f$;
-REVOKE ALL ON FUNCTION dp_cdp.relabel_workers(regclass, smallint[]) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.relabel_workers(regclass, smallint[]) IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.relabel_workers(regclass, smallint[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.relabel_workers(regclass, smallint[]) IS
 	'called by protect_table() and unprotect_table(): labels of a table that Citus manages at the workers';
 
 -- What a worker tells of itself; '{}' where there is no Citus, or this is a worker
-CREATE OR REPLACE FUNCTION dp_cdp.cluster_facts()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.cluster_facts()
 	RETURNS TABLE(node text, answers boolean, told jsonb)
 	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -112,17 +112,17 @@ BEGIN
 				ARRAY(SELECT DISTINCT b.role_name::text FROM dp_cdp.budget b));
 	END IF;
 END $$;
-REVOKE ALL ON FUNCTION dp_cdp.cluster_facts() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.cluster_facts() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.cluster_facts() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.cluster_facts() IS
 	'facts that the workers of a Citus cluster tell of themselves. No rows on a worker, nor where there is no Citus';
 
 -- What check_setup() says of them
-CREATE OR REPLACE FUNCTION dp_cdp.cluster_findings()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.cluster_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH facts AS MATERIALIZED (
-	SELECT f.node, f.answers, f.told FROM dp_cdp.cluster_facts() f
+	SELECT f.node, f.answers, f.told FROM dp_cdp_internal.cluster_facts() f
 )
 SELECT v.severity, format('worker %s', f.node), v.finding, v.remedy
 FROM facts f, LATERAL (VALUES
@@ -143,6 +143,6 @@ FROM facts f, LATERAL (VALUES
 	) AS v(applies, severity, finding, remedy)
 WHERE v.applies
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.cluster_findings() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.cluster_findings() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.cluster_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.cluster_findings() IS
 	'for check_setup(): what is open or missing at the workers of a Citus cluster';

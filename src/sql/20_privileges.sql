@@ -7,7 +7,7 @@
 -- some views.  pg_init_privs has which, when the script has ended.  Tables and
 -- sequences are nobody's.  An administrator may grant a role functions and views,
 -- and nothing else.
-CREATE OR REPLACE FUNCTION dp_cdp.member_grants(OUT object text, OUT classid oid, OUT objid oid, OUT "column" name,
+CREATE OR REPLACE FUNCTION dp_cdp_internal.member_grants(OUT object text, OUT classid oid, OUT objid oid, OUT "column" name,
 		OUT kind text, OUT schema oid, OUT owner oid, OUT grantee oid, OUT privilege text, OUT to_all boolean, OUT given boolean)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -48,7 +48,7 @@ FROM held h CROSS JOIN LATERAL (
 	SELECT h.to_all AND h.code <> 'c' AND (h.kind, h.privilege) IN
 		(('ROUTINE', 'EXECUTE'), ('VIEW', 'SELECT'), ('TYPE', 'USAGE'), ('SCHEMA', 'USAGE')) AS to_all) t
 $$;
-COMMENT ON FUNCTION dp_cdp.member_grants() IS
+COMMENT ON FUNCTION dp_cdp_internal.member_grants() IS
 	'privileges on members of this extension that others than their owners hold. With to_all the script gives it to PUBLIC, and with given it is this';
 
 -- Default privileges of who runs a script gave each new member to others, or took
@@ -70,7 +70,7 @@ BEGIN
 		SELECT m.object, CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END AS kind,
 			CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom,
 			string_agg(m.privilege || coalesce(' (' || quote_ident(m."column") || ')', ''), ', ') AS privileges
-		FROM dp_cdp.member_grants() m
+		FROM dp_cdp_internal.member_grants() m
 		WHERE NOT m.given
 			AND (m.grantee = 0 OR m.kind NOT IN ('ROUTINE', 'VIEW')
 				OR EXISTS (SELECT FROM pg_catalog.pg_default_acl d, pg_catalog.aclexplode(d.defaclacl) x

@@ -236,7 +236,7 @@ SELECT max(cost) FROM visit;
 SELECT dp_count(*), avg(age) FROM visit;
 --> ZC002
 RESET search_path;
-SELECT dp_cdp.exact_sum(age, NULL), dp_cdp.bound_unit(NULL, patient, age) FROM visit;
+SELECT dp_cdp_internal.exact_sum(age, NULL), dp_cdp_internal.bound_unit(NULL, patient, age) FROM visit;
 --> ZC002 | 42501 | 42804
 
 --# statements that read and write

@@ -107,7 +107,7 @@ SELECT dp_count(*) FROM visit WHERE pg_catalog.lower(ward) = 'x';
 --> ok 1
 CREATE SCHEMA dp_cdp2;
 --> 42501
-CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, text, dp_cdp.grid) RETURNS dp_cdp.exact_sum LANGUAGE internal AS 'textin';
+CREATE FUNCTION dp_cdp_internal.exact_sum_add(dp_cdp_internal.exact_sum, text, dp_cdp_internal.grid) RETURNS dp_cdp_internal.exact_sum LANGUAGE internal AS 'textin';
 --> 42501
 
 --# operators

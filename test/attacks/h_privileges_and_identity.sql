@@ -326,11 +326,11 @@ SECURITY LABEL FOR dp_cdp ON TABLE ana.t IS '{"dataset": "clinic"}';
 CREATE FUNCTION ana.f(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
 SECURITY LABEL FOR dp_cdp ON FUNCTION ana.f(int) IS 'allowed';
 --> 42501
-SELECT dp_cdp.make_grid(0, 1, 'int4');
+SELECT dp_cdp_internal.make_grid(0, 1, 'int4');
 --> 42501
-SELECT dp_cdp.unreleased_bigint(NULL);
+SELECT dp_cdp_internal.unreleased_bigint(NULL);
 --> 42501
-CREATE AGGREGATE ana.a(*) (sfunc = dp_cdp.unreleased_step, stype = dp_cdp.unreleased);
+CREATE AGGREGATE ana.a(*) (sfunc = dp_cdp_internal.unreleased_step, stype = dp_cdp_internal.unreleased);
 --> 42501
 DROP EXTENSION dp_cdp CASCADE;
 --> 42501
@@ -338,9 +338,9 @@ ALTER EXTENSION dp_cdp SET SCHEMA ana;
 --> 42501
 DROP SCHEMA dp_cdp CASCADE;
 --> 42501
-CREATE OR REPLACE FUNCTION dp_cdp.role_pays(oid, oid) RETURNS boolean LANGUAGE sql AS 'SELECT false';
+CREATE OR REPLACE FUNCTION dp_cdp_internal.role_pays(oid, oid) RETURNS boolean LANGUAGE sql AS 'SELECT false';
 --> 42501
-ALTER FUNCTION dp_cdp.role_pays(oid, oid) OWNER TO ana;
+ALTER FUNCTION dp_cdp_internal.role_pays(oid, oid) OWNER TO ana;
 --> 42501
 
 --# other sessions of the same person

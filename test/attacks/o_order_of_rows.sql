@@ -232,7 +232,7 @@ SELECT dp_count(*) FROM (SELECT DISTINCT ON (x) patient, x FROM durations) q WHE
 --> ZC002
 SELECT dp_count(*) FROM (SELECT patient, x FROM durations LIMIT 10) q WHERE x > 1;
 --> ZC002
-SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING dp_cdp.unit_sum(x) > 1) q;
+SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING dp_cdp_internal.unit_sum(x) > 1) q;
 --> ZC002
 --@ teardown
 DROP TABLE durations; DROP COLLATION loose;

@@ -192,23 +192,23 @@ SELECT * FROM dp_cdp.preview('SELECT dp_count(*) FROM visit');
 --# renewals at the end of time
 --@ attack
 SET statement_timeout = '5s';
-SELECT dp_cdp.next_renewal('2020-01-01', '1 day', 'infinity') IS NULL;
+SELECT dp_cdp_internal.next_renewal('2020-01-01', '1 day', 'infinity') IS NULL;
 --> ZC004
 
 --# ... and one microsecond at a time
 --@ attack
 SET statement_timeout = '20s';
-SELECT dp_cdp.next_renewal('4713-01-01 BC', '1 microsecond', '294276-12-31') IS NULL;
+SELECT dp_cdp_internal.next_renewal('4713-01-01 BC', '1 microsecond', '294276-12-31') IS NULL;
 --> ok
-SELECT dp_cdp.next_renewal('4713-01-01 BC', '1 day 1 microsecond', '294276-12-31') IS NULL;
+SELECT dp_cdp_internal.next_renewal('4713-01-01 BC', '1 day 1 microsecond', '294276-12-31') IS NULL;
 --> ok
-SELECT dp_cdp.next_renewal('-infinity', '1 month', '-infinity') IS NULL;
+SELECT dp_cdp_internal.next_renewal('-infinity', '1 month', '-infinity') IS NULL;
 --> ZC004
 
 --# ... and periods of all lengths
 --@ attack
 SET statement_timeout = '20s';
-SELECT count(dp_cdp.next_renewal(r, p, n)), count(dp_cdp.period_start(r, p)) FROM unnest('{4713-01-01 BC,2000-01-01,2020-02-29,294276-12-31,infinity,-infinity}'::timestamptz[]) r,
+SELECT count(dp_cdp_internal.next_renewal(r, p, n)), count(dp_cdp_internal.period_start(r, p)) FROM unnest('{4713-01-01 BC,2000-01-01,2020-02-29,294276-12-31,infinity,-infinity}'::timestamptz[]) r,
 	unnest('{-1 day,0,1 microsecond,1 month -1 day,1 month 1 day,4000 years,178000000 years,2147483647 days}'::interval[]) p,
 	unnest('{4713-01-01 BC,2000-01-01,2024-02-29,294276-12-31}'::timestamptz[]) n;
 --> ok

@@ -13,7 +13,7 @@ EXPLAIN SELECT dp_count(*) FROM visit WHERE CASE WHEN ward = 'zebra' THEN repeat
 --> ZC001 | ZC002
 SELECT * FROM dp_cdp.preview('SELECT dp_count(*) FROM visit');
 --> ZC001
-SELECT * FROM dp_cdp.preview_columns('SELECT count(*) FROM (SELECT patient FROM visit GROUP BY patient HAVING sum(cost) > 1) q');
+SELECT * FROM dp_cdp_internal.preview_columns('SELECT count(*) FROM (SELECT patient FROM visit GROUP BY patient HAVING sum(cost) > 1) q');
 --> ZC001
 SELECT ward FROM visit GROUP BY ward;
 --> ZC001

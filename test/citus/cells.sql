@@ -111,10 +111,10 @@ SELECT alike_rows(q, replace(q, ' FROM visits', ', dp_count(DISTINCT dept) AS d 
 	('SELECT round(m::numeric, 1) FROM (SELECT dp_median(cost) AS m FROM visits) q')) v(q);
 
 -- what makes them of a row
-SELECT results_eq($q$SELECT dp_cdp.entry_cells(5::bigint, ARRAY[1, 2], 7), dp_cdp.entry_totals(5::bigint, ARRAY[1, 2], 7)$q$,
+SELECT results_eq($q$SELECT dp_cdp_internal.entry_cells(5::bigint, ARRAY[1, 2], 7), dp_cdp_internal.entry_totals(5::bigint, ARRAY[1, 2], 7)$q$,
 	$q$VALUES (0::bigint, 5::bigint), (4294967297, 1), (4294967298, 1), (8589934599, 1)$q$, 'totals, and codes of one histogram and another');
-SELECT results_eq($q$SELECT dp_cdp.entry_cells(NULL::bigint, '{}'::int[], NULL::int), dp_cdp.entry_totals(NULL::bigint, '{}'::int[], NULL::int)$q$,
+SELECT results_eq($q$SELECT dp_cdp_internal.entry_cells(NULL::bigint, '{}'::int[], NULL::int), dp_cdp_internal.entry_totals(NULL::bigint, '{}'::int[], NULL::int)$q$,
 	$q$VALUES (-1::bigint, 0::bigint)$q$, 'nothing');
 SELECT throws_ok(q, state, NULL, q) FROM (VALUES
-	('SELECT dp_cdp.entry_cells(''x''::text)', '42804'), ('SELECT dp_cdp.entry_totals(1.5)', '42804'), ('SELECT dp_cdp.entry_cells(ARRAY[1, NULL])', '22004')) v(q, state);
+	('SELECT dp_cdp_internal.entry_cells(''x''::text)', '42804'), ('SELECT dp_cdp_internal.entry_totals(1.5)', '42804'), ('SELECT dp_cdp_internal.entry_cells(ARRAY[1, NULL])', '22004')) v(q, state);
 SELECT * FROM finish();

@@ -116,5 +116,5 @@ SELECT is((SELECT count(*) FROM dp_cdp.protected), 0::bigint, 'is not protected'
 COPY (SELECT) TO PROGRAM '$WORK/node start worker2';
 SELECT is(owner('SELECT dp_cdp.protect_table(''visits'', ''clinic'', ''patient'')'), '', 'and is when it answers');
 SELECT is(labels(node, 'visits'), E'visits.0 {"dataset": "clinic", "unit": true}\nvisits.1 {"unit": true}', 'with labels on ' || node) FROM unnest('{coordinator,worker1,worker2}'::text[]) node;
-SELECT alike(ask('coordinator', 'SELECT dp_cdp.relabel_workers(''visits'', ''{0}'')', who), 'ERROR:  42501%', who || ' does not set labels by hand') FROM unnest('{owner1,analyst1}'::text[]) who;
+SELECT alike(ask('coordinator', 'SELECT dp_cdp_internal.relabel_workers(''visits'', ''{0}'')', who), 'ERROR:  42501%', who || ' does not set labels by hand') FROM unnest('{owner1,analyst1}'::text[]) who;
 SELECT * FROM finish();

@@ -229,8 +229,8 @@ SELECT refused('EXECUTE i', 'ZC002', 'pull_rows => true', 'is refused when it is
 SELECT alike((run_as_analyst('SELECT dp_cdp.alter_dataset(''clinic'', pull_rows => true)')).failure, '42501%', 'the owner allows it, and nobody else');
 
 -- who is asked what check_setup() is
-SELECT is(string_agg(DISTINCT severity, ' '), 'info', 'workers are as they should be') FROM dp_cdp.cluster_findings();
-SELECT matches(string_agg(finding, ' '), 'may log in there', 'but analysts may log in there') FROM dp_cdp.cluster_findings();
+SELECT is(string_agg(DISTINCT severity, ' '), 'info', 'workers are as they should be') FROM dp_cdp_internal.cluster_findings();
+SELECT matches(string_agg(finding, ' '), 'may log in there', 'but analysts may log in there') FROM dp_cdp_internal.cluster_findings();
 
 -- a table that is distributed no more, between plan and run
 SELECT run_as_analyst('PREPARE m AS INSERT INTO answer SELECT ''moved'', round(dp_count(*))::text FROM moved');

@@ -126,7 +126,7 @@ CALL wait_for_end();
 SELECT failed(:before, :failures, 'a release whose server dies before its debit is done');
 SELECT alike(ask('coordinator', 'SELECT dp_count(*) FROM visits'), 'ERROR:  ZC002: a server of the cluster does not answer; nothing was charged: ask again when it does%', 'without it nothing is answered');
 SELECT is(spent() - :before, 10000000000, 'or charged');
-SELECT matches(string_agg(object || ' ' || finding, ' '), 'worker2.* does not answer', 'check_setup() says so') FROM dp_cdp.cluster_findings() WHERE severity = 'warning';
+SELECT matches(string_agg(object || ' ' || finding, ' '), 'worker2.* does not answer', 'check_setup() says so') FROM dp_cdp_internal.cluster_findings() WHERE severity = 'warning';
 SELECT run('$WORK/node start worker2');
 SELECT answers('and with it again');
 

@@ -85,7 +85,7 @@ SELECT matches(found('worker2'), '^warning: does not answer: what is open there 
 \! $WORK/node start worker2
 -- who asks
 SELECT here('coordinator', 'ALTER ROLE analyst1 LOGIN');
-SELECT alike(ask('coordinator', 'SELECT count(*) FROM dp_cdp.cluster_findings()', who), 'ERROR:  42501: permission denied for function cluster_findings%', who || ' does not ask workers')
+SELECT alike(ask('coordinator', 'SELECT count(*) FROM dp_cdp_internal.cluster_findings()', who), 'ERROR:  42501: permission denied for function cluster_findings%', who || ' does not ask workers')
 	FROM unnest('{analyst1,owner1}'::text[]) who;
-SELECT is(ask('worker1', 'SELECT count(*) FROM dp_cdp.cluster_findings()', 'postgres'), '0', 'a worker asks nobody');
+SELECT is(ask('worker1', 'SELECT count(*) FROM dp_cdp_internal.cluster_findings()', 'postgres'), '0', 'a worker asks nobody');
 SELECT * FROM finish();

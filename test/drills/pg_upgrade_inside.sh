@@ -175,7 +175,7 @@ drill()
 	then
 		check 'nothing that harden() would close is open' is "$(as postgres "SELECT * FROM dp_cdp.harden(apply => false)")" ''
 	fi
-	check 'a ledger that was never used asks for nothing' is "$(as postgres 'SELECT dp_cdp.ledger_problem()' other)" ''
+	check 'a ledger that was never used asks for nothing' is "$(as postgres 'SELECT dp_cdp_internal.ledger_problem()' other)" ''
 	dp_stop "$cluster"
 	echo "# $label: $(($(date +%s) - begin)) s"
 }

@@ -351,14 +351,14 @@ SELECT is((SELECT tgenabled FROM pg_trigger WHERE tgrelid = 'stays_new'::regclas
 -- Without the rows of one block others of the same person may count: one contribution is replaced by another.
 SET SESSION AUTHORIZATION analyst1;
 CREATE TEMP TABLE sensitivities AS
-SELECT (SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-03-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS one,
-	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-04-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS two,
-	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on < '2024-02-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS first_ones,
-	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits GROUP BY dept$$) WHERE aggregate = 'count(*)') AS everything,
-	(SELECT sensitivity FROM dp_cdp.preview_columns($$SELECT count(*) FROM visits$$)) AS no_groups;
+SELECT (SELECT sensitivity FROM dp_cdp_internal.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-03-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS one,
+	(SELECT sensitivity FROM dp_cdp_internal.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-04-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS two,
+	(SELECT sensitivity FROM dp_cdp_internal.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on < '2024-02-01' GROUP BY dept$$) WHERE aggregate = 'count(*)') AS first_ones,
+	(SELECT sensitivity FROM dp_cdp_internal.preview_columns($$SELECT dept, count(*) FROM visits GROUP BY dept$$) WHERE aggregate = 'count(*)') AS everything,
+	(SELECT sensitivity FROM dp_cdp_internal.preview_columns($$SELECT count(*) FROM visits$$)) AS no_groups;
 SET dp_cdp.max_contribution = 'auto';
 CREATE TEMP TABLE blocks_of_limits AS SELECT aggregate, block_from, block_to
-	FROM dp_cdp.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-03-01' GROUP BY dept$$);
+	FROM dp_cdp_internal.preview_columns($$SELECT dept, count(*) FROM visits WHERE visited_on >= '2024-02-01' AND visited_on < '2024-03-01' GROUP BY dept$$);
 RESET dp_cdp.max_contribution;
 RESET SESSION AUTHORIZATION;
 SELECT is(string_agg(concat_ws(' ', aggregate, block_from, block_to), ', '), 'limit of count(*) 2024-02-01 2024-03-01, count(*) 2024-02-01 2024-03-01',

@@ -46,49 +46,49 @@ ANALYZE visit, person, visit_by_range, visit_dropped, empty;
 -- the specs, by what they take after the unit
 CREATE TABLE form (name text, keys text, types text[], vals text, spec text);
 INSERT INTO form VALUES
-	('count', 'k', '{int}', 'true', $$dp_cdp.make_bound_spec(1, 3, '{11,12}', '{count}', ARRAY[dp_cdp.make_grid(0, 4, 'int')])$$),
-	('no keys', NULL, '{}', 'flag, x', $$dp_cdp.make_bound_spec(0, 1, '{13,14}', '{count,sum}',
-		ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500, 'int')])$$),
-	('sums', 'k, b', '{int,boolean}', 'x, y, z, flag', $$dp_cdp.make_bound_spec(2, 4, '{15,16}', '{sum,sum,sum,units}',
-		ARRAY[dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(-5, 100, 'float8'), dp_cdp.make_grid(0, 300, 'numeric'), dp_cdp.make_grid(0, 1, 'int')])$$),
-	('long keys', 'word, n', '{text,numeric}', 'x + 1, flag AND x > 10', $$dp_cdp.make_bound_spec(2, 2, '{17,18}', '{sum,count}',
-		ARRAY[dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(0, 3, 'int')])$$),
-	('computed', 'k / 2, x % 4', '{int,int}', 'x * 2', $$dp_cdp.make_bound_spec(2, 3, '{19,20}', '{sum}', ARRAY[dp_cdp.make_grid(-10, 900, 'int')])$$),
-	('text keys', 'word, b', '{text,boolean}', 'flag, x', $$dp_cdp.make_bound_spec(2, 3, '{23,24}', '{count,sum}',
-		ARRAY[dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 900, 'int')])$$),
-	('many groups', 'x, k', '{int,int}', 'flag', $$dp_cdp.make_bound_spec(2, 5, '{25,26}', '{count}', ARRAY[dp_cdp.make_grid(0, 3, 'int')])$$),
-	('many values', 'k', '{int}', 'true, flag, x % 2 = 0, x % 7 = 0, x, y, z, x + k, -x, x > 500', $$dp_cdp.make_bound_spec(1, 3, '{27,28}',
-		'{count,units,count,units,sum,sum,sum,sum,sum,count}', array_fill(dp_cdp.make_grid(0, 1, 'int'), '{4}') || ARRAY[dp_cdp.make_grid(0, 900, 'int'),
-		dp_cdp.make_grid(-5, 100, 'float8'), dp_cdp.make_grid(0, 300, 'numeric'), dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(-900, 900, 'int'), dp_cdp.make_grid(0, 3, 'int')])$$),
-	('codes and values', 'word, n', '{text,numeric}', 'x, flag, x::bigint, x', $$dp_cdp.make_bound_spec(2, 3, '{29,30}', '{codes,count,distinct,sum}',
-		ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 900, 'int')])$$),
-	('rows with limits', 'k', '{int}', 'x, y, z, x, z', $$dp_cdp.make_bound_spec(1, 3, '{31,32}', '{sum,sum,sum,cut,cut}',
-		ARRAY[dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(-5, 100, 'float8'), dp_cdp.make_grid(0, 300, 'numeric'), dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(0, 300, 'numeric')],
+	('count', 'k', '{int}', 'true', $$dp_cdp_internal.make_bound_spec(1, 3, '{11,12}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 4, 'int')])$$),
+	('no keys', NULL, '{}', 'flag, x', $$dp_cdp_internal.make_bound_spec(0, 1, '{13,14}', '{count,sum}',
+		ARRAY[dp_cdp_internal.make_grid(0, 4, 'int'), dp_cdp_internal.make_grid(0, 500, 'int')])$$),
+	('sums', 'k, b', '{int,boolean}', 'x, y, z, flag', $$dp_cdp_internal.make_bound_spec(2, 4, '{15,16}', '{sum,sum,sum,units}',
+		ARRAY[dp_cdp_internal.make_grid(0, 900, 'int'), dp_cdp_internal.make_grid(-5, 100, 'float8'), dp_cdp_internal.make_grid(0, 300, 'numeric'), dp_cdp_internal.make_grid(0, 1, 'int')])$$),
+	('long keys', 'word, n', '{text,numeric}', 'x + 1, flag AND x > 10', $$dp_cdp_internal.make_bound_spec(2, 2, '{17,18}', '{sum,count}',
+		ARRAY[dp_cdp_internal.make_grid(0, 900, 'int'), dp_cdp_internal.make_grid(0, 3, 'int')])$$),
+	('computed', 'k / 2, x % 4', '{int,int}', 'x * 2', $$dp_cdp_internal.make_bound_spec(2, 3, '{19,20}', '{sum}', ARRAY[dp_cdp_internal.make_grid(-10, 900, 'int')])$$),
+	('text keys', 'word, b', '{text,boolean}', 'flag, x', $$dp_cdp_internal.make_bound_spec(2, 3, '{23,24}', '{count,sum}',
+		ARRAY[dp_cdp_internal.make_grid(0, 3, 'int'), dp_cdp_internal.make_grid(0, 900, 'int')])$$),
+	('many groups', 'x, k', '{int,int}', 'flag', $$dp_cdp_internal.make_bound_spec(2, 5, '{25,26}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 3, 'int')])$$),
+	('many values', 'k', '{int}', 'true, flag, x % 2 = 0, x % 7 = 0, x, y, z, x + k, -x, x > 500', $$dp_cdp_internal.make_bound_spec(1, 3, '{27,28}',
+		'{count,units,count,units,sum,sum,sum,sum,sum,count}', array_fill(dp_cdp_internal.make_grid(0, 1, 'int'), '{4}') || ARRAY[dp_cdp_internal.make_grid(0, 900, 'int'),
+		dp_cdp_internal.make_grid(-5, 100, 'float8'), dp_cdp_internal.make_grid(0, 300, 'numeric'), dp_cdp_internal.make_grid(0, 900, 'int'), dp_cdp_internal.make_grid(-900, 900, 'int'), dp_cdp_internal.make_grid(0, 3, 'int')])$$),
+	('codes and values', 'word, n', '{text,numeric}', 'x, flag, x::bigint, x', $$dp_cdp_internal.make_bound_spec(2, 3, '{29,30}', '{codes,count,distinct,sum}',
+		ARRAY[dp_cdp_internal.make_grid(0, 2, 'int'), dp_cdp_internal.make_grid(0, 3, 'int'), dp_cdp_internal.make_grid(0, 3, 'int'), dp_cdp_internal.make_grid(0, 900, 'int')])$$),
+	('rows with limits', 'k', '{int}', 'x, y, z, x, z', $$dp_cdp_internal.make_bound_spec(1, 3, '{31,32}', '{sum,sum,sum,cut,cut}',
+		ARRAY[dp_cdp_internal.make_grid(0, 900, 'int'), dp_cdp_internal.make_grid(-5, 100, 'float8'), dp_cdp_internal.make_grid(0, 300, 'numeric'), dp_cdp_internal.make_grid(0, 900, 'int'), dp_cdp_internal.make_grid(0, 300, 'numeric')],
 		limits => '{100,200,0,1000000000,-5,2000000000,100,400,0,1000000000}')$$),
-	('norm', 'k', '{int}', 'true', $$dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 100, '{35,36}', '{count}', ARRAY[dp_cdp.make_grid(0, 4294967295, 'bigint')]),
+	('norm', 'k', '{int}', 'true', $$dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(1, 100, '{35,36}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 4294967295, 'bigint')]),
 		0, 20, '{}', '{1048576,2097152,3145728,5242880}')$$),
-	('norms', 'k, b', '{int,boolean}', 'x, flag, y, z', $$dp_cdp.with_norm(dp_cdp.with_norm(dp_cdp.make_bound_spec(2, 100, '{37,38}', '{sum,count,sum,sum}',
-		ARRAY[dp_cdp.make_grid(-1000, 90000, 'int'), dp_cdp.make_grid(0, 40, 'int'), dp_cdp.make_grid(-5, 100, 'float8'), dp_cdp.make_grid(-30, 300, 'numeric')]),
+	('norms', 'k, b', '{int,boolean}', 'x, flag, y, z', $$dp_cdp_internal.with_norm(dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(2, 100, '{37,38}', '{sum,count,sum,sum}',
+		ARRAY[dp_cdp_internal.make_grid(-1000, 90000, 'int'), dp_cdp_internal.make_grid(0, 40, 'int'), dp_cdp_internal.make_grid(-5, 100, 'float8'), dp_cdp_internal.make_grid(-30, 300, 'numeric')]),
 		0, 14, '{}', '{1048576,16777216,33554432}'), 3, 0, '{2}', '{1073741824,4294967296,8589934592}')$$),
-	('norm of an average', 'word', '{text}', 'true, k, k / 2', $$dp_cdp.with_groups(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 100, '{39,40}', '{rows,scaled,scaled}',
-		ARRAY[dp_cdp.make_grid(0, 4294967295, 'bigint'), dp_cdp.make_scaled_grid(4294967295), dp_cdp.make_scaled_grid(4294967295)], '{0,0,0}'),
+	('norm of an average', 'word', '{text}', 'true, k, k / 2', $$dp_cdp_internal.with_groups(dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(1, 100, '{39,40}', '{rows,scaled,scaled}',
+		ARRAY[dp_cdp_internal.make_grid(0, 4294967295, 'bigint'), dp_cdp_internal.make_scaled_grid(4294967295), dp_cdp_internal.make_scaled_grid(4294967295)], '{0,0,0}'),
 		0, 24, '{1,2}', '{16777216,33554432}'), '{5,5,2}')$$),
-	('norm without limits', NULL, '{}', 'flag, x', $$dp_cdp.with_norm(dp_cdp.make_bound_spec(0, 1, '{41,42}', '{count,sum}',
-		ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500, 'int')]), 1, 10, '{}', '{}')$$),
-	('norm and codes', 'k, word', '{int,text}', 'x, x, flag', $$dp_cdp.with_norm(dp_cdp.make_bound_spec(2, 3, '{43,44}', '{codes,sum,units}',
-		ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(-1000, 90000, 'int'), dp_cdp.make_grid(0, 1, 'int')]), 1, 14, '{}', '{1048576,16777216,33554432}')$$),
-	('norm of a set', 'k', '{int}', 'x::bigint % 40, flag', $$dp_cdp.with_norm(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 100, '{47,48}', '{distinct,count}',
-		ARRAY[dp_cdp.make_grid(0, 20, 'int'), dp_cdp.make_grid(0, 40, 'int')]), 0, 20, '{}', '{1048576,2097152,3145728}'), 1, 20, '{}', '{1048576,4194304}')$$),
-	('norms of sets', NULL, '{}', 'x::bigint, flag, x % 7, x::bigint % 50', $$dp_cdp.with_norm(dp_cdp.with_norm(dp_cdp.make_bound_spec(0, 1, '{49,50}', '{distinct,count,codes,distinct}',
-		ARRAY[dp_cdp.make_grid(0, 20, 'int'), dp_cdp.make_grid(0, 40, 'int'), dp_cdp.make_grid(0, 20, 'int'), dp_cdp.make_grid(0, 5, 'int')]), 0, 24, '{}', '{16777216,50331648}'), 3, 0, '{}', '{}')$$),
-	('fewer groups', 'k', '{int}', 'flag, x', $$dp_cdp.with_groups(dp_cdp.make_bound_spec(1, 6, '{45,46}', '{count,sum}', ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500, 'int')]), '{2,6}')$$),
-	('codes', 'k', '{int}', 'x, x::bigint', $$dp_cdp.make_bound_spec(1, 3, '{21,22}', '{codes,distinct}',
-		ARRAY[dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 4, 'int')])$$);
+	('norm without limits', NULL, '{}', 'flag, x', $$dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(0, 1, '{41,42}', '{count,sum}',
+		ARRAY[dp_cdp_internal.make_grid(0, 4, 'int'), dp_cdp_internal.make_grid(0, 500, 'int')]), 1, 10, '{}', '{}')$$),
+	('norm and codes', 'k, word', '{int,text}', 'x, x, flag', $$dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(2, 3, '{43,44}', '{codes,sum,units}',
+		ARRAY[dp_cdp_internal.make_grid(0, 2, 'int'), dp_cdp_internal.make_grid(-1000, 90000, 'int'), dp_cdp_internal.make_grid(0, 1, 'int')]), 1, 14, '{}', '{1048576,16777216,33554432}')$$),
+	('norm of a set', 'k', '{int}', 'x::bigint % 40, flag', $$dp_cdp_internal.with_norm(dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(1, 100, '{47,48}', '{distinct,count}',
+		ARRAY[dp_cdp_internal.make_grid(0, 20, 'int'), dp_cdp_internal.make_grid(0, 40, 'int')]), 0, 20, '{}', '{1048576,2097152,3145728}'), 1, 20, '{}', '{1048576,4194304}')$$),
+	('norms of sets', NULL, '{}', 'x::bigint, flag, x % 7, x::bigint % 50', $$dp_cdp_internal.with_norm(dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(0, 1, '{49,50}', '{distinct,count,codes,distinct}',
+		ARRAY[dp_cdp_internal.make_grid(0, 20, 'int'), dp_cdp_internal.make_grid(0, 40, 'int'), dp_cdp_internal.make_grid(0, 20, 'int'), dp_cdp_internal.make_grid(0, 5, 'int')]), 0, 24, '{}', '{16777216,50331648}'), 3, 0, '{}', '{}')$$),
+	('fewer groups', 'k', '{int}', 'flag, x', $$dp_cdp_internal.with_groups(dp_cdp_internal.make_bound_spec(1, 6, '{45,46}', '{count,sum}', ARRAY[dp_cdp_internal.make_grid(0, 4, 'int'), dp_cdp_internal.make_grid(0, 500, 'int')]), '{2,6}')$$),
+	('codes', 'k', '{int}', 'x, x::bigint', $$dp_cdp_internal.make_bound_spec(1, 3, '{21,22}', '{codes,distinct}',
+		ARRAY[dp_cdp_internal.make_grid(0, 3, 'int'), dp_cdp_internal.make_grid(0, 4, 'int')])$$);
 -- as many as there can be, of three kinds
 INSERT INTO form
 	SELECT 'most values', 'k', '{int}', string_agg(CASE kind WHEN 'count' THEN 'x % ' || i || ' = 0' WHEN 'distinct' THEN 'x::bigint' ELSE 'x + ' || i END, ', ' ORDER BY i),
-		format($$dp_cdp.make_bound_spec(1, 3, '{33,34}', '{%s}', ARRAY[%s])$$, string_agg(kind, ',' ORDER BY i),
-			string_agg(format('dp_cdp.make_grid(0, %s, ''int'')', CASE kind WHEN 'sum' THEN 900 ELSE 3 END), ', ' ORDER BY i))
+		format($$dp_cdp_internal.make_bound_spec(1, 3, '{33,34}', '{%s}', ARRAY[%s])$$, string_agg(kind, ',' ORDER BY i),
+			string_agg(format('dp_cdp_internal.make_grid(0, %s, ''int'')', CASE kind WHEN 'sum' THEN 900 ELSE 3 END), ', ' ORDER BY i))
 	FROM (SELECT i, CASE WHEN i % 3 = 0 THEN 'count' WHEN i % 31 = 1 THEN 'distinct' ELSE 'sum' END AS kind FROM generate_series(1, 95) i) v;
 
 -- columns of rows of units: k0 .. and v0 ..
@@ -100,15 +100,15 @@ CREATE FUNCTION limited_sets(f form) RETURNS int[] LANGUAGE sql AS $$
 	SELECT array_agg((m[1])::int) FROM regexp_matches(f.spec, '\), (\d+), \d+, ''\{[0-9,]*\}'', ''\{[0-9,]*\}''', 'g') m WHERE (kinds(f))[(m[1])::int + 1] = 'distinct' $$;
 CREATE FUNCTION shares(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg('s' || i - 1 ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) WHERE (kind NOT IN ('codes', 'distinct', 'cut') AND bins(f) IS NOT NULL) OR (kind = 'distinct' AND i - 1 = ANY (limited_sets(f))) $$;
 CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
-	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp.bound_key(%s, state, NULL::%s) AS k%s', i - 1, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%2$s, state, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%2$s, state, %1$s)'
-			WHEN 'cut' THEN 'dp_cdp.bound_cut(%2$s, state, %1$s)'
-			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
-		(SELECT string_agg(format('dp_cdp.bound_bin(%s, state, %s) AS %s', substr(b, 2), f.spec, b), ', ' ORDER BY i) FROM unnest(bins(f)) WITH ORDINALITY u (b, i)),
-		(SELECT string_agg(format('dp_cdp.bound_share(%s, state, %s) AS %s', substr(s, 2), f.spec, s), ', ' ORDER BY i) FROM unnest(shares(f)) WITH ORDINALITY u (s, i)),
-		(SELECT string_agg(format('dp_cdp.bound_first(%s, state) AS %s', i - 1, replace(b, 'b', 'f')), ', ' ORDER BY i) FROM unnest(coalesce(bins(f), ARRAY['b0'])) WITH ORDINALITY u (b, i))) $$;
+	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp_internal.bound_key(%s, state, NULL::%s) AS k%s', i - 1, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp_internal.bound_codes(%2$s, state, %1$s)' WHEN 'distinct' THEN 'dp_cdp_internal.bound_distinct_codes(%2$s, state, %1$s)'
+			WHEN 'cut' THEN 'dp_cdp_internal.bound_cut(%2$s, state, %1$s)'
+			ELSE 'dp_cdp_internal.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)),
+		(SELECT string_agg(format('dp_cdp_internal.bound_bin(%s, state, %s) AS %s', substr(b, 2), f.spec, b), ', ' ORDER BY i) FROM unnest(bins(f)) WITH ORDINALITY u (b, i)),
+		(SELECT string_agg(format('dp_cdp_internal.bound_share(%s, state, %s) AS %s', substr(s, 2), f.spec, s), ', ' ORDER BY i) FROM unnest(shares(f)) WITH ORDINALITY u (s, i)),
+		(SELECT string_agg(format('dp_cdp_internal.bound_first(%s, state) AS %s', i - 1, replace(b, 'b', 'f')), ', ' ORDER BY i) FROM unnest(coalesce(bins(f), ARRAY['b0'])) WITH ORDINALITY u (b, i))) $$;
 CREATE FUNCTION states(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
-	SELECT format('dp_cdp.bound_unit(%s, %s, %s) AS state FROM %s GROUP BY %s', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals), source, unit) $$;
+	SELECT format('dp_cdp_internal.bound_unit(%s, %s, %s) AS state FROM %s GROUP BY %s', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals), source, unit) $$;
 -- with the unit beside each row, which keeps units apart
 CREATE FUNCTION apart(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT %s, %s FROM (SELECT %s, %s) units', string_agg(name, ', ' ORDER BY i), row_columns(f), string_agg(u || ' AS ' || name, ', ' ORDER BY i), states(f, unit, source))
@@ -120,12 +120,12 @@ CREATE FUNCTION norms(f form) RETURNS int[] LANGUAGE sql AS $$
 		WHERE (i - 1)::text = ANY (m[1] || string_to_array(m[2], ','))) ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i) $$;
 CREATE FUNCTION added(f form, unit text, source text, by_bins boolean) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', grouped,
-		(SELECT string_agg(format(CASE WHEN kind = 'distinct' AND i - 1 = ANY (limited_sets(f)) THEN replace('dp_cdp.vector_counts(dp_cdp.codes_distinct_shares(v%1$s, s%1$s, SPEC, %1$s))', 'SPEC', f.spec)
-			WHEN norm IS NOT NULL AND NOT by_bins THEN 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%2$s, v%1$s, s%1$s, f%2$s))'
-			WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
-			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1, norm), ', ' ORDER BY i)
+		(SELECT string_agg(format(CASE WHEN kind = 'distinct' AND i - 1 = ANY (limited_sets(f)) THEN replace('dp_cdp_internal.vector_counts(dp_cdp_internal.codes_distinct_shares(v%1$s, s%1$s, SPEC, %1$s))', 'SPEC', f.spec)
+			WHEN norm IS NOT NULL AND NOT by_bins THEN 'dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum(b%2$s, v%1$s, s%1$s, f%2$s))'
+			WHEN kind IN ('codes', 'cut') THEN 'dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp_internal.codes_distinct(v%s)'
+			ELSE 'dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(v%s), dp_cdp_internal.make_grid(0, 1000, ''int''))' END, i - 1, norm), ', ' ORDER BY i)
 			FROM unnest(kinds(f), norms(f)) WITH ORDINALITY u (kind, norm, i)),
-		(SELECT string_agg(format('dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, ''int''))', s), ', ')
+		(SELECT string_agg(format('dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(%s), dp_cdp_internal.make_grid(0, 1000, ''int''))', s), ', ')
 			FROM unnest(shares(f) || CASE WHEN bins(f) IS NOT NULL THEN ARRAY['f0'] END) s WHERE by_bins)), kept(f, unit, source)) || coalesce(' GROUP BY ' || grouped, '')
 	FROM (SELECT nullif(concat_ws(', ', (SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)), CASE WHEN by_bins THEN array_to_string(bins(f), ', ') END), '')) g (grouped) $$;
 CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT added(f, unit, source, bins(f) IS NULL OR limited_sets(f) IS NOT NULL) $$;
@@ -174,9 +174,9 @@ SELECT * FROM no_plan();
 
 SELECT same(f, 'i4', 'visit', CASE WHEN :long OR name <> 'most values' THEN '{1,2}' ELSE '{1}' END::int[]) FROM form f;
 -- who is in no bin adds the same by rows of his own and by one of several units, and is in no histogram
-SELECT is(dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b, v, s, f)), '{-1,1,0,0,2,7,3,1}'::numeric[], 'units without bins, ' || rows)
+SELECT is(dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum(b, v, s, f)), '{-1,1,0,0,2,7,3,1}'::numeric[], 'units without bins, ' || rows)
 	FROM (VALUES ('apart', -1, 1, 0, 1), ('apart', -1, 0, 0, 1), ('apart', 2, 7, 3, 1), ('together', -1, 1, 0, 2), ('together', 2, 7, 3, 1)) r (rows, b, v, s, f) GROUP BY rows;
-SELECT is(dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b, v, 0, f)), NULL::numeric[], 'whose values come to 0, ' || rows)
+SELECT is(dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum(b, v, 0, f)), NULL::numeric[], 'whose values come to 0, ' || rows)
 	FROM (VALUES ('apart', -1, 1, 1), ('apart', -1, -1, 1), ('together', -1, 0, 2)) r (rows, b, v, f) GROUP BY rows;
 -- of several norms each has rows of its own
 SELECT same(f, 'i4', 'visit', '{3}') FROM form f WHERE cardinality(bins(f)) = 1;
@@ -247,17 +247,17 @@ CREATE TABLE short_amount AS SELECT a.* FROM amount a, generate_series(1, 8) WHE
 ANALYZE amount, short_amount;
 CREATE TABLE arithmetic (vals text);
 INSERT INTO arithmetic VALUES ('a'), ('a + b'), ('a - b'), ('a * b'), ('-a'), ('a * (1 - b)'), ('a * (1 - b) * (1 + c)'), ('(a + b) * (a - b) - c * c'), ('a + i2'), ('c * i4x'), ('i8 - b'), ('a * 0.1 * 0.01 * 0.001'),
-	('a + 1e30'), ('a / 7'), ('dp_cdp.try_add(a, dp_cdp.try_multiply(b, c))'), ('dp_cdp.try_subtract(a, b)'), ('dp_cdp.try_divide(a, b) + c'), ('CASE WHEN flag THEN a * b END'), ('round(a, 2) + b'), ('CASE WHEN abs(a) < 1e30 THEN a::numeric(40, 2) END + b');
-INSERT INTO form SELECT 'arithmetic ' || vals, 'k', '{int}', format('%1$s, %1$s, NULLIF(%1$s, ''NaN'') IS NOT NULL, (%1$s) IS NOT NULL, dp_cdp.centered(%1$s, %2$s), dp_cdp.bin(%1$s, %2$s)', vals, $$dp_cdp.make_range(-1000, 150000, 1000, 0)$$),
-	$$dp_cdp.make_bound_spec(1, 3, '{31,32}', '{sum,sum,count,rows,scaled,codes}', ARRAY[dp_cdp.make_grid(-200000, 1e6, 'numeric'), dp_cdp.make_grid(-1e-6, 1e-7, 'numeric'), dp_cdp.make_grid(0, 400, 'int'),
-		dp_cdp.make_grid(0, 400, 'bigint'), dp_cdp.make_scaled_grid(400), dp_cdp.make_grid(0, 9, 'int')], '{0,0,0,0,3,0}')$$ FROM arithmetic;
+	('a + 1e30'), ('a / 7'), ('dp_cdp_internal.try_add(a, dp_cdp_internal.try_multiply(b, c))'), ('dp_cdp_internal.try_subtract(a, b)'), ('dp_cdp_internal.try_divide(a, b) + c'), ('CASE WHEN flag THEN a * b END'), ('round(a, 2) + b'), ('CASE WHEN abs(a) < 1e30 THEN a::numeric(40, 2) END + b');
+INSERT INTO form SELECT 'arithmetic ' || vals, 'k', '{int}', format('%1$s, %1$s, NULLIF(%1$s, ''NaN'') IS NOT NULL, (%1$s) IS NOT NULL, dp_cdp_internal.centered(%1$s, %2$s), dp_cdp_internal.bin(%1$s, %2$s)', vals, $$dp_cdp_internal.make_range(-1000, 150000, 1000, 0)$$),
+	$$dp_cdp_internal.make_bound_spec(1, 3, '{31,32}', '{sum,sum,count,rows,scaled,codes}', ARRAY[dp_cdp_internal.make_grid(-200000, 1e6, 'numeric'), dp_cdp_internal.make_grid(-1e-6, 1e-7, 'numeric'), dp_cdp_internal.make_grid(0, 400, 'int'),
+		dp_cdp_internal.make_grid(0, 400, 'bigint'), dp_cdp_internal.make_scaled_grid(400), dp_cdp_internal.make_grid(0, 9, 'int')], '{0,0,0,0,3,0}')$$ FROM arithmetic;
 SELECT same(f, 'i4', 'amount', CASE WHEN :long THEN '{1,2}' ELSE '{2}' END::int[], :'little') FROM form f WHERE name LIKE 'arithmetic %';
 -- where every number has few digits, and one by one
 SELECT same(f, 'i4', 'short_amount', '{1}', :'little') FROM form f WHERE name LIKE 'arithmetic %';
 SELECT same(f, 'u', '(SELECT *, row_number() OVER () AS u FROM amount) s', '{1}') FROM form f WHERE name IN ('arithmetic a * (1 - b) * (1 + c)', 'arithmetic (a + b) * (a - b) - c * c', 'arithmetic a');
-SELECT same(f, 'i4', 'amount', '{1}') FROM (SELECT name, keys, types, 'a + b, a * (1 - b), a * (1 - b) * (1 + c), a * b, dp_cdp.centered(a * b, dp_cdp.make_range(0, 1e6, 8, 0)), a IS NOT NULL, b IS NOT NULL', 
-	$$dp_cdp.make_bound_spec(1, 3, '{33,34}', '{sum,sum,sum,sum,scaled,rows,count}', ARRAY[dp_cdp.make_grid(-1e5, 1e6, 'numeric'), dp_cdp.make_grid(-1, 1e12, 'numeric'), dp_cdp.make_grid(-1e5, 1e6, 'numeric'),
-		dp_cdp.make_grid(-1e5, 1e20, 'numeric'), dp_cdp.make_scaled_grid(400), dp_cdp.make_grid(0, 400, 'bigint'), dp_cdp.make_grid(0, 400, 'int')], '{0,0,0,0,5,0,0}')$$ FROM form WHERE name = 'count') AS q, LATERAL (SELECT q::form AS f) s;
+SELECT same(f, 'i4', 'amount', '{1}') FROM (SELECT name, keys, types, 'a + b, a * (1 - b), a * (1 - b) * (1 + c), a * b, dp_cdp_internal.centered(a * b, dp_cdp_internal.make_range(0, 1e6, 8, 0)), a IS NOT NULL, b IS NOT NULL', 
+	$$dp_cdp_internal.make_bound_spec(1, 3, '{33,34}', '{sum,sum,sum,sum,scaled,rows,count}', ARRAY[dp_cdp_internal.make_grid(-1e5, 1e6, 'numeric'), dp_cdp_internal.make_grid(-1, 1e12, 'numeric'), dp_cdp_internal.make_grid(-1e5, 1e6, 'numeric'),
+		dp_cdp_internal.make_grid(-1e5, 1e20, 'numeric'), dp_cdp_internal.make_scaled_grid(400), dp_cdp_internal.make_grid(0, 400, 'bigint'), dp_cdp_internal.make_grid(0, 400, 'int')], '{0,0,0,0,5,0,0}')$$ FROM form WHERE name = 'count') AS q, LATERAL (SELECT q::form AS f) s;
 
 -- what is nodeAgg's
 SELECT unalike(plan_of(statement), '%DpBounding%', description) FROM (SELECT form.*::form AS f FROM form WHERE name = 'count') s,
@@ -270,7 +270,7 @@ SELECT unalike(plan_of(statement), '%DpBounding%', description) FROM (SELECT for
 		(replace(a, 'true)', 'true) FILTER (WHERE flag)'), 'a filter'),
 		(replace(a, ' AS v0', ' + 1 AS v0'), 'something computed of a row'),
 		(replace(a, ' AS v0', ' AS v0, generate_series(1, 2)'), 'another set'),
-		(replace(replace(a, '(0, state, dp_cdp', '(0, other, dp_cdp'), ' FROM visit', format(', dp_cdp.bound_unit(%s, i4, k, flag) AS other FROM visit', spec)), 'two calls of bound_unit'),
+		(replace(replace(a, '(0, state, dp_cdp', '(0, other, dp_cdp'), ' FROM visit', format(', dp_cdp_internal.bound_unit(%s, i4, k, flag) AS other FROM visit', spec)), 'two calls of bound_unit'),
 		(replace(a, '(0, state, ' || spec, '(0, state, ' || replace(spec, '11,', '10,')), 'two specs'),
 		(a || ' WHERE state IS NOT NULL', 'a condition of states'), (a || ' JOIN person ON i4 = unit', 'a join above'),
 		(replace(a, ' FROM (', ', state IS NULL FROM ('), 'a state itself'),
@@ -278,30 +278,30 @@ SELECT unalike(plan_of(statement), '%DpBounding%', description) FROM (SELECT for
 		(a || ' ORDER BY unit', 'an order'), (a || ' LIMIT 1', 'LIMIT'), (replace(a, 'i4) units', 'i4 LIMIT 1) units'), 'LIMIT of units'),
 		('SELECT DISTINCT' || substr(a, 7), 'DISTINCT'),
 		(replace(a, 'GROUP BY i4', 'GROUP BY ROLLUP (i4)'), 'sets of units'),
-		(format('SELECT i4, %s FROM visit GROUP BY i4', replace(row_columns(f), 'state', format('dp_cdp.bound_unit(%s, i4, k, true)', spec))), 'one level'),
+		(format('SELECT i4, %s FROM visit GROUP BY i4', replace(row_columns(f), 'state', format('dp_cdp_internal.bound_unit(%s, i4, k, true)', spec))), 'one level'),
 		(replace(a, 'AS state', 'AS state, generate_series(1, 2)'), 'a set below')) v (statement, description);
 SELECT matches(plan_of(apart(f, 'i4', 'visit') || ' WHERE unit < 100'), 'DpBounding.*i4 < 100', 'a condition of units goes below') FROM form f WHERE name = 'count';
-SELECT throws_ok('SELECT dp_cdp.bound_unit(NULL, i4, k, true) FROM visit GROUP BY i4', '0A000', NULL, 'no spec');
-PREPARE no_spec (dp_cdp.bound_spec) AS SELECT dp_cdp.bound_key(0, state, NULL::int) FROM (SELECT dp_cdp.bound_unit($1, i4, k, true) AS state FROM visit GROUP BY i4) units;
+SELECT throws_ok('SELECT dp_cdp_internal.bound_unit(NULL, i4, k, true) FROM visit GROUP BY i4', '0A000', NULL, 'no spec');
+PREPARE no_spec (dp_cdp_internal.bound_spec) AS SELECT dp_cdp_internal.bound_key(0, state, NULL::int) FROM (SELECT dp_cdp_internal.bound_unit($1, i4, k, true) AS state FROM visit GROUP BY i4) units;
 SET plan_cache_mode = force_generic_plan;
 SELECT matches(plan_of('EXECUTE no_spec (NULL)'), 'DpBounding', 'a spec that is a parameter');
 SELECT throws_ok('EXECUTE no_spec (NULL)', '0A000', NULL, 'no spec, at execution');
-PREPARE not_the_unit (dp_cdp.bound_spec) AS SELECT dp_cdp.bound_key(0, state, NULL::int) FROM (SELECT dp_cdp.bound_unit($1, i8, k, true) AS state FROM visit GROUP BY i4) units;
+PREPARE not_the_unit (dp_cdp_internal.bound_spec) AS SELECT dp_cdp_internal.bound_key(0, state, NULL::int) FROM (SELECT dp_cdp_internal.bound_unit($1, i8, k, true) AS state FROM visit GROUP BY i4) units;
 SELECT throws_ok(format('EXECUTE not_the_unit (%s)', spec), 'XX000', 'the unit of bound_unit is not what rows are grouped by',
 	'a unit by which rows are not grouped, and a generic plan') FROM form WHERE name = 'count';
 RESET plan_cache_mode;
 -- columns that states do not have: the same errors
 SELECT throws_ok(format('SELECT * FROM (SELECT %s FROM (SELECT %s) units) q', replace(c, 'SPEC', spec), states(f, 'i4', 'visit')), 'XX000', message, message)
 	FROM (SELECT form.*::form AS f, spec FROM form WHERE name = 'codes and values') s (f, spec),
-	LATERAL (VALUES ('dp_cdp.bound_key(2, state, NULL::text)', 'bound_state has no key 2'), ('dp_cdp.bound_key(-1, state, NULL::text)', 'bound_state has no key -1'),
-		('dp_cdp.bound_key(0, state, NULL::int)', 'key 0 of bound_state is of type text'), ('dp_cdp.bound_key(1, state, NULL::text)', 'key 1 of bound_state is of type numeric'),
-		('dp_cdp.bound_value(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_value(-1, state, SPEC)', 'bound_state has no value -1'),
-		('dp_cdp.bound_value(0, state, SPEC)', 'bound_state has no value 0'), ('dp_cdp.bound_value(2, state, SPEC)', 'bound_state has no value 2'),
-		('dp_cdp.bound_codes(1, state, SPEC)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, state, SPEC)', 'bound_state has no codes 2'),
-		('dp_cdp.bound_cut(0, state, SPEC)', 'bound_state has no total 0'), ('dp_cdp.bound_cut(1, state, SPEC)', 'bound_state has no total 1'),
-		('dp_cdp.bound_distinct_codes(0, state, SPEC)', 'bound_state has no distinct codes 0'), 
-		('dp_cdp.bound_share(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_bin(0, state, SPEC)', 'bound_spec has no norm 0'),
-		('dp_cdp.bound_first(-1, state)', 'bound_state has no norm -1'), ('dp_cdp.bound_bin(-1, state, SPEC)', 'bound_state has no norm -1'), ('dp_cdp.bound_bin(1000, state, SPEC)', 'bound_state has no norm 1000')) c (c, message);
+	LATERAL (VALUES ('dp_cdp_internal.bound_key(2, state, NULL::text)', 'bound_state has no key 2'), ('dp_cdp_internal.bound_key(-1, state, NULL::text)', 'bound_state has no key -1'),
+		('dp_cdp_internal.bound_key(0, state, NULL::int)', 'key 0 of bound_state is of type text'), ('dp_cdp_internal.bound_key(1, state, NULL::text)', 'key 1 of bound_state is of type numeric'),
+		('dp_cdp_internal.bound_value(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp_internal.bound_value(-1, state, SPEC)', 'bound_state has no value -1'),
+		('dp_cdp_internal.bound_value(0, state, SPEC)', 'bound_state has no value 0'), ('dp_cdp_internal.bound_value(2, state, SPEC)', 'bound_state has no value 2'),
+		('dp_cdp_internal.bound_codes(1, state, SPEC)', 'bound_state has no codes 1'), ('dp_cdp_internal.bound_codes(2, state, SPEC)', 'bound_state has no codes 2'),
+		('dp_cdp_internal.bound_cut(0, state, SPEC)', 'bound_state has no total 0'), ('dp_cdp_internal.bound_cut(1, state, SPEC)', 'bound_state has no total 1'),
+		('dp_cdp_internal.bound_distinct_codes(0, state, SPEC)', 'bound_state has no distinct codes 0'), 
+		('dp_cdp_internal.bound_share(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp_internal.bound_bin(0, state, SPEC)', 'bound_spec has no norm 0'),
+		('dp_cdp_internal.bound_first(-1, state)', 'bound_state has no norm -1'), ('dp_cdp_internal.bound_bin(-1, state, SPEC)', 'bound_state has no norm -1'), ('dp_cdp_internal.bound_bin(1000, state, SPEC)', 'bound_state has no norm 1000')) c (c, message);
 
 -- Rows leave added up, and only where what reads them cannot tell.
 CREATE FUNCTION node_rows(statement text) RETURNS bigint[] LANGUAGE plpgsql AS $$
@@ -340,7 +340,7 @@ CREATE TABLE telling AS SELECT description, format(statement, u) AS statement, a
 	LATERAL (VALUES (true, 'sums', 'SELECT sum_of(v0), k0 FROM %s GROUP BY k0'), (true, 'a function of keys', 'SELECT k0 / 2, sum_of(v0), sum_of(v1) FROM %s GROUP BY k0 / 2'),
 		(true, 'no key', 'SELECT sum_of(v2) FROM %s'), (true, 'an order above', 'SELECT k1, k0, sum_of(v0) FROM %s GROUP BY k1, k0 ORDER BY k1, 2, sum_of(v0) LIMIT 7'),
 		(false, 'how many rows', 'SELECT k0, count(*), sum_of(v0) FROM %s GROUP BY k0'), (false, 'the largest', 'SELECT max(v0), sum_of(v0) FROM %s'),
-		(false, 'some rows', 'SELECT dp_cdp.exact_sum_value(dp_cdp.steps_sum(v0) FILTER (WHERE k0 > 3), dp_cdp.make_grid(0, 1000, ''int'')) FROM %s'), (false, 'some values', 'SELECT sum_of(v0) FROM %s WHERE v0 > 3'),
+		(false, 'some rows', 'SELECT dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(v0) FILTER (WHERE k0 > 3), dp_cdp_internal.make_grid(0, 1000, ''int'')) FROM %s'), (false, 'some values', 'SELECT sum_of(v0) FROM %s WHERE v0 > 3'),
 		(false, 'different values', 'SELECT sum_of(DISTINCT v0) FROM %s'), (false, 'a sum of keys', 'SELECT sum_of(k0) FROM %s'),
 		(false, 'a computed value', 'SELECT sum_of(v0 + 1) FROM %s'), (false, 'a value beside', 'SELECT k0, v0, sum_of(v1) FROM %s GROUP BY k0, v0'),
 		(false, 'groups of one value', 'SELECT v0, sum_of(v1) FROM %s GROUP BY v0'), (false, 'HAVING', 'SELECT k0, sum_of(v0) FROM %s GROUP BY k0 HAVING count(*) > 300'),
@@ -349,7 +349,7 @@ CREATE TABLE telling AS SELECT description, format(statement, u) AS statement, a
 		(false, 'a union', 'SELECT k0, sum_of(v0) FROM (SELECT k0, v0 FROM %1$s UNION ALL SELECT k0, v1 FROM %1$s) s GROUP BY k0'),
 		(false, 'a subquery beside', 'SELECT i, (SELECT sum(v0) FROM %s) FROM generate_series(1, 2) i'),
 		(false, 'rows', 'SELECT * FROM %s')) v (adds, description, statement) WHERE name = 'sums';
-UPDATE telling SET statement = regexp_replace(statement, 'sum_of(\([^()]*\))', 'dp_cdp.exact_sum_value(dp_cdp.steps_sum\1, dp_cdp.make_grid(0, 1000, ''int''))', 'g');
+UPDATE telling SET statement = regexp_replace(statement, 'sum_of(\([^()]*\))', 'dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum\1, dp_cdp_internal.make_grid(0, 1000, ''int''))', 'g');
 SELECT cmp_ok((node_rows(statement))[1], CASE WHEN adds THEN '<' ELSE '>=' END, 500::bigint, description || CASE WHEN adds THEN ' of rows that are added up' ELSE ' of rows as they are' END) FROM telling;
 SET dp_cdp.bounding_node = off;
 CREATE TABLE told AS SELECT description, digest(statement) FROM telling;
@@ -441,7 +441,7 @@ CREATE TABLE busy AS SELECT nullif(g % 200, 0) AS u, g / 200 AS k, g AS x FROM g
 ANALYZE long_unit, busy;
 CREATE TABLE sized AS SELECT * FROM (VALUES ('long units', 2000, apart((SELECT f FROM form f WHERE name = 'count'), 'u', 'long_unit')),
 	('units with many groups, one of them nobody''s', 6000, (SELECT apart(('', 'k', '{int}', string_agg('x + ' || i, ', '),
-		format('dp_cdp.make_bound_spec(1, 300, ''{31,32}'', ''{%s}'', ARRAY[%s])', string_agg('sum', ','), string_agg('dp_cdp.make_grid(0, 90000, ''int'')', ', ')))::form, 'u', 'busy')
+		format('dp_cdp_internal.make_bound_spec(1, 300, ''{31,32}'', ''{%s}'', ARRAY[%s])', string_agg('sum', ','), string_agg('dp_cdp_internal.make_grid(0, 90000, ''int'')', ', ')))::form, 'u', 'busy')
 		FROM generate_series(1, 40) i))) s (name, kb, statement);
 SET enable_sort = off;
 SELECT cmp_ok(memory_of(statement), '<', kb, name || ': kB') FROM sized;

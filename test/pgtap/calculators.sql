@@ -31,7 +31,7 @@ CREATE TEMP VIEW calculator AS
 		p.proargnames, pg_get_function_arguments(p.oid) AS arguments, pg_get_function_result(p.oid) AS result,
 		obj_description(p.oid, 'pg_proc') AS comment, p.prosrc
 	FROM pg_proc p
-	WHERE p.pronamespace = 'dp_cdp'::regnamespace AND p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')
+	WHERE p.pronamespace IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace) AND p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')
 		AND p.prosrc LIKE 'dp\_calc\_%';
 
 SELECT ok(count(*) >= 70, 'there are ' || count(*) || ' functions') FROM calculator;
@@ -281,8 +281,8 @@ FROM (VALUES
 	('dp_cdp.compose_gdp_agg(''Infinity'')', 'mu must be a finite number of at least 0'),
 	('dp_cdp.compose_delta_agg(2)', 'delta must be between 0 and 1')) v(call, message);
 
-SELECT ok(try('dp_cdp.compose_zcdp_add(''{1,2,3,4}'', 1)') ~ 'outside of an aggregate', 'no transition without an aggregate');
-SELECT ok(try('dp_cdp.compose_gdp_final(''{1}'')') ~ 'not a state', 'no final function without a state');
+SELECT ok(try('dp_cdp_internal.compose_zcdp_add(''{1,2,3,4}'', 1)') ~ 'outside of an aggregate', 'no transition without an aggregate');
+SELECT ok(try('dp_cdp_internal.compose_gdp_final(''{1}'')') ~ 'not a state', 'no final function without a state');
 
 -- --------------------------------------------------------------------------
 -- Aggregates

@@ -89,8 +89,8 @@ SET SESSION AUTHORIZATION analyst1;
 SELECT throws_ok($$SELECT dp_cdp.check_data('clinic')$$, '42501', 'must be owner of dataset "clinic" to check its data', 'no analyst');
 SELECT throws_ok($$SELECT dp_cdp.check_data('none')$$, 'ZC004', NULL, 'nor of a dataset that is not there');
 SELECT throws_ok($$SELECT dp_cdp.check_data(NULL)$$, 'ZC004', NULL, '... or is NULL');
-SELECT throws_ok($$SELECT dp_cdp.people_source('visits')$$, '42501', 'must be allowed to read the rows of table public.visits, to check them: have SELECT on it granted', 'nor by its parts');
-SELECT ok(NOT dp_cdp.may_read('visits'), 'who may not read');
+SELECT throws_ok($$SELECT dp_cdp_internal.people_source('visits')$$, '42501', 'must be allowed to read the rows of table public.visits, to check them: have SELECT on it granted', 'nor by its parts');
+SELECT ok(NOT dp_cdp_internal.may_read('visits'), 'who may not read');
 RESET SESSION AUTHORIZATION;
 -- an owner of the dataset who may not read rows is told nothing, and is given no private answer for it
 ALTER TABLE wards OWNER TO owner2;

@@ -21,17 +21,17 @@ CREATE TABLE small AS
 	FROM generate_series(1, :tables) t, generate_series(1, 2 + t % 7) u, generate_series(1, 1 + (abs(hashint8extended(u, t)) % 40)::int) r,
 		LATERAL (SELECT abs(hashint8extended(r * 100 + u, t + 1000)) AS h) s;
 -- a value is 2^22 steps, so that a limit of n values is n * 2^22
-CREATE FUNCTION spec(limits bigint[], nkeys int DEFAULT 1, most int DEFAULT 40, groups int DEFAULT 100) RETURNS dp_cdp.bound_spec LANGUAGE sql IMMUTABLE AS $$
-	SELECT dp_cdp.with_norm(dp_cdp.make_bound_spec(nkeys, groups, '{51,52}', '{distinct}', ARRAY[dp_cdp.make_grid(0, most, 'int')]), 0, 22, '{}', limits) $$;
+CREATE FUNCTION spec(limits bigint[], nkeys int DEFAULT 1, most int DEFAULT 40, groups int DEFAULT 100) RETURNS dp_cdp_internal.bound_spec LANGUAGE sql IMMUTABLE AS $$
+	SELECT dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(nkeys, groups, '{51,52}', '{distinct}', ARRAY[dp_cdp_internal.make_grid(0, most, 'int')]), 0, 22, '{}', limits) $$;
 \set limits '''{4194304,6291456,8388608,16777216,25165824,67108864,268435456}''::bigint[]'
 -- as the inner query of a release has it
-CREATE FUNCTION counts(source text, spec dp_cdp.bound_spec, grouped bool DEFAULT true) RETURNS TABLE (k int, counts bigint[]) LANGUAGE plpgsql AS $$
+CREATE FUNCTION counts(source text, spec dp_cdp_internal.bound_spec, grouped bool DEFAULT true) RETURNS TABLE (k int, counts bigint[]) LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN QUERY EXECUTE format('SELECT k0, dp_cdp.vector_counts(n) FROM (
-		SELECT k0, b0, dp_cdp.codes_distinct_shares(v0, s0, $1, 0) AS n FROM (
-			SELECT %s AS k0, dp_cdp.bound_bin(0, state, $1) AS b0, dp_cdp.bound_distinct_codes(0, state, $1) AS v0, dp_cdp.bound_share(0, state, $1) AS s0, dp_cdp.bound_first(0, state) AS f
-			FROM (SELECT dp_cdp.bound_unit($1, u, %sv) AS state FROM %s t GROUP BY u) units) kept GROUP BY k0, b0) s WHERE n IS NOT NULL',
-		CASE WHEN grouped THEN 'dp_cdp.bound_key(0, state, NULL::int)' ELSE 'NULL::int' END, CASE WHEN grouped THEN 'k, ' END, source) USING spec;
+	RETURN QUERY EXECUTE format('SELECT k0, dp_cdp_internal.vector_counts(n) FROM (
+		SELECT k0, b0, dp_cdp_internal.codes_distinct_shares(v0, s0, $1, 0) AS n FROM (
+			SELECT %s AS k0, dp_cdp_internal.bound_bin(0, state, $1) AS b0, dp_cdp_internal.bound_distinct_codes(0, state, $1) AS v0, dp_cdp_internal.bound_share(0, state, $1) AS s0, dp_cdp_internal.bound_first(0, state) AS f
+			FROM (SELECT dp_cdp_internal.bound_unit($1, u, %sv) AS state FROM %s t GROUP BY u) units) kept GROUP BY k0, b0) s WHERE n IS NOT NULL',
+		CASE WHEN grouped THEN 'dp_cdp_internal.bound_key(0, state, NULL::int)' ELSE 'NULL::int' END, CASE WHEN grouped THEN 'k, ' END, source) USING spec;
 END $$;
 -- the same from plain SQL, for one limit in values
 CREATE FUNCTION credited(source text, held float8, grouped bool DEFAULT true) RETURNS TABLE (k int, n float8) LANGUAGE plpgsql AS $$
@@ -88,10 +88,10 @@ SELECT is(digest(s), :'expected', s) FROM unnest('{SET dp_cdp.bounding_node = on
 RESET work_mem; RESET dp_cdp.bounding_node; RESET enable_hashagg; RESET max_parallel_workers_per_gather;
 SELECT is(array_agg(counts[4] / 4194304 ORDER BY k), (SELECT array_agg(n ORDER BY k) FROM (SELECT k, count(DISTINCT v) AS n FROM large GROUP BY k) s), 'of all values, which is what plain SQL counts') FROM counts('large', spec('{4194304,8388608,16777216,134217728}'));
 -- what is refused
-SELECT throws_ok($$SELECT dp_cdp.codes_distinct_shares('{1}', 0, dp_cdp.make_bound_spec(0, 1, '{1,2}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 2, 'int')]), 0)$$, 'XX000', 'bound_spec has no set 0 that a norm limits', 'a set without a norm');
-SELECT throws_ok($$SELECT dp_cdp.codes_distinct_shares('{1}', 0, spec('{4194304}'), 1)$$, 'XX000', 'bound_spec has no set 1 that a norm limits', 'no set');
-SELECT throws_ok($$SELECT dp_cdp.with_norm(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{count,distinct}', ARRAY[g, g]), 0, 20, '{1}', '{1048576}') FROM dp_cdp.make_grid(0, 2, 'int') g$$, 'XX000', 'invalid bound_spec: value 1', 'a norm of another value');
-SELECT is(dp_cdp.vector_counts(dp_cdp.codes_distinct_shares(c, 0, spec('{4194304}'), 0)), '{20971520}', 'all codes are told apart') FROM (VALUES ('{0,1}'::bigint[]), ('{}'), (NULL), ('{1,2,3,-1}')) v (c);
+SELECT throws_ok($$SELECT dp_cdp_internal.codes_distinct_shares('{1}', 0, dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{distinct}', ARRAY[dp_cdp_internal.make_grid(0, 2, 'int')]), 0)$$, 'XX000', 'bound_spec has no set 0 that a norm limits', 'a set without a norm');
+SELECT throws_ok($$SELECT dp_cdp_internal.codes_distinct_shares('{1}', 0, spec('{4194304}'), 1)$$, 'XX000', 'bound_spec has no set 1 that a norm limits', 'no set');
+SELECT throws_ok($$SELECT dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(0, 1, '{1,2}', '{count,distinct}', ARRAY[g, g]), 0, 20, '{1}', '{1048576}') FROM dp_cdp_internal.make_grid(0, 2, 'int') g$$, 'XX000', 'invalid bound_spec: value 1', 'a norm of another value');
+SELECT is(dp_cdp_internal.vector_counts(dp_cdp_internal.codes_distinct_shares(c, 0, spec('{4194304}'), 0)), '{20971520}', 'all codes are told apart') FROM (VALUES ('{0,1}'::bigint[]), ('{}'), (NULL), ('{1,2,3,-1}')) v (c);
 
 -- --------------------------------------------------------------------------
 -- Releases

@@ -70,7 +70,7 @@ SELECT matches(asked(statement), '^22023', statement) FROM (VALUES
 	('SELECT z, generate_series(1, 3, 0) AS s FROM (SELECT count(*) * 0 AS z FROM orders) q')) AS v (statement);
 
 -- nobody calls them by hand
-SELECT throws_ok($$ SELECT dp_cdp.null_on_error('lower(text)'::regprocedure, 'X'::text) $$, '0A000', NULL, 'null_on_error by hand');
-SELECT throws_ok($$ SELECT dp_cdp.null_unless_valid('int', 'X'::text) $$, '0A000', NULL, 'null_unless_valid by hand');
+SELECT throws_ok($$ SELECT dp_cdp_internal.null_on_error('lower(text)'::regprocedure, 'X'::text) $$, '0A000', NULL, 'null_on_error by hand');
+SELECT throws_ok($$ SELECT dp_cdp_internal.null_unless_valid('int', 'X'::text) $$, '0A000', NULL, 'null_unless_valid by hand');
 
 SELECT * FROM finish();

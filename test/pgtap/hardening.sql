@@ -79,7 +79,7 @@ SELECT is(count(*), 0::bigint, 'nothing is remembered') FROM dp_cdp.hardened;
 CREATE TABLE done AS SELECT * FROM dp_cdp.harden();
 SELECT ok(count(*) > 50 AND bool_and(done), 'everything was done') FROM done;
 SELECT is(count(*), 0::bigint, 'and has not to be done again') FROM dp_cdp.harden();
-SELECT ok(NOT EXISTS (SELECT FROM dp_cdp.hardening() WHERE wanted <> held), 'all is as wanted');
+SELECT ok(NOT EXISTS (SELECT FROM dp_cdp_internal.hardening() WHERE wanted <> held), 'all is as wanted');
 SELECT is((SELECT count(*) FROM dp_cdp.hardened WHERE object ~ 'pg_database_size\(pg_catalog.oid\)'), 0::bigint,
 	'what was closed before is none of its business');
 

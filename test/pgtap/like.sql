@@ -21,14 +21,14 @@ BEGIN
 		-- the built-ins refuse a pattern that ends with the escape character, when they get so far
 		good AS (SELECT s, p || CASE WHEN p ~ ''(^|[^\\])(\\\\)*\\$'' THEN ''\'' ELSE '''' END AS p FROM strings),
 		tried AS (
-			SELECT s COLLATE %3$I LIKE p AS yes, dp_cdp.try_like(s COLLATE %3$I, p) AS own FROM good UNION ALL
-			SELECT s COLLATE %3$I NOT LIKE p, dp_cdp.try_not_like(s COLLATE %3$I, p) FROM good UNION ALL
-			SELECT s COLLATE %3$I ILIKE p, dp_cdp.try_ilike(s COLLATE %3$I, p) FROM good UNION ALL
-			SELECT s COLLATE %3$I NOT ILIKE p, dp_cdp.try_not_ilike(s COLLATE %3$I, p) FROM good UNION ALL
-			SELECT s::bpchar COLLATE %3$I LIKE p, dp_cdp.try_like(s::bpchar COLLATE %3$I, p) FROM good UNION ALL
-			SELECT s::bpchar COLLATE %3$I NOT ILIKE p, dp_cdp.try_not_ilike(s::bpchar COLLATE %3$I, p) FROM good UNION ALL
-			SELECT s::name COLLATE %3$I NOT LIKE p, dp_cdp.try_not_like(s::name COLLATE %3$I, p) FROM good UNION ALL
-			SELECT s::name COLLATE %3$I ILIKE p, dp_cdp.try_ilike(s::name COLLATE %3$I, p) FROM good)
+			SELECT s COLLATE %3$I LIKE p AS yes, dp_cdp_internal.try_like(s COLLATE %3$I, p) AS own FROM good UNION ALL
+			SELECT s COLLATE %3$I NOT LIKE p, dp_cdp_internal.try_not_like(s COLLATE %3$I, p) FROM good UNION ALL
+			SELECT s COLLATE %3$I ILIKE p, dp_cdp_internal.try_ilike(s COLLATE %3$I, p) FROM good UNION ALL
+			SELECT s COLLATE %3$I NOT ILIKE p, dp_cdp_internal.try_not_ilike(s COLLATE %3$I, p) FROM good UNION ALL
+			SELECT s::bpchar COLLATE %3$I LIKE p, dp_cdp_internal.try_like(s::bpchar COLLATE %3$I, p) FROM good UNION ALL
+			SELECT s::bpchar COLLATE %3$I NOT ILIKE p, dp_cdp_internal.try_not_ilike(s::bpchar COLLATE %3$I, p) FROM good UNION ALL
+			SELECT s::name COLLATE %3$I NOT LIKE p, dp_cdp_internal.try_not_like(s::name COLLATE %3$I, p) FROM good UNION ALL
+			SELECT s::name COLLATE %3$I ILIKE p, dp_cdp_internal.try_ilike(s::name COLLATE %3$I, p) FROM good)
 		SELECT count(*), count(*) FILTER (WHERE yes), count(*) FILTER (WHERE own IS DISTINCT FROM yes) FROM tried',
 		alphabet, wildcards, collate_as, samples) INTO calls, matches, differences;
 END $$;
@@ -76,24 +76,24 @@ SELECT unnest(ARRAY[
 	WHERE EXISTS (SELECT FROM pg_collation WHERE collname = name);
 
 -- beyond what is sampled
-SELECT is(dp_cdp.try_like(s, p), s LIKE p, format('%s LIKE %s', s, p))
+SELECT is(dp_cdp_internal.try_like(s, p), s LIKE p, format('%s LIKE %s', s, p))
 	FROM (VALUES ('', ''), ('', '%'), ('', '_'), ('', '%%%'), ('a', ''), ('aXb', 'a%b%'), ('aab', '%ab'), ('abab', '%ab_'),
 		('mississippi', '%iss%ip%'), ('mississippi', '%issip_i'), ('%', '\%'), ('\', '\\'), ('a\b', 'a\\_')) AS v (s, p);
-SELECT is(dp_cdp.try_like('a', 'a\'), NULL, 'a pattern that ends with the escape character');
-SELECT is(dp_cdp.try_ilike('b', 'a\'), NULL, 'the same where it is not reached');
-SELECT is(dp_cdp.try_not_like('a', '\\\'), NULL, 'the same after an escaped one');
+SELECT is(dp_cdp_internal.try_like('a', 'a\'), NULL, 'a pattern that ends with the escape character');
+SELECT is(dp_cdp_internal.try_ilike('b', 'a\'), NULL, 'the same where it is not reached');
+SELECT is(dp_cdp_internal.try_not_like('a', '\\\'), NULL, 'the same after an escaped one');
 CREATE COLLATION loose (provider = icu, locale = 'und', deterministic = false);
-SELECT is(dp_cdp.try_like('a' COLLATE loose, 'a'), NULL, 'nondeterministic collations have no LIKE');
-SELECT is(dp_cdp.try_ilike('a' COLLATE loose, 'a'), NULL, 'nor ILIKE');
+SELECT is(dp_cdp_internal.try_like('a' COLLATE loose, 'a'), NULL, 'nondeterministic collations have no LIKE');
+SELECT is(dp_cdp_internal.try_ilike('a' COLLATE loose, 'a'), NULL, 'nor ILIKE');
 
 -- a stack of 100 kB, of which this leaves not much, holds a pattern of any length
 SET max_stack_depth = '100kB';
 SELECT throws_ok($$SELECT repeat('a', 50001) LIKE repeat('%a', 50000) || '%b'$$, '54001', NULL, 'the built-in matcher does not');
 SELECT unnest(ARRAY[
-		is(dp_cdp.try_like(repeat('a', n), repeat('%a', 50000) || tail), matches, format('%s letters, 50000 %%, tail %s', n, tail)),
-		is(dp_cdp.try_not_like(repeat('a', n)::bpchar, repeat('%a', 50000) || tail), NOT matches, 'NOT LIKE'),
-		is(dp_cdp.try_ilike(repeat('A', n), repeat('%a', 50000) || tail), matches, 'ILIKE'),
-		is(dp_cdp.try_not_ilike(repeat('a', n), repeat('%A', 50000) || tail), NOT matches, 'NOT ILIKE')])
+		is(dp_cdp_internal.try_like(repeat('a', n), repeat('%a', 50000) || tail), matches, format('%s letters, 50000 %%, tail %s', n, tail)),
+		is(dp_cdp_internal.try_not_like(repeat('a', n)::bpchar, repeat('%a', 50000) || tail), NOT matches, 'NOT LIKE'),
+		is(dp_cdp_internal.try_ilike(repeat('A', n), repeat('%a', 50000) || tail), matches, 'ILIKE'),
+		is(dp_cdp_internal.try_not_ilike(repeat('a', n), repeat('%A', 50000) || tail), NOT matches, 'NOT ILIKE')])
 	FROM (VALUES (50001, '%b', false), (50001, '%', true), (50001, '_', true), (50001, '', true), (49999, '', false), (0, '', false))
 		AS v (n, tail, matches);
 RESET max_stack_depth;
@@ -101,7 +101,7 @@ RESET max_stack_depth;
 -- the worst there is takes the product of both lengths, and can be stopped
 CREATE FUNCTION is_canceled() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM dp_cdp.try_like(repeat('a', 8000000), '%' || repeat('a', 4000000) || 'b%');
+	PERFORM dp_cdp_internal.try_like(repeat('a', 8000000), '%' || repeat('a', 4000000) || 'b%');
 	RETURN false;
 EXCEPTION WHEN query_canceled THEN
 	RETURN true;
@@ -111,7 +111,7 @@ SELECT ok(is_canceled(), 'canceled');
 RESET statement_timeout;
 
 -- how long a string may be
-SELECT is(dp_cdp.try_like(repeat('x', n), '%x'), answer, n || ' bytes')
+SELECT is(dp_cdp_internal.try_like(repeat('x', n), '%x'), answer, n || ' bytes')
 	FROM (VALUES (16 * 1024 * 1024, true), (16 * 1024 * 1024 + 1, NULL)) AS v (n, answer);
 
 -- the planner: the same estimates, and the same indexes
@@ -138,8 +138,8 @@ SELECT unnest(ARRAY[
 		unnest(ARRAY['ab%', 'abc%e%', '%abc%', 'often0', 'oft%', 'often_%', '7%', '%often%']) pattern,
 		(VALUES ('LIKE', 'try_like'), ('ILIKE', 'try_ilike')) AS o (operator, function),
 		plan(format('%I %s %L', c, operator, pattern)) builtin,
-		plan(format('dp_cdp.%I(%I, %L)', function, c, pattern)) own;
-SELECT is((plan(format('NOT dp_cdp.try_like(word, %L)', pattern))).rows, (plan(format('word NOT LIKE %L', pattern))).rows, 'NOT LIKE ' || pattern)
+		plan(format('dp_cdp_internal.%I(%I, %L)', function, c, pattern)) own;
+SELECT is((plan(format('NOT dp_cdp_internal.try_like(word, %L)', pattern))).rows, (plan(format('word NOT LIKE %L', pattern))).rows, 'NOT LIKE ' || pattern)
 	FROM unnest(ARRAY['%abc%', 'often%']) pattern;
 
 SELECT * FROM finish();

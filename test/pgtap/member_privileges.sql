@@ -20,26 +20,26 @@ CREATE EXTENSION dp_cdp;
 -- who but PUBLIC and the owner has what; and what everybody has of relations
 CREATE VIEW of_others AS
 	SELECT c.oid::regclass::text AS object, x.grantee, x.privilege_type
-	FROM pg_class c, aclexplode(c.relacl) x WHERE c.relnamespace = 'dp_cdp'::regnamespace AND x.grantee <> c.relowner
+	FROM pg_class c, aclexplode(c.relacl) x WHERE c.relnamespace::regnamespace::text ~ '^dp_cdp' AND x.grantee <> c.relowner
 	UNION ALL
 	SELECT p.oid::regprocedure::text, x.grantee, x.privilege_type
-	FROM pg_proc p, aclexplode(p.proacl) x WHERE p.pronamespace = 'dp_cdp'::regnamespace AND x.grantee NOT IN (0, p.proowner)
+	FROM pg_proc p, aclexplode(p.proacl) x WHERE p.pronamespace::regnamespace::text ~ '^dp_cdp' AND x.grantee NOT IN (0, p.proowner)
 	UNION ALL
 	SELECT p.oid::regprocedure::text, x.grantee, x.privilege_type
 	FROM pg_proc p, aclexplode(p.proacl) x WHERE p.prokind = 'a' AND p.proname ~ '^dp_' AND x.grantee NOT IN (0, p.proowner)
 	UNION ALL
 	SELECT t.oid::regtype::text, x.grantee, x.privilege_type
-	FROM pg_type t, aclexplode(t.typacl) x WHERE t.typnamespace = 'dp_cdp'::regnamespace AND x.grantee NOT IN (0, t.typowner)
+	FROM pg_type t, aclexplode(t.typacl) x WHERE t.typnamespace::regnamespace::text ~ '^dp_cdp' AND x.grantee NOT IN (0, t.typowner)
 	UNION ALL
 	SELECT n.nspname, x.grantee, x.privilege_type
-	FROM pg_namespace n, aclexplode(n.nspacl) x WHERE n.nspname = 'dp_cdp' AND x.grantee <> n.nspowner;
+	FROM pg_namespace n, aclexplode(n.nspacl) x WHERE n.nspname ~ '^dp_cdp' AND x.grantee <> n.nspowner;
 SELECT set_eq('SELECT * FROM of_others WHERE object <> ''of_others''', $$
-	SELECT 'dp_cdp.' || v AS a, 0::oid AS b, 'SELECT' AS c FROM unnest('{budgets,releases,datasets,settings,limits,protected,blocks,overview,log_sums,held_names}'::text[]) v
-	UNION ALL SELECT 'dp_cdp', 0, 'USAGE' $$, 'default privileges give nothing of the extension');
+	SELECT 'dp_cdp.' || v AS a, 0::oid AS b, 'SELECT' AS c FROM unnest('{budgets,releases,datasets,settings,limits,protected,blocks,overview,held_names}'::text[]) v
+	UNION ALL VALUES ('dp_cdp_internal.log_sums', 0, 'SELECT'), ('dp_cdp', 0, 'USAGE'), ('dp_cdp_internal', 0, 'USAGE') $$, 'default privileges give nothing of the extension');
 SELECT ok(NOT has_function_privilege('ana', 'dp_cdp.harden(boolean, text[])', 'EXECUTE'), 'nor functions of administration');
-SELECT ok(has_function_privilege('bob', 'public.dp_count("any")', 'EXECUTE') AND has_type_privilege('bob', 'dp_cdp.exact_sum', 'USAGE') IS FALSE,
+SELECT ok(has_function_privilege('bob', 'public.dp_count("any")', 'EXECUTE') AND has_type_privilege('bob', 'dp_cdp_internal.exact_sum', 'USAGE') IS FALSE,
 	'PUBLIC has what it has always had');
-SELECT is_empty($$ SELECT object, grantee, privilege FROM dp_cdp.member_grants() WHERE NOT given $$, 'the list says so, too');
+SELECT is_empty($$ SELECT object, grantee, privilege FROM dp_cdp_internal.member_grants() WHERE NOT given $$, 'the list says so, too');
 SELECT set_eq('SELECT defaclobjtype::text FROM pg_default_acl', ARRAY['r', 'S', 'f', 'T', 'n'], 'default privileges stay');
 
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM ana, PUBLIC;
@@ -134,11 +134,12 @@ SELECT provoked('GRANT SELECT ON dp_cdp.kept_answer TO ana', 'warning', 'dp_cdp.
 SELECT provoked('GRANT UPDATE ON SEQUENCE dp_cdp.release_log_id_seq TO ana', 'critical', 'dp_cdp.release_log_id_seq', 'granted to ana');
 SELECT provoked('GRANT TRIGGER ON dp_cdp.budget TO PUBLIC', 'critical', 'dp_cdp.budget', 'PUBLIC \(every analyst\)');
 SELECT provoked('GRANT CREATE ON SCHEMA dp_cdp TO ana', 'critical', 'schema dp_cdp', 'may pass for');
+SELECT provoked('GRANT CREATE ON SCHEMA dp_cdp_internal TO ana', 'critical', 'schema dp_cdp_internal', 'may pass for');
 SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.empty_ledger() TO PUBLIC', 'critical', 'function dp_cdp.empty_ledger()', 'administration');
 SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.correct_spent(text, regrole, numeric, text), dp_cdp.check_ledger() TO bob', 'critical', 'function dp_cdp.check_ledger()', 'granted to bob');
-SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO PUBLIC', 'warning', 'function dp_cdp.create_dataset(text,double precision,double precision,double precision,double precision,integer,integer,text,double precision,double precision,integer,interval,dp_cdp.kilobytes,double precision,interval,boolean,boolean,boolean,double precision,text,double precision,boolean)', 'PUBLIC');
+SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO PUBLIC', 'warning', 'function dp_cdp.create_dataset(text,double precision,double precision,double precision,double precision,integer,integer,text,double precision,double precision,integer,interval,dp_cdp_internal.kilobytes,double precision,interval,boolean,boolean,boolean,double precision,text,double precision,boolean)', 'PUBLIC');
 SELECT provoked('GRANT SELECT ON dp_cdp.audit TO PUBLIC', 'critical', 'dp_cdp.audit', 'PUBLIC');
-SELECT provoked('GRANT USAGE ON TYPE dp_cdp.grid TO ana', 'warning', 'type dp_cdp.grid', 'internal type');
+SELECT provoked('GRANT USAGE ON TYPE dp_cdp_internal.grid TO ana', 'warning', 'type dp_cdp_internal.grid', 'internal type');
 
 -- what the papers let administrators grant
 GRANT SELECT ON dp_cdp.audit, dp_cdp.metrics, dp_cdp.metrics_hour TO auditor;
@@ -176,6 +177,6 @@ ALTER EXTENSION dp_cdp UPDATE;
 SELECT set_eq('SELECT object, grantee::text FROM dumped()', $$ VALUES ('dp_cdp.harden(boolean,text[])', 'auditor') $$,
 	'those before an update, too, but not what default privileges take along');
 ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM auditor;
-SELECT is_empty('SELECT * FROM dp_cdp.member_grants() WHERE NOT given AND kind <> ''ROUTINE''', 'what nobody may have is taken');
+SELECT is_empty('SELECT * FROM dp_cdp_internal.member_grants() WHERE NOT given AND kind <> ''ROUTINE''', 'what nobody may have is taken');
 
 SELECT * FROM finish();

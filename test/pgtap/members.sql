@@ -22,16 +22,16 @@ RESET SESSION AUTHORIZATION;
 SELECT no_plan();
 
 -- before anything was asked: a member that was found is remembered
-ALTER EXTENSION dp_cdp DROP FUNCTION dp_cdp.margin(float8, float8);
-ALTER EXTENSION dp_cdp DROP FUNCTION dp_cdp.bound_value(integer, dp_cdp.bound_state, dp_cdp.bound_spec);
-SELECT is(failure, '42883 function dp_cdp.margin(double precision, double precision) is missing or altered; run ALTER EXTENSION dp_cdp UPDATE',
+ALTER EXTENSION dp_cdp DROP FUNCTION dp_cdp_internal.margin(float8, float8);
+ALTER EXTENSION dp_cdp DROP FUNCTION dp_cdp_internal.bound_value(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec);
+SELECT is(failure, '42883 function dp_cdp_internal.margin(double precision, double precision) is missing or altered; run ALTER EXTENSION dp_cdp UPDATE',
 		'a function that is no member')
 	FROM run_as_analyst('SELECT dp_count(*), dp_margin(dp_count(*)) FROM visits');
-SELECT matches(failure, '^42883 function dp_cdp.bound_value.* is missing or altered', 'one that bounds contributions')
+SELECT matches(failure, '^42883 function dp_cdp_internal.bound_value.* is missing or altered', 'one that bounds contributions')
 	FROM run_as_analyst('SELECT dp_sum(cost) FROM visits');
 
-ALTER EXTENSION dp_cdp ADD FUNCTION dp_cdp.margin(float8, float8);
-ALTER EXTENSION dp_cdp ADD FUNCTION dp_cdp.bound_value(integer, dp_cdp.bound_state, dp_cdp.bound_spec);
+ALTER EXTENSION dp_cdp ADD FUNCTION dp_cdp_internal.margin(float8, float8);
+ALTER EXTENSION dp_cdp ADD FUNCTION dp_cdp_internal.bound_value(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec);
 SELECT is(failure, NULL, 'members again')
 	FROM run_as_analyst('SELECT dp_count(*), dp_margin(dp_count(*)), dp_sum(cost) FROM visits');
 

@@ -106,7 +106,7 @@ SELECT count(expect(format('%s(%s%s)', proname, how, CASE WHEN function = 'count
 FROM listed, unnest(ARRAY['', 'DISTINCT ']) how
 WHERE NOT (function = 'count()'::regprocedure AND how <> '')
 \gset
-SELECT expect('sum(f8 * 0.1) FILTER (WHERE k > 3)', 'dp_cdp.unit_sum(f8 * 0.1) FILTER (WHERE k > 3)');
+SELECT expect('sum(f8 * 0.1) FILTER (WHERE k > 3)', 'dp_cdp_internal.unit_sum(f8 * 0.1) FILTER (WHERE k > 3)');
 
 -- Windows and DISTINCT ON: rows that ORDER BY takes for equal, rows that are written differently, and rows that are the
 -- same in all that is read; exact: with what decides between them.
@@ -121,7 +121,7 @@ BEGIN
 		JOIN expected_%s e ON e.patient = q.patient AND q.v IS NOT DISTINCT FROM e.v', value, windows, n) WHERE id = n;
 END $$;
 
-SELECT expect_of(value, format(windows, ''), replace(format(windows, exact), 'sum(f8)', 'dp_cdp.unit_sum(f8)')) FROM (VALUES
+SELECT expect_of(value, format(windows, ''), replace(format(windows, exact), 'sum(f8)', 'dp_cdp_internal.unit_sum(f8)')) FROM (VALUES
 	('sum(r) FILTER (WHERE scale(n) = 1)', 'patient, n, row_number() OVER (PARTITION BY patient ORDER BY e%s) AS r FROM rows', ', numeric_send(n)'),
 	('sum(r) FILTER (WHERE octet_length(c) = 2)', 'patient, c, ntile(7) OVER (PARTITION BY patient ORDER BY e%s) AS r FROM rows', ', c::text COLLATE "C", octet_length(c)'),
 	('sum(r) FILTER (WHERE extract(month FROM iv) = 1)', 'patient, iv, row_number() OVER (PARTITION BY patient ORDER BY iv%s) AS r FROM rows', ', interval_send(iv)'),

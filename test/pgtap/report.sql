@@ -88,7 +88,7 @@ SELECT is(as_role('stranger', 'SELECT count(*) FROM dp_cdp.overview'), '0', 'a s
 SELECT is((SELECT array_agg(o.rho_spent ORDER BY o.role) FROM dp_cdp.overview o, the WHERE o.dataset = the.dataset AND o.role IS NOT NULL),
 	(SELECT array_agg(b.rho_spent ORDER BY b.role_name) FROM dp_cdp.budgets b, the WHERE b.dataset = the.dataset), 'balances are those of dp_cdp.budgets');
 
-SELECT is(dp_cdp.rate(s, w, now() - a, now()), r, format('the rate of %s in a week, of %s, for %s', w, s, a))
+SELECT is(dp_cdp_internal.rate(s, w, now() - a, now()), r, format('the rate of %s in a week, of %s, for %s', w, s, a))
 	FROM (VALUES (14, 14, interval '7 days', 2::numeric), (14, 14, '2 days', 7), (14, 14, '1 minute', 14), (15, 14, '1 minute', 2),
 		(3, NULL, NULL, 0)) v(s, w, a, r);
 
@@ -98,7 +98,7 @@ SELECT is(dp_cdp.rate(s, w, now() - a, now()), r, format('the rate of %s in a we
 
 SELECT is(as_role('monitor', s), '42501 permission denied for ' || w, w || ' is not for everybody')
 	FROM (VALUES ('SELECT count(*) FROM dp_cdp.metrics', 'view metrics'), ('SELECT count(*) FROM dp_cdp.metrics_hour', 'view metrics_hour'),
-		('SELECT count(*) FROM dp_cdp.last_week', 'view last_week'), ('SELECT count(*) FROM dp_cdp.setup_metrics()', 'function setup_metrics')) v(s, w);
+		('SELECT count(*) FROM dp_cdp_internal.last_week', 'view last_week'), ('SELECT count(*) FROM dp_cdp.setup_metrics()', 'function setup_metrics')) v(s, w);
 GRANT SELECT ON dp_cdp.metrics, dp_cdp.metrics_hour TO monitor;
 GRANT EXECUTE ON FUNCTION dp_cdp.setup_metrics() TO monitor;
 SELECT is(as_role('monitor', $$SELECT string_agg(concat_ws('|', role, rho_limit, rho_spent, rho_remaining, rho_per_day, days_left, failures), ', ' ORDER BY role COLLATE "C")
@@ -123,11 +123,11 @@ SELECT is(as_role('analyst1', 'SELECT dp_cdp.' || f || '(dataset) FROM the'),
 	FROM unnest(ARRAY['report', 'certificate', 'report_data']) f;
 SELECT is(as_role('stranger', format('SELECT dp_cdp.%s(%L)', f, d)), format('ZC004 dataset "%s" does not exist, or is none of yours: see dp_cdp.datasets', d),
 	'a stranger is not told what there is by ' || f) FROM the, LATERAL (VALUES (dataset), ('nowhere')) v(d), unnest(ARRAY['report', 'certificate']) f;
-SELECT is(as_role(r, 'SELECT (SELECT count(*) FROM dp_cdp.limits) || '' '' || (SELECT jsonb_array_length(dp_cdp.report_tables(dataset)) FROM the)'), n, 'limits and tables that ' || r || ' sees')
+SELECT is(as_role(r, 'SELECT (SELECT count(*) FROM dp_cdp.limits) || '' '' || (SELECT jsonb_array_length(dp_cdp_internal.report_tables(dataset)) FROM the)'), n, 'limits and tables that ' || r || ' sees')
 	FROM (VALUES ('stranger', '0 0'), ('owner1', '5 1')) v(r, n);
 SELECT throws_ok('SELECT dp_cdp.report(NULL)', 'ZC004', 'dataset is NULL: name one of dp_cdp.datasets', 'no dataset');
 SELECT throws_ok('SELECT dp_cdp.report(''nowhere'')', 'ZC004', 'dataset "nowhere" does not exist, or is none of yours: see dp_cdp.datasets', 'a dataset that does not exist');
-SELECT is(as_role('stranger', 'SELECT count(*) FROM (SELECT dp_cdp.report_sums(dataset) FROM the) s'), '0', 'sums are of what one sees');
+SELECT is(as_role('stranger', 'SELECT count(*) FROM (SELECT dp_cdp_internal.report_sums(dataset) FROM the) s'), '0', 'sums are of what one sees');
 
 -- ----------------------------------------------------------------------
 -- report: what
@@ -166,16 +166,16 @@ SELECT is(cardinality(find_all('//s:svg[@role = "img"][not(s:title) or not(s:des
 SELECT is(cardinality(find_all('//s:svg[not(@role = "img") and not(@aria-hidden = "true")]')), 0, '... or are decoration');
 
 -- text
-SELECT is(dp_cdp.report_text(t), w, format('%s as text', t::bytea)) FROM (VALUES
+SELECT is(dp_cdp_internal.report_text(t), w, format('%s as text', t::bytea)) FROM (VALUES
 	('<a href="x">&''</a>', '&#60;a href=&#34;x&#34;&#62;&#38;&#39;&#60;/a&#62;'), (E'\u00e9\u6f22\U0001F600', '&#233;&#28450;&#128512;'),
 	(E'a\u202eb', 'a&#8238;b'), (E'\x01\x1b[31m\x7f\u0085\uffff\ufdd0', '??[31m????'), (E'a\n\tb', 'a&#10;&#9;b'), ('', '')) v(t, w);
-SELECT is(dp_cdp.report_number(x), w, format('%s as a number', x)) FROM (VALUES
+SELECT is(dp_cdp_internal.report_number(x), w, format('%s as a number', x)) FROM (VALUES
 	(0, '0'), (1, '1'), (0.04, '0.04'), (0.123456, '0.123'), (9.999, '10'), (12.345, '12.3'), (999.4, '999'), (123456.7, '123,457'), (2.5e9, '2.5e9'),
 	(0.00001234, '1.23e-5'), (-0.5, '-0.5'), (1e-18, '1e-18'), ('Infinity', '&#8734;'), ('NaN', '&#8211;'), (NULL, '&#8211;')) v(x, w);
-SELECT is((SELECT string_agg(dp_cdp.report_step(x)::text, ' ' ORDER BY x) FROM unnest('{0.0000001,0.05,0.51,1,2.4,5,5.1,37,1000000}'::numeric[]) x),
+SELECT is((SELECT string_agg(dp_cdp_internal.report_step(x)::text, ' ' ORDER BY x) FROM unnest('{0.0000001,0.05,0.51,1,2.4,5,5.1,37,1000000}'::numeric[]) x),
 	'0.00000002 0.01 0.2 0.2 0.5 1 2 10 200000', 'steps of axes');
-SELECT is(dp_cdp.report_step(1, true), 1::numeric, 'steps of counts');
-SELECT ok((SELECT count(*) BETWEEN 2 AND 8 FROM dp_cdp.report_dates('2020-03-15', date '2020-03-15' + n, 8)), format('days named of %s', n))
+SELECT is(dp_cdp_internal.report_step(1, true), 1::numeric, 'steps of counts');
+SELECT ok((SELECT count(*) BETWEEN 2 AND 8 FROM dp_cdp_internal.report_dates('2020-03-15', date '2020-03-15' + n, 8)), format('days named of %s', n))
 	FROM unnest(ARRAY[2, 6, 20, 40, 100, 250, 400, 800, 1100, 4000, 40000]) n;
 
 -- amounts and periods at the ends of what there is
@@ -284,9 +284,9 @@ SELECT ok(dp_cdp.certificate(d) ~ w, d || ' says ' || w) FROM (VALUES
 SELECT is(dp_cdp.best_guess(1), 0.7603::float8, 'Phi(sqrt(1/2)), upwards');
 SELECT ok(dp_cdp.best_guess(x, d) BETWEEN w AND w + 1.001e-4, format('best guess of rho %s and delta %s', x, d)) FROM (VALUES (0, 0, 0.5), (0, 0.5, 0.75), (20, 0, 0.9992), (1e9, 0, 0.9999)) v(x, d, w);
 SELECT throws_ok(format('SELECT dp_cdp.best_guess(%s)', v), 'ZC004', NULL, 'no best guess of ' || v) FROM unnest(ARRAY['-1', '''NaN''', '1, 2']) v;
-SELECT is(dp_cdp.report_up(x), w, format('%s, upwards', x)) FROM (VALUES (0, '0'), (1, '1'), (1.001, '1.01'), (10.7249, '10.8'), (0.000020001, '2.01e-5'), (123400.1, '124,000'), (NULL, '&#8211;')) v(x, w);
-SELECT is(dp_cdp.report_guess(x), w, format('a guess of %s', x)) FROM (VALUES (0.5, '50&#160;%'), (0.8414, '84.2&#160;%'), (0.9995, 'over 99.9&#160;%'), (1, 'over 99.9&#160;%')) v(x, w);
-SELECT is(dp_cdp.report_reason(x), w, format('%s in words', x)) FROM (VALUES
+SELECT is(dp_cdp_internal.report_up(x), w, format('%s, upwards', x)) FROM (VALUES (0, '0'), (1, '1'), (1.001, '1.01'), (10.7249, '10.8'), (0.000020001, '2.01e-5'), (123400.1, '124,000'), (NULL, '&#8211;')) v(x, w);
+SELECT is(dp_cdp_internal.report_guess(x), w, format('a guess of %s', x)) FROM (VALUES (0.5, '50&#160;%'), (0.8414, '84.2&#160;%'), (0.9995, 'over 99.9&#160;%'), (1, 'over 99.9&#160;%')) v(x, w);
+SELECT is(dp_cdp_internal.report_reason(x), w, format('%s in words', x)) FROM (VALUES
 	('ZC001 rho', 'too little rho was left (ZC001)'), ('ZC001 delta; and others, of which this role has too many', 'too little delta was left to select keys; and others, of which this role has too many (ZC001)'),
 	('ZC003', 'the ledger could not answer (ZC003)'), ('ZC002 raw rows', 'raw rows (ZC002)'), ('by hand', 'by hand'), ('', ''), (NULL, NULL)) v(x, w);
 SELECT ok(html ~ 'too little rho was left' AND html !~ 'ZC001 rho', 'refusals are told in words') FROM page;

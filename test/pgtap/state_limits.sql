@@ -8,9 +8,9 @@ CREATE FUNCTION crowd_digest(source text) RETURNS TABLE (groups bigint, rows big
 BEGIN
 	RETURN QUERY EXECUTE 'SELECT count(*), sum(n)::bigint, md5(string_agg(left(k, 32), '','' ORDER BY k)) FROM (
 		SELECT k COLLATE "C" AS k, n
-		  FROM (SELECT dp_cdp.bound_key(0, state, NULL::text) AS k, dp_cdp.bound_value(0, state, $1) AS n
-				  FROM (SELECT dp_cdp.bound_unit($1, unit, k, true) AS state FROM ' || source || ' GROUP BY unit) u) s) l'
-		USING dp_cdp.make_bound_spec(1, 1000000, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
+		  FROM (SELECT dp_cdp_internal.bound_key(0, state, NULL::text) AS k, dp_cdp_internal.bound_value(0, state, $1) AS n
+				  FROM (SELECT dp_cdp_internal.bound_unit($1, unit, k, true) AS state FROM ' || source || ' GROUP BY unit) u) s) l'
+		USING dp_cdp_internal.make_bound_spec(1, 1000000, '{5,6}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 100, 'int')]);
 END $$;
 
 SELECT plan(3);

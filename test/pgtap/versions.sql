@@ -154,17 +154,17 @@ SELECT gives('SELECT dp_count(*) BETWEEN 950 AND 1050 FROM visits WHERE upper((d
 -- What the statistics tell that newer versions keep
 -- ---------------------------------------------------------------------------
 
-SELECT bag_has('SELECT name FROM dp_cdp.hardening() WHERE grantee = ''PUBLIC'' AND NOT wanted',
+SELECT bag_has('SELECT name FROM dp_cdp_internal.hardening() WHERE grantee = ''PUBLIC'' AND NOT wanted',
 	$$SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
 		AND p.proname IN ('pg_wal_summary_contents', 'pg_available_wal_summaries', 'pg_get_wal_summarizer_state',
 			'pg_stat_get_io', 'pg_stat_get_backend_io', 'pg_stat_get_backend_wal', 'pg_get_aios', 'pg_get_sequence_data',
 			'pg_stat_get_db_parallel_workers_to_launch', 'pg_stat_get_db_parallel_workers_launched',
 			'pg_stat_get_total_vacuum_time', 'pg_stat_get_autovacuum_scores', 'pg_stat_get_lock', 'pg_stat_get_recovery',
 			'pg_get_multixact_stats')$$, 'what newer versions count is known to harden()');
-SELECT bag_has('SELECT name FROM dp_cdp.hardening()',
+SELECT bag_has('SELECT name FROM dp_cdp_internal.hardening()',
 	$$SELECT unnest(ARRAY['pg_get_aios', 'pg_stat_get_backend_io', 'pg_stat_get_db_parallel_workers_to_launch'])$$,
 	'... by these names') WHERE pg(18);
-SELECT bag_has('SELECT name FROM dp_cdp.hardening()',
+SELECT bag_has('SELECT name FROM dp_cdp_internal.hardening()',
 	$$SELECT unnest(ARRAY['pg_stat_get_autovacuum_scores', 'pg_stat_get_lock', 'pg_stat_get_recovery', 'pg_get_multixact_stats'])$$,
 	'... and these') WHERE pg(19);
 

@@ -47,8 +47,8 @@ class Value:
 
     def grid(self):
         if self.kind == "scaled":
-            return "dp_cdp.make_scaled_grid(%d)" % (self.upper // ONE)
-        return "dp_cdp.make_grid(%d, %d, 'bigint')" % (self.lower, self.upper)
+            return "dp_cdp_internal.make_scaled_grid(%d)" % (self.upper // ONE)
+        return "dp_cdp_internal.make_grid(%d, %d, 'bigint')" % (self.lower, self.upper)
 
     def argument(self):
         if self.kind == "codes":
@@ -108,11 +108,11 @@ def random_values(rng):
 
 
 def spec(values, norms, groups):
-    text = "dp_cdp.make_bound_spec(1, %d, '{5,7}', '{%s}', ARRAY[%s], '{%s}', '{%s}')" % (
+    text = "dp_cdp_internal.make_bound_spec(1, %d, '{5,7}', '{%s}', ARRAY[%s], '{%s}', '{%s}')" % (
         groups, ",".join(v.kind for v in values), ", ".join(v.grid() for v in values), ",".join(str(v.rows) for v in values),
         ",".join("%d,%d" % v.row for v in values))
     for value, shift, others, limits in norms:
-        text = "dp_cdp.with_norm(%s, %d, %d, '{%s}', '{%s}')" % (text, value, shift, ",".join(map(str, others)), ",".join(map(str, limits)))
+        text = "dp_cdp_internal.with_norm(%s, %d, %d, '{%s}', '{%s}')" % (text, value, shift, ",".join(map(str, others)), ",".join(map(str, limits)))
     return text
 
 
@@ -218,13 +218,13 @@ def load(units):
 
 
 def query(values, norms):
-    columns = ["dp_cdp.bound_key(0, state, NULL::int) AS k", "dp_cdp.bound_first(0, state) AS f"] + \
-        ["dp_cdp.bound_first(%d, state) AS f%d" % (i, i) for i in range(len(norms))] + \
-        ["dp_cdp.bound_bin(%d, state, $1) AS b%d" % (i, i) for i in range(len(norms))] + \
-        ["dp_cdp.bound_%s(%d, state, $1) AS %s%d" % (what if what == "share" or v.kind != "codes" else "codes", i, what[0], i)
+    columns = ["dp_cdp_internal.bound_key(0, state, NULL::int) AS k", "dp_cdp_internal.bound_first(0, state) AS f"] + \
+        ["dp_cdp_internal.bound_first(%d, state) AS f%d" % (i, i) for i in range(len(norms))] + \
+        ["dp_cdp_internal.bound_bin(%d, state, $1) AS b%d" % (i, i) for i in range(len(norms))] + \
+        ["dp_cdp_internal.bound_%s(%d, state, $1) AS %s%d" % (what if what == "share" or v.kind != "codes" else "codes", i, what[0], i)
          for i, v in enumerate(values) for what in ("value", "share")]
     arguments = ", ".join(v.argument() if v.kind != "scaled" else "x%d" % v.column for v in values)
-    return "SELECT %%s%s FROM (SELECT unit, dp_cdp.bound_unit($1, unit, k, %s) AS state FROM held GROUP BY unit) s" % (", ".join(columns), arguments)
+    return "SELECT %%s%s FROM (SELECT unit, dp_cdp_internal.bound_unit($1, unit, k, %s) AS state FROM held GROUP BY unit) s" % (", ".join(columns), arguments)
 
 
 def each(values, norms):
@@ -235,12 +235,12 @@ def each(values, norms):
 
 
 def total(column):
-    return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1, 'int'))" % column
+    return "dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(%s), dp_cdp_internal.make_grid(0, 1, 'int'))" % column
 
 
 def answers(values, norms, sql):
     """unit by unit, and their sums by groups and bins, as by_norm has them"""
-    apart = psql("SET plan_cache_mode = force_generic_plan; PREPARE apart(dp_cdp.bound_spec) AS %s; EXECUTE apart(%s)" % (each(values, norms), sql))
+    apart = psql("SET plan_cache_mode = force_generic_plan; PREPARE apart(dp_cdp_internal.bound_spec) AS %s; EXECUTE apart(%s)" % (each(values, norms), sql))
     has_codes = any(v.kind == "codes" for v in values)
     keys, columns = ["k"], []
     if has_codes:
@@ -250,13 +250,13 @@ def answers(values, norms, sql):
     for i, v in enumerate(values):
         if v.kind == "codes":
             # each code counts once, or its share
-            columns += ["(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, 8))) n)" % i,
-                        "(SELECT sum(n) FROM unnest(dp_cdp.vector_counts(dp_cdp.codes_shares(v%d, 8, s%d))) n)" % (i, i)]
+            columns += ["(SELECT sum(n) FROM unnest(dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(v%d, 8))) n)" % i,
+                        "(SELECT sum(n) FROM unnest(dp_cdp_internal.vector_counts(dp_cdp_internal.codes_shares(v%d, 8, s%d))) n)" % (i, i)]
         elif has_codes or v.norm is None:
             columns += [total("v%d" % i), total("s%d" % i)]
         else:
-            columns.append("array_to_string(dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%d, v%d, s%d, f%d)), ' ')" % (v.norm, i, i, v.norm))
-    rows = psql("SET plan_cache_mode = force_generic_plan; PREPARE together(dp_cdp.bound_spec) AS SELECT %s FROM (%s) s GROUP BY %s; EXECUTE together(%s)" % (
+            columns.append("array_to_string(dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum(b%d, v%d, s%d, f%d)), ' ')" % (v.norm, i, i, v.norm))
+    rows = psql("SET plan_cache_mode = force_generic_plan; PREPARE together(dp_cdp_internal.bound_spec) AS SELECT %s FROM (%s) s GROUP BY %s; EXECUTE together(%s)" % (
         ", ".join(keys + columns), query(values, norms) % "", ", ".join(keys), sql))
     if has_codes:
         return apart, by_norm(values, norms, {tuple(int(x) for x in row[:len(keys)]): [int(x) for x in row[len(keys):]] for row in rows})
@@ -463,12 +463,12 @@ def written(tap):
     for _ in range(size(4, 20)):
         values, norms = random_values(rng)
         made = spec(values, norms, 100)
-        text = psql("SELECT s, s::text::dp_cdp.bound_spec::text = s::text FROM (SELECT %s AS s) s" % made)[0]
+        text = psql("SELECT s, s::text::dp_cdp_internal.bound_spec::text = s::text FROM (SELECT %s AS s) s" % made)[0]
         same = same and text[1] == "t" and answers(values, norms, made) == answers(values, norms, "'%s'" % text[0])
         for _ in range(size(15, 100)):
             words = mutated(rng, text[0].split(" "))
             try:
-                rows = psql("PREPARE apart(dp_cdp.bound_spec) AS %s; EXECUTE apart('%s')" % (each(values, norms), " ".join(words)))
+                rows = psql("PREPARE apart(dp_cdp_internal.bound_spec) AS %s; EXECUTE apart('%s')" % (each(values, norms), " ".join(words)))
             except RuntimeError as error:
                 refused += 1
                 message = str(error).split("ERROR:")[-1]
@@ -489,10 +489,10 @@ def saturated(tap):
     """Counts beyond what a value may be: 2^18 rows of 2^32 steps are 2^50."""
     rows = psql("""
         SET plan_cache_mode = force_generic_plan;
-        PREPARE many(dp_cdp.bound_spec) AS
-            SELECT dp_cdp.bound_key(0, state, NULL::int) AS k, dp_cdp.bound_bin(0, state, $1), dp_cdp.bound_value(0, state, $1), dp_cdp.bound_share(0, state, $1)
-            FROM (SELECT dp_cdp.bound_unit($1, 1, i / 300000, true) AS state FROM generate_series(0, 599999) i WHERE i < 250000 OR i >= 300000) s;
-        EXECUTE many(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 2, '{1,2}', '{count}', ARRAY[dp_cdp.make_grid(0, %d, 'bigint')]), 0, 32, '{}', '{%d}'))
+        PREPARE many(dp_cdp_internal.bound_spec) AS
+            SELECT dp_cdp_internal.bound_key(0, state, NULL::int) AS k, dp_cdp_internal.bound_bin(0, state, $1), dp_cdp_internal.bound_value(0, state, $1), dp_cdp_internal.bound_share(0, state, $1)
+            FROM (SELECT dp_cdp_internal.bound_unit($1, 1, i / 300000, true) AS state FROM generate_series(0, 599999) i WHERE i < 250000 OR i >= 300000) s;
+        EXECUTE many(dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(1, 2, '{1,2}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, %d, 'bigint')]), 0, 32, '{}', '{%d}'))
         """ % (MOST_ROWS, MOST_NORM))
     length = math.isqrt((250000 << 32) ** 2 + MOST_VALUE ** 2 - 1) + 1
     tap.ok(sorted([int(x) for x in row] for row in rows) == [[k, 1, 0, (v * U) // length] for k, v in ((0, 250000 << 32), (1, MOST_VALUE))],
@@ -504,13 +504,13 @@ def large_sums(tap):
     units = 70000
     rows = psql("""
         SET plan_cache_mode = force_generic_plan;
-        PREPARE largest(dp_cdp.bound_spec) AS
-            SELECT k, array_to_string(dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b, v, s, f)), ' ')
-            FROM (SELECT dp_cdp.bound_key(0, state, NULL::int) AS k, dp_cdp.bound_bin(0, state, $1) AS b, dp_cdp.bound_value(0, state, $1) AS v,
-                         dp_cdp.bound_share(0, state, $1) AS s, dp_cdp.bound_first(0, state) AS f
-                  FROM (SELECT dp_cdp.bound_unit($1, unit, k, x) AS state
+        PREPARE largest(dp_cdp_internal.bound_spec) AS
+            SELECT k, array_to_string(dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum(b, v, s, f)), ' ')
+            FROM (SELECT dp_cdp_internal.bound_key(0, state, NULL::int) AS k, dp_cdp_internal.bound_bin(0, state, $1) AS b, dp_cdp_internal.bound_value(0, state, $1) AS v,
+                         dp_cdp_internal.bound_share(0, state, $1) AS s, dp_cdp_internal.bound_first(0, state) AS f
+                  FROM (SELECT dp_cdp_internal.bound_unit($1, unit, k, x) AS state
                         FROM (SELECT unit, unit %% 2 AS k, CASE WHEN unit %% 2 = 0 THEN %d ELSE -%d END::bigint AS x FROM generate_series(1, %d) unit) r GROUP BY unit) s) s GROUP BY k;
-        EXECUTE largest(dp_cdp.with_norm(dp_cdp.make_bound_spec(1, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(-%d, %d, 'bigint')]), 0, 16, '{}', '{%d,%d}'))
+        EXECUTE largest(dp_cdp_internal.with_norm(dp_cdp_internal.make_bound_spec(1, 1, '{1,2}', '{sum}', ARRAY[dp_cdp_internal.make_grid(-%d, %d, 'bigint')]), 0, 16, '{}', '{%d,%d}'))
         """ % (WIDE, WIDE, units, WIDE, WIDE, U, MOST_NORM))
     half = units // 2
     tap.ok(sorted([int(x) for x in " ".join(row).split()] for row in rows) == [[0, 1, half * MOST_NORM, half * U, half], [1, 1, -half * MOST_NORM, -half * U, half]],

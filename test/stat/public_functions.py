@@ -176,9 +176,9 @@ def main():
         problems = []
         todo = list(calls(rng, signature, kinds, variadic == "t"))
         # what the audit of 2026 found, whatever the seed
-        if signature.startswith("dp_cdp.next_renewal("):
-            todo += ["dp_cdp.next_renewal('2020-01-01', '1 day', 'infinity')", "dp_cdp.next_renewal('4713-01-01 BC', '1 microsecond', '294276-12-31')",
-                     "dp_cdp.next_renewal('-infinity', '1 month', 'infinity')", "dp_cdp.next_renewal('2020-01-31', '1 month', '9999-02-28')"]
+        if signature.startswith("dp_cdp_internal.next_renewal("):
+            todo += ["dp_cdp_internal.next_renewal('2020-01-01', '1 day', 'infinity')", "dp_cdp_internal.next_renewal('4713-01-01 BC', '1 microsecond', '294276-12-31')",
+                     "dp_cdp_internal.next_renewal('-infinity', '1 month', 'infinity')", "dp_cdp_internal.next_renewal('2020-01-31', '1 month', '9999-02-28')"]
         # an order takes a millisecond
         if signature.startswith(("dp_cdp.rdp_delta(double precision[]", "dp_cdp.rdp_epsilon(double precision[]")):
             todo += ["%s(array_fill(%s::float8, ARRAY[1000000]), array_fill(%s::float8, ARRAY[1000000]), %s, 'tight')" % (signature[:signature.index("(")], *v)

@@ -77,34 +77,34 @@ def derived(tap, name, grouped):
 
 def contributions(name, grouped, m, groups, seed):
     """(id, unit) -> (group -> (scaled, counts of bins, counts of upper nodes of the tree), group -> set of codes)"""
-    bound = """dp_cdp.bound_unit($1, unit, {k} t IS NOT NULL AND u IS NOT NULL,
-                         CASE WHEN u IS NOT NULL THEN t END, CASE WHEN u IS NOT NULL THEN dp_cdp.chebyshev(t) END,
-                         CASE WHEN t IS NOT NULL THEN u END, dp_cdp.product(t, u),
-                         dp_cdp.bin(x, $3), dp_cdp.bin(x, $4), dp_cdp.code(x), x, x, x)""".format(k="k," if grouped else "")
-    columns = (["dp_cdp.bound_key(0, state, NULL::int) AS k0"] if grouped else []) + \
-        ["dp_cdp.bound_value(%d, state, $1) AS v%d" % (i, i) for i in range(5)] + \
-        ["dp_cdp.bound_codes(%d, state, $1) AS v%d" % (i, i) for i in (5, 6)] + ["dp_cdp.bound_distinct_codes(7, state, $1) AS v7"] + \
-        ["dp_cdp.bound_value(%d, state, $1) AS v%d" % (i, i) for i in (8, 9)] + ["dp_cdp.bound_cut(10, state, $1) AS v10"]
-    grid = "dp_cdp.make_grid(-%d, %d, 'float8')" % (m, m)
-    total_grid = "dp_cdp.make_grid(%r, %r, 'float8')" % TOTALS
+    bound = """dp_cdp_internal.bound_unit($1, unit, {k} t IS NOT NULL AND u IS NOT NULL,
+                         CASE WHEN u IS NOT NULL THEN t END, CASE WHEN u IS NOT NULL THEN dp_cdp_internal.chebyshev(t) END,
+                         CASE WHEN t IS NOT NULL THEN u END, dp_cdp_internal.product(t, u),
+                         dp_cdp_internal.bin(x, $3), dp_cdp_internal.bin(x, $4), dp_cdp_internal.code(x), x, x, x)""".format(k="k," if grouped else "")
+    columns = (["dp_cdp_internal.bound_key(0, state, NULL::int) AS k0"] if grouped else []) + \
+        ["dp_cdp_internal.bound_value(%d, state, $1) AS v%d" % (i, i) for i in range(5)] + \
+        ["dp_cdp_internal.bound_codes(%d, state, $1) AS v%d" % (i, i) for i in (5, 6)] + ["dp_cdp_internal.bound_distinct_codes(7, state, $1) AS v7"] + \
+        ["dp_cdp_internal.bound_value(%d, state, $1) AS v%d" % (i, i) for i in (8, 9)] + ["dp_cdp_internal.bound_cut(10, state, $1) AS v10"]
+    grid = "dp_cdp_internal.make_grid(-%d, %d, 'float8')" % (m, m)
+    total_grid = "dp_cdp_internal.make_grid(%r, %r, 'float8')" % TOTALS
     # a row is within -1 .. 1
     limits, total_limits = ("ARRAY[-%d, %d]::bigint[]" % (2 ** -int(row[0]), 2 ** -int(row[0]))
-                            for row in psql("SELECT (dp_cdp.grid_parts(g)).exponent FROM unnest(ARRAY[%s, %s]) g" % (grid, total_grid)))
+                            for row in psql("SELECT (dp_cdp_internal.grid_parts(g)).exponent FROM unnest(ARRAY[%s, %s]) g" % (grid, total_grid)))
     rows = psql("""
-        PREPARE entries(dp_cdp.bound_spec, dp_cdp.range, dp_cdp.range, dp_cdp.range, dp_cdp.grid, dp_cdp.grid) AS
+        PREPARE entries(dp_cdp_internal.bound_spec, dp_cdp_internal.range, dp_cdp_internal.range, dp_cdp_internal.range, dp_cdp_internal.grid, dp_cdp_internal.grid) AS
             SELECT id, unit, {key}, array_to_string(ARRAY[v0, v1, v2, v3, v4], ','), array_to_string(v5, ','),
-                   array_to_string(v6, ','), array_to_string(v7, ','), v8 * 2::float8 ^ (dp_cdp.grid_parts($5)).exponent,
-                   v9 * 2::float8 ^ (dp_cdp.grid_parts($6)).exponent, array_to_string(v10, ',')
+                   array_to_string(v6, ','), array_to_string(v7, ','), v8 * 2::float8 ^ (dp_cdp_internal.grid_parts($5)).exponent,
+                   v9 * 2::float8 ^ (dp_cdp_internal.grid_parts($6)).exponent, array_to_string(v10, ',')
             FROM (SELECT id, unit, {columns}
                   FROM (SELECT id, unit, {bound} AS state
-                        FROM (SELECT *, dp_cdp.centered(x, $2) AS t, dp_cdp.centered(y, $2) AS u FROM {n}) s GROUP BY id, unit) s) s;
+                        FROM (SELECT *, dp_cdp_internal.centered(x, $2) AS t, dp_cdp_internal.centered(y, $2) AS u FROM {n}) s GROUP BY id, unit) s) s;
         EXECUTE entries(
-            dp_cdp.make_bound_spec({nkeys}, {groups}, ARRAY[{seed}, 4711], '{{rows,scaled,scaled,scaled,scaled,codes,codes,distinct,sum,sum,cut}}',
-                ARRAY[dp_cdp.make_grid(0, {m}, 'int')] || array_fill(dp_cdp.make_scaled_grid({m}), ARRAY[4])
-                || array_fill(dp_cdp.make_grid(0, {codes}, 'int'), ARRAY[3])
+            dp_cdp_internal.make_bound_spec({nkeys}, {groups}, ARRAY[{seed}, 4711], '{{rows,scaled,scaled,scaled,scaled,codes,codes,distinct,sum,sum,cut}}',
+                ARRAY[dp_cdp_internal.make_grid(0, {m}, 'int')] || array_fill(dp_cdp_internal.make_scaled_grid({m}), ARRAY[4])
+                || array_fill(dp_cdp_internal.make_grid(0, {codes}, 'int'), ARRAY[3])
                 || ARRAY[{grid}, {total_grid}, {grid}], '{{0,0,0,0,0,0,0,0,0,0,0}}',
                 array_fill(0::bigint, ARRAY[16]) || {limits} || {total_limits} || {limits}),
-            dp_cdp.make_range(-1, 1, 1, 0), dp_cdp.make_range(-1, 1, {bins}, 0), dp_cdp.make_range(-1, 1, 4096, 0), {grid}, {total_grid})
+            dp_cdp_internal.make_range(-1, 1, 1, 0), dp_cdp_internal.make_range(-1, 1, {bins}, 0), dp_cdp_internal.make_range(-1, 1, 4096, 0), {grid}, {total_grid})
         """.format(n=name, key="k0" if grouped else "0", columns=", ".join(columns), bound=bound,
                    nkeys=int(grouped), groups=groups, seed=seed, m=m, codes=min(m, 256), bins=BINS,
                    grid=grid, total_grid=total_grid, limits=limits, total_limits=total_limits))

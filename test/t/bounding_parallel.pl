@@ -38,21 +38,21 @@ EOC
 sub inner_query
 {
 	my ($from, $unit, $sum) = @_;
-	my $spec = "dp_cdp.make_bound_spec(1, 3, '{11,12}', '{count,sum}', ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500000, 'int')])";
-	my $call = "dp_cdp.bound_unit($spec, $unit, k, true, $sum)";
+	my $spec = "dp_cdp_internal.make_bound_spec(1, 3, '{11,12}', '{count,sum}', ARRAY[dp_cdp_internal.make_grid(0, 4, 'int'), dp_cdp_internal.make_grid(0, 500000, 'int')])";
+	my $call = "dp_cdp_internal.bound_unit($spec, $unit, k, true, $sum)";
 
-	return "SELECT k, dp_cdp.exact_sum_value(dp_cdp.steps_sum(n), dp_cdp.make_grid(0, 4, 'int')) AS n,"
-	  . " dp_cdp.exact_sum_value(dp_cdp.steps_sum(s), dp_cdp.make_grid(0, 500000, 'int')) AS s"
-	  . " FROM (SELECT dp_cdp.bound_key(0, state, NULL::int) AS k, dp_cdp.bound_value(0, state, $spec) AS n,"
-	  . " dp_cdp.bound_value(1, state, $spec) AS s FROM (SELECT $call AS state FROM $from GROUP BY $unit) units) kept GROUP BY k ORDER BY k";
+	return "SELECT k, dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(n), dp_cdp_internal.make_grid(0, 4, 'int')) AS n,"
+	  . " dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(s), dp_cdp_internal.make_grid(0, 500000, 'int')) AS s"
+	  . " FROM (SELECT dp_cdp_internal.bound_key(0, state, NULL::int) AS k, dp_cdp_internal.bound_value(0, state, $spec) AS n,"
+	  . " dp_cdp_internal.bound_value(1, state, $spec) AS s FROM (SELECT $call AS state FROM $from GROUP BY $unit) units) kept GROUP BY k ORDER BY k";
 }
 
 # the rows of units by themselves
 sub rows_of_units
 {
-	my $spec = "dp_cdp.make_bound_spec(1, 3, '{11,12}', '{count}', ARRAY[dp_cdp.make_grid(0, 4, 'int')])";
+	my $spec = "dp_cdp_internal.make_bound_spec(1, 3, '{11,12}', '{count}', ARRAY[dp_cdp_internal.make_grid(0, 4, 'int')])";
 
-	return "SELECT dp_cdp.bound_value(0, state, $spec) FROM (SELECT dp_cdp.bound_unit($spec, unit, k, true) AS state FROM crowd GROUP BY unit) units";
+	return "SELECT dp_cdp_internal.bound_value(0, state, $spec) FROM (SELECT dp_cdp_internal.bound_unit($spec, unit, k, true) AS state FROM crowd GROUP BY unit) units";
 }
 
 sub settings

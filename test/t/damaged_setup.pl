@@ -84,10 +84,11 @@ damaged('ALTER EVENT TRIGGER dp_cdp_keep_ledger DISABLE', qr/^critical event tri
 damaged('ALTER TABLE dp_cdp.ledger_chain RENAME TO chain', qr/critical dp_cdp\.ledger_chain is missing/, 'ALTER TABLE dp_cdp.chain RENAME TO ledger_chain');
 damaged('ALTER TABLE dp_cdp.pruned RENAME COLUMN last_id TO id', qr/^critical ledger cannot be looked at: .*last_id/, 'ALTER TABLE dp_cdp.pruned RENAME COLUMN id TO last_id');
 $node->safe_psql('postgres', 'ALTER SCHEMA dp_cdp RENAME TO dp2');
-like(found(undef, 'dp2'), qr/^critical extension dp_cdp its schema or tables have other names/, 'a schema with another name');
+like(found(undef, 'dp2'), qr/^critical extension dp_cdp its schemas or tables have other names/, 'a schema with another name');
 $node->safe_psql('postgres', 'ALTER SCHEMA dp2 RENAME TO dp_cdp');
+damaged('ALTER SCHEMA dp_cdp_internal RENAME TO dp2', qr/^critical extension dp_cdp its schemas or tables have other names/, 'ALTER SCHEMA dp2 RENAME TO dp_cdp_internal');
 $node->safe_psql('postgres', 'ALTER TABLE dp_cdp.dataset RENAME TO datasets2');
-like(found(), qr/^critical extension dp_cdp its schema or tables have other names/, 'a table with another name');
+like(found(), qr/^critical extension dp_cdp its schemas or tables have other names/, 'a table with another name');
 $node->safe_psql('postgres', 'ALTER TABLE dp_cdp.datasets2 RENAME TO dataset');
 
 # a worker that is stopped

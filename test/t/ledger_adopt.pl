@@ -122,7 +122,7 @@ is(spent('copy', 'ana'), '7.5', 'from its balance and the surcharge');
 is(spent('copy', 'ana', 'e'), '1', 'the other has none');
 like(spend('copy', 'ana', 1, 'e'), $refused, 'and waits');
 like(debit_error($node, 'copy', 'ana', q{SELECT dp_cdp.debit_budget('d', 1); SELECT dp_cdp.debit_budget('e', 1)}), $refused, 'whatever was asked before');
-is(value($node, 'copy', 'SELECT dp_cdp.ledger_problem() IS NULL'), 'f', 'the ledger waits');
+is(value($node, 'copy', 'SELECT dp_cdp_internal.ledger_problem() IS NULL'), 'f', 'the ledger waits');
 $node->restart;
 is(spend('copy', 'ana', 1), '', 'adopted is adopted, after a restart');
 $node->safe_psql('postgres', 'CREATE DATABASE copy2 TEMPLATE copy');

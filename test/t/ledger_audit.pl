@@ -116,14 +116,15 @@ debit($node, 'test', 'curious', q{SET search_path = evil, pg_catalog;
 	DECLARE
 		f text;
 	BEGIN
-		FOR f IN SELECT format('%I()', p.proname) FROM pg_catalog.pg_proc p
-			WHERE p.pronamespace OPERATOR(pg_catalog.=) 'dp_cdp'::regnamespace AND p.pronargs OPERATOR(pg_catalog.=) 0
+		FOR f IN SELECT format('%s.%I()', p.pronamespace::regnamespace, p.proname) FROM pg_catalog.pg_proc p
+			WHERE p.pronamespace OPERATOR(pg_catalog.=) ANY ('{dp_cdp,dp_cdp_internal}'::regnamespace[]) AND p.pronargs OPERATOR(pg_catalog.=) 0
 				AND has_function_privilege(p.oid, 'EXECUTE') AND p.prorettype OPERATOR(pg_catalog.<>) 'trigger'::regtype
-			UNION ALL SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relnamespace OPERATOR(pg_catalog.=) 'dp_cdp'::regnamespace
+			UNION ALL SELECT format('%s.%I', c.relnamespace::regnamespace, c.relname) FROM pg_catalog.pg_class c
+			WHERE c.relnamespace OPERATOR(pg_catalog.=) ANY ('{dp_cdp,dp_cdp_internal}'::regnamespace[])
 				AND c.relkind OPERATOR(pg_catalog.=) 'v' AND has_table_privilege(c.oid, 'SELECT')
 		LOOP
 			BEGIN
-				EXECUTE format('SELECT count(*) FROM dp_cdp.%s', f);
+				EXECUTE format('SELECT count(*) FROM %s', f);
 			EXCEPTION WHEN OTHERS THEN
 				NULL;
 			END;

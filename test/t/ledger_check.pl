@@ -98,8 +98,8 @@ $node->safe_psql('test', 'ALTER TABLE dp_cdp.budget ENABLE TRIGGER ledger_guard'
 is(findings(), 'critical trigger ledger_guard on dp_cdp.budget', 'not enabled always');
 $node->safe_psql('test', 'ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard');
 for my $other ('DROP TRIGGER ledger_guard ON dp_cdp.budget',
-	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE ON dp_cdp.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard()',
-	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE OR UPDATE OF period ON dp_cdp.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard()')
+	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE ON dp_cdp.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard()',
+	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE OR UPDATE OF period ON dp_cdp.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard()')
 {
 	$node->safe_psql('test', $other);
 	is(findings(), 'critical trigger ledger_guard on dp_cdp.budget', $other);

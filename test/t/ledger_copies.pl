@@ -47,7 +47,7 @@ is(value($node, 'test', 'SELECT file FROM dp_cdp.ledger_stamp'), $token, 'and wh
 like(value($node, 'test', 'SELECT place FROM dp_cdp.ledger_stamp'), qr/^inode \d+(, (born \d+\.\d{9}|generation \d+))?$/, 'and its place');
 note('place: ', value($node, 'test', 'SELECT place FROM dp_cdp.ledger_stamp'));
 is(sprintf('%o %o', (stat $file)[2] & 07777, (stat dirname($file))[2] & 07777), '640 750', 'readable as the data directory is');
-is(value($node, 'test', 'SELECT dp_cdp.ledger_problem()'), '', 'no problem');
+is(value($node, 'test', 'SELECT dp_cdp_internal.ledger_problem()'), '', 'no problem');
 is(value($node, 'test', q{SELECT count(*) FROM dp_cdp.check_setup() WHERE object IN ('ledger', 'dp_cdp.notice_copies')}), '0', 'nothing to check');
 
 # restarts, and a crash
@@ -74,7 +74,7 @@ $file = file_of('test');
 $node->safe_psql('early', 'ALTER TABLE dp_cdp.ledger_stamp DISABLE TRIGGER ledger_guard;'
 	. ' UPDATE dp_cdp.ledger_stamp SET file = NULL, place = NULL;'
 	. ' ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard');
-is(value($node, 'early', 'SELECT dp_cdp.ledger_problem()'), '', 'a stamp of version 0.1.0 names no file');
+is(value($node, 'early', 'SELECT dp_cdp_internal.ledger_problem()'), '', 'a stamp of version 0.1.0 names no file');
 is(debit_error($node, 'early', 'ana', $ask), '', 'which the next debit adds');
 is(value($node, 'early', 'SELECT count(*) FROM dp_cdp.ledger_stamp WHERE file IS NOT NULL AND place IS NOT NULL'), '1', 'to it');
 
@@ -217,7 +217,7 @@ $node->set_standby_mode;
 $node->start;
 catch_up($standby, $node);
 is(balance($node, 'test', 'd', 'ana'), balance($standby, 'test', 'd', 'ana'), 'it follows the new one');
-is(value($node, 'test', 'SELECT dp_cdp.ledger_problem()'), '', 'on a standby there is no problem: it never debits');
+is(value($node, 'test', 'SELECT dp_cdp_internal.ledger_problem()'), '', 'on a standby there is no problem: it never debits');
 $standby->stop;
 $node->promote;
 like(debit_error($node, 'test', 'ana', $ask), qr/${refused}DETAIL:  The ledger was written before a promotion or a recovery\./, 'promoted in turn: refused');

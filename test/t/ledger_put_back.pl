@@ -159,7 +159,7 @@ for my $round (1 .. by_run(5, 60))
 	$problems .= debit_error($node, 'test', 'ana', $ask);
 }
 is($problems, '', 'no crash keeps a ledger out');
-is(value($node, 'test', 'SELECT dp_cdp.ledger_problem()'), '', 'nor does it have a problem');
+is(value($node, 'test', 'SELECT dp_cdp_internal.ledger_problem()'), '', 'nor does it have a problem');
 $node->restart;
 is(debit_error($node, 'test', 'ana', $ask), '', 'a clean restart');
 is_deeply([ files() ], [ token() ], 'leaves one file');

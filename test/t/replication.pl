@@ -100,7 +100,7 @@ is(value($publisher, 'test', <<EOC), '', 'each table of the schema has a trigger
 SELECT string_agg(c.relname, ' ') FROM pg_class c
 WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind IN ('r', 'p') AND NOT EXISTS (
 	SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgtype & 7 = 7
-		AND t.tgfoid IN ('dp_cdp.ledger_guard'::regproc, 'dp_cdp.not_replicated'::regproc))
+		AND t.tgfoid IN ('dp_cdp_internal.ledger_guard'::regproc, 'dp_cdp_internal.not_replicated'::regproc))
 EOC
 like(debit_error($subscriber, 'test', 'postgres', q{SET session_replication_role = replica; UPDATE dp_cdp.budget SET rho_spent = 0}),
 	qr/42501: table dp_cdp\.budget cannot be changed directly/, 'a session in the role of a replica may not write, as ever');

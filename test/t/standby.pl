@@ -71,8 +71,8 @@ like(asked('ana', $count), qr/ZC003: the primary does not let this standby's rol
 like(asked('ana', 'SHOW dp_cdp.primary_conninfo'), qr/42501/, 'only superusers see it');
 like(asked('ana', "SET dp_cdp.primary_conninfo = 'x'"), qr/55P02/, 'nobody sets it in a session');
 like(asked('ana', "SELECT dp_cdp.register_standby('second', 'payer')", $primary), qr/42501/, 'who is no superuser registers nobody');
-like(asked('ana', "SELECT dp_cdp.standby_debit('{}', '{}', '{}')", $primary), qr/42501/, 'nor calls what standbys call');
-like(asked('ana', 'SELECT dp_cdp.standby_has_read(true)', $primary), qr/42501/, 'none of it');
+like(asked('ana', "SELECT dp_cdp_internal.standby_debit('{}', '{}', '{}')", $primary), qr/42501/, 'nor calls what standbys call');
+like(asked('ana', 'SELECT dp_cdp_internal.standby_has_read(true)', $primary), qr/42501/, 'none of it');
 like(debit_error($primary, 'test', 'postgres', "SELECT dp_cdp.register_standby('second', 'boss')"), qr/ZC004.*do nothing else/, 'a superuser is no role for a standby');
 like(debit_error($primary, 'test', 'postgres', "SELECT dp_cdp.register_standby('second', 'bea')"), qr/ZC004.*member of others/, 'nor is a member of others');
 like(debit_error($primary, 'test', 'postgres', "SELECT dp_cdp.register_standby('', 'payer')"), qr/ZC004.*cluster_name/, 'a name is needed');
@@ -135,10 +135,10 @@ my $before = spent('ana');
 my $origin = value($primary, 'test', q{SELECT ARRAY['second', dp_cdp.library_version(), (SELECT system_identifier FROM pg_control_system())::text,
 	(SELECT timeline_id FROM pg_control_checkpoint())::text, (SELECT oid FROM pg_database WHERE datname = 'test')::text]});
 my $asker = value($primary, 'test', q{SELECT ARRAY[oid::text, 'ana', oid::text, 'ana', '', '', NULL] FROM pg_roles WHERE rolname = 'ana'});
-my $by_hand = sub { asked('payer', "SELECT dp_cdp.standby_debit('$origin', '$asker', '$_[0]')", $primary) };
+my $by_hand = sub { asked('payer', "SELECT dp_cdp_internal.standby_debit('$origin', '$asker', '$_[0]')", $primary) };
 like(asked('payer', $_, $primary), qr/42501|permission denied/, "it may not: $_") for 'SELECT * FROM dp_cdp.budget', 'SELECT * FROM dp_cdp.standby', 'SELECT * FROM visits LIMIT 1',
 	q{SELECT dp_cdp.register_standby('x', 'payer')}, 'SELECT dp_cdp.adopt_ledger()';
-like(asked('payer', q{SELECT dp_cdp.standby_debit('{}', '{}', '{}')}, $primary), qr/ZC004: this function is for standbys/, 'arguments that no standby gives');
+like(asked('payer', q{SELECT dp_cdp_internal.standby_debit('{}', '{}', '{}')}, $primary), qr/ZC004: this function is for standbys/, 'arguments that no standby gives');
 like($by_hand->("{clinic,$_,0,a,NULL,NULL,NULL,NULL,NULL,NULL}"), qr/ZC004: this function is for standbys/, "an amount of $_") for qw(-1 0 x 99999999999999999999 NULL);
 like($by_hand->('{clinic,1,-1,a,NULL,NULL,NULL,NULL,NULL,NULL}'), qr/ZC004: this function is for standbys/, 'a delta below zero');
 like($by_hand->('{nowhere,1,0,a,NULL,NULL,NULL,NULL,NULL,NULL}'), qr/ZC004: there is no dataset/, 'no dataset');

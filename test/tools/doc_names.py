@@ -70,7 +70,8 @@ EVERYTHING = set().union(*DEFINED.values())
 USED = set(re.findall(r"\w+", " ".join(SOURCES.values())))
 SQL = open(INSTALL).read()
 SETTINGS = set(re.findall(r"Define\w+Variable\(\"([\w.]+)\"", "\n".join(open(f).read() for f in SOURCES)))
-OBJECTS = set(re.findall(r"CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|VIEW|TABLE|TYPE|TRIGGER|SCHEMA)\s+(?:@extschema@\.|dp_cdp\.)?(\w+)", SQL))
+OBJECTS = set(re.findall(r"CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|VIEW|TABLE|TYPE|TRIGGER|SCHEMA)\s+(?:@extschema@\.|dp_cdp(?:_internal)?\.)?(\w+)", SQL))
+INNER = set(re.findall(r"CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|VIEW|TYPE)\s+dp_cdp_internal\.(\w+)", SQL))
 C_NAMES = set(re.findall(r"'MODULE_PATHNAME', '(\w+)'", SQL))
 
 
@@ -87,10 +88,12 @@ def files_of(name):
 
 
 def exists(name):
+    if name.startswith("dp_cdp_internal."):
+        return any(fnmatch.fnmatchcase(n, name.split(".")[1]) for n in INNER)
     if name.startswith("dp_cdp.") and name.endswith("*"):
-        return any(n.startswith(name[7:-1]) for n in OBJECTS)
+        return any(n.startswith(name[7:-1]) for n in OBJECTS - INNER)
     if name.startswith("dp_cdp."):
-        return name in SETTINGS or name.split(".")[1] in OBJECTS | set(re.findall(r"^\t(\w+) ", SQL, re.M)) or name == "dp_cdp.so"
+        return name in SETTINGS or name.split(".")[1] in OBJECTS - INNER | set(re.findall(r"^\t(\w+) ", SQL, re.M)) or name == "dp_cdp.so"
     if name.endswith("*"):
         return any(n.startswith(name[:-1]) for n in EVERYTHING | OBJECTS)
     if name == "dp_cdp":

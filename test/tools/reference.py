@@ -15,9 +15,9 @@
 # NOTES_END.  Both stay as they are; all else is made.  Notes of an entry that is
 # gone are an error, so that nothing written by hand is lost.
 #
-# Every object of the schema dp_cdp that has a COMMENT is for users, but for
-# INTERNAL; so is every dp_ function of public.  GROUPS says who calls which.  An
-# object that is in neither, that has no COMMENT, or a view's column without
+# Every function, type and view of the schema dp_cdp is for users; so is every dp_
+# function of public.  Nothing of dp_cdp_internal is.  GROUPS says who calls which.
+# An object that is not in it, that has no COMMENT, or a view's column without
 # one, is an error.
 #
 #-------------------------------------------------------------------------
@@ -36,16 +36,11 @@ GROUPS = {
     'For owners of datasets': 'create_dataset alter_dataset drop_dataset suggest_limits forget_answers protect_table unprotect_table '
     'set_bounds drop_bounds set_keys drop_keys declared_keys dataset_of replace_table forget_name block_problem through_problem '
     'set_budget drop_budget drop_missing_budget reset_failures debit_budget correct_spent prune_releases adopt_ledger spent_together report certificate best_guess '
-    'report_data check_setup check_data member_grants telling_functions worker_slots',
-    'For the owner of the extension': 'adopt_role check_ledger check_chain logged_balances table_findings ledger_findings '
+    'report_data check_setup check_data telling_functions worker_slots',
+    'For the owner of the extension': 'adopt_role check_ledger check_chain logged_balances '
     'accept_clock empty_ledger',
     'For superusers': 'harden unharden register_standby drop_standby allow_function disallow_function',
     'For those they are granted to': 'setup_metrics'}
-INTERNAL = re.compile(
-    r'balance_findings|clock_findings|closed_class|cluster_\w+|compose_\w+_(add|combine|final)|counts_at|is_mine|keep_\w+|known_role|'
-    r'ledger_problem|logged_(blocks|steps)|masked|masked_rows|my_\w+|next_renewal|period_start|preview_columns|primary_pays|'
-    r'private_rule|hardening|margin|rate|relabel_workers|report_(?!data)\w+|role_pays|server_facts|significant|standby_\w+|tell_of_extension|told_\w+|'
-    r'log_sums|last_week')
 # arguments that say how, and are no options
 SAYING_HOW = ('epsilon', 'if_not_exists', 'reset')
 # an option that a view's column of another name shows
@@ -118,8 +113,7 @@ def entry(schema, name, forms):
 
 
 def entries_of_functions():
-    found = {name: forms for name, forms in functions('dp_cdp').items()
-             if any(form[4] for form in forms) and not INTERNAL.fullmatch(name)}
+    found = functions('dp_cdp')
     result, grouped = [], set()
     for group, names in GROUPS.items():
         result.append((None, group))
@@ -148,10 +142,9 @@ def relations(kind):
             " has_table_privilege('public', c.oid, 'SELECT'), a.attname, format_type(a.atttypid, a.atttypmod), coalesce(col_description(c.oid, a.attnum), '')"
             " FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
             " WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = '%s' ORDER BY c.relname COLLATE \"C\", a.attnum" % kind):
-        if not INTERNAL.fullmatch(name) and (kind == 'v' or comment):
-            found.setdefault(name, (comment, public, []))[2].append((column, kind_of, text))
+        found.setdefault(name, (comment, public, []))[2].append((column, kind_of, text))
     for name, (comment, public, columns) in found.items():
-        problems.extend('view dp_cdp.%s has no COMMENT' % name for _ in [0] if not comment)
+        problems.extend('dp_cdp.%s has no COMMENT' % name for _ in [0] if not comment)
         problems.extend('column %s of view dp_cdp.%s has no COMMENT' % (column, name) for column, _, text in columns
                         if kind == 'v' and not text)
         who = {'t': 'PUBLIC has SELECT.\n', 'f': 'Nobody has SELECT until it is granted.\n'}[public] if kind == 'v' else ''
@@ -243,6 +236,8 @@ def page(path, entries):
     return text
 
 
+problems.extend('type dp_cdp.%s is not composite: it belongs to dp_cdp_internal' % name for name, in rows(
+    "SELECT typname FROM pg_type WHERE typnamespace = 'dp_cdp'::regnamespace AND typtype <> 'c' AND typelem = 0"))
 operators, calculators = entries_of_functions()
 made = {'docs/reference/%s.md' % name: entries for name, entries in (
     ('aggregates', entries_of_aggregates()), ('functions', operators), ('calculators', calculators), ('views', list(relations('v'))),

@@ -52,7 +52,7 @@ typedef struct DpKeyType
 } DpKeyType;
 
 /*
- * SQL type dp_cdp.bound_state: a varlena, double alignment, storage plain
+ * SQL type dp_cdp_internal.bound_state: a varlena, double alignment, storage plain
  * (never packed or toasted, so that it may be used where it lies).
  *
  *		header | key types [| code specs] [| more sums] | entries, ascending ->   free   <- keys' bytes |

@@ -213,7 +213,7 @@ dp_bound_spec_missing(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("dp_cdp.bound_unit needs a bound_spec: only queries of the extension itself can make one")));
+			 errmsg("dp_cdp_internal.bound_unit needs a bound_spec: only queries of the extension itself can make one")));
 }
 
 /*

@@ -75,7 +75,7 @@ typedef struct DpSpill
 	int64	   *count;			/* tallies of each group */
 } DpSpill;
 
-/* SQL type dp_cdp.exact_distinct: a varlena, double alignment, storage plain */
+/* SQL type dp_cdp_internal.exact_distinct: a varlena, double alignment, storage plain */
 typedef struct DpExactDistinct
 {
 	int32		vl_len_;

@@ -29,7 +29,7 @@
 #include "agg/exact/grid.h"
 #include "math/moments.h"
 
-/* SQL type dp_cdp.exact_moments: fixed length, double alignment, by reference */
+/* SQL type dp_cdp_internal.exact_moments: fixed length, double alignment, by reference */
 typedef struct DpExactMoments
 {
 	DpExactSum	sum[DP_MOMENTS];	/* by dp_moment */

@@ -33,8 +33,8 @@ typedef struct ExpandContext
 	Oid			stddev;			/* dp_noise_stddev("any") */
 	Oid			error;			/* dp_error_stddev("any") */
 	Oid			cut;			/* dp_cut("any") */
-	Oid			margin;			/* dp_cdp.margin(float8, float8) */
-	Oid			times;			/* dp_cdp.try_multiply(float8, float8) */
+	Oid			margin;			/* dp_cdp_internal.margin(float8, float8) */
+	Oid			times;			/* dp_cdp_internal.try_multiply(float8, float8) */
 } ExpandContext;
 
 static void

@@ -11,6 +11,53 @@
 CREATE FUNCTION dp_cdp.library_version() RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_library_version';
 
+-- what only the extension itself calls
+CREATE SCHEMA dp_cdp_internal;
+GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
+DO $$
+DECLARE
+	inner_names text[] := '{
+		bin,bound_spec,bound_spec_in,bound_spec_out,bound_state,bound_state_in,bound_state_out,bound_unit,
+		bound_unit_add,bound_unit_combine,canonical,centered,chebyshev,code,compose_delta_add,
+		compose_delta_combine,compose_delta_final,compose_gdp_add,compose_gdp_combine,compose_gdp_final,
+		compose_mcdp_add,compose_mcdp_combine,compose_mcdp_final,compose_zcdp_add,compose_zcdp_combine,
+		compose_zcdp_final,distinct_count,exact_distinct,exact_distinct_in,exact_distinct_out,exact_float,
+		exact_float_add,exact_float_avg,exact_float_combine,exact_float_in,exact_float_out,exact_float_square,
+		exact_float_stddev_pop,exact_float_stddev_samp,exact_float_sum4,exact_float_sum8,exact_float_var_pop,
+		exact_float_var_samp,exact_histogram,exact_histogram_add,exact_moments,exact_moments_in,exact_moments_out,
+		exact_sum,exact_sum_add,exact_sum_combine,exact_sum_in,exact_sum_out,exact_sum_value,exact_vector,
+		exact_vector_combine,exact_vector_in,exact_vector_out,greater_of,grid,grid_in,grid_out,grid_parts,
+		grid_value,hardening,ledger_guard,less_of,make_bound_spec,make_grid,make_range,make_scaled_grid,margin,
+		moment_n,moment_t,moment_t2,moment_tu,moment_u,moment_u2,moments_add,moments_combine,moments_n,moments_t,
+		moments_t2,moments_tu,moments_u,moments_u2,next_renewal,period_start,preview_columns,private_rule,product,
+		range,range_in,range_out,role_pays,server_facts,try_abs,try_add,try_age,try_bpchar,try_btrim,try_ceil,
+		try_concat,try_date,try_date_part,try_date_trunc,try_divide,try_exp,try_extract,try_float4,try_float8,
+		try_floor,try_ilike,try_initcap,try_int2,try_int4,try_int8,try_left,try_length,try_like,try_ln,try_log,
+		try_lower,try_ltrim,try_mod,try_multiply,try_name,try_negate,try_not_ilike,try_not_like,try_numeric,
+		try_power,try_replace,try_reverse,try_right,try_round,try_rtrim,try_split_part,try_sqrt,try_starts_with,
+		try_strpos,try_substring,try_subtract,try_summand,try_summand_squared,try_text,try_time,try_timestamp,
+		try_timestamptz,try_timezone,try_to_char,try_upper,try_varchar,try_width_bucket,unit_avg,unit_max,unit_min,
+		unit_stddev_pop,unit_stddev_samp,unit_sum,unit_var_pop,unit_var_samp,unreleased,unreleased_bigint,
+		unreleased_bigints,unreleased_float,unreleased_floats,unreleased_in,unreleased_numeric,unreleased_out,
+		unreleased_same,unreleased_step,vector_counts}';
+	m record;
+BEGIN
+	FOR m IN
+		SELECT pg_catalog.format('ROUTINE %s', p.oid::pg_catalog.regprocedure) AS object
+			FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_proc p ON p.oid = d.objid
+			WHERE d.deptype = 'e' AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+				AND p.pronamespace = 'dp_cdp'::pg_catalog.regnamespace AND p.proname = ANY (inner_names)
+		UNION ALL
+		SELECT pg_catalog.format('TYPE %s', t.oid::pg_catalog.regtype)
+			FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_type t ON t.oid = d.objid
+			WHERE d.deptype = 'e' AND d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
+				AND t.typnamespace = 'dp_cdp'::pg_catalog.regnamespace AND t.typname = ANY (inner_names)
+	LOOP
+		EXECUTE pg_catalog.format('ALTER %s SET SCHEMA dp_cdp_internal', m.object);
+	END LOOP;
+END;
+$$;
+
 -- Adopting: which datasets their owners adopted by themselves, and the file
 -- that a copied data directory does not share.
 ALTER TABLE dp_cdp.dataset ADD COLUMN adopted text;
@@ -214,14 +261,14 @@ CREATE TYPE dp_cdp.column_policy AS (
 );
 
 -- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
-CREATE TYPE dp_cdp.kilobytes;
-CREATE FUNCTION dp_cdp.kilobytes_in(cstring) RETURNS dp_cdp.kilobytes
+CREATE TYPE dp_cdp_internal.kilobytes;
+CREATE FUNCTION dp_cdp_internal.kilobytes_in(cstring) RETURNS dp_cdp_internal.kilobytes
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
-CREATE FUNCTION dp_cdp.kilobytes_out(dp_cdp.kilobytes) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.kilobytes_out(dp_cdp_internal.kilobytes) RETURNS cstring
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
-CREATE TYPE dp_cdp.kilobytes (INPUT = dp_cdp.kilobytes_in, OUTPUT = dp_cdp.kilobytes_out, LIKE = integer);
-CREATE CAST (smallint AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
-CREATE CAST (integer AS dp_cdp.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE TYPE dp_cdp_internal.kilobytes (INPUT = dp_cdp_internal.kilobytes_in, OUTPUT = dp_cdp_internal.kilobytes_out, LIKE = integer);
+CREATE CAST (smallint AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
 
 -- A function with another result is made anew; who may call it stays.
 DO $$
@@ -283,175 +330,175 @@ REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
 
 -- What is not data travels to the workers of a cluster as text
-CREATE OR REPLACE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
+CREATE OR REPLACE FUNCTION dp_cdp_internal.grid_in(cstring) RETURNS dp_cdp_internal.grid
 	AS 'MODULE_PATHNAME', 'dp_grid_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.grid_out(dp_cdp.grid) RETURNS cstring
+CREATE OR REPLACE FUNCTION dp_cdp_internal.grid_out(dp_cdp_internal.grid) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_grid_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.bound_spec_in(cstring) RETURNS dp_cdp.bound_spec
+CREATE OR REPLACE FUNCTION dp_cdp_internal.bound_spec_in(cstring) RETURNS dp_cdp_internal.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_bound_spec_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.bound_spec_out(dp_cdp.bound_spec) RETURNS cstring
+CREATE OR REPLACE FUNCTION dp_cdp_internal.bound_spec_out(dp_cdp_internal.bound_spec) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_bound_spec_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
+CREATE OR REPLACE FUNCTION dp_cdp_internal.range_in(cstring) RETURNS dp_cdp_internal.range
 	AS 'MODULE_PATHNAME', 'dp_range_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE OR REPLACE FUNCTION dp_cdp.range_out(dp_cdp.range) RETURNS cstring
+CREATE OR REPLACE FUNCTION dp_cdp_internal.range_out(dp_cdp_internal.range) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_range_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- What a row adds to a sum, where other servers add it up
-CREATE FUNCTION dp_cdp.clamped_steps(smallint, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(smallint, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(integer, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(integer, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(bigint, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(bigint, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(real, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(real, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(double precision, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(double precision, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.clamped_steps(numeric, dp_cdp.grid) RETURNS bigint
+CREATE FUNCTION dp_cdp_internal.clamped_steps(numeric, dp_cdp_internal.grid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_clamped_steps_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Long lists of declared keys
-CREATE TYPE dp_cdp.key_set;
-CREATE FUNCTION dp_cdp.key_set_in(cstring) RETURNS dp_cdp.key_set
+CREATE TYPE dp_cdp_internal.key_set;
+CREATE FUNCTION dp_cdp_internal.key_set_in(cstring) RETURNS dp_cdp_internal.key_set
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.key_set_out(dp_cdp.key_set) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.key_set_out(dp_cdp_internal.key_set) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE TYPE dp_cdp.key_set (
-	INPUT = dp_cdp.key_set_in, OUTPUT = dp_cdp.key_set_out,
+CREATE TYPE dp_cdp_internal.key_set (
+	INPUT = dp_cdp_internal.key_set_in, OUTPUT = dp_cdp_internal.key_set_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
-REVOKE USAGE ON TYPE dp_cdp.key_set FROM PUBLIC;
-CREATE FUNCTION dp_cdp.is_declared_support(internal) RETURNS internal
+REVOKE USAGE ON TYPE dp_cdp_internal.key_set FROM PUBLIC;
+CREATE FUNCTION dp_cdp_internal.is_declared_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'dp_is_declared_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.is_declared(anyelement, dp_cdp.key_set) RETURNS boolean
+CREATE FUNCTION dp_cdp_internal.is_declared(anyelement, dp_cdp_internal.key_set) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_is_declared' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT dp_cdp.is_declared_support;
-CREATE FUNCTION dp_cdp.key_place(anyelement, dp_cdp.key_set) RETURNS integer
+	SUPPORT dp_cdp_internal.is_declared_support;
+CREATE FUNCTION dp_cdp_internal.key_place(anyelement, dp_cdp_internal.key_set) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_key_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.key_set_in(cstring), dp_cdp.key_set_out(dp_cdp.key_set), dp_cdp.is_declared_support(internal)
+	dp_cdp_internal.key_set_in(cstring), dp_cdp_internal.key_set_out(dp_cdp_internal.key_set), dp_cdp_internal.is_declared_support(internal)
 	FROM PUBLIC;
 
 -- what a row costs PostgreSQL's own aggregation with it, beside which the bounding node's cost is set
-ALTER FUNCTION dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, VARIADIC "any") COST 50;
+ALTER FUNCTION dp_cdp_internal.bound_unit_add(dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec, VARIADIC "any") COST 50;
 
 -- Bounded contributions of units are rows of keys, values and codes instead of values of a type of their own.
 DROP AGGREGATE dp_cdp.entry_sum(dp_cdp.bound_entry, integer);
 DROP AGGREGATE dp_cdp.entry_histogram(dp_cdp.bound_entry, integer, integer);
 DROP AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer);
-DROP FUNCTION dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer);
-DROP FUNCTION dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer);
-DROP FUNCTION dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.entry_sum_add(dp_cdp_internal.exact_sum, dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.entry_histogram_add(dp_cdp_internal.exact_vector, dp_cdp.bound_entry, integer, integer);
+DROP FUNCTION dp_cdp.entry_distinct_add(dp_cdp_internal.exact_distinct, dp_cdp.bound_entry, integer);
 DROP FUNCTION dp_cdp.entry_key(dp_cdp.bound_entry, integer, anyelement);
 DROP FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer);
 DROP FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer);
-DROP FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec);
+DROP FUNCTION dp_cdp.bound_entries(dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec);
 -- in and out go with the type; PostgreSQL knows that each needs the other
 DROP TYPE dp_cdp.bound_entry CASCADE;
-CREATE FUNCTION dp_cdp.bound_key(integer, dp_cdp.bound_state, anyelement) RETURNS SETOF anyelement
+CREATE FUNCTION dp_cdp_internal.bound_key(integer, dp_cdp_internal.bound_state, anyelement) RETURNS SETOF anyelement
 	AS 'MODULE_PATHNAME', 'dp_bound_key' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_value(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint
+CREATE FUNCTION dp_cdp_internal.bound_value(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_bound_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
+CREATE FUNCTION dp_cdp_internal.bound_codes(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF integer[]
 	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint[]
+CREATE FUNCTION dp_cdp_internal.bound_distinct_codes(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF bigint[]
 	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_cut(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
+CREATE FUNCTION dp_cdp_internal.bound_cut(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF integer[]
 	AS 'MODULE_PATHNAME', 'dp_bound_cut' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_share(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint
+CREATE FUNCTION dp_cdp_internal.bound_share(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_bound_share' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_bin(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint
+CREATE FUNCTION dp_cdp_internal.bound_bin(integer, dp_cdp_internal.bound_state, dp_cdp_internal.bound_spec) RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_bound_bin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.bound_first(integer, dp_cdp.bound_state) RETURNS SETOF bigint
+CREATE FUNCTION dp_cdp_internal.bound_first(integer, dp_cdp_internal.bound_state) RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_bound_first' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint) RETURNS dp_cdp.exact_sum
+CREATE FUNCTION dp_cdp_internal.steps_sum_add(dp_cdp_internal.exact_sum, bigint) RETURNS dp_cdp_internal.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_steps_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.steps_sum(bigint) (
-	SFUNC = dp_cdp.steps_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
-	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.steps_sum(bigint) (
+	SFUNC = dp_cdp_internal.steps_sum_add, STYPE = dp_cdp_internal.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp_internal.exact_sum_combine, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer)
-	RETURNS dp_cdp.exact_vector
+CREATE FUNCTION dp_cdp_internal.codes_histogram_add(dp_cdp_internal.exact_vector, integer[], integer)
+	RETURNS dp_cdp_internal.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_codes_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.codes_histogram(codes integer[], bins integer) (
-	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
-	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.codes_histogram(codes integer[], bins integer) (
+	SFUNC = dp_cdp_internal.codes_histogram_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp_internal.exact_vector_combine, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint)
-	RETURNS dp_cdp.exact_vector
+CREATE FUNCTION dp_cdp_internal.codes_shares_add(dp_cdp_internal.exact_vector, integer[], integer, bigint)
+	RETURNS dp_cdp_internal.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_codes_shares' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.codes_shares(codes integer[], bins integer, share bigint) (
-	SFUNC = dp_cdp.codes_shares_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
-	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.codes_shares(codes integer[], bins integer, share bigint) (
+	SFUNC = dp_cdp_internal.codes_shares_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp_internal.exact_vector_combine, PARALLEL = SAFE
 );
-CREATE TYPE dp_cdp.limited_sum;
-CREATE FUNCTION dp_cdp.limited_sum_in(cstring) RETURNS dp_cdp.limited_sum
+CREATE TYPE dp_cdp_internal.limited_sum;
+CREATE FUNCTION dp_cdp_internal.limited_sum_in(cstring) RETURNS dp_cdp_internal.limited_sum
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.limited_sum_out(dp_cdp.limited_sum) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.limited_sum_out(dp_cdp_internal.limited_sum) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE TYPE dp_cdp.limited_sum (
-	INPUT = dp_cdp.limited_sum_in, OUTPUT = dp_cdp.limited_sum_out,
+CREATE TYPE dp_cdp_internal.limited_sum (
+	INPUT = dp_cdp_internal.limited_sum_in, OUTPUT = dp_cdp_internal.limited_sum_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
-REVOKE USAGE ON TYPE dp_cdp.limited_sum FROM PUBLIC;
-CREATE FUNCTION dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint)
-	RETURNS dp_cdp.limited_sum
+REVOKE USAGE ON TYPE dp_cdp_internal.limited_sum FROM PUBLIC;
+CREATE FUNCTION dp_cdp_internal.limited_sum_add(dp_cdp_internal.limited_sum, bigint, bigint, bigint, bigint)
+	RETURNS dp_cdp_internal.limited_sum
 	AS 'MODULE_PATHNAME', 'dp_limited_sum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum)
-	RETURNS dp_cdp.limited_sum
+CREATE FUNCTION dp_cdp_internal.limited_sum_combine(dp_cdp_internal.limited_sum, dp_cdp_internal.limited_sum)
+	RETURNS dp_cdp_internal.limited_sum
 	AS 'MODULE_PATHNAME', 'dp_limited_sum_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.limited_sum(bin bigint, value bigint, share bigint, first bigint) (
-	SFUNC = dp_cdp.limited_sum_add, STYPE = dp_cdp.limited_sum, SSPACE = 128,
-	COMBINEFUNC = dp_cdp.limited_sum_combine, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.limited_sum(bin bigint, value bigint, share bigint, first bigint) (
+	SFUNC = dp_cdp_internal.limited_sum_add, STYPE = dp_cdp_internal.limited_sum, SSPACE = 128,
+	COMBINEFUNC = dp_cdp_internal.limited_sum_combine, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.limited_sum_parts(dp_cdp.limited_sum) RETURNS numeric[]
+CREATE FUNCTION dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum) RETURNS numeric[]
 	AS 'MODULE_PATHNAME', 'dp_limited_sum_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
-	RETURNS dp_cdp.exact_distinct
+CREATE FUNCTION dp_cdp_internal.codes_distinct_add(dp_cdp_internal.exact_distinct, bigint[])
+	RETURNS dp_cdp_internal.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_codes_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.codes_distinct(codes bigint[]) (
-	SFUNC = dp_cdp.codes_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
-	FINALFUNC = dp_cdp.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.codes_distinct(codes bigint[]) (
+	SFUNC = dp_cdp_internal.codes_distinct_add, STYPE = dp_cdp_internal.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp_internal.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.codes_distinct_shares_add(dp_cdp.exact_distinct, bigint[], bigint, dp_cdp.bound_spec, integer)
-	RETURNS dp_cdp.exact_distinct
+CREATE FUNCTION dp_cdp_internal.codes_distinct_shares_add(dp_cdp_internal.exact_distinct, bigint[], bigint, dp_cdp_internal.bound_spec, integer)
+	RETURNS dp_cdp_internal.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_codes_distinct_shares' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.distinct_shares(dp_cdp.exact_distinct) RETURNS dp_cdp.exact_vector
+CREATE FUNCTION dp_cdp_internal.distinct_shares(dp_cdp_internal.exact_distinct) RETURNS dp_cdp_internal.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_distinct_shares' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.codes_distinct_shares(codes bigint[], share bigint, dp_cdp.bound_spec, value integer) (
-	SFUNC = dp_cdp.codes_distinct_shares_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
-	FINALFUNC = dp_cdp.distinct_shares, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+CREATE AGGREGATE dp_cdp_internal.codes_distinct_shares(codes bigint[], share bigint, dp_cdp_internal.bound_spec, value integer) (
+	SFUNC = dp_cdp_internal.codes_distinct_shares_add, STYPE = dp_cdp_internal.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp_internal.distinct_shares, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint),
-	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
-	dp_cdp.codes_shares_add(dp_cdp.exact_vector, integer[], integer, bigint),
-	dp_cdp.limited_sum_in(cstring), dp_cdp.limited_sum_out(dp_cdp.limited_sum),
-	dp_cdp.limited_sum_add(dp_cdp.limited_sum, bigint, bigint, bigint, bigint),
-	dp_cdp.limited_sum_combine(dp_cdp.limited_sum, dp_cdp.limited_sum),
-	dp_cdp.limited_sum_parts(dp_cdp.limited_sum),
-	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[]),
-	dp_cdp.codes_distinct_shares_add(dp_cdp.exact_distinct, bigint[], bigint, dp_cdp.bound_spec, integer)
+	dp_cdp_internal.steps_sum_add(dp_cdp_internal.exact_sum, bigint),
+	dp_cdp_internal.codes_histogram_add(dp_cdp_internal.exact_vector, integer[], integer),
+	dp_cdp_internal.codes_shares_add(dp_cdp_internal.exact_vector, integer[], integer, bigint),
+	dp_cdp_internal.limited_sum_in(cstring), dp_cdp_internal.limited_sum_out(dp_cdp_internal.limited_sum),
+	dp_cdp_internal.limited_sum_add(dp_cdp_internal.limited_sum, bigint, bigint, bigint, bigint),
+	dp_cdp_internal.limited_sum_combine(dp_cdp_internal.limited_sum, dp_cdp_internal.limited_sum),
+	dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum),
+	dp_cdp_internal.codes_distinct_add(dp_cdp_internal.exact_distinct, bigint[]),
+	dp_cdp_internal.codes_distinct_shares_add(dp_cdp_internal.exact_distinct, bigint[], bigint, dp_cdp_internal.bound_spec, integer)
 	FROM PUBLIC;
 
 -- Bounds are of a row's value everywhere, and a unit's total has limits of its own.
-DROP FUNCTION dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]);
-CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
-		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}', limits bigint[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
+DROP FUNCTION dp_cdp_internal.make_bound_spec(integer, integer, bigint[], text[], dp_cdp_internal.grid[], integer[]);
+CREATE FUNCTION dp_cdp_internal.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
+		kinds text[], grids dp_cdp_internal.grid[], rows integer[] DEFAULT '{}', limits bigint[] DEFAULT '{}') RETURNS dp_cdp_internal.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_make_bound_spec' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.with_norm(dp_cdp.bound_spec, value integer, shift integer, others integer[], limits bigint[])
-	RETURNS dp_cdp.bound_spec
+CREATE FUNCTION dp_cdp_internal.with_norm(dp_cdp_internal.bound_spec, value integer, shift integer, others integer[], limits bigint[])
+	RETURNS dp_cdp_internal.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_with_norm' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.with_groups(dp_cdp.bound_spec, groups integer[]) RETURNS dp_cdp.bound_spec
+CREATE FUNCTION dp_cdp_internal.with_groups(dp_cdp_internal.bound_spec, groups integer[]) RETURNS dp_cdp_internal.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_with_groups' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 REVOKE EXECUTE ON FUNCTION
-	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[], bigint[]),
-	dp_cdp.with_norm(dp_cdp.bound_spec, integer, integer, integer[], bigint[]),
-	dp_cdp.with_groups(dp_cdp.bound_spec, integer[])
+	dp_cdp_internal.make_bound_spec(integer, integer, bigint[], text[], dp_cdp_internal.grid[], integer[], bigint[]),
+	dp_cdp_internal.with_norm(dp_cdp_internal.bound_spec, integer, integer, integer[], bigint[]),
+	dp_cdp_internal.with_groups(dp_cdp_internal.bound_spec, integer[])
 	FROM PUBLIC;
 DROP FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric);
 DROP FUNCTION dp_cdp.preview(text);
-DROP FUNCTION dp_cdp.preview_columns(text);
+DROP FUNCTION dp_cdp_internal.preview_columns(text);
 DROP FUNCTION dp_cdp.last_release();
 -- Bounds that were meant for the total of a unit would go on as bounds of a row: no sum is cut any more, and noise is
 -- max_rows times as large.  Which is right only the owner can know.  (Notices of scripts are not shown.)
@@ -484,56 +531,56 @@ $$;
 
 
 -- more functions that may run on rows
-CREATE FUNCTION dp_cdp.try_age(timestamp) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_age(timestamp) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_age(timestamptz) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_age(timestamptz) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_make_date(year int, month int, day int) RETURNS date
+CREATE FUNCTION dp_cdp_internal.try_make_date(year int, month int, day int) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_make_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_to_timestamp(float8) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_to_timestamp(float8) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_to_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_bin(interval, timestamp, timestamp) RETURNS timestamp
+CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamp, timestamp) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
+CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.time_points(date, date, bigint, boolean) RETURNS SETOF date
+CREATE FUNCTION dp_cdp_internal.time_points(date, date, bigint, boolean) RETURNS SETOF date
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
+CREATE FUNCTION dp_cdp_internal.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
+CREATE FUNCTION dp_cdp_internal.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.cell_of(anyelement, anyarray) RETURNS integer
+CREATE FUNCTION dp_cdp_internal.cell_of(anyelement, anyarray) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_cell_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.cells(anyarray, boolean, boolean) RETURNS integer[]
+CREATE FUNCTION dp_cdp_internal.cells(anyarray, boolean, boolean) RETURNS integer[]
 	AS 'MODULE_PATHNAME', 'dp_cells' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json(jsonb, text) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, text) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_field_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json(jsonb, int) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, int) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_element' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, int) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, int) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_element_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json(jsonb, text[]) RETURNS jsonb
+CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text[]) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_path' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_json_text(jsonb, text[]) RETURNS text
+CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- the mode, of declared keys
 CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 
 -- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
 -- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).
-CREATE FUNCTION dp_cdp.null_on_error(VARIADIC arguments "any") RETURNS "any"
+CREATE FUNCTION dp_cdp_internal.null_on_error(VARIADIC arguments "any") RETURNS "any"
 	AS 'MODULE_PATHNAME', 'dp_null_on_error' LANGUAGE C STABLE;
-CREATE FUNCTION dp_cdp.null_unless_valid(of_type regtype, value "any") RETURNS "any"
+CREATE FUNCTION dp_cdp_internal.null_unless_valid(of_type regtype, value "any") RETURNS "any"
 	AS 'MODULE_PATHNAME', 'dp_null_unless_valid' LANGUAGE C STABLE STRICT;
-CREATE FUNCTION dp_cdp.try_multiply(interval, float8) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_multiply(interval, float8) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_interval_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_multiply(float8, interval) RETURNS interval
+CREATE FUNCTION dp_cdp_internal.try_multiply(float8, interval) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Standbys that may have their answers debited, and as whom they log in.  Not

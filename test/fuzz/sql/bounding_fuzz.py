@@ -80,7 +80,7 @@ class Fuzz:
         if not plan.parameter:
             return plan.begin(), form(statement(q, plan.place, units, self.entries)), 'ROLLBACK'
         prepared = form(statement(q, plan.place, units, self.entries, '$1'))
-        return ("%s; SET LOCAL plan_cache_mode = 'force_generic_plan'; PREPARE inner_query (dp_cdp.bound_spec) AS %s" % (plan.begin(), prepared),
+        return ("%s; SET LOCAL plan_cache_mode = 'force_generic_plan'; PREPARE inner_query (dp_cdp_internal.bound_spec) AS %s" % (plan.begin(), prepared),
                 'EXECUTE inner_query (%s)' % q.spec(), 'ROLLBACK; DEALLOCATE ALL')
 
     def answer(self, table, q, plan, explain=False):

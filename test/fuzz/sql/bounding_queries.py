@@ -28,7 +28,7 @@ class Key:
 class Value:
     kind: str
     sql: str
-    grid: str = "dp_cdp.make_grid(0, 4, 'int')"
+    grid: str = "dp_cdp_internal.make_grid(0, 4, 'int')"
     rows: int = 0               # of a scaled value: which value counts its rows
     bounds: tuple = None        # where the same can be had from plain SQL
     limits: tuple = NO_LIMITS   # of a row, in steps of the grid
@@ -65,12 +65,12 @@ class Query:
             more += ", rows => '{%s}'" % ','.join(str(v.rows) for v in self.values)
         if any(v.limits != NO_LIMITS for v in self.values):
             more += ", limits => '{%s}'" % ','.join('%d,%d' % v.limits for v in self.values)
-        spec = "dp_cdp.make_bound_spec(%d, %d, '{%d,%d}', '{%s}', ARRAY[%s]%s)" % (
+        spec = "dp_cdp_internal.make_bound_spec(%d, %d, '{%d,%d}', '{%s}', ARRAY[%s]%s)" % (
             len(self.keys), self.groups, *self.seed, ','.join(v.kind for v in self.values), ', '.join(v.grid for v in self.values), more)
         for n in self.norms:
-            spec = "dp_cdp.with_norm(%s, %d, %d, '{%s}', '{%s}')" % (
+            spec = "dp_cdp_internal.with_norm(%s, %d, %d, '{%s}', '{%s}')" % (
                 spec, n.value, n.shift, ','.join(map(str, n.others)), ','.join(map(str, n.limits)))
-        return "dp_cdp.with_groups(%s, '{%s}')" % (spec, ','.join(map(str, self.counts_in))) if self.counts_in else spec
+        return "dp_cdp_internal.with_groups(%s, '{%s}')" % (spec, ','.join(map(str, self.counts_in))) if self.counts_in else spec
 
     def limited(self):
         """the values that have shares"""
@@ -91,16 +91,16 @@ class Entries:
 
     def level(self, q, spec, place, with_unit=False, more=()):
         unit = ['t.' + u for u in q.unit]
-        call = 'dp_cdp.bound_unit(%s)' % ', '.join([spec] + unit[-1:] * q.told + [k.sql for k in q.keys] + [v.sql for v in q.values])
+        call = 'dp_cdp_internal.bound_unit(%s)' % ', '.join([spec] + unit[-1:] * q.told + [k.sql for k in q.keys] + [v.sql for v in q.values])
         kept = ['unit%d' % i for i in range(len(unit) * with_unit)]
-        kept += ['dp_cdp.bound_key(%d, state, NULL::%s) AS k%d' % (i, k.type, i) for i, k in enumerate(q.keys)]
+        kept += ['dp_cdp_internal.bound_key(%d, state, NULL::%s) AS k%d' % (i, k.type, i) for i, k in enumerate(q.keys)]
         for i, v in enumerate(q.values):
-            kept.append('dp_cdp.bound_%s(%d, state, %s) AS v%d' % (
+            kept.append('dp_cdp_internal.bound_%s(%d, state, %s) AS v%d' % (
                 {'cut': 'cut', 'codes': 'codes', 'distinct': 'distinct_codes'}.get(v.kind, 'value'), i, spec, i))
         told = spec.replace('%', '%%')
-        kept += ['dp_cdp.bound_bin(%d, state, %s) AS b%d' % (i, told, i) for i in range(len(q.norms))]
-        kept += ['dp_cdp.bound_share(%d, state, %s) AS s%d' % (i, told, i) for i in q.limited()]
-        kept += ['dp_cdp.bound_first(%d, state) AS f%d' % (i, i) for i in range(max(len(q.norms), 1)) if q.firsts]
+        kept += ['dp_cdp_internal.bound_bin(%d, state, %s) AS b%d' % (i, told, i) for i in range(len(q.norms))]
+        kept += ['dp_cdp_internal.bound_share(%d, state, %s) AS s%d' % (i, told, i) for i in q.limited()]
+        kept += ['dp_cdp_internal.bound_first(%d, state) AS f%d' % (i, i) for i in range(max(len(q.norms), 1)) if q.firsts]
         return 'SELECT %s FROM (SELECT %s%s AS state FROM %s GROUP BY %s) states' % (
             ', '.join(kept), ''.join('%s AS unit%d, ' % (u, i) for i, u in enumerate(unit)) * with_unit, call, q.source(place, more), ', '.join(unit))
 
@@ -117,29 +117,29 @@ class Entries:
         return 'v%d' % i
 
     def steps(self, column):
-        return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(%s), dp_cdp.make_grid(0, 1000, 'int'))" % column
+        return "dp_cdp_internal.exact_sum_value(dp_cdp_internal.steps_sum(%s), dp_cdp_internal.make_grid(0, 1000, 'int'))" % column
 
     def total_share(self, q, column, spec):
         if column != 'f0' and q.values[int(column[1:])].kind == 'distinct':
-            return 'dp_cdp.vector_counts(dp_cdp.codes_distinct_shares(v%s, %s, %s, %s))' % (column[1:], column, spec, column[1:])
+            return 'dp_cdp_internal.vector_counts(dp_cdp_internal.codes_distinct_shares(v%s, %s, %s, %s))' % (column[1:], column, spec, column[1:])
         if column != 'f0' and q.values[int(column[1:])].kind == 'codes':
-            return 'dp_cdp.vector_counts(dp_cdp.codes_shares(v%s, %d, %s))' % (column[1:], BINS, column)
+            return 'dp_cdp_internal.vector_counts(dp_cdp_internal.codes_shares(v%s, %d, %s))' % (column[1:], BINS, column)
         return self.steps(column)
 
     def norm(self, q, i):
         return next((n for n, norm in enumerate(q.norms) if i in [norm.value] + norm.others), None)
 
     def limited(self, q, i):
-        return 'dp_cdp.limited_sum_parts(dp_cdp.limited_sum(b%d, v%d, s%d, %s))' % (self.norm(q, i), i, i, 'f%d' % self.norm(q, i) if q.firsts else '0')
+        return 'dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum(b%d, v%d, s%d, %s))' % (self.norm(q, i), i, i, 'f%d' % self.norm(q, i) if q.firsts else '0')
 
     def total(self, q, i):
         kind = q.values[i].kind
         if kind in ('codes', 'cut'):
-            return 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, %d))' % (i, BINS)
+            return 'dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(v%d, %d))' % (i, BINS)
         if kind == 'distinct' and i in q.limited():
             return 'NULL'
         if kind == 'distinct':
-            return 'dp_cdp.codes_distinct(v%d)' % i
+            return 'dp_cdp_internal.codes_distinct(v%d)' % i
         return self.steps('v%d' % i)
 
 
@@ -210,7 +210,7 @@ def random_sum(rng):
     # steps of whole numbers are 1, of others what the grid has
     limits = NO_LIMITS if rng.random() < 0.3 else rng.choice([(0, 100), (-50, 50), (10, 300), (-3000000000, -1), (3000000000, 4000000000)]) if whole else \
         rng.choice([(0, 2 ** 31), (-2 ** 20, 2 ** 28), (5, 2 ** 30), (-2 ** 40, 0)])
-    value = Value('sum', filtered(rng, sql), "dp_cdp.make_grid(%d, %d, '%s')" % (low, high, kind), bounds=(low, high) if whole else None, limits=limits)
+    value = Value('sum', filtered(rng, sql), "dp_cdp_internal.make_grid(%d, %d, '%s')" % (low, high, kind), bounds=(low, high) if whole else None, limits=limits)
     return dataclasses.replace(value, kind='cut', bounds=None) if rng.random() < 0.15 else value
 
 
@@ -220,7 +220,7 @@ def random_values(rng):
         many = rng.choice([20, 31, 32, 40, 64, 65, 92])
         column = rng.choice(['vi', 'vq', 'vf', 'v8'])
         kind, low, high = SUM_TYPES[column]
-        return [Value('sum', column + rng.choice(['', ' / %d' if column == 'v8' else ' + %d']).replace('%d', str(i + 1)), "dp_cdp.make_grid(%d, %d, '%s')" % (low, high, kind),
+        return [Value('sum', column + rng.choice(['', ' / %d' if column == 'v8' else ' + %d']).replace('%d', str(i + 1)), "dp_cdp_internal.make_grid(%d, %d, '%s')" % (low, high, kind),
                       bounds=(low, high) if column == 'vi' else None) for i in range(many)]
     values = []
     most = rng.choice([1, 2, 5, 300])
@@ -228,9 +228,9 @@ def random_values(rng):
     for _ in range(rng.choice([1, 1, 2, 3, 5])):
         kind = rng.choice(kinds)
         if kind == 'count':
-            values.append(Value('count', random_condition(rng), "dp_cdp.make_grid(0, %d, 'int')" % most, bounds=(0, most)))
+            values.append(Value('count', random_condition(rng), "dp_cdp_internal.make_grid(0, %d, 'int')" % most, bounds=(0, most)))
         elif kind == 'units':
-            values.append(Value('units', random_condition(rng), "dp_cdp.make_grid(0, 1, 'int')", bounds=(0, 1)))
+            values.append(Value('units', random_condition(rng), "dp_cdp_internal.make_grid(0, 1, 'int')", bounds=(0, 1)))
         elif kind == 'sum':
             values.append(random_sum(rng))
             if rng.random() < 0.3:
@@ -238,17 +238,17 @@ def random_values(rng):
                 values.append(dataclasses.replace(values[-1]))
         elif kind == 'scaled':
             column = rng.choice(list(SUM_TYPES))
-            centered = filtered(rng, 'dp_cdp.centered(%s, dp_cdp.make_range(%d, %d, 1, 0))' % (column, *SUM_TYPES[column][1:]))
+            centered = filtered(rng, 'dp_cdp_internal.centered(%s, dp_cdp_internal.make_range(%d, %d, 1, 0))' % (column, *SUM_TYPES[column][1:]))
             at = len(values)
-            values += [Value('rows', '(%s) IS NOT NULL' % centered, "dp_cdp.make_grid(0, %d, 'int')" % most),
-                       Value('scaled', centered, 'dp_cdp.make_scaled_grid(%d)' % most, at),
-                       Value('scaled', 'dp_cdp.chebyshev(%s)' % centered, 'dp_cdp.make_scaled_grid(%d)' % most, at)]
+            values += [Value('rows', '(%s) IS NOT NULL' % centered, "dp_cdp_internal.make_grid(0, %d, 'int')" % most),
+                       Value('scaled', centered, 'dp_cdp_internal.make_scaled_grid(%d)' % most, at),
+                       Value('scaled', 'dp_cdp_internal.chebyshev(%s)' % centered, 'dp_cdp_internal.make_scaled_grid(%d)' % most, at)]
         elif kind == 'codes':
-            code = rng.choice(['abs(vi) % 25', 'dp_cdp.bin(vf, dp_cdp.make_range(0, 80, 20, 0))', 'dp_cdp.bin(vq, dp_cdp.make_range(0, 9000, 20, 0))'])
-            values.append(Value('codes', filtered(rng, code), "dp_cdp.make_grid(0, %d, 'int')" % min(most, 256)))
+            code = rng.choice(['abs(vi) % 25', 'dp_cdp_internal.bin(vf, dp_cdp_internal.make_range(0, 80, 20, 0))', 'dp_cdp_internal.bin(vq, dp_cdp_internal.make_range(0, 9000, 20, 0))'])
+            values.append(Value('codes', filtered(rng, code), "dp_cdp_internal.make_grid(0, %d, 'int')" % min(most, 256)))
         else:
-            code = rng.choice(['v8', 'dp_cdp.code(vq)', 'dp_cdp.code(vi % 10)', 'dp_cdp.code(k0)', 'dp_cdp.code(vf)'])
-            values.append(Value('distinct', filtered(rng, code), "dp_cdp.make_grid(0, %d, 'int')" % min(most, 256)))
+            code = rng.choice(['v8', 'dp_cdp_internal.code(vq)', 'dp_cdp_internal.code(vi % 10)', 'dp_cdp_internal.code(k0)', 'dp_cdp_internal.code(vf)'])
+            values.append(Value('distinct', filtered(rng, code), "dp_cdp_internal.make_grid(0, %d, 'int')" % min(most, 256)))
     return values
 
 

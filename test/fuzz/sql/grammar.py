@@ -149,7 +149,7 @@ class Grammar(Asked):
             'dp_sum(%s, 0, 1e300)', 'dp_sum(%s, 0, 1e-300)', 'dp_count(%s ORDER BY 1)', 'dp_count(%s) OVER ()',
             'dp_sum(%s, 0, 1) WITHIN GROUP (ORDER BY 1)', 'dp_count(dp_count(%s))', 'string_agg(%s::text, chr(44))',
             'count(DISTINCT %s)', 'dp_sum(%s, random(), 9)', 'dp_sum(%s, (SELECT 1), 9)', 'dp_count(md5(%s::text))',
-            'bool_or(%s IS NULL)', 'percentile_cont(0.5) WITHIN GROUP (ORDER BY %s)', 'mode() WITHIN GROUP (ORDER BY %s)', 'regr_r2(%s, 1)', 'dp_cdp.exact_sum(%s, NULL)']) % c.ref
+            'bool_or(%s IS NULL)', 'percentile_cont(0.5) WITHIN GROUP (ORDER BY %s)', 'mode() WITHIN GROUP (ORDER BY %s)', 'regr_r2(%s, 1)', 'dp_cdp_internal.exact_sum(%s, NULL)']) % c.ref
 
     # ------------------------------------------------------------------
     # A level

@@ -182,7 +182,7 @@ FLOATS = re.compile(r'\b(sum|avg|var_pop|var_samp|variance|stddev_pop|stddev_sam
 
 
 def exactly(sql):
-    return FLOATS.sub(lambda m: 'dp_cdp.unit_' + {'variance': 'var_samp', 'stddev': 'stddev_samp'}.get(m[1], m[1]), sql)
+    return FLOATS.sub(lambda m: 'dp_cdp_internal.unit_' + {'variance': 'var_samp', 'stddev': 'stddev_samp'}.get(m[1], m[1]), sql)
 
 
 def without_bounds(rng, private):
