@@ -47,7 +47,7 @@ static bool
 says_charge(const char *message)
 {
 	static const char *const phrases[] = {
-		"stays charged", "nothing was charged", "charge was not made", "the charge stands", "may be spent"
+		"stays charged", "nothing was charged", "charge was not made", "the charge stands", "the charge stays", "may be spent"
 	};
 
 	for (int i = 0; i < lengthof(phrases); i++)

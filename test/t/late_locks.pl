@@ -97,7 +97,7 @@ kill 'TERM', $worker;
 $gate->query_safe('SELECT pg_advisory_unlock(1, 77)');
 my $error = finish($ana);
 empty_locks($hog);
-like($error, qr/ERROR:  ZC003: the answer could not be kept and is not shown: .*stays charged.*; it counts as a failure$/m, 'without a worker it is not shown');
+like($error, qr/ERROR:  ZC003: the answer could not be kept and is not shown: .*the charge stays.*; it counts as a failure$/m, 'without a worker it is not shown');
 counted('k', 'ana', ++$failures, '... that is a failure');
 is(balance_of('k', 'ana'), ++$spent . " $failures", '... and charged');
 
