@@ -31,7 +31,7 @@ my $standby = standby_of($node, 'standby');
 debit($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 2);});
 catch_up($node, $standby);
 like(debit_error($standby, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}),
-	qr/ZC003: this server is a standby.*send the query to the primary/, 'a standby refuses');
+	qr/ZC003: this server is a standby.*ask the primary/, 'a standby refuses');
 like(debit_error($standby, 'test', 'postgres', q{SELECT dp_cdp.adopt_ledger()}), qr/ZC003.*standby/, 'and cannot adopt');
 
 $standby->promote;

@@ -112,7 +112,7 @@ $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'bare', '
 my ($rc, $out, $err) = $node->psql('bare', q{SELECT dp_cdp.dataset_of('parts')});
 like($err, qr/dataset "other" does not exist/, 'schema only: protected, without a dataset');
 ($rc, $out, $err) = $node->psql('bare', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.create_dataset('other')});
-like($err, qr/belongs to somebody else/, 'schema only: no dataset for strangers to make up');
+like($err, qr/has a table of somebody else's/, 'schema only: no dataset for strangers to make up');
 
 # nor is a table whose label was left out of the dump readable
 $node->command_ok([ 'pg_dump', '--no-security-labels', '-f', "$dir/unlabelled.sql", 'clinic' ],
