@@ -87,7 +87,7 @@ SELECT is(owner1($$UPDATE visits SET id = 32 WHERE id = 2$$, $$UPDATE visits SET
 SELECT is((SELECT visit FROM follows), 2, 'they have followed');
 SELECT is(owner1($$UPDATE visits SET id = 43 WHERE id = 3$$, $$UPDATE visits SET id = 3 WHERE id = 6$$), 'ok', 'a key that nobody references');
 SELECT is(owner1($$UPDATE waits SET visit = 43 WHERE id = 3$$), 'ok', 'one that somebody does');
-SELECT matches(owner1($$UPDATE visits SET id = 44 WHERE id = 43$$, $$UPDATE visits SET id = 43 WHERE id = 5$$), '^ZC004 rows of protected table "waits" reference', 'is not taken over by another block');
+SELECT matches(owner1($$UPDATE visits SET id = 44 WHERE id = 43$$, $$UPDATE visits SET id = 43 WHERE id = 5$$), '^ZC004 rows of protected table "waits" would be in another block', 'is not taken over by another block');
 SELECT is(owner1($$UPDATE visits SET id = 44 WHERE id = 43$$, $$UPDATE visits SET id = 43 WHERE id = 1$$,
 	$$SET CONSTRAINTS ALL IMMEDIATE$$, $$SET CONSTRAINTS ALL DEFERRED$$, $$UPDATE visits SET id = 1 WHERE id = 43$$, $$UPDATE visits SET id = 43 WHERE id = 44$$), 'ok', 'but within the block');
 SELECT matches(owner1($$DELETE FROM visits WHERE id = 43$$, $$INSERT INTO visits VALUES (43, 1, '2024-02-02')$$), '^ZC004 rows of protected table "waits"', 'a row that is put in anew in another block');
