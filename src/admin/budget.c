@@ -282,7 +282,7 @@ drop_budgets(FunctionCallInfo fcinfo, const char *name, const char *condition, O
 		ereport(NOTICE,
 				(errmsg("the dropped budget had spent rho %s, which dataset \"%s\" and dp_cdp.releases keep",
 						spent, name),
-				errdetail("A new budget for the role will start at 0.")));
+				 errdetail("A new budget for the role will start at 0.")));
 	dp_admin_forget_blocks();
 	dp_admin_end(&context);
 	return dp_admin_granted(fcinfo, &nothing);

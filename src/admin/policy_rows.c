@@ -79,11 +79,11 @@ row_of(FunctionCallInfo fcinfo, int ncolumns, Datum *values, bool *nulls)
 
 /* Sets a column of a row; a NULL text stays NULL. */
 static void
-set_text(Datum *values, bool *nulls, int column, const char *text)
+set_text(Datum *values, bool *nulls, int column, const char *value)
 {
-	nulls[column] = text == NULL;
-	if (text != NULL)
-		values[column] = CStringGetTextDatum(text);
+	nulls[column] = value == NULL;
+	if (value != NULL)
+		values[column] = CStringGetTextDatum(value);
 }
 
 static void

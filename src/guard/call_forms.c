@@ -240,8 +240,10 @@ right_call(const char *message)
 	appendStringInfoString(&text, "write ");
 	if (strncmp(name, "dp_", strlen("dp_")) == 0 && append_aggregate(&text, name))
 		return text.data;
+
 	if ((dot == NULL || in_schema) && append_functions(&text, name) > 0)
 		return text.data;
+
 	if (in_schema && strcmp(dot, called + strlen("dp_cdp")) == 0 && GetConfigOption(called, true, false) != NULL)
 		return psprintf("%s is a setting: SET %s = ...", called, called);
 	return NULL;
@@ -265,7 +267,10 @@ complete_message(ErrorData *edata)
 static void
 complete_error(ErrorData *edata)
 {
-	/* the parser's: of a call that nothing fits, or of a polymorphic argument that is only a literal */
+	/*
+	 * the parser's: of a call that nothing fits, or of a polymorphic argument
+	 * that is only a literal
+	 */
 	if (edata->elevel == ERROR && edata->funcname != NULL && edata->message != NULL &&
 		((strcmp(edata->funcname, "ParseFuncOrColumn") == 0 &&
 		  (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION || edata->sqlerrcode == ERRCODE_AMBIGUOUS_FUNCTION)) ||

@@ -34,7 +34,8 @@ typedef struct ExpandContext
 	Oid			error;			/* dp_error_stddev("any") */
 	Oid			cut;			/* dp_cut("any") */
 	Oid			margin;			/* dp_cdp_internal.margin(float8, float8) */
-	Oid			times;			/* dp_cdp_internal.try_multiply(float8, float8) */
+	Oid			times;			/* dp_cdp_internal.try_multiply(float8,
+								 * float8) */
 } ExpandContext;
 
 static void

@@ -96,7 +96,7 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 		dp_refuse_at(where, errmsg("\"%s\" is neither a table nor a partitioned table", name));
 	if (rte->tablesample)
 		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables; leave the clause out"),
-		errdetail("The rows that it takes depend on all others."));
+					 errdetail("The rows that it takes depend on all others."));
 	if (release->relids == NIL)
 	{
 		release->dataset = pstrdup(table->dataset);

@@ -56,7 +56,7 @@ check_limit(DpSplitContext *cxt, Query *sub, int where)
 		sub->limitCount = sub->limitOffset = NULL;
 	else
 		dp_refuse_at(where, errmsg("LIMIT and OFFSET on protected rows are not releasable; filter with WHERE"),
-		errdetail("The rows that remain depend on all others."));
+					 errdetail("The rows that remain depend on all others."));
 }
 
 static void

@@ -156,7 +156,7 @@ dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is joined with protected rows, and would be released more than once; store its rows in a temporary table first", rte->ctename));
 	if (again && contain_volatile_functions(cte->ctequery))
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is joined with protected rows, and would be computed more than once; store its rows in a temporary table first", rte->ctename),
-		errdetail("It may have other rows each time."));
+					 errdetail("It may have other rows each time."));
 	if (list_length(s->inlined) >= DP_MAX_CTE_COPIES)
 		dp_refuse_at(s->level->where, errmsg("more than %d references to WITH queries are joined with protected rows; store some in a temporary table first", DP_MAX_CTE_COPIES));
 	s->inlined = lappend(s->inlined, cte);

@@ -136,9 +136,10 @@ typedef enum DpConstantCheck
 typedef struct DpAllowed
 {
 	Oid			funcid;
-	const char *safe;			/* name of its safe variant in schema dp_cdp_internal,
-								 * which has the same arguments and result;
-								 * NULL: it runs as it stands */
+	const char *safe;			/* name of its safe variant in schema
+								 * dp_cdp_internal, which has the same
+								 * arguments and result; NULL: it runs as it
+								 * stands */
 	uint16		constants;		/* bit i: argument i may not read columns */
 	uint8		check;			/* DpConstantCheck for all of these */
 	bool		constants_only; /* callable on constants only, and then
@@ -171,11 +172,12 @@ extern const DpAllowed *dp_allowed_function(Oid funcid);
 typedef struct DpUnitAggregate
 {
 	Oid			aggfnoid;
-	const char *summand;		/* in schema dp_cdp_internal, takes the argument and
-								 * returns it, or NULL where it might make the
-								 * aggregate fail; NULL: none does */
-	const char *own;			/* an aggregate of schema dp_cdp_internal that is run
-								 * instead; NULL: it runs itself */
+	const char *summand;		/* in schema dp_cdp_internal, takes the
+								 * argument and returns it, or NULL where it
+								 * might make the aggregate fail; NULL: none
+								 * does */
+	const char *own;			/* an aggregate of schema dp_cdp_internal that
+								 * is run instead; NULL: it runs itself */
 	bool		of_set;			/* DISTINCT changes nothing */
 } DpUnitAggregate;
 
