@@ -121,7 +121,7 @@ SELECT mended(statement, says, remedy) FROM (VALUES
 	('SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY id) AS r FROM orders) q WHERE r < 3', 'PARTITION BY', 'SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY customer ORDER BY id) AS r FROM orders) q WHERE r < 3'),
 	('SELECT count(*) FROM (SELECT DISTINCT ON (status) * FROM orders ORDER BY status, id) q', 'add the unit', 'SELECT count(*) FROM (SELECT DISTINCT ON (customer, status) * FROM orders ORDER BY customer, status, id) q'),
 	('SELECT count(*) FROM (SELECT rank() OVER (PARTITION BY value) AS r FROM readings) q WHERE r > 1', 'apply them to released rows', 'SELECT value, rank() OVER (ORDER BY value) FROM (SELECT value, count(*) AS n FROM readings WHERE value BETWEEN 0 AND 9 GROUP BY 1) q'),
-	('SELECT count(*) FROM (SELECT first_value(quantity) OVER (PARTITION BY customer ORDER BY day GROUPS 1 PRECEDING) AS r FROM orders) q WHERE r > 2', 'write ROWS in place of RANGE or GROUPS',
+	('SELECT count(*) FROM (SELECT first_value(quantity) OVER (PARTITION BY customer ORDER BY day GROUPS 1 PRECEDING) AS r FROM orders) q WHERE r > 2', 'or ROWS in place of RANGE or GROUPS',
 		'SELECT count(*) FROM (SELECT first_value(quantity) OVER (PARTITION BY customer ORDER BY day, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS r FROM orders) q WHERE r > 2'),
 	('SELECT count(*) FROM orders TABLESAMPLE SYSTEM (10)', 'leave the clause out', 'SELECT count(*) FROM orders'),
 	('SELECT count(*) FROM orders JOIN staff ON customer = person', 'join the released rows', 'SELECT o.status, o.n, s.n FROM (SELECT status, count(*) AS n FROM orders GROUP BY 1) o JOIN (SELECT status, count(*) AS n FROM staff GROUP BY 1) s USING (status)'),
