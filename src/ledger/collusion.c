@@ -8,10 +8,10 @@
  * roles has paid, and of all else that they have paid for each row of the log,
  * once.
  *
- * What of a row was paid for ladders is its reuse_rho.  Where ladders are
- * missing, as their time was pruned or a backup left them out, what a balance
- * has paid for them counts as a row of its own: what is told is never less than
- * what the roles know.
+ * A row's reuse_rho is the part of it that was paid for ladders.  Ladders may be
+ * missing, as their time was pruned or a backup left them out.  Then a balance's
+ * payments for them count as a row of its own, so that the result is never less
+ * than what the roles know.
  *
  * Of a dataset with blocks of time this is so in each block, and the most in any of
  * them is told, as that is what the promise is about.  Rows and ladders are of
