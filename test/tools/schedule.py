@@ -2,8 +2,8 @@
 #-------------------------------------------------------------------------
 #
 # schedule.py
-#	  Runs the chosen test files, as many at a time as there are processors,
-#	  longest first, and counts and reports what came of them.
+#	  Runs the chosen test files, longest first, and counts and reports what came of
+#	  them: as many at a time as there are processors, and one more, as many wait at times.
 #
 # run_tests.sh calls it, test_files.py says which files are chosen, and
 # run_file.sh runs one.  Environment, beside that of test_files.py:
@@ -181,7 +181,7 @@ class Runner:
 
     def run(self):
         while self.waiting or self.running:
-            while self.waiting and len(self.running) < (os.cpu_count() or 1):
+            while self.waiting and len(self.running) < (os.cpu_count() or 1) + 1:
                 self.start(self.waiting.pop())
             for name in [name for name, (process, _) in self.running.items() if process.poll() is not None]:
                 self.ended(name)
