@@ -1025,7 +1025,7 @@ COMMENT ON AGGREGATE @extschema@.dp_bounds("any") IS
 COMMENT ON FUNCTION @extschema@.dp_noise_stddev("any") IS
 	'standard deviation of the noise in a private aggregate, free of charge';
 COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
-	'half the width of an interval around a private aggregate, free of charge. With this confidence the interval holds the value without noise, and without the cut of a limit that was found. The cut is estimated, and too low where few people have most rows';
+	'half the width of an interval around a private aggregate, free of charge. With this confidence the interval holds the value without noise, and without the cut of a limit that was found. The cut is estimated: people whom the noise hides may have more rows';
 COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
 	'standard deviation of the error of a private aggregate, free of charge. The error is its noise and, by estimate, the part of a count or sum that a limit that was found has cut';
 COMMENT ON FUNCTION @extschema@.dp_cut("any") IS

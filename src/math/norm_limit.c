@@ -8,11 +8,10 @@
  * believed where its count, or that of it and of the one before, is above a threshold that grows
  * with the distance from the last one that was: a unit that is not there costs
  * four times as much in the next bin, so that it must be four times less likely.
- * Any other bin has its mean given what was counted,
- * under a prior that has a spike at 0 and falls exponentially elsewhere (Johnstone
- * and Silverman 2004, "Needles and straw in haystacks: empirical Bayes
- * estimates of possibly sparse sequences"), with a mean that follows from the
- * bins before it: counts decline, and the faster the further they are out.
+ *
+ * Above the last bin that is believed counts decline, by a power of the distance or faster ("tails").  Each way to decline is as
+ * likely as it makes what was counted, and one less where counts fell faster before.  The limit is chosen by what is to be
+ * expected; the doubt is of all ways.  No noise tells of a few units far out, beyond bins that are empty: these are not expected.
  *
  * Numbers of distinct values.  A value counts the sum of its units' credits, at most 1.  Let these sums be lognormal
  * with mean x.  Then a value counts x P[Z < -d] + P[Z < d - spread] in the mean, with d = ln(x) / spread + spread / 2.
@@ -50,6 +49,27 @@
 /* bins together that may stand out */
 #define WINDOW 3
 
+/*
+ * How counts decline above the last that stands out: from bin to bin by a power of two that is one at least, as numbers of
+ * rows do that are inverse to a rank, and grows from bin to bin by the curve.
+ */
+static const double curves[DP_NORM_CURVES] = {0, 0.4, 1, 2, 4};
+
+#define LEAST_SLOPE 1
+
+/* how unlikely it is that counts decline less than before */
+#define FLATTER 2
+
+/* the limit is chosen as if it were so much likelier that nobody is there than it is as one of the ways */
+#define NOBODY 9
+
+/* where less than one unit is expected in a bin and all above it, none is */
+#define LEAST_UNITS 1
+
+/* by which share what is cut of bins that stand out is not what it would be, and that of what their norms may be at most */
+#define TILT_ERROR 0.2
+#define TOP_ERROR 0.2
+
 /* a unit too many in the next bin costs four times as much */
 #define STEEPNESS (2 * log(4))
 
@@ -83,25 +103,6 @@ static const double spreads[] = {0.3, 0.7, 1.2, 1.8, 2.5};
 
 /* by which share of it the numbers of distinct values are not what they would be */
 #define MODEL_ERROR 0.02
-
-/* Returns what a noisy count says of a bin whose mean is expected to be "mean" > 0. */
-static double
-shrunk(double count, double sigma, double mean)
-{
-	const double prior = 0.7;
-	double		t = count / sigma - sigma / mean;
-	double		hazard;
-	double		odds;
-	double		weight;
-
-	/* far below 0 the density by the distribution is -t, and the mean 1 / -t */
-	if (t < -8)
-		return at_least(prior * sigma * (1 / -t + 2 / (t * t * t)), 0);
-	hazard = t > 30 ? 0 : exp(-t * t / 2) / sqrt(2 * M_PI) / (erfc(-t / sqrt(2)) / 2);
-	odds = prior / (1 - prior) * (sigma / mean) / at_least(hazard, 1e-15);
-	weight = odds > 1e300 ? 1 : odds / (odds + 1);
-	return weight * sigma * (t + hazard);
-}
 
 /* Returns how steep norms fall within a bin, by this bin's count and the one before. */
 static double
@@ -161,10 +162,10 @@ spread_units(dp_norms *norms)
 	for (int j = 0; j < norms->bins; j++)
 	{
 		double		low = exp2(norms->exponent + j - 1);
-		int			first = norms->npoints;
 		double		weights = 0,
 					x;
 
+		norms->first[j] = norms->npoints;
 		if (norms->count[j] <= 0)
 			continue;
 		for (int i = 0; i < DP_NORM_POINTS && (x = point(norms, low, i)) > 0; i++)
@@ -173,15 +174,99 @@ spread_units(dp_norms *norms)
 			norms->weight[norms->npoints] = exp(-norms->tilt[j] * log2(x / low));
 			weights += norms->weight[norms->npoints++];
 		}
-		for (int i = first; i < norms->npoints; i++)
+		for (int i = norms->first[j]; i < norms->npoints; i++)
 			norms->weight[i] *= norms->count[j] / weights;
+	}
+	norms->first[norms->bins] = norms->npoints;
+}
+
+/* Returns the last count that stands out. */
+static double
+last_count(const dp_norms *norms)
+{
+	return at_least(norms->count[norms->last], norms->sigma);
+}
+
+/* Returns how steep a tail begins: the steepest leaves nothing. */
+static double
+slope_of(const dp_norms *norms, int tail)
+{
+	double		steepest = at_least(log2(last_count(norms)) + 2, LEAST_SLOPE);
+
+	return LEAST_SLOPE + (steepest - LEAST_SLOPE) * (tail / DP_NORM_CURVES) / (DP_NORM_SLOPES - 1);
+}
+
+/* Sets counts above the last bin that stands out as a tail has them. */
+static void
+set_tail(const dp_norms *norms, int tail, double *count)
+{
+	double		ratio = exp2(-slope_of(norms, tail));
+	double		steeper = exp2(-curves[tail % DP_NORM_CURVES]);
+	double		before = last_count(norms);
+	double		above = 0;
+
+	for (int j = norms->last + 1; j < norms->bins; j++, ratio *= steeper)
+		before = count[j] = before * ratio;
+	for (int j = norms->bins - 1; j > norms->last && above + count[j] < LEAST_UNITS; j--)
+	{
+		above += count[j];
+		count[j] = 0;
+	}
+}
+
+/* Returns the logarithm of how likely a tail is, but for what is the same for all. */
+static double
+tail_likelihood(const dp_norms *norms, int tail, const double *noisy, const double *count)
+{
+	double		half = norms->sigma / 4;
+	double		before = norms->last > 0 ? norms->count[norms->last - 1] : 0;
+	double		fell = log2((before + half) / (last_count(norms) + half));
+	double		result = -FLATTER * pow(at_least(fell - slope_of(norms, tail), 0), 2);
+
+	for (int j = norms->last + 1; j < norms->bins; j++)
+	{
+		double		variance = norms->sigma * norms->sigma;
+
+		if (count[j] > 0)
+			result -= log1p(count[j] / variance) / 2;
+		result -= pow(noisy[j] - count[j], 2) / (variance + count[j]) / 2;
+	}
+	return result;
+}
+
+/* Sets how likely each tail is, and counts above the last bin that stands out to what is expected. */
+static void
+weigh_tails(dp_norms *norms, const double *noisy)
+{
+	double		count[DP_NORM_BINS];
+	double		most = -INFINITY;
+	double		weights = 0;
+	double		nobody = 0;
+
+	for (int t = 0; t < DP_NORM_TAILS; t++)
+	{
+		set_tail(norms, t, count);
+		norms->tail[t] = tail_likelihood(norms, t, noisy, count);
+		most = fmax(most, norms->tail[t]);
+	}
+	for (int t = 0; t < DP_NORM_TAILS; t++)
+	{
+		norms->tail[t] = exp(norms->tail[t] - most);
+		weights += norms->tail[t];
+		nobody += t / DP_NORM_CURVES == DP_NORM_SLOPES - 1 ? norms->tail[t] : 0;
+	}
+	for (int t = 0; t < DP_NORM_TAILS; t++)
+	{
+		norms->tail[t] /= weights;
+		set_tail(norms, t, count);
+		for (int j = norms->last + 1; j < norms->bins; j++)
+			norms->count[j] += norms->tail[t] * count[j] / (1 + NOBODY * nobody / weights);
 	}
 }
 
 bool
 dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, bool whole, double groups, dp_norms *norms)
 {
-	double	   *count = norms->count;
 	double		noisy[DP_NORM_BINS];
 	double		half = sigma / 4;
 	int			last;
@@ -191,32 +276,24 @@ dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, bo
 	norms->exponent = exponent;
 	norms->whole = whole;
 	norms->one_group = groups <= 1;
+	norms->sigma = sigma;
 	for (int j = 0; j < bins; j++)
 		noisy[j] = isnan(counts[j]) ? 0 : at_least(at_most(counts[j], MOST_COUNT), -MOST_COUNT);
 	first = last = anchor_of(noisy, bins, exponent, sigma);
-	for (int j = 0; j < bins; j++)
-		count[j] = j <= last ? at_least(noisy[j], 0) : 0;
 	for (int j = last + 1; last >= 0 && j < bins; j++)
 	{
 		double		threshold = sigma * sqrt(16 + STEEPNESS * (j - last - 1));
-		double		before = count[j - 1];
-		double		earlier = j > 1 ? count[j - 2] : 0;
-		double		mean = before * at_most(1, 0.5 * (before + half) / (earlier + half));
 
-		if (noisy[j] <= threshold && !(j - last >= 2 && noisy[j] + noisy[j - 1] > threshold * sqrt(2)))
-		{
-			/* further out nothing is expected */
-			if (j - last <= (whole ? 10 : 22))
-				count[j] = shrunk(noisy[j], sigma, at_least(mean, 1e-6 * sigma));
-			continue;
-		}
-		if (noisy[j] <= threshold)
-			count[j - 1] = at_least(noisy[j - 1], 0);
-		count[j] = at_least(noisy[j], 0);
-		last = j;
+		if (noisy[j] > threshold || (j - last >= 2 && noisy[j] + noisy[j - 1] > threshold * sqrt(2)))
+			last = j;
 	}
+	norms->last = last;
 	for (int j = 0; j < bins; j++)
-		norms->tilt[j] = tilt_of(j > 0 ? count[j - 1] : 0, count[j], half);
+		norms->count[j] = j <= last ? at_least(noisy[j], 0) : 0;
+	if (last >= 0)
+		weigh_tails(norms, noisy);
+	for (int j = 0; j < bins; j++)
+		norms->tilt[j] = tilt_of(j > 0 ? norms->count[j - 1] : 0, norms->count[j], half);
 	spread_units(norms);
 	return first >= 0;
 }
@@ -304,15 +381,61 @@ credits_under(const dp_norms *norms, double limit)
 	return dp_norms_total(norms) - dp_norms_cut(norms, limit);
 }
 
-/* Returns what would be cut if all norms of a bin were as large as they may be. */
+/* Returns what would be cut of so many bins if all their norms were as large as they may be. */
 static double
-most_cut(const dp_norms *norms, double limit)
+most_cut(const dp_norms *norms, int bins, double limit)
 {
 	double		cut = 0;
 
-	for (int j = 0; j < norms->bins; j++)
+	for (int j = 0; j < bins; j++)
 		cut += norms->count[j] * at_least(exp2(norms->exponent + j) - limit, 0);
 	return cut;
+}
+
+/* Returns what a unit of a bin has above a limit, in the mean. */
+static double
+excess(const dp_norms *norms, int bin, double limit)
+{
+	double		cut = 0;
+
+	for (int i = norms->first[bin]; i < norms->first[bin + 1]; i++)
+		cut += norms->weight[i] * at_least(norms->point[i] - limit, 0);
+	return norms->count[bin] > 0 ? cut / norms->count[bin] : 0;
+}
+
+double
+dp_norms_doubt(const dp_norms *norms, double limit)
+{
+	double		above[DP_NORM_BINS];
+	double		count[DP_NORM_BINS];
+	double		seen = 0;
+	double		variance = 0;
+	double		squares = 0;
+
+	if (norms->last < 0)
+		return 0;
+	for (int j = 0; j < norms->bins; j++)
+		above[j] = excess(norms, j, limit);
+	for (int j = 0; j <= norms->last; j++)
+	{
+		seen += norms->count[j] * above[j];
+		variance += pow(norms->sigma * above[j], 2);
+	}
+	variance += pow(TILT_ERROR * seen, 2) + pow(TOP_ERROR * (most_cut(norms, norms->last + 1, limit) - seen), 2);
+	for (int t = 0; t < DP_NORM_TAILS; t++)
+	{
+		double		cut = seen;
+		double		chance = 0;
+
+		set_tail(norms, t, count);
+		for (int j = norms->last + 1; j < norms->bins; j++)
+		{
+			cut += count[j] * above[j];
+			chance += count[j] * above[j] * above[j];
+		}
+		squares += norms->tail[t] * (cut * cut + chance);
+	}
+	return sqrt(squares + variance);
 }
 
 /* Returns the share of its full credit that a value has whose units' credits are x in the mean; the head of this file. */
@@ -445,7 +568,7 @@ dp_norms_choose_distinct(const dp_norms *norms, const double *limits, int n, dou
 			missing += weight[k] * lost;
 			squares += weight[k] * lost * lost;
 		}
-		doubt = MODEL_ERROR * at_most(most_cut(norms, limits[i]), total / weights);
+		doubt = MODEL_ERROR * at_most(most_cut(norms, norms->bins, limits[i]), total / weights);
 		error = (squares / weights + doubt * doubt) / groups + pow(noise * limits[i], 2);
 		if (error < least)
 		{

@@ -23,11 +23,17 @@
 #define DP_NORM_BINS 25
 #define DP_NORM_POINTS 16
 
+/* how counts may decline where they do not stand out of the noise */
+#define DP_NORM_SLOPES 24
+#define DP_NORM_CURVES 5
+#define DP_NORM_TAILS (DP_NORM_SLOPES * DP_NORM_CURVES)
+
 /*
  * An estimate of the units' norms: count[j] of them are above 2^(exponent + j - 1)
  * and at most 2^(exponent + j).  The first bin has all smaller ones, too, and the last
  * all larger ones.  Within a bin their density on a logarithmic scale falls as
  * exp(-tilt[j]).  Points stand for them, with units as weights, in ascending order.
+ * Bins above the last one that stands out have what is to be expected, by how likely each way is in which counts may decline.
  */
 typedef struct dp_norms
 {
@@ -35,9 +41,13 @@ typedef struct dp_norms
 	int			exponent;		/* of the upper end of the first bin */
 	bool		whole;			/* norms are roots of whole numbers, ... */
 	bool		one_group;		/* ... or whole numbers */
+	double		sigma;			/* of the noise of a count */
+	int			last;			/* the last bin that stands out; -1: none does */
+	double		tail[DP_NORM_TAILS];	/* how likely each is */
 	double		count[DP_NORM_BINS];
 	double		tilt[DP_NORM_BINS];
 	int			npoints;
+	int			first[DP_NORM_BINS + 1];	/* points of a bin end where those of the next begin */
 	double		point[DP_NORM_BINS * DP_NORM_POINTS];
 	double		weight[DP_NORM_BINS * DP_NORM_POINTS];
 } dp_norms;
@@ -53,6 +63,12 @@ extern bool dp_norms_estimate(const double *noisy, int bins, int exponent, doubl
 
 /* Returns what units' norms have above a limit > 0, added up; >= 0. */
 extern double dp_norms_cut(const dp_norms *norms, double limit);
+
+/*
+ * Returns the root of the mean square of that, over all that the noise may hide and that is not known of norms within a bin; not
+ * less than dp_norms_cut(), but for rounding.
+ */
+extern double dp_norms_doubt(const dp_norms *norms, double limit);
 
 /* Returns the sum of all units' norms. */
 extern double dp_norms_total(const dp_norms *norms);

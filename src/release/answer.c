@@ -364,7 +364,7 @@ dp_companion_value(const DpPricedColumn *column, DpCompanion kind, const DpAnswe
 		return column->cut;
 	if (kind == DP_COMPANION_NOISE || column->desc->answer != DP_ANSWER_SUM)
 		return error->stddev;
-	return hypot(error->stddev, error->value * column->cut / left);
+	return hypot(error->stddev, error->value * column->cut_doubt / left);
 }
 
 /* ------------------------------------------------------------------------

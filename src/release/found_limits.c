@@ -40,23 +40,23 @@ choose_distinct(const DpPricedColumn *column, const dp_norms *norms, const doubl
 	return dp_norms_choose_distinct(norms, limits, column->nlimits, groups, noise, probes, DP_PROBES, cut);
 }
 
-/* Returns the share of all norms that is above a limit. */
+/* Returns which share of all norms is so much of them. */
 static double
-share_cut(const dp_norms *norms, double limit)
+share_of(const dp_norms *norms, double cut)
 {
 	double		total = dp_norms_total(norms);
 
-	return total > 0 ? Min(dp_norms_cut(norms, limit) / total, 1) : 0;
+	return total > 0 ? cut / total : 0;
 }
 
 /*
  * Chooses a limit by noisy counts of norms, which were bought for rho; column is one that it limits, and settled for the
  * least.  Answers of several prices that are kept are of one limit, as one is derived from another: so it does not depend on
  * which of these prices is asked, but on that which the counts were bought for.  Where limits alone are bought the column
- * has the price at which it will be asked for.  Sets *cut to the share that the limit cuts.
+ * has the price at which it will be asked for.  Sets *cut to the share that the limit cuts, and *doubt to the root of its mean square.
  */
 static int
-choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const double *counts, double sigma, int64 rho, double *cut)
+choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const double *counts, double sigma, int64 rho, double *cut, double *doubt)
 {
 	const DpPricedPart *part = &column->parts[0];
 	double		limits[DP_MAX_NORM_LIMITS];
@@ -73,20 +73,29 @@ choose_limit(const DpPricedRelease *priced, const DpPricedColumn *column, const 
 		limits[i] = (double) column->limits[i] / column->norm_unit;
 	(void) dp_norms_estimate(counts, bins, first, sigma, part->desc.kind != DP_VALUE_SUM, groups, &norms);
 	if (dp_has_probes(column))
-		return choose_distinct(column, &norms, limits, groups, noise, counts, sigma, cut);
+	{
+		limit = choose_distinct(column, &norms, limits, groups, noise, counts, sigma, cut);
+		*doubt = *cut;
+		return limit;
+	}
 	limit = dp_is_weighted(column->desc) ? dp_norms_choose_mean(&norms, limits, column->nlimits, groups, noise)
 		: dp_norms_choose(&norms, limits, column->nlimits, groups, noise);
-	*cut = share_cut(&norms, limits[limit]);
+	*cut = Min(share_of(&norms, dp_norms_cut(&norms, limits[limit])), 1);
+	*doubt = share_of(&norms, dp_norms_doubt(&norms, limits[limit]));
 	return limit;
 }
 
 /* Notes what is cut of the columns that a norm limits. */
 static void
-note_cut(DpPricedRelease *priced, int norm, double cut)
+note_cut(DpPricedRelease *priced, int norm, double cut, double doubt)
 {
 	for (int i = 0; i < priced->ncolumns; i++)
-		if (priced->columns[i].desc->norm == norm)
-			priced->columns[i].cut = cut;
+	{
+		if (priced->columns[i].desc->norm != norm)
+			continue;
+		priced->columns[i].cut = cut;
+		priced->columns[i].cut_doubt = doubt;
+	}
 }
 
 /* Its priced parts are one after the other, as the counts are. */
@@ -104,12 +113,13 @@ dp_find_limits(DpRun *run, const dp_i128 *counts)
 		DpPricedColumn *column = dp_column_with_norm(priced, l);
 		const dp_i128 *drawn = kept ? dp_kept_group(kept, l, counts) : dp_draw(finder, counts);
 		double		noisy[DP_NORM_BINS];
-		double		cut;
+		double		cut,
+					doubt;
 
 		for (int i = 0; i < DP_NORM_BINS; i++)
 			noisy[i] = (double) drawn[i] * finder->parts[0].step;
-		limits[l] = choose_limit(priced, column, noisy, finder->sigma, kept ? kept->columns[l].id.rho : finder->rho, &cut);
-		note_cut(priced, l, cut);
+		limits[l] = choose_limit(priced, column, noisy, finder->sigma, kept ? kept->columns[l].id.rho : finder->rho, &cut, &doubt);
+		note_cut(priced, l, cut, doubt);
 	}
 	if (kept != NULL)
 		dp_kept_end_group(kept, NULL, NULL);

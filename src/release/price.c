@@ -601,7 +601,10 @@ dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState
 		priced->before[DP_FINDS_LIMITS] = NULL;
 		dp_settle_limits(priced);
 		for (int i = 0; i < priced->ncolumns; i++)
+		{
 			priced->columns[i].cut = pilot->columns[i].cut;
+			priced->columns[i].cut_doubt = pilot->columns[i].cut_doubt;
+		}
 	}
 	audit_texts(priced);
 }

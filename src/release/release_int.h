@@ -73,6 +73,7 @@ typedef struct DpPricedColumn
 	bool		finds_limit;	/* the release's limiter finds it */
 	double		cut;			/* which share of all norms is above it, by
 								 * estimate */
+	double		cut_doubt;		/* the root of the mean square of that share */
 	double		norm_unit;		/* the steps of a row, for sums at the larger
 								 * bound */
 	int64		rho;

@@ -478,7 +478,7 @@ COMMENT ON FUNCTION @extschema@.dp_noise_stddev("any") IS
 CREATE FUNCTION @extschema@.dp_margin("any", confidence double precision DEFAULT 0.95) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
-	'half the width of an interval around a private aggregate, free of charge. With this confidence the interval holds the value without noise, and without the cut of a limit that was found. The cut is estimated, and too low where few people have most rows';
+	'half the width of an interval around a private aggregate, free of charge. With this confidence the interval holds the value without noise, and without the cut of a limit that was found. The cut is estimated: people whom the noise hides may have more rows';
 CREATE FUNCTION @extschema@.dp_error_stddev("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_error_stddev("any") IS
