@@ -455,10 +455,11 @@ is_in_recursion(DpScope *scope)
 
 /* Refuses what reads rows where it stands and would read released values elsewhere. */
 static void
-refuse_construct(DpSplitContext *cxt, Query *query, int where, Oid table)
+refuse_construct(DpSplitContext *cxt, Query *query, int where, Oid table, const char *from)
 {
 	const char *name = get_rel_name(table);
-	const char *groups = psprintf("SELECT column AS k, %s AS n FROM %s GROUP BY 1", dp_example_count(), dp_relation_text(table));
+	const char *groups = psprintf("SELECT column AS k, %s AS n FROM %s GROUP BY 1", dp_example_count(),
+								  strcmp(from, "...") != 0 ? from : dp_relation_text(table));
 
 	dp_refuse_error_functions((Node *) query->targetList, cxt);
 	if (query->hasWindowFuncs)
@@ -480,7 +481,7 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	const char *from = dp_example_from(query);
 
 	dp_refuse_login(base->relid);
-	refuse_construct(cxt, query, level_location(query, rti), base->relid);
+	refuse_construct(cxt, query, level_location(query, rti), base->relid, from);
 
 	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
 		dp_refuse_at(level_location(query, rti),

@@ -90,6 +90,8 @@ BEGIN
 END $$;
 SELECT is(hint_of('SELECT id, rank() OVER (ORDER BY id) FROM elsewhere."Odd"'),
 	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT column AS k, dp_count(*) AS n FROM elsewhere."Odd" GROUP BY 1) AS q', 'and of windows');
+SELECT is(hint_of('SELECT id, rank() OVER (ORDER BY id) FROM elsewhere.seen'),
+	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT column AS k, dp_count(*) AS n FROM elsewhere.seen GROUP BY 1) AS q', '... over a view, which is what analysts may name');
 
 -- ------------------------------------------------------------------------
 -- words that messages name
