@@ -1064,7 +1064,7 @@ COMMENT ON COLUMN dp_cdp.granted.delta IS
 COMMENT ON COLUMN dp_cdp.granted.best_guess IS
 	'how often the best guesser is right, once all is spent. He knows everything but whether one person is in the data, which is as likely as not. At 0.5 he learns nothing, at 1 he may know. It is Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
 COMMENT ON COLUMN dp_cdp.granted.aggregates IS
-	'how many aggregates rho pays for, at the price of the setting dp_cdp.rho, else of the dataset''s default_rho';
+	'how many aggregates rho pays for at the dataset''s default_rho';
 COMMENT ON COLUMN dp_cdp.granted.report_delta IS
 	'the part of delta at which epsilon holds; key_delta is the other part';
 COMMENT ON COLUMN dp_cdp.granted.key_delta IS
@@ -5356,7 +5356,7 @@ BEGIN ATOMIC
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. Rows of the item remains say what would be left of each budget. The age of an answer that would be given again, or made better for the difference in price, is reused_since. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
+	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. Where the norm is found first, formula has C for it. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. Rows of the item remains say what would be left of each budget. The age of an answer that would be given again, or made better for the difference in price, is reused_since. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
 CREATE OR REPLACE FUNCTION dp_cdp.question_id(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.question_id(text) IS

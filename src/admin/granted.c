@@ -31,7 +31,6 @@
 #include "admin/admin.h"
 #include "base/amounts.h"
 #include "base/errors.h"
-#include "base/settings.h"
 #include "math/wide.h"
 #include "math/zcdp.h"
 
@@ -122,9 +121,9 @@ epsilon_of(const DpGrant *grant, int64 rho, int digits)
 
 /* Adds to a warning what buys FEW_AGGREGATES: a larger limit, or answers that cost less. */
 static int
-hint_at_more(const DpGrant *grant, int64 price)
+hint_at_more(const DpGrant *grant)
 {
-	int128		enough = (int128) price * FEW_AGGREGATES;
+	int128		enough = (int128) grant->default_rho * FEW_AGGREGATES;
 	int64		cheap = one_digit(grant->rho / FEW_AGGREGATES);
 	StringInfoData hint;
 
@@ -133,8 +132,7 @@ hint_at_more(const DpGrant *grant, int64 price)
 		appendStringInfo(&hint, "give epsilon => %g", epsilon_of(grant, (int64) enough, 3));
 	else if (enough <= DP_RHO_MAX)
 		appendStringInfo(&hint, "give rho => %s", dp_amount_text(enough, DP_RHO_SCALE));
-	/* another price than the dataset's is that of a setting */
-	if (cheap > 0 && price == grant->default_rho)
+	if (cheap > 0)
 	{
 		const char *text = dp_amount_text(cheap, DP_RHO_SCALE);
 
@@ -143,13 +141,6 @@ hint_at_more(const DpGrant *grant, int64 price)
 						 grant->min_rho > cheap ? ", min_rho => " : "", grant->min_rho > cheap ? text : "");
 	}
 	return hint.len > 0 ? errhint("For %d aggregates, %s.", FEW_AGGREGATES, hint.data) : 0;
-}
-
-/* Returns the price of an aggregate at which nothing is said of the price. */
-static int64
-default_price(const DpGrant *grant)
-{
-	return dp_guc_rho > 0 ? dp_rho_amount(dp_guc_rho, "dp_cdp.rho") : grant->default_rho;
 }
 
 /* Returns the name of the role that has the budget; NULL: it is the dataset's cap. */
@@ -168,12 +159,14 @@ limit_of(const DpGrant *grant)
 	return role == NULL ? "the cap of" : psprintf("the budget of role \"%s\" in", role);
 }
 
-/* The first query would be refused for it. */
+/*
+ * The first query would be refused for it.  Prices are the dataset's: the
+ * caller's settings are not those of who asks.
+ */
 void
 dp_admin_warn_of_little(const DpGrant *grant)
 {
-	int64		price = default_price(grant);
-	int64		n = grant->rho / price;
+	int64		n = grant->rho / grant->default_rho;
 
 	if (grant->no_limit || n >= FEW_AGGREGATES)
 		return;
@@ -181,8 +174,8 @@ dp_admin_warn_of_little(const DpGrant *grant)
 			(errmsg("%s dataset \"%s\" pays for %s at the default price, rho %s: give more, or let answers cost less",
 					limit_of(grant), grant->dataset,
 					n == 0 ? "no aggregate" : n == 1 ? "1 aggregate" : psprintf("%d aggregates", (int) n),
-					dp_amount_text(price, DP_RHO_SCALE)),
-			 hint_at_more(grant, price)));
+					dp_amount_text(grant->default_rho, DP_RHO_SCALE)),
+			 hint_at_more(grant)));
 }
 
 static double
@@ -285,7 +278,7 @@ dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant)
 	values[EPSILON] = Float8GetDatum(epsilon);
 	values[DELTA] = Float8GetDatum(whole_delta(grant));
 	values[BEST_GUESS] = Float8GetDatum(best_guess(grant));
-	values[AGGREGATES] = grant->no_limit ? infinity() : whole(grant->rho, default_price(grant));
+	values[AGGREGATES] = grant->no_limit ? infinity() : whole(grant->rho, grant->default_rho);
 	values[REPORT_DELTA] = Float8GetDatum((double) grant->report_delta / (double) DP_DELTA_ONE);
 	values[KEY_DELTA] = Float8GetDatum(key_delta_of(grant));
 	values[KEY_SELECTIONS] = whole(grant->key_delta, grant->default_delta);

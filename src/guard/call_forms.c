@@ -180,7 +180,7 @@ append_function(StringInfo text, HeapTuple tuple)
 	appendStringInfoString(text, proc->pronargdefaults > 0 ? "])" : ")");
 }
 
-/* Appends the forms of the extension's functions of a name, and returns how many there are. */
+/* Appends the forms of the extension's functions of a name, one a line, and returns how many there are. */
 static int
 append_functions(StringInfo text, const char *name)
 {
@@ -194,7 +194,7 @@ append_functions(StringInfo text, const char *name)
 
 		if (((Form_pg_proc) GETSTRUCT(tuple))->pronamespace != schema)
 			continue;
-		appendStringInfoString(text, n++ > 0 ? " or " : "");
+		appendStringInfoString(text, n++ > 0 ? "\n" : "");
 		append_function(text, tuple);
 	}
 	ReleaseSysCacheList(list);
@@ -224,25 +224,29 @@ called_name(const char *message)
 	return begin == NULL || begin == end ? NULL : pnstrdup(begin, end - begin);
 }
 
-/* Returns what is right to write; NULL: the call is not of this extension's. */
+/* Returns what is right to write, and in detail the forms, if there are several; NULL: the call is not of this extension's. */
 static const char *
-right_call(const char *message)
+right_call(const char *message, char **detail)
 {
 	char	   *called = called_name(message);
 	char	   *dot = called ? strrchr(called, '.') : NULL;
 	char	   *name = dot ? dot + 1 : called;
 	bool		in_schema = dot != NULL && strncmp(called, "dp_cdp.", strlen("dp_cdp.")) == 0;
 	StringInfoData text;
+	int			n;
 
 	if (name == NULL)
 		return NULL;
 	initStringInfo(&text);
-	appendStringInfoString(&text, "write ");
 	if (strncmp(name, "dp_", strlen("dp_")) == 0 && append_aggregate(&text, name))
-		return text.data;
+		return psprintf("write %s", text.data);
 
-	if ((dot == NULL || in_schema) && append_functions(&text, name) > 0)
-		return text.data;
+	n = dot == NULL || in_schema ? append_functions(&text, name) : 0;
+	if (n > 1)
+		*detail = text.data;
+
+	if (n > 0)
+		return n > 1 ? "write one of the forms below" : psprintf("write %s", text.data);
 
 	if (in_schema && strcmp(dot, called + strlen("dp_cdp")) == 0 && GetConfigOption(called, true, false) != NULL)
 		return psprintf("%s is a setting: SET %s = ...", called, called);
@@ -255,7 +259,7 @@ complete_message(ErrorData *edata)
 	const char *right = NULL;
 
 	if (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION || edata->sqlerrcode == ERRCODE_AMBIGUOUS_FUNCTION)
-		right = right_call(edata->message);
+		right = right_call(edata->message, &edata->detail);
 	else if (debug_query_string != NULL && strstr(debug_query_string, "dp_cdp.set_keys") != NULL)
 		right = "give dp_cdp.set_keys an array of keys, such as ARRAY['a', 'b']";
 	if (right == NULL)

@@ -455,19 +455,21 @@ is_in_recursion(DpScope *scope)
 
 /* Refuses what reads rows where it stands and would read released values elsewhere. */
 static void
-refuse_construct(DpSplitContext *cxt, Query *query, int where, const char *name)
+refuse_construct(DpSplitContext *cxt, Query *query, int where, Oid table, const char *from)
 {
-	const char *from = quote_identifier(name);
+	const char *name = get_rel_name(table);
+	const char *groups = psprintf("SELECT column AS k, %s AS n FROM %s GROUP BY 1", dp_example_count(),
+								  strcmp(from, "...") != 0 ? from : dp_relation_text(table));
 
 	dp_refuse_error_functions((Node *) query->targetList, cxt);
 	if (query->hasWindowFuncs)
 		dp_refuse_at(where,
 					 errmsg("window functions cannot be used on rows of protected table \"%s\"; use them on released values of a subquery", name),
-					 errhint("Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT column AS k, dp_count(*) AS n FROM %s GROUP BY 1) AS q", from));
+					 errhint("Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (%s) AS q", groups));
 	if (is_in_recursion(cxt->scope))
 		dp_refuse_at(where,
-					 errmsg("WITH RECURSIVE cannot read rows of protected table \"%s\"; let it read released values: CREATE TEMPORARY TABLE q AS SELECT column AS k, dp_count(*) AS n FROM %s GROUP BY 1",
-							name, from));
+					 errmsg("WITH RECURSIVE cannot read rows of protected table \"%s\"; let it read released values: CREATE TEMPORARY TABLE q AS %s",
+							name, groups));
 }
 
 static void
@@ -479,19 +481,18 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	const char *from = dp_example_from(query);
 
 	dp_refuse_login(base->relid);
-	refuse_construct(cxt, query, level_location(query, rti), name);
+	refuse_construct(cxt, query, level_location(query, rti), base->relid, from);
 
 	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
 		dp_refuse_at(level_location(query, rti),
 					 errmsg("permission denied for rows of protected table \"%s\", which \"%s\" reads; "
-							"ask for private aggregates over \"%s\", such as %s%s", name,
+							"ask for private aggregates over \"%s\", such as %s", name,
 							named->eref->aliasname, named->eref->aliasname,
-							strcmp(from, "...") != 0 ? "SELECT dp_count(*) FROM " : "dp_count(*)",
-							strcmp(from, "...") != 0 ? from : ""));
+							strcmp(from, "...") != 0 ? psprintf("SELECT %s FROM %s", dp_example_count(), from) : dp_example_count()));
 	dp_refuse_at(level_location(query, rti),
 				 errmsg("permission denied for rows of protected table \"%s\"; "
-						"ask for private aggregates, such as SELECT dp_count(*) FROM %s", name,
-						quote_identifier(name)));
+						"ask for private aggregates, such as SELECT %s FROM %s", name,
+						dp_example_count(), dp_relation_text(base->relid)));
 }
 
 /*

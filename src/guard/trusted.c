@@ -49,6 +49,7 @@
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
+#include "guard/describe/describe.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -112,7 +113,7 @@ remedy_for(TrustContext *c, Oid classid, Oid objid, Node *node)
 							quote_identifier(get_collation_name(objid)), owner);
 		case RelationRelationId:
 			return psprintf("have it given to the table's owner: ALTER TABLE %s OWNER TO %s",
-							quote_identifier(get_rel_name(objid)), owner);
+							dp_relation_text(objid), owner);
 		case ProcedureRelationId:
 			return psprintf("have it given to the table's owner: ALTER FUNCTION ... OWNER TO %s", owner);
 		default:

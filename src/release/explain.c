@@ -403,7 +403,7 @@ explain_blocks(DpDays days, ExplainState *es)
 {
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
-		ExplainPropertyText("Blocks", psprintf("%s; each of them is charged, and what was seen of a person's rows in other blocks comes on top of it",
+		ExplainPropertyText("Blocks", psprintf("%s; each block is charged the whole price, and the promise is for each person and block",
 											   dp_days_text(days)), es);
 		return;
 	}

@@ -48,14 +48,12 @@ ranks_noise(const DpPricedColumn *column)
 	return most;
 }
 
-DpNoise
-dp_noise_before(const DpPricedRelease *priced, const DpPricedColumn *column)
+/* Returns the noise of a column whose bounds are known, under the least limit where that is to be found. */
+static DpNoise
+noise_of(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	DpNoise		noise = {DP_NOISE_LATER, 0, "rows"};
+	DpNoise		noise = {DP_NOISE_LATER, column->sigma, "rows"};
 
-	if (column->later || dp_waits_for_limit(column))
-		return noise;
-	noise.figure = column->sigma;
 	switch (column->desc->answer)
 	{
 		case DP_ANSWER_SUM:
@@ -98,6 +96,14 @@ dp_noise_before(const DpPricedRelease *priced, const DpPricedColumn *column)
 	return noise;
 }
 
+DpNoise
+dp_noise_before(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	DpNoise		later = {DP_NOISE_LATER, 0, "rows"};
+
+	return column->later || dp_waits_for_limit(column) ? later : noise_of(priced, column);
+}
+
 /* Returns a number as text, of three digits, for it is not exact. */
 static char *
 about(double figure)
@@ -131,18 +137,31 @@ dp_noise_text(const DpNoise *noise)
 }
 
 char *
-dp_noise_formula(const DpNoise *noise)
+dp_noise_formula(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	double		margin = noise->figure * dp_normal_tail_inverse(0.025);
+	bool		waits = dp_waits_for_limit(column);
+	const char *times = waits ? " * C" : "";
+	const char *norm = waits ? " for a norm of C" : "";
+	DpNoise		noise;
+	double		margin;
 
-	switch (noise->kind)
+	if (column->later)
+		return NULL;
+	noise = noise_of(priced, column);
+	/* all noise is in proportion to the norm */
+	if (waits)
+		noise.figure *= column->norm_unit / (double) column->limits[0];
+	margin = noise.figure * dp_normal_tail_inverse(0.025);
+	switch (noise.kind)
 	{
+		case DP_NOISE_KNOWN:
+			return waits ? psprintf("about %s%s%s", about(margin), times, norm) : NULL;
 		case DP_NOISE_BY_NUMBER:
-			return psprintf("about %s / N for N %s", about(margin), noise->of);
+			return psprintf("about %s%s / N for N %s%s", about(margin), times, noise.of, waits ? " and a norm of C" : "");
 		case DP_NOISE_RANK:
-			return psprintf("that of its rank is about %s of N rows", about(margin));
+			return psprintf("that of its rank is about %s%s of N rows%s", about(margin), times, norm);
 		case DP_NOISE_BEYOND:
-			return psprintf("about %s rows lie beyond it", about(noise->figure));
+			return psprintf("about %s%s rows lie beyond it%s", about(noise.figure), times, norm);
 		default:
 			return NULL;
 	}

@@ -801,12 +801,13 @@ typedef struct DpNoise
 
 /*
  * noise_before.c: dp_noise_before returns it; dp_noise_text as words of a line of EXPLAIN that the price follows,
- * dp_noise_formula as those of half of a 95 % interval, NULL where a number says it or nothing is known;
+ * dp_noise_formula as those of half of a 95 % interval, of what waits for a limit in terms of C, the norm that is found; NULL where a number
+ * says it or nothing is known;
  * dp_noise_label names the figure where each stands by itself, NULL without one.
  */
 extern DpNoise dp_noise_before(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern char *dp_noise_text(const DpNoise *noise);
-extern char *dp_noise_formula(const DpNoise *noise);
+extern char *dp_noise_formula(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern const char *dp_noise_label(const DpNoise *noise);
 
 /* explain.c: can it be priced where nothing is executed */

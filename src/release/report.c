@@ -57,7 +57,6 @@ typedef struct ReportLine
 	int64		delta;			/* for the release, at its first line */
 	bool		is_expression;	/* computed from answers, and free */
 	char	   *formula;		/* margin of an expression, where that depends on answers */
-	DpNoise		noise;			/* of a column, before it was released */
 	double		norm;			/* to which a unit's contributions are scaled;
 								 * < 0: not known, or to none */
 	double		cut;			/* which share of them that has cut; < 0: not
@@ -97,13 +96,13 @@ static ReportLine *
 column_line(const DpPricedRelease *priced, int i)
 {
 	const DpPricedColumn *column = &priced->columns[i];
+	DpNoise		noise = dp_noise_before(priced, column);
 	ReportLine *line = palloc0(sizeof(ReportLine));
 
 	line->dataset = pstrdup(priced->release->dataset);
 	line->aggregate = pstrdup(column->desc->label);
 	line->sensitivity = dp_waits_for_limit(column) ? -1 : dp_column_sensitivity(column);
-	line->noise = dp_noise_before(priced, column);
-	line->stddev = line->noise.kind == DP_NOISE_KNOWN ? line->noise.figure : -1;
+	line->stddev = noise.kind == DP_NOISE_KNOWN ? noise.figure : -1;
 	line->norm = column->nlimits > 0 && column->limit >= 0 ? (double) column->limits[column->limit] / column->norm_unit : -1;
 	line->cut = column->finds_limit && column->limit >= 0 ? column->cut : -1;
 	line->of = priced;
@@ -162,7 +161,7 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_amount_numeric(line->delta, DP_DELTA_SCALE));
 	if (desc->natts > REPORT_COLUMNS)
 	{
-		char	   *formula = line->is_expression ? line->formula : dp_noise_formula(&line->noise);
+		char	   *formula = line->is_expression ? line->formula : dp_noise_formula(line->of, &line->of->columns[line->column]);
 
 		nulls[FORMULA_COLUMN] = formula == NULL;
 		values[FORMULA_COLUMN] = formula == NULL ? (Datum) 0 : CStringGetTextDatum(formula);

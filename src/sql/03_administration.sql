@@ -24,7 +24,7 @@ COMMENT ON COLUMN dp_cdp.granted.delta IS
 COMMENT ON COLUMN dp_cdp.granted.best_guess IS
 	'how often the best guesser is right, once all is spent. He knows everything but whether one person is in the data, which is as likely as not. At 0.5 he learns nothing, at 1 he may know. It is Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
 COMMENT ON COLUMN dp_cdp.granted.aggregates IS
-	'how many aggregates rho pays for, at the price of the setting dp_cdp.rho, else of the dataset''s default_rho';
+	'how many aggregates rho pays for at the dataset''s default_rho';
 COMMENT ON COLUMN dp_cdp.granted.report_delta IS
 	'the part of delta at which epsilon holds; key_delta is the other part';
 COMMENT ON COLUMN dp_cdp.granted.key_delta IS

@@ -314,7 +314,7 @@ BEGIN
 	END LOOP;
 	EXECUTE 'RESET SESSION AUTHORIZATION';
 END $$;
-SELECT matches(string_agg(p, E'\n'), 'Blocks: from 2025-03-01 to before 2025-04-01; each of them is charged', 'EXPLAIN names the blocks') FROM plan_of($$SELECT dp_count(*) FROM visits WHERE visited_on = '2025-03-01'$$) p;
+SELECT matches(string_agg(p, E'\n'), 'Blocks: from 2025-03-01 to before 2025-04-01; each block is charged the whole price, and the promise is for each person and block', 'EXPLAIN names the blocks') FROM plan_of($$SELECT dp_count(*) FROM visits WHERE visited_on = '2025-03-01'$$) p;
 SELECT is(p::jsonb #>> '{0,Plan,Block From}' || ' ' || (p::jsonb #>> '{0,Plan,Block To}'), '2025-03-01 2025-04-01', 'in fields') FROM plan_of($$(FORMAT json) SELECT dp_count(*) FROM visits WHERE visited_on = '2025-03-01'$$) p;
 SELECT matches(string_agg(p, E'\n'), 'Budget: analyst1: 990000 of rho 1000000 remain', 'and what is left of them') FROM plan_of($$SELECT dp_count(*) FROM visits WHERE visited_on = '2025-03-01'$$) p;
 SELECT matches(string_agg(p, E'\n'), 'Budget: analyst1: 1000000 of rho 1000000 remain', 'of others more') FROM plan_of($$SELECT dp_count(*) FROM visits WHERE visited_on = '2026-03-01'$$) p;

@@ -67,9 +67,10 @@ SELECT is((run_as_analyst('SELECT count(*) FROM people')).failure, NULL, 'one is
 SELECT alike((run_as_analyst('SELECT count(*) FROM people')).failure, 'ZC001%', 'and none after that');
 SELECT is((dp_cdp.set_budget('town', 'analyst1', epsilon => 1, delta => 1e-6)).aggregates, 2::numeric, 'set again it is the same, though spent');
 
--- the price is the setting, where there is one
+-- the price is the dataset's, whatever the caller's setting is
 SET dp_cdp.rho = 0.003;
-SELECT is((dp_cdp.set_budget('town', 'analyst1', rho => 0.1)).aggregates, 33::numeric, 'at dp_cdp.rho');
+SELECT is((dp_cdp.set_budget('town', 'analyst1', rho => 0.1)).aggregates, 10::numeric, 'not at dp_cdp.rho');
+SELECT is((dp_cdp.create_dataset('set', rho => 1)).aggregates, 100::numeric, 'nor is a cap');
 RESET dp_cdp.rho;
 SELECT dp_cdp.alter_dataset('town', default_rho => 0.04) \g /dev/null
 SELECT is((dp_cdp.set_budget('town', 'analyst1', rho => 0.1)).aggregates, 2::numeric, 'at default_rho');
@@ -168,12 +169,14 @@ HINT:  For 10 aggregates, give rho => 0.1, or, for answers with more noise, dp_c
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'its remedy');
 SELECT dp_cdp.alter_dataset('town', default_rho => 0.01, min_rho => 0.0001) \g /dev/null
-\set statement 'SET dp_cdp.rho = 1e6; SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 1e-12)'
+SELECT dp_cdp.alter_dataset('town', default_rho => 1e6) \g /dev/null
+\set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 1e-12)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, 'WARNING:  the budget of role "analyst1" in dataset "town" pays for no aggregate at the default price, rho 1000000: give more, or let answers cost less', 'without a remedy that there is not');
+SELECT dp_cdp.alter_dataset('town', default_rho => 0.01) \g /dev/null
 \set statement 'SET dp_cdp.rho = 0.5; SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 1)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT matches(:'said'::text, 'pays for 2 aggregates at the default price, rho 0.5: .* give rho => 5\.$', 'at the price of a setting');
+SELECT is(:'said'::text, '', 'a setting makes nothing dearer for others');
 
 \set statement 'SELECT dp_cdp.create_dataset(''it''''s'', rho => 0.05)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`

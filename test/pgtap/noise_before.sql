@@ -126,6 +126,23 @@ dp_bounds(x)
 dp_clipped(x, 0, 10)|about 6.2 / N for N rows', 'a preview tells margins, or about what they are');
 SELECT is(asked('SELECT string_agg(concat_ws(''|'', name, stddev, margin, formula), E''\n'') AS lines FROM dp_cdp.preview(''SELECT dp_avg(free) FROM people'') WHERE item = ''aggregate''',
 	'SET dp_cdp.find_bounds = on') ->> 'lines', E'bounds of free\ndp_avg(free)', 'nothing is said of bounds that are found first');
+-- of a norm that is found first they tell what the margin is by that norm: the release says afterwards which it was
+CREATE FUNCTION foretold(aggregate text, OUT formula text, OUT before float8, OUT norm float8, OUT margin float8) LANGUAGE plpgsql AS $$
+BEGIN
+	formula := asked(format('SELECT formula AS f FROM dp_cdp.preview(''SELECT %s FROM people'') WHERE name = ''%1$s''', aggregate), 'SET LOCAL dp_cdp.max_contribution = auto') ->> 'f';
+	before := substring(formula FROM '^about ([0-9.]+) \* C');
+	PERFORM asked(format('SELECT %s AS a FROM people', aggregate), 'SET LOCAL dp_cdp.max_contribution = auto');
+	SELECT l ->> 'norm', l ->> 'margin' INTO norm, margin
+		FROM asked(format('SELECT norm, margin FROM dp_cdp.last_release() WHERE aggregate = ''%s'' ORDER BY margin LIMIT 1', aggregate)) l;
+	RESET dp_cdp.max_contribution;
+END $$;
+SELECT ok(regexp_replace(formula, '[0-9.]+', 'M') = says AND before * norm / margin BETWEEN 0.99 AND 1.01, format('%s: %s, was %s for %s', a, formula, margin, norm))
+	FROM (VALUES ('dp_count(*)', 'about M * C for a norm of C'), ('dp_sum(x)', 'about M * C for a norm of C'), ('dp_count(DISTINCT kind)', 'about M * C for a norm of C')) v(a, says), foretold(a);
+SELECT ok(regexp_replace(formula, '[0-9.]+', 'M') = 'about M * C / N for N rows and a norm of C' AND before * norm / 1000 / margin BETWEEN 0.8 AND 1.25, format('dp_avg(x): %s, was %s for %s', formula, margin, norm))
+	FROM foretold('dp_avg(x)');
+SELECT is(asked('SELECT string_agg(regexp_replace(formula, ''[0-9.]+'', ''M''), E''\n'') AS lines FROM dp_cdp.preview(''SELECT dp_median(x), dp_max(x) FROM people'') WHERE formula IS NOT NULL',
+	'SET LOCAL dp_cdp.max_contribution = auto') ->> 'lines', E'that of its rank is about M * C of N rows for a norm of C\nabout M * C rows lie beyond it for a norm of C', 'and so of ranks');
+RESET dp_cdp.max_contribution;
 SELECT is(asked('SELECT count(*) FROM (SELECT dp_mode(kind) AS a, dp_bounds(x) AS b, dp_avg(x, 0, 10) AS c, dp_count(*) AS d FROM facts) q WHERE a IS NOT NULL AND b IS NOT NULL AND c IS NOT NULL AND d IS NOT NULL')
 	->> 'count', '1', 'a release');
 SELECT is(asked('SELECT string_agg(concat_ws(''|'', aggregate, "group", stddev > 0), E''\n'') AS lines FROM dp_cdp.last_release()') ->> 'lines',

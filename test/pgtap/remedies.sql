@@ -55,6 +55,44 @@ SELECT taught(statement) FROM unnest(ARRAY[
 	'SELECT min(status) FROM orders', 'SELECT array_agg(status) FROM orders WHERE amount > 3', 'SELECT string_agg(upper(status), '','') FROM orders',
 	'SELECT json_agg(status) FROM orders', 'SELECT json_agg(o) FROM orders o', 'SELECT sum(DISTINCT quantity) FILTER (WHERE active) FROM orders', 'SELECT bool_and(active) FROM orders', 'SELECT regr_count(amount, quantity) FROM orders']) AS statement;
 
+-- with schemas that search_path does not find
+CREATE SCHEMA elsewhere AUTHORIZATION owner1;
+SET SESSION AUTHORIZATION owner1;
+GRANT USAGE ON SCHEMA elsewhere TO analyst1;
+CREATE TABLE elsewhere."Odd" AS SELECT * FROM orders;
+CREATE VIEW elsewhere.seen AS SELECT * FROM elsewhere."Odd" WHERE status = 'paid';
+GRANT SELECT ON elsewhere.seen TO analyst1;
+SELECT dp_cdp.create_dataset('elsewhere', default_rho => 9000, max_rows => 16, max_groups => 3);
+SELECT dp_cdp.protect_table('elsewhere."Odd"', 'elsewhere', 'customer'), dp_cdp.set_keys('elsewhere."Odd"', 'status', ARRAY['paid', 'open', 'returned']);
+SELECT dp_cdp.set_budget('elsewhere', 'analyst1', rho => 100000);
+RESET SESSION AUTHORIZATION;
+SELECT taught(statement) FROM unnest(ARRAY['SELECT * FROM elsewhere."Odd"', 'SELECT * FROM elsewhere."Odd" AS o', 'SELECT min(status) FROM elsewhere."Odd"',
+	'SELECT customer, count(*) FROM elsewhere."Odd" GROUP BY 1']) AS statement;
+CREATE FUNCTION of_no_schema(statement text) RETURNS text LANGUAGE sql SET search_path = pg_catalog AS $$ SELECT public.message_of(statement) $$;
+SELECT matches(of_no_schema(statement), '^ZC002 .* SELECT public\.dp_count\(\*\) FROM ' || relation || '$', statement || ' names both schemas')
+	FROM (VALUES ('SELECT * FROM public.orders', 'public\.orders'), ('SELECT * FROM elsewhere."Odd"', 'elsewhere\."Odd"'),
+		('SELECT customer FROM public.customers GROUP BY 1', '\(SELECT customer FROM public\.customers GROUP BY 1\) AS q')) AS v (statement, relation);
+SELECT is(of_no_schema('SELECT public.dp_count(*) FROM elsewhere."Odd"'), 'answered', '... which is answered');
+SELECT matches(of_no_schema('WITH RECURSIVE r AS (SELECT shop FROM elsewhere."Odd" UNION ALL SELECT 1 FROM r) SELECT * FROM r'),
+	'AS SELECT column AS k, public\.dp_count\(\*\) AS n FROM elsewhere\."Odd" GROUP BY 1$', 'also beside WITH RECURSIVE');
+CREATE FUNCTION hint_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	SET LOCAL SESSION AUTHORIZATION analyst1;
+	BEGIN
+		EXECUTE statement;
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	END;
+	SET LOCAL SESSION AUTHORIZATION DEFAULT;
+	RETURN hint;
+END $$;
+SELECT is(hint_of('SELECT id, rank() OVER (ORDER BY id) FROM elsewhere."Odd"'),
+	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT column AS k, dp_count(*) AS n FROM elsewhere."Odd" GROUP BY 1) AS q', 'and of windows');
+SELECT is(hint_of('SELECT id, rank() OVER (ORDER BY id) FROM elsewhere.seen'),
+	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT column AS k, dp_count(*) AS n FROM elsewhere.seen GROUP BY 1) AS q', '... over a view, which is what analysts may name');
+
 -- ------------------------------------------------------------------------
 -- words that messages name
 -- ------------------------------------------------------------------------

@@ -101,8 +101,8 @@ declare_keys(DpLevel *level)
 		}
 		else if (any_among(level->from.unit.vars, equal_to_key(level, expr)))
 			dp_refuse_at(exprLocation(expr),
-						 errmsg("grouping by the privacy unit \"%s\" would show single persons; aggregate over such a subquery, as in SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY 1) AS q",
-								key->label, key->label, dp_example_from(level->query)));
+						 errmsg("grouping by the privacy unit \"%s\" would show single persons; aggregate over such a subquery, as in SELECT %s FROM (SELECT %s FROM %s GROUP BY 1) AS q",
+								key->label, dp_example_count(), key->label, dp_example_from(level->query)));
 	}
 	list_sort(release->key_sets, compare_sets);
 }
@@ -155,8 +155,8 @@ refuse_single_rows(DpLevel *level)
 				continue;
 			labels = labels_among(level, columns, vars);
 			dp_refuse_at(exprLocation(lfirst(expr)),
-						 errmsg("grouping by \"%s\" would show single persons; aggregate over such a subquery, as in SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY %s) AS q",
-								((DpReleaseKey *) lfirst(key))->label, labels, dp_example_from(level->query), labels));
+						 errmsg("grouping by \"%s\" would show single persons; aggregate over such a subquery, as in SELECT %s FROM (SELECT %s FROM %s GROUP BY %s) AS q",
+								((DpReleaseKey *) lfirst(key))->label, dp_example_count(), labels, dp_example_from(level->query), labels));
 		}
 	}
 }

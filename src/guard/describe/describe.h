@@ -50,10 +50,13 @@ extern void dp_number_outputs(DpLevel *level, List *aggs, List *companions);
 extern char *dp_expression_text(DpLevel *level, Node *expr);
 
 /*
- * expression_text.c: returns what follows FROM in a query that a message writes out: the
- * table or view that query reads, or "...".
+ * expression_text.c: how a query that a message writes out has it, with a schema that search_path does not find:
+ * dp_relation_text returns the name of a table or view, dp_example_from what follows FROM: the table or view that query
+ * reads, or "..."; dp_example_count returns dp_count(*).
  */
+extern const char *dp_relation_text(Oid relid);
 extern const char *dp_example_from(Query *query);
+extern const char *dp_example_count(void);
 
 /* Returns the number, from 0, of the release's column that an aggregate of the level is. */
 extern int	dp_column_of(DpLevel *level, Node *agg);

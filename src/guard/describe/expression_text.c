@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/extension.h"
 #include "catalog/namespace.h"
 #include "guard/describe/describe.h"
 #include "mb/pg_wchar.h"
@@ -142,9 +143,8 @@ dp_expression_text(DpLevel *level, Node *expr)
 	return text;
 }
 
-/* Returns the name of a table or view, as a query has to write it. */
-static const char *
-relation_name(Oid relid)
+const char *
+dp_relation_text(Oid relid)
 {
 	return quote_qualified_identifier(RelationIsVisible(relid) ? NULL : get_namespace_name(get_rel_namespace(relid)),
 									  get_rel_name(relid));
@@ -165,6 +165,15 @@ dp_example_from(Query *query)
 		relid = RelnameGetRelid(rte->eref->aliasname);
 	if ((rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY) || !OidIsValid(relid) || query->cteList != NIL)
 		return "...";
-	return rte->alias == NULL ? relation_name(relid)
-		: psprintf("%s AS %s", relation_name(relid), quote_identifier(rte->alias->aliasname));
+	return rte->alias == NULL ? dp_relation_text(relid)
+		: psprintf("%s AS %s", dp_relation_text(relid), quote_identifier(rte->alias->aliasname));
+}
+
+const char *
+dp_example_count(void)
+{
+	Oid			schema = dp_public_schema();
+	bool		is_found = list_member_oid(fetch_search_path(true), schema);
+
+	return psprintf("%s(*)", quote_qualified_identifier(is_found ? NULL : get_namespace_name(schema), "dp_count"));
 }

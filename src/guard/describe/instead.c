@@ -179,7 +179,8 @@ instead_of_exact(DpLevel *level, Aggref *agg)
 			return psprintf("count persons, or values, for example SELECT count(DISTINCT %s) FROM %s", first, from);
 		return psprintf("%s, for example %s", instead_of[i].hint, fill_in(instead_of[i].query, first, second, from));
 	}
-	return psprintf("use dp_count, dp_sum, dp_avg or another private aggregate, for example SELECT dp_count(*) FROM %s", from);
+	return psprintf("use dp_count, dp_sum, dp_avg or another private aggregate, for example SELECT %s FROM %s",
+					dp_example_count(), from);
 }
 
 void

@@ -272,8 +272,7 @@ dp_frame_of_rows(DpSplitContext *cxt, WindowFunc *function, WindowClause *window
 	 */
 	if (!same || ((options & FRAMEOPTION_EXCLUDE_CURRENT_ROW) && !(from_first && to_last)))
 		dp_refuse_at(function->location,
-					 errmsg("a value of one row is not defined in a frame that begins or ends among equal rows; write ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING, or ROWS in place of RANGE or GROUPS"),
-					 errdetail("ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING has all rows."));
+					 errmsg("a value of one row is not defined in a frame that begins or ends among equal rows; write ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING, or ROWS in place of RANGE or GROUPS"));
 	options &= ~(FRAMEOPTION_RANGE | FRAMEOPTION_GROUPS);
 	if (from_first && to_last)
 	{
