@@ -2599,6 +2599,16 @@ END $$;
 COMMENT ON FUNCTION dp_cdp_internal.server_facts() IS
 	'is dp_cdp preloaded, and in order; does the ledger wait for adopt_ledger() (NULL on a standby)';
 
+-- PostgreSQL lets an extension be created whose library it does not preload.
+DO $$ BEGIN
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'dp_cdp.rho') THEN
+		RAISE WARNING 'dp_cdp is installed, but the server has not preloaded its library: nothing is answered until it has'
+			USING DETAIL = 'Private queries and administration are refused. Protected tables are closed by privileges alone.',
+			HINT = pg_catalog.format('Write shared_preload_libraries = %L to postgresql.conf, and restart the server.',
+				pg_catalog.concat_ws(', ', nullif(pg_catalog.current_setting('shared_preload_libraries'), ''), 'dp_cdp'));
+	END IF;
+END $$;
+
 -- does a rule compute private aggregates
 CREATE OR REPLACE FUNCTION dp_cdp_internal.private_rule(rule oid) RETURNS boolean
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
