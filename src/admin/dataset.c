@@ -559,7 +559,10 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
 						 NUM_SETTINGS, types, values, nulls, true);
 	if (!PG_ARGISNULL(1))
+	{
 		dp_admin_tell_of_budgets(&cap);
+		dp_admin_tell_of_spent(&cap);
+	}
 	dp_admin_end(&context);
 
 	foreach(lc, dp_label_tables(name))
