@@ -209,4 +209,14 @@ SELECT is((run_as_analyst('SELECT count(*) FROM people')).failure, NULL, '... an
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT matches(:'said'::text, 'NOTICE:  the cap of dataset "town" is rho 0.01, and rho 0.\d+ is spent already: it pays for nothing\nHINT:  Give more with dp_cdp.alter_dataset\.', 'a cap below what is spent');
 
+-- no cap
+\set statement 'SELECT dp_cdp.create_dataset(''bare'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, $$NOTICE:  dataset "bare" has no cap: its roles together may spend all that their budgets allow
+HINT:  Give one with dp_cdp.alter_dataset('bare', rho => 1), say.$$, 'a dataset without a cap');
+SELECT is((dp_cdp.alter_dataset('bare', rho => 1)).rho, 1::numeric, 'the remedy');
+\set statement 'SELECT dp_cdp.create_dataset(''boundless'', rho => ''Infinity'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, '', 'who says Infinity knows');
+
 SELECT * FROM finish();

@@ -77,7 +77,7 @@ SELECT is(:'said'::text, '', 'the remedy of set_budget');
 \set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', rho => 4)" 2>&1`
 SELECT is(:'said'::text, $$NOTICE:  the cap of dataset "large" is rho 4, and budgets of these roles are above it: analyst1
 HINT:  The cap ends their answers first: lower them with dp_cdp.set_budget, or raise the cap.$$, 'a cap that is lowered');
-\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', max_rows => 3), dp_cdp.create_dataset('open')" 2>&1`
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', max_rows => 3), dp_cdp.create_dataset('open', rho => 'Infinity')" 2>&1`
 SELECT is(:'said'::text, '', 'of nothing else');
 
 -- amounts of memory
