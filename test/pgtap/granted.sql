@@ -219,4 +219,15 @@ SELECT is((dp_cdp.alter_dataset('bare', rho => 1)).rho, 1::numeric, 'the remedy'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'who says Infinity knows');
 
+-- names of datasets that there are not
+\set statement 'SELECT dp_cdp.set_budget(''twon'', ''analyst1'', rho => 1)'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, $$ERROR:  dataset "twon" does not exist: create it with dp_cdp.create_dataset
+HINT:  Your datasets are "town", "bare", "free", "it's", "capped", "boundless".$$, 'an owner is told of his datasets, the most similar first');
+\set said `psql -X -q -U other1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, 'ERROR:  dataset "twon" does not exist: create it with dp_cdp.create_dataset', 'others are told of none');
+SELECT dp_cdp.create_dataset('d' || i, rho => 1) FROM generate_series(1, 5) i \g /dev/null
+\set said `psql -X -q -o /dev/null -c :'statement' 2>&1`
+SELECT matches(:'said'::text, 'HINT:  Your datasets are ("[^"]+", ){9}"[^"]+" and 3 more\.$', 'and a superuser of the ten that are most similar');
+
 SELECT * FROM finish();
