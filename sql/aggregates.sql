@@ -504,7 +504,7 @@ RESET SESSION AUTHORIZATION;
 
 SET client_min_messages = error;
 DROP SCHEMA aggregates CASCADE;
-SELECT dp_cdp.drop_budget(dataset, role) FROM dp_cdp.budgets WHERE dataset IN ('aggregates', 'replacing');
+SELECT dp_cdp.drop_budget(dataset, role) FROM dp_cdp.budgets WHERE dataset IN ('aggregates', 'replacing') ORDER BY dataset, role_name;
 SELECT dp_cdp.drop_dataset(d, erase_spent => true) FROM unnest('{aggregates,replacing}'::text[]) d;
 REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner;
 DROP ROLE regress_dp_owner, regress_dp_analyst, regress_dp_team;

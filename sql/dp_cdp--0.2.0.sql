@@ -3982,6 +3982,16 @@ END $$;
 COMMENT ON FUNCTION dp_cdp_internal.server_facts() IS
 	'is dp_cdp preloaded, and in order; does the ledger wait for adopt_ledger() (NULL on a standby)';
 
+-- PostgreSQL lets an extension be created whose library it does not preload.
+DO $$ BEGIN
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'dp_cdp.rho') THEN
+		RAISE WARNING 'dp_cdp is installed, but the server has not preloaded its library: nothing is answered until it has'
+			USING DETAIL = 'Private queries and administration are refused. Protected tables are closed by privileges alone.',
+			HINT = pg_catalog.format('Write shared_preload_libraries = %L to postgresql.conf, and restart the server.',
+				pg_catalog.concat_ws(', ', nullif(pg_catalog.current_setting('shared_preload_libraries'), ''), 'dp_cdp'));
+	END IF;
+END $$;
+
 -- does a rule compute private aggregates
 CREATE OR REPLACE FUNCTION dp_cdp_internal.private_rule(rule oid) RETURNS boolean
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -4168,6 +4178,23 @@ BEGIN
 			JOIN pg_class k ON k.oid = a.relid
 	),
 	-- ---------------------------------------------------------------------
+	-- outsiders: who holds SELECT on protected tables and pays from no budget of
+	-- the dataset; plain SQL, or row-level security and nobody's budget, is theirs
+	-- ---------------------------------------------------------------------
+	outsiders AS (
+		SELECT a.dataset, a.relid, a.columns, r.rolname, coalesce(quote_ident(r.rolname), 'PUBLIC') AS whom,
+			a.columns = '' AND (NOT k.relrowsecurity OR coalesce(r.rolbypassrls, false) OR EXISTS (SELECT FROM pg_policy p
+				WHERE p.polrelid = a.relid AND p.polpermissive AND p.polcmd IN ('*', 'r')
+					AND (0 = ANY (p.polroles) OR a.grantee = 0 OR EXISTS (SELECT FROM unnest(p.polroles) o WHERE pg_has_role(a.grantee, o, 'USAGE')))))
+				AS sees_rows
+		FROM acls a JOIN pg_class k ON k.oid = a.relid LEFT JOIN pg_roles r ON r.oid = a.grantee
+			LEFT JOIN datasets d ON d.dataset = a.dataset
+		WHERE a.kind = 'protected' AND a.privilege = 'SELECT'
+			AND NOT EXISTS (SELECT FROM grantees g WHERE g.dataset = a.dataset AND g.grantee = a.grantee)
+			AND (a.grantee = 0 OR NOT r.rolsuper AND NOT pg_has_role(a.grantee, k.relowner, 'USAGE')
+				AND NOT pg_has_role(a.grantee, coalesce(d.owner, k.relowner), 'USAGE'))
+	),
+	-- ---------------------------------------------------------------------
 	-- copies: relations without a policy that analysts may read, and that have
 	-- all columns of a protected table, by name and type
 	-- ---------------------------------------------------------------------
@@ -4276,6 +4303,19 @@ BEGIN
 		FROM granted g
 		WHERE NOT (g.privilege = 'SELECT' AND g.hidden)
 			AND (g.privilege = 'SELECT' OR g.kind IN ('protected', 'sequence'))
+
+		UNION ALL
+		SELECT 'info', format('dataset %s', quote_ident(o.dataset)),
+			format(CASE WHEN o.sees_rows THEN 'plain SQL shows rows of its tables, without noise, to roles that hold SELECT; as they have no budget, their dp_* aggregates are refused: %s'
+				ELSE 'roles hold SELECT on its tables that shows them no rows; as they have no budget, their private queries are refused: %s' END,
+				string_agg(format('%s (%s%s)', o.whom, o.first, CASE WHEN o.n > 1 THEN format(' and %s more', o.n - 1) ELSE '' END), ', ' ORDER BY o.whom)),
+			format(CASE WHEN o.sees_rows THEN 'nothing, if they are to see rows; else %2$s; and for answers with noise %1$s' ELSE '%1$s; or %2$s' END,
+				format('SELECT dp_cdp.set_budget(%L, %s, rho => ...)', o.dataset, CASE WHEN count(*) = 1 THEN coalesce(quote_literal(min(o.rolname)), '...') ELSE '...' END),
+				string_agg(o.revoked, '; ' ORDER BY o.whom))
+		FROM (SELECT o.dataset, o.sees_rows, o.whom, o.rolname, count(DISTINCT o.relid) AS n, min(o.relid::regclass::text) AS first,
+				string_agg(format('REVOKE SELECT%s ON %s FROM %s', o.columns, o.relid::regclass, o.whom), '; ' ORDER BY o.relid::regclass::text, o.columns) AS revoked
+			FROM outsiders o GROUP BY o.dataset, o.sees_rows, o.whom, o.rolname) o
+		GROUP BY o.dataset, o.sees_rows
 
 		-- members of this extension: what the script gave to nobody
 		UNION ALL
@@ -4695,8 +4735,9 @@ BEGIN
 
 		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)),
-			format('its lifetime cap holds no more than rho %s, less than one aggregate costs: all its roles are refused, though their budgets hold more',
-				d.rho_remaining),
+			CASE WHEN d.rho_remaining = 0 THEN 'its lifetime cap is spent'
+				ELSE format('of its lifetime cap only rho %s is left, less than one aggregate costs (%s)', d.rho_remaining, d.default_rho) END
+				|| ': all its roles are refused, though their budgets hold more',
 			format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.dataset)
 		FROM datasets d
 		-- with blocks, new ones come with new budget

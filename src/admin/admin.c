@@ -28,12 +28,16 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/varlena.h"
 
 #include "admin/admin.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
 #include "ledger/ledger.h"
+
+/* as many datasets are listed, that there are more is said */
+#define MAX_LISTED 10
 
 void
 dp_admin_not_loaded(void)
@@ -131,6 +135,52 @@ dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
 	return name;
 }
 
+/* a dataset that somebody may have meant */
+typedef struct Candidate
+{
+	char	   *name;
+	int			distance;		/* edits between the name and the one that was given */
+} Candidate;
+
+static int
+nearest_first(const void *a, const void *b)
+{
+	const Candidate *x = a;
+	const Candidate *y = b;
+
+	return x->distance != y->distance ? x->distance - y->distance : strcmp(x->name, y->name);
+}
+
+/* Adds to an error the datasets that a user owns, the one with the most similar name first; inside dp_admin_begin/end. */
+static int
+hint_at_datasets(const char *name, Oid user)
+{
+	uint64		n = dp_admin_execute("SELECT * FROM dp_cdp.dataset", 0, NULL, NULL, NULL, false);
+	SPITupleTable *rows = SPI_tuptable;
+	Candidate  *found = palloc(Max(n, 1) * sizeof(Candidate));
+	int			nfound = 0;
+	StringInfoData list;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		char	   *other = SPI_getvalue(rows->vals[i], rows->tupdesc, SPI_fnumber(rows->tupdesc, "name"));
+
+		if (!has_privs_of_role(user, dp_read_dataset_owner(rows->vals[i], rows->tupdesc)))
+			continue;
+		found[nfound].name = other;
+		found[nfound++].distance = varstr_levenshtein(name, strlen(name), other, strlen(other), 1, 1, 1, true);
+	}
+	if (nfound == 0)
+		return 0;
+	qsort(found, nfound, sizeof(Candidate), nearest_first);
+	initStringInfo(&list);
+	for (int i = 0; i < Min(nfound, MAX_LISTED); i++)
+		appendStringInfo(&list, "%s\"%s\"", i > 0 ? ", " : "", found[i].name);
+	if (nfound > MAX_LISTED)
+		appendStringInfo(&list, " and %d more", nfound - MAX_LISTED);
+	return errhint("Your datasets are %s.", list.data);
+}
+
 DpDatasetRow *
 dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 {
@@ -146,7 +196,8 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 	if (dp_admin_execute(sql[lock], 1, types, values, NULL, false) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name),
+				 hint_at_datasets(name, user)));
 
 	if (!has_privs_of_role(user, dp_read_dataset_owner(SPI_tuptable->vals[0], SPI_tuptable->tupdesc)))
 		ereport(ERROR,

@@ -242,6 +242,7 @@ dp_set_budget(PG_FUNCTION_ARGS)
 	grant = complete_limits(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name, role, &limits);
 	dp_admin_lock_role(role, "role");
 	write_budget(&grant, period, renews_at);
+	dp_admin_tell_of_spent(&grant);
 	dp_admin_end(&context);
 	dp_admin_warn_of_little(&grant);
 	dp_admin_tell_of_much(&grant);

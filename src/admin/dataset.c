@@ -498,6 +498,12 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 						row.name)));
 	check_former_audit(row.name, row.owner);
 	dp_admin_end(&context);
+	/* Infinity says so itself */
+	if (cap.no_limit && PG_ARGISNULL(1))
+		ereport(NOTICE,
+				(errmsg("dataset \"%s\" has no cap: its roles together may spend all that their budgets allow",
+						row.name),
+				 errhint("Give one with dp_cdp.alter_dataset(%s, rho => 1), say.", quote_literal_cstr(row.name))));
 	dp_admin_warn_of_little(&cap);
 	dp_admin_tell_of_much(&cap);
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap));
@@ -559,7 +565,10 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
 						 NUM_SETTINGS, types, values, nulls, true);
 	if (!PG_ARGISNULL(1))
+	{
 		dp_admin_tell_of_budgets(&cap);
+		dp_admin_tell_of_spent(&cap);
+	}
 	dp_admin_end(&context);
 
 	foreach(lc, dp_label_tables(name))

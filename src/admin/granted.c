@@ -244,6 +244,44 @@ dp_admin_tell_of_budgets(const DpGrant *cap)
 				 errhint("The cap ends their answers first: lower them with dp_cdp.set_budget, or raise the cap.")));
 }
 
+/*
+ * Tells of a limit below what is spent already.  The rho_spent of a dataset with blocks is that of the block in which
+ * most was spent.
+ */
+void
+dp_admin_tell_of_spent(const DpGrant *grant)
+{
+	bool		is_budget = OidIsValid(grant->role);
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(grant->dataset), ObjectIdGetDatum(grant->role)};
+	HeapTuple	row;
+	TupleDesc	desc;
+	const char *block;
+	const char *renewed;
+
+	if (dp_admin_execute(is_budget ?
+						 "SELECT trim_scale(b.rho_spent), d.block_every, b.renews_at"
+						 " FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset"
+						 " WHERE b.dataset = $1 AND b.role = $2 AND dp_cdp_internal.known_role(b.role, b.role_name) = $2"
+						 " AND b.rho_spent >= b.rho_limit AND b.rho_spent > 0"
+						 " AND coalesce(dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) = b.renews_at, true)" :
+						 "SELECT trim_scale(d.rho_spent), d.block_every, NULL"
+						 " FROM dp_cdp.dataset d WHERE d.name = $1 AND d.rho_spent >= d.rho_limit AND d.rho_spent > 0",
+						 is_budget ? 2 : 1, types, values, NULL, false) == 0)
+		return;
+	row = SPI_tuptable->vals[0];
+	desc = SPI_tuptable->tupdesc;
+	block = SPI_getvalue(row, desc, 2);
+	renewed = SPI_getvalue(row, desc, 3);
+	ereport(NOTICE,
+			(errmsg("%s dataset \"%s\" is rho %s, and rho %s is spent already%s",
+					limit_of(grant), grant->dataset, dp_amount_text(grant->rho, DP_RHO_SCALE),
+					SPI_getvalue(row, desc, 1),
+					block ? " in a block of time: it pays for nothing there" : ": it pays for nothing"),
+			 errhint("Give more with %s%s%s.", is_budget ? "dp_cdp.set_budget" : "dp_cdp.alter_dataset",
+					 renewed ? ", or wait until it is renewed, at " : "", renewed ? renewed : "")));
+}
+
 /* Returns floor(amount / price) as a numeric, price > 0. */
 static Datum
 whole(int64 amount, int64 price)

@@ -518,6 +518,31 @@ report_opened(Oid relid)
 	dp_admin_end(&context);
 }
 
+/* Tells of columns whose bounds and keys go with the policy, of which these are the labels. */
+static void
+report_forgotten(Oid relid, List *labels)
+{
+	StringInfoData columns;
+	ListCell   *lc;
+
+	initStringInfo(&columns);
+	foreach(lc, labels)
+	{
+		DpLabel    *label = lfirst(lc);
+		bool		has_bounds = label->has_bounds || label->first != NULL;
+		const char *name = label->attnum == 0 ? NULL : get_attname(relid, label->attnum, true);
+
+		if (name != NULL && (has_bounds || label->has_keys))
+			appendStringInfo(&columns, "%s%s (%s)", columns.len > 0 ? ", " : "", quote_identifier(name),
+							 has_bounds && label->has_keys ? "bounds, keys" : has_bounds ? "bounds" : "keys");
+	}
+	if (columns.len > 0)
+		ereport(NOTICE,
+				(errmsg("what was declared of columns of table \"%s\" is forgotten: %s",
+						get_rel_name(relid), columns.data),
+				 errhint("If you protect it again, declare them again, with dp_cdp.set_bounds and dp_cdp.set_keys.")));
+}
+
 /*
  * unprotect_table("table")
  *
@@ -559,6 +584,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	dp_admin_end_answers(label->dataset);
 	dp_admin_end(&context);
 	relabel_workers(relid, labels);
+	report_forgotten(relid, labels);
 	report_opened(relid);
 	report_children(relid, children);
 	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, relid));

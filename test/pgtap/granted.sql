@@ -146,17 +146,17 @@ SELECT is(count(*), 0::bigint, 'nor makes anything') FROM dp_cdp.datasets WHERE 
 -- ------------------------------------------------------------------------
 
 -- what psql says of a statement, beside its result
-\set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', epsilon => 1, delta => 1e-6)'
+\set statement 'SELECT dp_cdp.set_budget(''town'', ''other1'', epsilon => 1, delta => 1e-6)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT is(:'said'::text, $$WARNING:  the budget of role "analyst1" in dataset "town" pays for 2 aggregates at the default price, rho 0.01: give more, or let answers cost less
+SELECT is(:'said'::text, $$WARNING:  the budget of role "other1" in dataset "town" pays for 2 aggregates at the default price, rho 0.01: give more, or let answers cost less
 HINT:  For 10 aggregates, give epsilon => 2.16, or, for answers with more noise, dp_cdp.alter_dataset('town', default_rho => 0.002).$$, 'a budget that pays for two');
-\set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', epsilon => 2.16, delta => 1e-6)'
+\set statement 'SELECT dp_cdp.set_budget(''town'', ''other1'', epsilon => 2.16, delta => 1e-6)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'the one remedy');
-SELECT is((dp_cdp.set_budget('town', 'analyst1', epsilon => 2.16, delta => 1e-6)).aggregates, 10::numeric, '... buys ten');
-SELECT is((dp_cdp.set_budget('town', 'analyst1', epsilon => 2.15, delta => 1e-6)).aggregates, 9::numeric, '... and a hundredth less nine');
+SELECT is((dp_cdp.set_budget('town', 'other1', epsilon => 2.16, delta => 1e-6)).aggregates, 10::numeric, '... buys ten');
+SELECT is((dp_cdp.set_budget('town', 'other1', epsilon => 2.15, delta => 1e-6)).aggregates, 9::numeric, '... and a hundredth less nine');
 SELECT dp_cdp.alter_dataset('town', default_rho => 0.002) \g /dev/null
-\set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', epsilon => 1, delta => 1e-6)'
+\set statement 'SELECT dp_cdp.set_budget(''town'', ''other1'', epsilon => 1, delta => 1e-6)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'the other remedy');
 SELECT dp_cdp.alter_dataset('town', default_rho => 0.01, min_rho => 0.005) \g /dev/null
@@ -170,11 +170,11 @@ HINT:  For 10 aggregates, give rho => 0.1, or, for answers with more noise, dp_c
 SELECT is(:'said'::text, '', 'its remedy');
 SELECT dp_cdp.alter_dataset('town', default_rho => 0.01, min_rho => 0.0001) \g /dev/null
 SELECT dp_cdp.alter_dataset('town', default_rho => 1e6) \g /dev/null
-\set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 1e-12)'
+\set statement 'SELECT dp_cdp.set_budget(''town'', ''other1'', rho => 1e-12)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT is(:'said'::text, 'WARNING:  the budget of role "analyst1" in dataset "town" pays for no aggregate at the default price, rho 1000000: give more, or let answers cost less', 'without a remedy that there is not');
+SELECT is(:'said'::text, 'WARNING:  the budget of role "other1" in dataset "town" pays for no aggregate at the default price, rho 1000000: give more, or let answers cost less', 'without a remedy that there is not');
 SELECT dp_cdp.alter_dataset('town', default_rho => 0.01) \g /dev/null
-\set statement 'SET dp_cdp.rho = 0.5; SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 1)'
+\set statement 'SET dp_cdp.rho = 0.5; SELECT dp_cdp.set_budget(''town'', ''other1'', rho => 1)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'a setting makes nothing dearer for others');
 
@@ -191,5 +191,46 @@ SELECT matches(:'said'::text, '^WARNING:  the cap of dataset "it''s" pays for 2 
 \set statement 'SELECT dp_cdp.alter_dataset(''it''''s'', rho => 0.2)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'ten are enough');
+
+-- ------------------------------------------------------------------------
+-- notices
+-- ------------------------------------------------------------------------
+
+-- limits below what is spent
+\set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 0.01)'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT matches(:'said'::text, '^NOTICE:  the budget of role "analyst1" in dataset "town" is rho 0.01, and rho 0.0[2-9]\d* is spent already: it pays for nothing\nHINT:  Give more with dp_cdp.set_budget\.\n', 'a budget below what is spent');
+SELECT alike((run_as_analyst('SELECT count(*) FROM people')).failure, 'ZC001%', 'it pays for nothing');
+\set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 0.01, period => ''1 day'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT matches(:'said'::text, 'Give more with dp_cdp.set_budget, or wait until it is renewed, at 20\d\d-', 'and one that is renewed');
+\set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 1)'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, '', 'the remedy has nothing to say');
+SELECT is((run_as_analyst('SELECT count(*) FROM people')).failure, NULL, '... and helps');
+\set statement 'SELECT dp_cdp.alter_dataset(''town'', rho => 0.01)'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT matches(:'said'::text, 'NOTICE:  the cap of dataset "town" is rho 0.01, and rho 0.\d+ is spent already: it pays for nothing\nHINT:  Give more with dp_cdp.alter_dataset\.', 'a cap below what is spent');
+
+-- no cap
+\set statement 'SELECT dp_cdp.create_dataset(''bare'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, $$NOTICE:  dataset "bare" has no cap: its roles together may spend all that their budgets allow
+HINT:  Give one with dp_cdp.alter_dataset('bare', rho => 1), say.$$, 'a dataset without a cap');
+SELECT is((dp_cdp.alter_dataset('bare', rho => 1)).rho, 1::numeric, 'the remedy');
+\set statement 'SELECT dp_cdp.create_dataset(''boundless'', rho => ''Infinity'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, '', 'who says Infinity knows');
+
+-- names of datasets that there are not
+\set statement 'SELECT dp_cdp.set_budget(''twon'', ''analyst1'', rho => 1)'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, $$ERROR:  dataset "twon" does not exist: create it with dp_cdp.create_dataset
+HINT:  Your datasets are "town", "bare", "free", "it's", "capped", "boundless".$$, 'an owner is told of his datasets, the most similar first');
+\set said `psql -X -q -U other1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, 'ERROR:  dataset "twon" does not exist: create it with dp_cdp.create_dataset', 'others are told of none');
+SELECT dp_cdp.create_dataset('d' || i, rho => 1) FROM generate_series(1, 5) i \g /dev/null
+\set said `psql -X -q -o /dev/null -c :'statement' 2>&1`
+SELECT matches(:'said'::text, 'HINT:  Your datasets are ("[^"]+", ){9}"[^"]+" and 3 more\.$', 'and a superuser of the ten that are most similar');
 
 SELECT * FROM finish();

@@ -244,10 +244,30 @@ SELECT provoked('GRANT SELECT ON SEQUENCE lab.visits_id_seq TO ana', 'warning', 
 SELECT provoked('GRANT INSERT ON dp_cdp.budget TO ana', 'critical', 'dp_cdp.budget', 'ledger');
 SELECT provoked('ALTER DEFAULT PRIVILEGES FOR ROLE dba IN SCHEMA lab GRANT SELECT ON TABLES TO team',
 	'warning', 'default privileges of dba', 'future tables');
-GRANT SELECT ON lab.visits TO stranger;
 GRANT SELECT ON lab.plain TO ana;
-SELECT is_empty('SELECT * FROM found', 'readers without a budget, and other tables, are no finding');
-REVOKE SELECT ON lab.visits FROM stranger;
+SELECT is_empty('SELECT * FROM found', 'other tables are no finding');
+
+-- who holds SELECT and has no budget, as the finding says it
+CREATE ROLE reader LOGIN;
+GRANT SELECT ON lab.visits, lab.parts TO reader;
+GRANT SELECT ON lab.visits TO dba, postgres;
+SELECT is(as_role('reader', 'SELECT patient FROM lab.visits'), '5002 rows', 'SELECT without a budget shows rows');
+SELECT is(as_role('reader', 'SELECT dp_count(*) FROM lab.visits'), 'ZC001', 'and gets no answer with noise');
+SELECT results_eq('SELECT severity, object, finding, remedy FROM found', $$ VALUES ('info', 'dataset clinic',
+	'plain SQL shows rows of its tables, without noise, to roles that hold SELECT; as they have no budget, their dp_* aggregates are refused: reader (lab.parts and 1 more)',
+	'nothing, if they are to see rows; else REVOKE SELECT ON lab.parts FROM reader; REVOKE SELECT ON lab.visits FROM reader; and for answers with noise SELECT dp_cdp.set_budget(''clinic'', ''reader'', rho => ...)') $$,
+	'check_setup() names them in one row');
+SELECT matches(finding, 'warnings: 0. The promise holds', 'which is information') FROM dp_cdp.check_setup() LIMIT 1;
+REVOKE SELECT ON lab.parts FROM reader;
+ALTER TABLE lab.visits ENABLE ROW LEVEL SECURITY;
+SELECT is(as_role('reader', 'SELECT count(*) FROM lab.visits'), 'ZC001', 'row-level security without a policy: refused without a budget');
+SELECT provoked('SELECT', 'info', 'dataset clinic', 'shows them no rows; .* refused: reader \(lab.visits\)$', $$SELECT dp_cdp.set_budget('clinic', 'reader', rho => 1)$$);
+SELECT is(as_role('reader', 'SELECT count(*) FROM lab.visits'), '1 rows', 'answered with a budget');
+SELECT count(*) FROM dp_cdp.drop_budget('clinic', 'reader') \g /dev/null
+SELECT provoked('CREATE POLICY p ON lab.visits TO reader USING (true)', 'info', 'dataset clinic', 'plain SQL shows rows',
+	'DROP POLICY p ON lab.visits; REVOKE SELECT ON lab.visits FROM reader');
+ALTER TABLE lab.visits DISABLE ROW LEVEL SECURITY;
+SELECT provoked('GRANT SELECT (patient) ON lab.visits TO reader', 'info', 'dataset clinic', 'shows them no rows', 'REVOKE SELECT (patient) ON lab.visits FROM reader');
 
 -- row-level security with no policy: the setup for tools that list tables
 ALTER TABLE lab.visits ENABLE ROW LEVEL SECURITY;
@@ -346,6 +366,10 @@ SELECT provoked('UPDATE pg_seclabel SET label = label::jsonb - ''unit'' WHERE ob
 	'warning', 'lab.parts', 'damaged',
 	'UPDATE pg_seclabel SET label = label::jsonb || ''{"unit": true}'' WHERE objoid = ''lab.parts''::regclass AND objsubid = 0');
 SELECT provoked('SELECT dp_cdp.alter_dataset(''clinic'', rho => ''Infinity'')', 'info', 'dataset clinic', 'a rho of 5');
+SELECT provoked('SELECT dp_cdp.alter_dataset(dataset, rho => rho_spent::float8 + 0.001) FROM dp_cdp.datasets', 'warning', 'dataset clinic', 'of its lifetime cap only rho 0.001 is left, less than one aggregate costs \(0.01\): all',
+	'SELECT dp_cdp.alter_dataset(''clinic'', rho => 10)');
+SELECT provoked('SELECT dp_cdp.alter_dataset(''clinic'', rho => 0.001)', 'warning', 'dataset clinic', 'its lifetime cap is spent: all its roles are refused',
+	'SELECT dp_cdp.alter_dataset(''clinic'', rho => 10)');
 SELECT dp_cdp.set_budget('clinic', 'team', rho => 5, period => '1 week');
 SELECT provoked('SELECT dp_cdp.alter_dataset(''clinic'', rho => ''Infinity'')', 'warning', 'dataset clinic', 'in the long run');
 CREATE ROLE temporary;

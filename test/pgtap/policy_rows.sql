@@ -40,6 +40,10 @@ SELECT is(shown(dp_cdp.drop_keys('orders', 'paid')), 'shop | orders | paid | - |
 SELECT is(shown(dp_cdp.set_keys('lines', 'a "Part', '{x}'::text[])), 'shop | lines | a "Part | - | - | - | - | 1', 'a name that needs quotes');
 SELECT dp_cdp.set_keys('orders', 'kind', '{a,b}'::text[]) \g /dev/null
 SELECT is(shown(dp_cdp.replace_table('orders', 'other')), 'shop | other | customer | - | - | {day} | {kind} | - | -', 'replace_table');
+\set statement 'BEGIN; SELECT dp_cdp.unprotect_table(''other''); ROLLBACK'
+\set said `psql -X -q -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, $$NOTICE:  what was declared of columns of table "other" is forgotten: day (bounds), kind (keys)
+HINT:  If you protect it again, declare them again, with dp_cdp.set_bounds and dp_cdp.set_keys.$$, 'what unprotect_table forgets');
 SELECT is(shown(dp_cdp.unprotect_table('other')), '- | other | - | - | - | {} | {} | - | -', 'unprotect_table');
 SELECT is(shown(dp_cdp.unprotect_table('orders')), '- | orders | - | - | - | {} | {} | - | -', '... of what others lead to');
 SELECT dp_cdp.protect_table('orders', 'shop', each_row => true) \g /dev/null
@@ -77,7 +81,7 @@ SELECT is(:'said'::text, '', 'the remedy of set_budget');
 \set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', rho => 4)" 2>&1`
 SELECT is(:'said'::text, $$NOTICE:  the cap of dataset "large" is rho 4, and budgets of these roles are above it: analyst1
 HINT:  The cap ends their answers first: lower them with dp_cdp.set_budget, or raise the cap.$$, 'a cap that is lowered');
-\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', max_rows => 3), dp_cdp.create_dataset('open')" 2>&1`
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', max_rows => 3), dp_cdp.create_dataset('open', rho => 'Infinity')" 2>&1`
 SELECT is(:'said'::text, '', 'of nothing else');
 
 -- amounts of memory

@@ -73,6 +73,12 @@ for my $preload ('nowhere', 'in sessions')
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM visits', extra_params => [ '-U', 'reader' ]),
 		'100', "$preload: who holds SELECT keeps plain SQL");
 	is($node->safe_psql('postgres', q{SELECT severity FROM dp_cdp.check_setup() WHERE object = 'shared_preload_libraries'}), 'critical', "$preload: so does check_setup");
+	$node->safe_psql('postgres', 'CREATE DATABASE another');
+	my ($rc, $out, $err) = $node->psql('another', 'CREATE EXTENSION dp_cdp');
+	is($rc, 0, "$preload: CREATE EXTENSION succeeds");
+	like($err, qr/WARNING:\ \ dp_cdp\ is\ installed,\ but\ the\ server\ has\ not\ preloaded\ its\ library.*
+			^DETAIL:\ .*^HINT:\ \ Write\ shared_preload_libraries\ =\ 'dp_cdp'\ to\ postgresql\.conf,\ and\ restart/msx, "$preload: and warns");
+	$node->safe_psql('postgres', 'DROP DATABASE another');
 	like(refusal('owner1', "SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 2)"), qr/shared_preload_libraries/,
 		"$preload: administration says it, too");
 }
@@ -85,5 +91,7 @@ is($node->safe_psql('postgres', 'SELECT rho_spent FROM dp_cdp.budgets', extra_pa
 	'0.01', 'preloaded again: the balance is there');
 is($node->safe_psql('postgres', 'SELECT dp_count(*) IS NOT NULL FROM visits', extra_params => [ '-U', 'analyst1' ]),
 	't', 'and answers are');
+my ($rc, $out, $err) = $node->psql('template1', 'CREATE EXTENSION dp_cdp; DROP EXTENSION dp_cdp');
+is($err, '', 'CREATE EXTENSION has nothing to say');
 
 done_testing();
