@@ -231,6 +231,6 @@ HINT:  Your datasets are "town", "bare", "free", "it's", "capped", "boundless".$
 SELECT is(:'said'::text, 'ERROR:  dataset "twon" does not exist: create it with dp_cdp.create_dataset', 'others are told of none');
 SELECT dp_cdp.create_dataset('d' || i, rho => 1) FROM generate_series(1, 5) i \g /dev/null
 \set said `psql -X -q -o /dev/null -c :'statement' 2>&1`
-SELECT matches(:'said'::text, 'HINT:  Your datasets are ("[^"]+", ){9}"[^"]+" and 3 more\.$', 'and a superuser of the ten that are most similar');
+SELECT matches(:'said'::text, 'HINT:  Your datasets are ("[^"]+", ){9}"[^"]+" and 4 more\.$', 'and a superuser of the ten that are most similar');
 
 SELECT * FROM finish();
