@@ -136,7 +136,7 @@ DECLARE
 BEGIN
 	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap FROM dp_cdp.datasets d WHERE d.dataset = asked;
 	IF cap.dataset IS NULL THEN
-		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours', asked
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked
 			USING ERRCODE = 'ZC004', HINT = dp_cdp_internal.hint_of_dataset(asked);
 	ELSIF NOT coalesce(cap.own, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user)) THEN
 		RAISE EXCEPTION 'must be owner of dataset "%" to check its data', asked USING ERRCODE = 'insufficient_privilege';

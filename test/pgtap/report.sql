@@ -121,12 +121,12 @@ SELECT ok(as_role('owner1', 'SELECT dp_cdp.report(dataset) FROM the') ~ '^<!DOCT
 SELECT is(as_role('analyst1', 'SELECT dp_cdp.' || f || '(dataset) FROM the'),
 	'42501 must be owner of dataset ""><img src=x onerror=alert(2)>" to see a report of it; your own budgets are in dp_cdp.overview', 'an analyst has no ' || f)
 	FROM unnest(ARRAY['report', 'certificate', 'report_data']) f;
-SELECT is(as_role('stranger', format('SELECT dp_cdp.%s(%L)', f, d)), format('ZC004 dataset "%s" does not exist, or is none of yours', d),
+SELECT is(as_role('stranger', format('SELECT dp_cdp.%s(%L)', f, d)), format('ZC004 dataset "%s" does not exist, or is none of yours: see dp_cdp.datasets', d),
 	'a stranger is not told what there is by ' || f) FROM the, LATERAL (VALUES (dataset), ('nowhere')) v(d), unnest(ARRAY['report', 'certificate']) f;
 SELECT is(as_role(r, 'SELECT (SELECT count(*) FROM dp_cdp.limits) || '' '' || (SELECT jsonb_array_length(dp_cdp_internal.report_tables(dataset)) FROM the)'), n, 'limits and tables that ' || r || ' sees')
 	FROM (VALUES ('stranger', '0 0'), ('owner1', '5 1')) v(r, n);
 SELECT throws_ok('SELECT dp_cdp.report(NULL)', 'ZC004', 'dataset is NULL: name one of dp_cdp.datasets', 'no dataset');
-SELECT throws_ok('SELECT dp_cdp.report(''nowhere'')', 'ZC004', 'dataset "nowhere" does not exist, or is none of yours', 'a dataset that does not exist');
+SELECT throws_ok('SELECT dp_cdp.report(''nowhere'')', 'ZC004', 'dataset "nowhere" does not exist, or is none of yours: see dp_cdp.datasets', 'a dataset that does not exist');
 SELECT is(as_role('stranger', 'SELECT count(*) FROM (SELECT dp_cdp_internal.report_sums(dataset) FROM the) s'), '0', 'sums are of what one sees');
 
 -- ----------------------------------------------------------------------
