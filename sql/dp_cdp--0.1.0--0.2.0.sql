@@ -1192,10 +1192,10 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.keep_referenced() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_referenced';
 COMMENT ON FUNCTION dp_cdp_internal.keep_referenced() IS
 	'trigger on tables whose rows tell the block of time of rows that reference them. It keeps these in their block';
-CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.block_problem("table" regclass) RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_block_problem';
-COMMENT ON FUNCTION dp_cdp.block_problem(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.block_problem(regclass) IS
 	'why rows of a protected table, or partition, could move to another block of time. NULL: they cannot, or are in no blocks';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS dp_cdp.table_policy
@@ -1263,10 +1263,10 @@ CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
 COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
 	'dataset that protects a table, by its own policy or by that of a table it is a partition or child of. NULL: none';
 
-CREATE OR REPLACE FUNCTION dp_cdp.through_problem("table" regclass) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.through_problem("table" regclass) RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
 	AS 'MODULE_PATHNAME', 'dp_through_problem';
-COMMENT ON FUNCTION dp_cdp.through_problem(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.through_problem(regclass) IS
 	'why nothing is released from a table whose rows belong to people through a foreign key. The key is gone, not validated, or leads to no protected row. NULL: nothing is wrong';
 
 CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
@@ -1475,11 +1475,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS big
 COMMENT ON FUNCTION dp_cdp.prune_releases(timestamptz) IS
 	'makes older rows of the audit into one checkpoint for each balance. Owners of datasets prune their rows, the owner of the extension prunes all';
 
-CREATE OR REPLACE FUNCTION dp_cdp.check_chain(OUT id bigint, OUT finding text) RETURNS SETOF record
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_chain(OUT id bigint, OUT finding text) RETURNS SETOF record
 	LANGUAGE C STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_check_chain';
-REVOKE ALL ON FUNCTION dp_cdp.check_chain() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.check_chain() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.check_chain() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.check_chain() IS
 	'rows of the audit whose hash does not follow from their text and the row before';
 
 -- Findings that a look at the catalogues brings, whatever is left of the tables.
@@ -1591,7 +1591,7 @@ COMMENT ON FUNCTION dp_cdp_internal.logged_steps() IS
 	'sums of the rows of the audit for each balance, from a day on until the next. Without blocks, from -infinity on';
 
 -- With blocks, the maximum over them.
-CREATE OR REPLACE FUNCTION dp_cdp.logged_balances()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_balances()
 	RETURNS TABLE(dataset text, role oid, role_name text, rho_spent numeric, rho_logged numeric,
 				  delta_spent numeric, delta_logged numeric, ledger_id bigint)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -1608,8 +1608,8 @@ SELECT b.dataset, b.role, b.role_name, b.rho_spent, coalesce(s.rho, 0), b.delta_
 	b.ledger_id
 FROM balances b LEFT JOIN sums s ON s.id = b.ledger_id
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.logged_balances() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.logged_balances() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
 CREATE OR REPLACE FUNCTION dp_cdp.spent_together(roles regrole[])
@@ -1661,7 +1661,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.balance_findings()
 		CASE WHEN b.rho_spent < b.rho_logged THEN format('SELECT dp_cdp.correct_spent(%L, %L, %s, ''...'')', b.dataset,
 				b.role_name, trim_scale(b.rho_logged - b.rho_spent))
 			ELSE 'put rows of an exported audit back, if there are more' END
-	FROM dp_cdp.logged_balances() b
+	FROM dp_cdp_internal.logged_balances() b
 	WHERE b.rho_spent <> b.rho_logged OR b.delta_spent <> b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
 	UNION ALL
 	SELECT CASE WHEN k.rho_spent < k.rho_logged OR k.delta_spent < k.delta_logged OR k.rho_spent < 0 OR k.delta_spent < 0
@@ -1729,7 +1729,7 @@ WITH findings AS (
 	UNION ALL
 	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
 		'compare it with an export, or with a backup'
-	FROM (SELECT * FROM dp_cdp.check_chain() LIMIT 100) c
+	FROM (SELECT * FROM dp_cdp_internal.check_chain() LIMIT 100) c
 	UNION ALL
 	SELECT * FROM dp_cdp_internal.balance_findings()
 	UNION ALL
@@ -2142,6 +2142,15 @@ GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.setting
 CREATE OR REPLACE FUNCTION dp_cdp_internal.may_read("table" regclass) RETURNS boolean
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_may_read_rows';
 
+-- What to name in place of a name that is no dataset's: that of the table which bears it, with its schema or without.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.hint_of_dataset(asked text) RETURNS text
+	LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT coalesce(string_agg(format('Table %s is protected in dataset %s: name %2$L.', p."table", p.dataset), ' ' ORDER BY p."table"::text),
+	'SELECT dataset FROM dp_cdp.datasets names those that are there.')
+FROM dp_cdp.protected p JOIN pg_class c ON c.oid = p."table" WHERE asked IN (c.relname, p."table"::text)
+$$;
+
 -- The rows of a table as t0, joined along foreign keys with those that name the
 -- person; person is NULL where each row of the table is one.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.people_source("table" regclass, OUT source text, OUT person text)
@@ -2260,33 +2269,52 @@ DECLARE
 BEGIN
 	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap FROM dp_cdp.datasets d WHERE d.dataset = asked;
 	IF cap.dataset IS NULL THEN
-		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked
+			USING ERRCODE = 'ZC004', HINT = dp_cdp_internal.hint_of_dataset(asked);
 	ELSIF NOT coalesce(cap.own, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user)) THEN
 		RAISE EXCEPTION 'must be owner of dataset "%" to check its data', asked USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
 
-	FOR t IN SELECT p."table", p.columns FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
+	FOR t IN SELECT p."table"::text AS name, p.* FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
 		rows_of := dp_cdp_internal.people_source(t."table");
 		IF rows_of.person IS NOT NULL THEN
-			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %s IS NULL', rows_of.source, rows_of.person) INTO n;
-			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name, format('%s rows belong to nobody, and count in no answer', n.rows), n.rows,
-				'give each row its person, and declare the column NOT NULL' WHERE n.rows > 0;
-			EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole'
-				' FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p', rows_of.source, rows_of.person) INTO n USING most;
-			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name,
-				CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
-					ELSE format('%s of %s people have more than %s rows (max_rows): of one group, so many count', n.above, n.whole, most) END,
-				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0;
+			-- heaviest are the people with most rows, one in a hundred
+			EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
+				' count(*) FILTER (WHERE p.rows > $1 AND NOT p.nobody) AS above,'
+				' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
+				' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
+				' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
+				' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
+				' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n USING most;
+			RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
+					'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
+				UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
+					format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", asked)
+					WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
+				UNION ALL SELECT 'warning', t.name, NULL,
+					CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+						ELSE format('%s of %s people have more than %s rows (max_rows): of one group, so many count', n.above, n.whole, most) END,
+					n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
+				UNION ALL SELECT 'info', t.name, NULL,
+					format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
+					format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", asked)
+					WHERE n.whole >= 20 AND 3 * n.of_heaviest > n.rows;
 		END IF;
-		RETURN QUERY SELECT f.severity, t."table"::text, a.attname, f.finding, f.number, f.remedy
+		IF t.block IS NOT NULL THEN
+			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
+			RETURN QUERY SELECT 'info', t.name, t.block,
+				format('%s rows have NULL here: they are in the first block of time, and only queries without a lower end read them', n.rows), n.rows,
+				'give each row its time before the table is protected, or delete these and put them in anew: triggers keep rows in their blocks' WHERE n.rows > 0;
+		END IF;
+		RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
 			FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
 				CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
 			ORDER BY a.attnum;
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_data(text) IS
-	'where rows are not as the policy of a dataset says: rows of nobody, values out of bounds, undeclared keys, people above limits. For the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
+	'where rows are not as the policy of a dataset says: rows of nobody, values out of bounds, undeclared keys, people above limits or with much of the rows, units with few values, rows without time. For the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
 
 -- =========================================================================
 -- 9. Hardening and check_setup
@@ -2348,7 +2376,7 @@ COMMENT ON FUNCTION dp_cdp_internal.masked_rows(anyelement, "any") IS
 -- Those that run with their owner's rights (SECURITY DEFINER) may call these.
 -- A function that takes values alone and is IMMUTABLE only computes.  So does, or asks with the
 -- caller's own privileges, what these extensions have.
-CREATE OR REPLACE FUNCTION dp_cdp.telling_functions() RETURNS TABLE(oid oid, extension name)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.telling_functions() RETURNS TABLE(oid oid, extension name)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 SELECT p.oid, e.extname
@@ -2371,7 +2399,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclas
 		OR p.proargtypes::oid[] && '{oid,regclass,regnamespace,regproc,regprocedure,regrole,name,text,varchar,cstring,bigint,
 			oid[],regclass[],name[],text[],varchar[],cstring[],bigint[]}'::regtype[]::oid[])
 $$;
-COMMENT ON FUNCTION dp_cdp.telling_functions() IS
+COMMENT ON FUNCTION dp_cdp_internal.telling_functions() IS
 	'functions of other extensions that are not known to be harmless. They are written in C and take a relation, a query or a number of one, or return rows, or are SECURITY DEFINER';
 
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
@@ -2387,7 +2415,7 @@ WITH RECURSIVE members AS (
 	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname <> 'dp_cdp'
 ), telling AS (
-	SELECT 'pg_proc'::regclass::oid AS classid, f.oid AS objid FROM members m, dp_cdp.telling_functions() f
+	SELECT 'pg_proc'::regclass::oid AS classid, f.oid AS objid FROM members m, dp_cdp_internal.telling_functions() f
 	WHERE m.classid = 'pg_proc'::regclass AND m.objid = f.oid
 	UNION
 	SELECT m.classid, r.ev_class
@@ -2545,7 +2573,7 @@ DECLARE
 BEGIN
 	BEGIN
 		SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
-		FROM dp_cdp_internal.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
+		FROM dp_cdp_internal.hardening() h JOIN dp_cdp_internal.telling_functions() t ON t.oid = h.oid
 		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
 	EXCEPTION WHEN OTHERS THEN
 		-- other extensions must not wait until this one is mended
@@ -3192,7 +3220,7 @@ BEGIN
 				WHEN 'planner' THEN 'PUBLIC reads the planner''s counters (reltuples, relpages)'
 				ELSE format('open to PUBLIC: %s and %s more', min(h.name), count(*) - 1)
 					|| coalesce((SELECT ', of ' || string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension)
-						FROM dp_cdp.telling_functions() t WHERE h.class = 'extensions' AND t.oid = ANY (array_agg(h.oid))), '') END
+						FROM dp_cdp_internal.telling_functions() t WHERE h.class = 'extensions' AND t.oid = ANY (array_agg(h.oid))), '') END
 			|| CASE h.class
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
 				ELSE '; they tell how many rows a table has or a query met' END,
@@ -3250,7 +3278,7 @@ BEGIN
 		SELECT 'warning', t.relid::regclass::text,
 			format('its rows belong to people through a foreign key, and nothing is released from it: %s', p.problem),
 			'mend the foreign key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
-		FROM tops t CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND t.nthrough > 0 THEN dp_cdp.through_problem(t.relid) END AS problem) p
+		FROM tops t CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND t.nthrough > 0 THEN dp_cdp_internal.through_problem(t.relid) END AS problem) p
 		WHERE p.problem IS NOT NULL
 		UNION ALL
 		SELECT CASE WHEN d.readers IS NULL THEN 'warning' ELSE 'critical' END, d.relid::regclass::text,
@@ -3317,7 +3345,7 @@ BEGIN
 			CASE WHEN p.problem ~ 'could still change' THEN 'the trigger''s owner can do what the finding says'
 				ELSE format('call dp_cdp.protect_table again as it was called for table %s', t.relid::regclass) END
 		FROM datasets d JOIN tops t ON t.dataset = d.dataset JOIN covered c ON c.top = t.relid
-			CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND d.block_every IS NOT NULL THEN dp_cdp.block_problem(c.relid) END AS problem) p
+			CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND d.block_every IS NOT NULL THEN dp_cdp_internal.block_problem(c.relid) END AS problem) p
 		WHERE p.problem IS NOT NULL
 		UNION ALL
 		SELECT 'info', format('dataset %s', quote_ident(d.dataset)),
@@ -3779,7 +3807,7 @@ BEGIN
 	SELECT d.*, coalesce(pg_has_role(current_user, d.owner::oid, 'USAGE'), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)) AS own INTO cap
 		FROM dp_cdp.datasets d WHERE d.dataset = asked;
 	IF cap.dataset IS NULL THEN
-		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004', HINT = dp_cdp_internal.hint_of_dataset(asked);
 	ELSIF NOT cap.own THEN
 		RAISE EXCEPTION 'must be owner of dataset "%" to see a report of it; your own budgets are in dp_cdp.overview', asked
 			USING ERRCODE = 'insufficient_privilege';

@@ -216,7 +216,7 @@ check_row(Walk *walk, HeapTuple row, void *arg)
 PG_FUNCTION_INFO_V1(dp_ledger_check_chain);
 
 /*
- * SQL: dp_cdp.check_chain()
+ * SQL: dp_cdp_internal.check_chain()
  *
  * Computes each row's hash anew; returns what does not fit.  All is seen by one
  * snapshot, as debits go on.
@@ -361,7 +361,7 @@ dp_ledger_settle(const char *reason, const char *dataset)
 		"   granted, kind, reason, role_name, session_role_name, paid_by)"
 		" SELECT dataset, coalesce(role, 0), coalesce(role, 0), '', 'correction', rho_spent - rho_logged,"
 		"   delta_spent - delta_logged, false, 'correction', $1, role_name, role_name, ARRAY[ledger_id]"
-		" FROM dp_cdp.logged_balances() b WHERE (rho_spent <> rho_logged OR delta_spent <> delta_logged)"
+		" FROM dp_cdp_internal.logged_balances() b WHERE (rho_spent <> rho_logged OR delta_spent <> delta_logged)"
 		"   AND $2 IN ('*', dataset)"
 		"   AND NOT EXISTS (SELECT FROM dp_cdp.dataset d WHERE d.name = b.dataset AND d.block_every IS NOT NULL)"
 		" ORDER BY ledger_id", 2, types, values);
@@ -370,7 +370,7 @@ dp_ledger_settle(const char *reason, const char *dataset)
 		" SELECT b.dataset, coalesce(b.role, 0), coalesce(b.role, 0), '', 'correction', k.rho_spent - k.rho_logged,"
 		"   k.delta_spent - k.delta_logged, false, 'correction', $1, b.role_name, b.role_name, ARRAY[k.ledger_id],"
 		"   k.block_from, k.block_to"
-		" FROM dp_cdp_internal.logged_blocks() k JOIN dp_cdp.logged_balances() b ON b.ledger_id = k.ledger_id"
+		" FROM dp_cdp_internal.logged_blocks() k JOIN dp_cdp_internal.logged_balances() b ON b.ledger_id = k.ledger_id"
 		" WHERE (k.rho_spent <> k.rho_logged OR k.delta_spent <> k.delta_logged) AND $2 IN ('*', b.dataset)"
 		" ORDER BY k.ledger_id, k.block_from", 2, types, values);
 	dp_chain_extend(last);

@@ -152,10 +152,10 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.keep_referenced() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_referenced';
 COMMENT ON FUNCTION dp_cdp_internal.keep_referenced() IS
 	'trigger on tables whose rows tell the block of time of rows that reference them. It keeps these in their block';
-CREATE OR REPLACE FUNCTION dp_cdp.block_problem("table" regclass) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.block_problem("table" regclass) RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_block_problem';
-COMMENT ON FUNCTION dp_cdp.block_problem(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.block_problem(regclass) IS
 	'why rows of a protected table, or partition, could move to another block of time. NULL: they cannot, or are in no blocks';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS dp_cdp.table_policy
@@ -223,10 +223,10 @@ CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
 COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
 	'dataset that protects a table, by its own policy or by that of a table it is a partition or child of. NULL: none';
 
-CREATE OR REPLACE FUNCTION dp_cdp.through_problem("table" regclass) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp_internal.through_problem("table" regclass) RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
 	AS 'MODULE_PATHNAME', 'dp_through_problem';
-COMMENT ON FUNCTION dp_cdp.through_problem(regclass) IS
+COMMENT ON FUNCTION dp_cdp_internal.through_problem(regclass) IS
 	'why nothing is released from a table whose rows belong to people through a foreign key. The key is gone, not validated, or leads to no protected row. NULL: nothing is wrong';
 
 CREATE OR REPLACE FUNCTION dp_cdp.set_budget(

@@ -161,11 +161,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS big
 COMMENT ON FUNCTION dp_cdp.prune_releases(timestamptz) IS
 	'makes older rows of the audit into one checkpoint for each balance. Owners of datasets prune their rows, the owner of the extension prunes all';
 
-CREATE OR REPLACE FUNCTION dp_cdp.check_chain(OUT id bigint, OUT finding text) RETURNS SETOF record
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_chain(OUT id bigint, OUT finding text) RETURNS SETOF record
 	LANGUAGE C STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_check_chain';
-REVOKE ALL ON FUNCTION dp_cdp.check_chain() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.check_chain() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.check_chain() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.check_chain() IS
 	'rows of the audit whose hash does not follow from their text and the row before';
 
 -- Findings that a look at the catalogues brings, whatever is left of the tables.
@@ -277,7 +277,7 @@ COMMENT ON FUNCTION dp_cdp_internal.logged_steps() IS
 	'sums of the rows of the audit for each balance, from a day on until the next. Without blocks, from -infinity on';
 
 -- With blocks, the maximum over them.
-CREATE OR REPLACE FUNCTION dp_cdp.logged_balances()
+CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_balances()
 	RETURNS TABLE(dataset text, role oid, role_name text, rho_spent numeric, rho_logged numeric,
 				  delta_spent numeric, delta_logged numeric, ledger_id bigint)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -294,8 +294,8 @@ SELECT b.dataset, b.role, b.role_name, b.rho_spent, coalesce(s.rho, 0), b.delta_
 	b.ledger_id
 FROM balances b LEFT JOIN sums s ON s.id = b.ledger_id
 $$;
-REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.logged_balances() IS
+REVOKE ALL ON FUNCTION dp_cdp_internal.logged_balances() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp_internal.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
 CREATE OR REPLACE FUNCTION dp_cdp.spent_together(roles regrole[])
@@ -347,7 +347,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.balance_findings()
 		CASE WHEN b.rho_spent < b.rho_logged THEN format('SELECT dp_cdp.correct_spent(%L, %L, %s, ''...'')', b.dataset,
 				b.role_name, trim_scale(b.rho_logged - b.rho_spent))
 			ELSE 'put rows of an exported audit back, if there are more' END
-	FROM dp_cdp.logged_balances() b
+	FROM dp_cdp_internal.logged_balances() b
 	WHERE b.rho_spent <> b.rho_logged OR b.delta_spent <> b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
 	UNION ALL
 	SELECT CASE WHEN k.rho_spent < k.rho_logged OR k.delta_spent < k.delta_logged OR k.rho_spent < 0 OR k.delta_spent < 0
@@ -415,7 +415,7 @@ WITH findings AS (
 	UNION ALL
 	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
 		'compare it with an export, or with a backup'
-	FROM (SELECT * FROM dp_cdp.check_chain() LIMIT 100) c
+	FROM (SELECT * FROM dp_cdp_internal.check_chain() LIMIT 100) c
 	UNION ALL
 	SELECT * FROM dp_cdp_internal.balance_findings()
 	UNION ALL

@@ -9,6 +9,15 @@
 CREATE OR REPLACE FUNCTION dp_cdp_internal.may_read("table" regclass) RETURNS boolean
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_may_read_rows';
 
+-- What to name in place of a name that is no dataset's: that of the table which bears it, with its schema or without.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.hint_of_dataset(asked text) RETURNS text
+	LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT coalesce(string_agg(format('Table %s is protected in dataset %s: name %2$L.', p."table", p.dataset), ' ' ORDER BY p."table"::text),
+	'SELECT dataset FROM dp_cdp.datasets names those that are there.')
+FROM dp_cdp.protected p JOIN pg_class c ON c.oid = p."table" WHERE asked IN (c.relname, p."table"::text)
+$$;
+
 -- The rows of a table as t0, joined along foreign keys with those that name the
 -- person; person is NULL where each row of the table is one.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.people_source("table" regclass, OUT source text, OUT person text)
@@ -127,31 +136,50 @@ DECLARE
 BEGIN
 	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap FROM dp_cdp.datasets d WHERE d.dataset = asked;
 	IF cap.dataset IS NULL THEN
-		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked
+			USING ERRCODE = 'ZC004', HINT = dp_cdp_internal.hint_of_dataset(asked);
 	ELSIF NOT coalesce(cap.own, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user)) THEN
 		RAISE EXCEPTION 'must be owner of dataset "%" to check its data', asked USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
 
-	FOR t IN SELECT p."table", p.columns FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
+	FOR t IN SELECT p."table"::text AS name, p.* FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
 		rows_of := dp_cdp_internal.people_source(t."table");
 		IF rows_of.person IS NOT NULL THEN
-			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %s IS NULL', rows_of.source, rows_of.person) INTO n;
-			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name, format('%s rows belong to nobody, and count in no answer', n.rows), n.rows,
-				'give each row its person, and declare the column NOT NULL' WHERE n.rows > 0;
-			EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole'
-				' FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p', rows_of.source, rows_of.person) INTO n USING most;
-			RETURN QUERY SELECT 'warning', t."table"::text, NULL::name,
-				CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
-					ELSE format('%s of %s people have more than %s rows (max_rows): of one group, so many count', n.above, n.whole, most) END,
-				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0;
+			-- heaviest are the people with most rows, one in a hundred
+			EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
+				' count(*) FILTER (WHERE p.rows > $1 AND NOT p.nobody) AS above,'
+				' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
+				' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
+				' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
+				' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
+				' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n USING most;
+			RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
+					'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
+				UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
+					format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", asked)
+					WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
+				UNION ALL SELECT 'warning', t.name, NULL,
+					CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+						ELSE format('%s of %s people have more than %s rows (max_rows): of one group, so many count', n.above, n.whole, most) END,
+					n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
+				UNION ALL SELECT 'info', t.name, NULL,
+					format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
+					format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", asked)
+					WHERE n.whole >= 20 AND 3 * n.of_heaviest > n.rows;
 		END IF;
-		RETURN QUERY SELECT f.severity, t."table"::text, a.attname, f.finding, f.number, f.remedy
+		IF t.block IS NOT NULL THEN
+			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
+			RETURN QUERY SELECT 'info', t.name, t.block,
+				format('%s rows have NULL here: they are in the first block of time, and only queries without a lower end read them', n.rows), n.rows,
+				'give each row its time before the table is protected, or delete these and put them in anew: triggers keep rows in their blocks' WHERE n.rows > 0;
+		END IF;
+		RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
 			FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
 				CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
 			ORDER BY a.attnum;
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_data(text) IS
-	'where rows are not as the policy of a dataset says: rows of nobody, values out of bounds, undeclared keys, people above limits. For the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
+	'where rows are not as the policy of a dataset says: rows of nobody, values out of bounds, undeclared keys, people above limits or with much of the rows, units with few values, rows without time. For the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
 

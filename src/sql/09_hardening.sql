@@ -58,7 +58,7 @@ COMMENT ON FUNCTION dp_cdp_internal.masked_rows(anyelement, "any") IS
 -- Those that run with their owner's rights (SECURITY DEFINER) may call these.
 -- A function that takes values alone and is IMMUTABLE only computes.  So does, or asks with the
 -- caller's own privileges, what these extensions have.
-CREATE OR REPLACE FUNCTION dp_cdp.telling_functions() RETURNS TABLE(oid oid, extension name)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.telling_functions() RETURNS TABLE(oid oid, extension name)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 SELECT p.oid, e.extname
@@ -81,7 +81,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclas
 		OR p.proargtypes::oid[] && '{oid,regclass,regnamespace,regproc,regprocedure,regrole,name,text,varchar,cstring,bigint,
 			oid[],regclass[],name[],text[],varchar[],cstring[],bigint[]}'::regtype[]::oid[])
 $$;
-COMMENT ON FUNCTION dp_cdp.telling_functions() IS
+COMMENT ON FUNCTION dp_cdp_internal.telling_functions() IS
 	'functions of other extensions that are not known to be harmless. They are written in C and take a relation, a query or a number of one, or return rows, or are SECURITY DEFINER';
 
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
@@ -97,7 +97,7 @@ WITH RECURSIVE members AS (
 	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname <> 'dp_cdp'
 ), telling AS (
-	SELECT 'pg_proc'::regclass::oid AS classid, f.oid AS objid FROM members m, dp_cdp.telling_functions() f
+	SELECT 'pg_proc'::regclass::oid AS classid, f.oid AS objid FROM members m, dp_cdp_internal.telling_functions() f
 	WHERE m.classid = 'pg_proc'::regclass AND m.objid = f.oid
 	UNION
 	SELECT m.classid, r.ev_class
@@ -255,7 +255,7 @@ DECLARE
 BEGIN
 	BEGIN
 		SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
-		FROM dp_cdp_internal.hardening() h JOIN dp_cdp.telling_functions() t ON t.oid = h.oid
+		FROM dp_cdp_internal.hardening() h JOIN dp_cdp_internal.telling_functions() t ON t.oid = h.oid
 		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
 	EXCEPTION WHEN OTHERS THEN
 		-- other extensions must not wait until this one is mended
@@ -902,7 +902,7 @@ BEGIN
 				WHEN 'planner' THEN 'PUBLIC reads the planner''s counters (reltuples, relpages)'
 				ELSE format('open to PUBLIC: %s and %s more', min(h.name), count(*) - 1)
 					|| coalesce((SELECT ', of ' || string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension)
-						FROM dp_cdp.telling_functions() t WHERE h.class = 'extensions' AND t.oid = ANY (array_agg(h.oid))), '') END
+						FROM dp_cdp_internal.telling_functions() t WHERE h.class = 'extensions' AND t.oid = ANY (array_agg(h.oid))), '') END
 			|| CASE h.class
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
 				ELSE '; they tell how many rows a table has or a query met' END,
@@ -960,7 +960,7 @@ BEGIN
 		SELECT 'warning', t.relid::regclass::text,
 			format('its rows belong to people through a foreign key, and nothing is released from it: %s', p.problem),
 			'mend the foreign key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
-		FROM tops t CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND t.nthrough > 0 THEN dp_cdp.through_problem(t.relid) END AS problem) p
+		FROM tops t CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND t.nthrough > 0 THEN dp_cdp_internal.through_problem(t.relid) END AS problem) p
 		WHERE p.problem IS NOT NULL
 		UNION ALL
 		SELECT CASE WHEN d.readers IS NULL THEN 'warning' ELSE 'critical' END, d.relid::regclass::text,
@@ -1027,7 +1027,7 @@ BEGIN
 			CASE WHEN p.problem ~ 'could still change' THEN 'the trigger''s owner can do what the finding says'
 				ELSE format('call dp_cdp.protect_table again as it was called for table %s', t.relid::regclass) END
 		FROM datasets d JOIN tops t ON t.dataset = d.dataset JOIN covered c ON c.top = t.relid
-			CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND d.block_every IS NOT NULL THEN dp_cdp.block_problem(c.relid) END AS problem) p
+			CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND d.block_every IS NOT NULL THEN dp_cdp_internal.block_problem(c.relid) END AS problem) p
 		WHERE p.problem IS NOT NULL
 		UNION ALL
 		SELECT 'info', format('dataset %s', quote_ident(d.dataset)),

@@ -336,7 +336,7 @@ BEGIN
 	SELECT d.*, coalesce(pg_has_role(current_user, d.owner::oid, 'USAGE'), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)) AS own INTO cap
 		FROM dp_cdp.datasets d WHERE d.dataset = asked;
 	IF cap.dataset IS NULL THEN
-		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004', HINT = dp_cdp_internal.hint_of_dataset(asked);
 	ELSIF NOT cap.own THEN
 		RAISE EXCEPTION 'must be owner of dataset "%" to see a report of it; your own budgets are in dp_cdp.overview', asked
 			USING ERRCODE = 'insufficient_privilege';

@@ -239,7 +239,7 @@ SELECT dp_cdp.protect_table('dose', 'clinic', through => 'stay');
 --> 42501
 SELECT dp_cdp.unprotect_table('dose');
 --> 42501
-SELECT dp_cdp.through_problem('dose');
+SELECT dp_cdp_internal.through_problem('dose');
 --> ok
 CREATE TABLE ana.keys (stay int PRIMARY KEY, patient int); CREATE TABLE ana.rows (stay int REFERENCES ana.keys);
 SELECT dp_cdp.protect_table('ana.rows', 'clinic', through => 'stay');

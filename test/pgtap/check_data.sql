@@ -7,6 +7,7 @@ CREATE ROLE member1 LOGIN IN ROLE owner1;
 CREATE ROLE analyst1 LOGIN;
 \ir analyst.psql
 GRANT CREATE ON SCHEMA public TO owner1;
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO owner1', current_database()); END $$;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1, owner2;
 SELECT no_plan();
 
@@ -75,6 +76,61 @@ SELECT dp_cdp.alter_dataset('clinic', max_contribution => 'auto') \g /dev/null
 SELECT is_empty($$SELECT f FROM findings() f WHERE f ~ 'people (have|are)'$$, 'limits that are found are none of it');
 -- each remedy that is a statement names its table and column
 SELECT is(count(*), 11::bigint, 'statements') FROM dp_cdp.check_data('clinic') WHERE remedy ~ format('^(SELECT dp_cdp\.set_(bounds|keys)\(''%s'', ''%s'',|ALTER TABLE %s ALTER)', object, "column", object);
+
+-- how rows are spread over people, and over blocks of time
+SELECT dp_cdp.create_dataset('months', rho => 1) \g /dev/null
+CREATE TABLE spread (person int, day date);
+CREATE TABLE parts (spread int, day date);
+ALTER TABLE spread ADD id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY;
+ALTER TABLE parts ADD FOREIGN KEY (spread) REFERENCES spread;
+SELECT dp_cdp.protect_table('spread', 'months', 'person', block => 'day', every => '1 month'), dp_cdp.protect_table('parts', 'months', through => 'spread') \g /dev/null
+CREATE FUNCTION months() RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT format('%s %s%s: %s [%s]', severity, object, '.' || "column", finding, number) FROM dp_cdp.check_data('months') WHERE finding !~ 'nobody' $$;
+CREATE FUNCTION spread(people int, rows int, heaviest int, of_each int) RETURNS SETOF text LANGUAGE sql AS $$
+	TRUNCATE spread, parts;
+	INSERT INTO spread SELECT p, '2024-01-01' FROM generate_series(1, people) p, generate_series(1, CASE WHEN p <= heaviest THEN of_each ELSE rows END);
+	INSERT INTO spread VALUES (NULL, '2024-01-01'), (NULL, '2024-01-01');
+	SELECT months() $$;
+SELECT is_empty('SELECT spread(0, 0, 0, 0)', 'nobody at all');
+SELECT is_empty('SELECT spread(300, 2, 3, 99)', 'a third of the rows is not too much for one person in a hundred');
+SELECT results_eq('SELECT spread(300, 2, 3, 100)', ARRAY['info public.spread: the 3 people with most rows, of 300, have 300 of 894 rows: a limit cuts much of that, or noise grows with it [300]'], 'more is');
+SELECT results_eq('SELECT spread(301, 1, 1, 200)', ARRAY['info public.spread: the 4 people with most rows, of 301, have 203 of 500 rows: a limit cuts much of that, or noise grows with it [203]'], 'a hundredth is rounded up');
+SELECT is_empty('SELECT spread(19, 1, 1, 100)', 'among few people one has always much');
+SELECT isnt_empty('SELECT spread(20, 1, 1, 100)', '... until there are twenty');
+SELECT is_empty('SELECT spread(9, 10, 0, 0)', 'few values in few rows');
+SELECT results_eq('SELECT spread(9, 10, 1, 11)', ARRAY['warning public.spread.person: 91 rows have 9 different values here: is each of them one person? [9]'], '... in more rows');
+SELECT is_empty('SELECT spread(10, 1000, 0, 0)', 'more values in many rows');
+SELECT results_eq('SELECT spread(10, 1000, 1, 1001)', ARRAY['warning public.spread.person: 10001 rows have 10 different values here: is each of them one person? [10]'], '... in too many');
+SELECT is_empty('SELECT spread(100, 1001, 0, 0)', 'a hundred are enough');
+INSERT INTO spread VALUES (1, NULL), (2, NULL), (2, '-infinity');
+INSERT INTO parts SELECT min(id), NULL FROM spread;
+SELECT results_eq('SELECT m FROM months() m WHERE m ~ ''block''',
+	ARRAY['info public.spread.day: 2 rows have NULL here: they are in the first block of time, and only queries without a lower end read them [2]'], 'rows without a time');
+SELECT throws_ok($$UPDATE spread SET day = '2024-01-01' WHERE day IS NULL$$, 'ZC004', NULL, 'they cannot be given one');
+SELECT lives_ok($$DELETE FROM spread WHERE day IS NULL AND id NOT IN (SELECT spread FROM parts)$$, 'but be deleted, as is the remedy');
+
+-- the dataset of a table whose name is given
+CREATE FUNCTION hint_of(asked text, call text DEFAULT 'check_data') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE format('SELECT dp_cdp.%I($1)', call) USING asked;
+EXCEPTION WHEN SQLSTATE 'ZC004' THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END $$;
+SELECT is(hint_of(asked), 'Table public.spread is protected in dataset months: name ''months''.', 'names it: ' || asked) FROM unnest('{spread,public.spread}'::text[]) asked;
+SELECT is(hint_of('spread', 'report'), hint_of('spread'), 'for other functions, too');
+CREATE SCHEMA beside CREATE TABLE spread (person int);
+SELECT dp_cdp.protect_table('beside.spread', 'clinic', 'person') \g /dev/null
+SELECT is(hint_of('spread'), 'Table beside.spread is protected in dataset clinic: name ''clinic''.'
+	' Table public.spread is protected in dataset months: name ''months''.', 'or both');
+SELECT is(hint_of(asked), 'SELECT dataset FROM dp_cdp.datasets names those that are there.', 'of no table: ' || coalesce(asked, 'NULL')) FROM unnest('{none,other.spread,NULL}'::text[]) asked;
+SET SESSION AUTHORIZATION analyst1;
+SELECT unalike(hint_of('public.spread'), '%months%', 'nor of one that the role cannot see');
+SET SESSION AUTHORIZATION owner1;
+DROP SCHEMA beside CASCADE;
+DROP TABLE parts, spread;
 
 -- it costs nothing, whoever has a budget
 RESET SESSION AUTHORIZATION;

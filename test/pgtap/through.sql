@@ -113,8 +113,8 @@ SELECT matches(owner1(q), m, q) FROM (VALUES
 	($$SELECT dp_cdp.set_keys('late', 'kode', ARRAY['c1', 'c2'])$$, '^done')
 	) AS v (q, m);
 INSERT INTO late (id, kode) VALUES (1, 'c1'), (2, 'c1'), (3, 'c2'), (4, NULL), (5, 'c12');
-SELECT is((run_as_analyst($$SELECT dp_cdp.through_problem('lines')$$)).failure, NULL, 'anybody may ask what is wrong');
-SELECT is((SELECT array_agg(dp_cdp.through_problem(t)) FROM unnest('{customers,orders,notes,plain}'::regclass[]) t), '{NULL,NULL,NULL,NULL}', 'nothing is');
+SELECT is((run_as_analyst($$SELECT dp_cdp_internal.through_problem('lines')$$)).failure, NULL, 'anybody may ask what is wrong');
+SELECT is((SELECT array_agg(dp_cdp_internal.through_problem(t)) FROM unnest('{customers,orders,notes,plain}'::regclass[]) t), '{NULL,NULL,NULL,NULL}', 'nothing is');
 
 -- ------------------------------------------------------------------------
 -- one table by itself

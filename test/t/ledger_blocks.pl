@@ -78,7 +78,7 @@ is(value($node, 'restored', 'SELECT count(*), sum(rho_spent) FROM dp_cdp.block_s
 is(value($node, 'restored', 'SELECT block, unit FROM dp_cdp.protected WHERE unit IS NOT NULL'), 'day|patient', 'with the policy');
 is(value($node, 'restored', q{SELECT string_agg(tgrelid::regclass || ' ' || tgname || ' ' || tgenabled::text, ', ' ORDER BY tgrelid::regclass::text, tgname) FROM pg_trigger WHERE tgname LIKE 'dp_cdp_keep%'}),
 	'bills dp_cdp_keep_block A, visits dp_cdp_keep_block A, visits dp_cdp_keep_key A, visits dp_cdp_keep_referenced A', 'with the triggers');
-is(value($node, 'restored', q{SELECT dp_cdp.block_problem('bills') || dp_cdp.block_problem('visits')}), '', 'as they are to be');
+is(value($node, 'restored', q{SELECT dp_cdp_internal.block_problem('bills') || dp_cdp_internal.block_problem('visits')}), '', 'as they are to be');
 like(($node->psql('restored', 'UPDATE bills SET visit = visit + 31'))[2], qr/would move a row of protected table "bills"/, 'which hold rows');
 $node->safe_psql('restored', 'SELECT dp_cdp.adopt_ledger()');
 is(value($node, 'restored', q{SELECT string_agg(finding, E'\n') FROM dp_cdp.check_ledger() WHERE severity <> 'info'}), '', 'adopted: all agrees');

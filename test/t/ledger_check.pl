@@ -178,12 +178,12 @@ like(debit_error($node, 'test', $_->[0], "SELECT dp_cdp.prune_releases($_->[1])"
 	[ 'dba', q{'infinity'}, qr/ZC004: before must be given, and finite/ ],
 	[ 'dba', q{now() - interval '29 days'}, qr/ZC004: rows of the audit of the last 30 days are for the owner of extension dp_cdp to prune/ ],
 	[ 'ana', 'now()', qr/42501: only owners of datasets and of extension dp_cdp/ ]);
-my $spent = value($node, 'test', q{SELECT string_agg(concat_ws(' ', dataset, role_name, rho_spent, rho_logged), ', ' ORDER BY ledger_id) FROM dp_cdp.logged_balances()});
+my $spent = value($node, 'test', q{SELECT string_agg(concat_ws(' ', dataset, role_name, rho_spent, rho_logged), ', ' ORDER BY ledger_id) FROM dp_cdp_internal.logged_balances()});
 is(value($node, 'test', q{SELECT dp_cdp.prune_releases('2001-01-01')}), 0, 'nothing is that old');
 $node->safe_psql('test', q{SELECT dp_cdp.alter_dataset('e', new_owner => 'stranger')});
 # 'e' has one row in the middle: the chain loses two stretches
 is(value($node, 'test', q{SET dp_cdp.keep_audit_days = 0; SET SESSION AUTHORIZATION dba; SELECT dp_cdp.prune_releases((SELECT released_at FROM dp_cdp.releases WHERE id = 42))}), 40, 'an owner prunes his dataset');
-is(value($node, 'test', q{SELECT string_agg(concat_ws(' ', dataset, role_name, rho_spent, rho_logged), ', ' ORDER BY ledger_id) FROM dp_cdp.logged_balances()}),
+is(value($node, 'test', q{SELECT string_agg(concat_ws(' ', dataset, role_name, rho_spent, rho_logged), ', ' ORDER BY ledger_id) FROM dp_cdp_internal.logged_balances()}),
 	$spent, 'balances and what proves them are the same');
 is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.pruned'), 2, 'two stretches are gone');
 is(findings(), 'none', 'and the chain holds');
@@ -219,7 +219,7 @@ is(findings(), 'none', 'also when it is pruned');
 # ---------------------------------------------------------------------------
 
 like(debit_error($node, 'test', 'auditor', $_), qr/42501/, "not for everybody: $_")
-  for 'SELECT FROM dp_cdp.audit', 'SELECT FROM dp_cdp.check_ledger()', 'SELECT FROM dp_cdp.check_chain()', 'SELECT FROM dp_cdp.logged_balances()';
+  for 'SELECT FROM dp_cdp.audit', 'SELECT FROM dp_cdp.check_ledger()', 'SELECT FROM dp_cdp_internal.check_chain()', 'SELECT FROM dp_cdp_internal.logged_balances()';
 $node->safe_psql('test', 'GRANT SELECT ON dp_cdp.audit TO auditor; GRANT EXECUTE ON FUNCTION dp_cdp.check_ledger() TO auditor');
 is(value($node, 'test', 'SET SESSION AUTHORIZATION auditor; SELECT count(*) > 0 FROM dp_cdp.audit, dp_cdp.check_ledger()'), 't', 'for whom it is granted');
 

@@ -67,7 +67,7 @@ my $state = q{
 	SELECT * FROM dp_cdp.budgets ORDER BY dataset, role::text;
 	SELECT * FROM dp_cdp.protected ORDER BY "table"::text;
 	SELECT * FROM dp_cdp.releases ORDER BY id;
-	SELECT dp_cdp.through_problem('"course, days"');
+	SELECT dp_cdp_internal.through_problem('"course, days"');
 	SELECT c, dp_cdp.dataset_of(c::regclass) FROM unnest(ARRAY['"the lab"."visits, all"', 'parts', 'parts_1', 'parent', 'child']) c;
 	SELECT a, dp_cdp.declared_keys('"the lab"."visits, all"', a) FROM unnest(ARRAY['dept', 'sex', 'note', 'cost']) a;
 	SELECT count(*) FROM "the lab"."visits, all";
