@@ -240,6 +240,10 @@ SELECT is((SELECT rho_spent FROM dp_cdp.blocks WHERE role_name = 'analyst1' AND 
 SELECT is(root($$SELECT dp_cdp.correct_spent('clinic', 'analyst1', -2, 'was wrong')$$), 'ok', 'and back');
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity <> 'info'), 0::bigint, 'the audit adds up with corrections');
 SELECT is(root($$SELECT dp_cdp.correct_spent('clinic', 'analyst1', -3, 'was wrong')$$), 'ok', 'all of it');
+\set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 10000)" 2>&1`
+SELECT matches(:'said'::text, '^NOTICE:  the budget of role "analyst1" in dataset "clinic" is rho 10000, and rho 20000 is spent already in a block of time: it pays for nothing there\n', 'a budget below what a block has spent');
+SELECT matches(ask('2024-02-01', '2024-02-29'), 'ZC001', '... which has nothing left');
+SELECT is(ask('2029-03-01', '2029-03-02'), '2029-03-01 2029-04-01', '... and others have');
 -- the cap over all roles
 SELECT must($$SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000)$$);
 SELECT is(ask('2024-02-01', '2024-02-29'), '2024-02-01 2024-03-01', 'a third time');
