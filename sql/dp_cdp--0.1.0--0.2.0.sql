@@ -3123,9 +3123,24 @@ BEGIN
 			JOIN pg_roles r ON r.oid = b.role
 		WHERE f.contype = 'f' AND f.conparentid = 0 AND cardinality(f.conkey) = 1
 			AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.confrelid)
-			AND NOT EXISTS (SELECT FROM labels l WHERE l.relid = f.conrelid AND l.objsubid = a.attnum AND l.label ? 'keys')
+			AND NOT EXISTS (SELECT FROM labels l WHERE l.relid = f.conrelid AND l.objsubid = a.attnum AND l.label ?| '{keys,unit}')
 			AND NOT has_column_privilege(b.role, f.confrelid, f.confkey[1], 'SELECT')
 		GROUP BY f.oid, f.conrelid, f.confrelid, a.attname
+
+		-- tables that list the people
+		UNION ALL
+		SELECT 'info', f.confrelid::regclass::text,
+			format('its column %s lists the people of protected table %s, and %s may read it without noise: who is in the data is known to them',
+				quote_ident(ka.attname), min(f.conrelid::regclass::text), string_agg(DISTINCT g.whom, ', ')),
+			format('SELECT dp_cdp.protect_table(%L, %L, unit => %L)', f.confrelid::regclass, c.dataset, ka.attname)
+		FROM pg_constraint f
+			JOIN covered c ON c.relid = f.conrelid AND c.relid = c.top
+			JOIN labels l ON l.relid = f.conrelid AND l.objsubid = f.conkey[1] AND l.label ? 'unit'
+			JOIN pg_attribute ka ON ka.attrelid = f.confrelid AND ka.attnum = f.confkey[1]
+			JOIN readable r ON r.relid = f.confrelid
+			JOIN grantees g ON g.dataset = c.dataset AND g.grantee = r.grantee
+		WHERE f.contype = 'f' AND f.conparentid = 0 AND cardinality(f.conkey) = 1
+		GROUP BY f.confrelid, ka.attname, c.dataset
 
 		-- functions with their owner's rights
 		UNION ALL

@@ -63,8 +63,12 @@ static const double curves[DP_NORM_CURVES] = {0, 0.4, 1, 2, 4};
 /* the limit is chosen as if it were so much likelier that nobody is there than it is as one of the ways */
 #define NOBODY 9
 
-/* where less than one unit is expected in a bin and all above it, none is */
+/* where fewer units are expected in a bin and all above it, the limit is chosen as if there were none; the doubt has rarer ones */
 #define LEAST_UNITS 1
+#define DOUBT_UNITS 0.3
+
+/* the doubt has steep ways for less likely: by so much for a power of two */
+#define DOUBT_SLOPE 0.3
 
 /* by which share what is cut of bins that stand out is not what it would be, and that of what their norms may be at most */
 #define TILT_ERROR 0.2
@@ -196,9 +200,9 @@ slope_of(const dp_norms *norms, int tail)
 	return LEAST_SLOPE + (steepest - LEAST_SLOPE) * (tail / DP_NORM_CURVES) / (DP_NORM_SLOPES - 1);
 }
 
-/* Sets counts above the last bin that stands out as a tail has them. */
+/* Sets counts above the last bin that stands out as a tail has them, but for those of fewer than "least" units. */
 static void
-set_tail(const dp_norms *norms, int tail, double *count)
+set_tail(const dp_norms *norms, int tail, double least, double *count)
 {
 	double		ratio = exp2(-slope_of(norms, tail));
 	double		steeper = exp2(-curves[tail % DP_NORM_CURVES]);
@@ -207,7 +211,7 @@ set_tail(const dp_norms *norms, int tail, double *count)
 
 	for (int j = norms->last + 1; j < norms->bins; j++, ratio *= steeper)
 		before = count[j] = before * ratio;
-	for (int j = norms->bins - 1; j > norms->last && above + count[j] < LEAST_UNITS; j--)
+	for (int j = norms->bins - 1; j > norms->last && above + count[j] < least; j--)
 	{
 		above += count[j];
 		count[j] = 0;
@@ -245,7 +249,7 @@ weigh_tails(dp_norms *norms, const double *noisy)
 
 	for (int t = 0; t < DP_NORM_TAILS; t++)
 	{
-		set_tail(norms, t, count);
+		set_tail(norms, t, LEAST_UNITS, count);
 		norms->tail[t] = tail_likelihood(norms, t, noisy, count);
 		most = fmax(most, norms->tail[t]);
 	}
@@ -258,7 +262,7 @@ weigh_tails(dp_norms *norms, const double *noisy)
 	for (int t = 0; t < DP_NORM_TAILS; t++)
 	{
 		norms->tail[t] /= weights;
-		set_tail(norms, t, count);
+		set_tail(norms, t, LEAST_UNITS, count);
 		for (int j = norms->last + 1; j < norms->bins; j++)
 			norms->count[j] += norms->tail[t] * count[j] / (1 + NOBODY * nobody / weights);
 	}
@@ -400,7 +404,7 @@ excess(const dp_norms *norms, int bin, double limit)
 
 	for (int i = norms->first[bin]; i < norms->first[bin + 1]; i++)
 		cut += norms->weight[i] * at_least(norms->point[i] - limit, 0);
-	return norms->count[bin] > 0 ? cut / norms->count[bin] : 0;
+	return norms->count[bin] > 0 ? cut / norms->count[bin] : at_least(M_SQRT2 * exp2(norms->exponent + bin - 1) - limit, 0);
 }
 
 double
@@ -411,6 +415,7 @@ dp_norms_doubt(const dp_norms *norms, double limit)
 	double		seen = 0;
 	double		variance = 0;
 	double		squares = 0;
+	double		weights = 0;
 
 	if (norms->last < 0)
 		return 0;
@@ -424,18 +429,20 @@ dp_norms_doubt(const dp_norms *norms, double limit)
 	variance += pow(TILT_ERROR * seen, 2) + pow(TOP_ERROR * (most_cut(norms, norms->last + 1, limit) - seen), 2);
 	for (int t = 0; t < DP_NORM_TAILS; t++)
 	{
+		double		weight = norms->tail[t] * exp(-DOUBT_SLOPE * slope_of(norms, t) - curves[t % DP_NORM_CURVES]);
 		double		cut = seen;
 		double		chance = 0;
 
-		set_tail(norms, t, count);
+		set_tail(norms, t, DOUBT_UNITS, count);
 		for (int j = norms->last + 1; j < norms->bins; j++)
 		{
 			cut += count[j] * above[j];
 			chance += count[j] * above[j] * above[j];
 		}
-		squares += norms->tail[t] * (cut * cut + chance);
+		weights += weight;
+		squares += weight * (cut * cut + chance);
 	}
-	return sqrt(squares + variance);
+	return sqrt(squares / weights + variance);
 }
 
 /* Returns the share of its full credit that a value has whose units' credits are x in the mean; the head of this file. */

@@ -269,6 +269,17 @@ SELECT provoked('CREATE POLICY p ON lab.visits TO reader USING (true)', 'info', 
 ALTER TABLE lab.visits DISABLE ROW LEVEL SECURITY;
 SELECT provoked('GRANT SELECT (patient) ON lab.visits TO reader', 'info', 'dataset clinic', 'shows them no rows', 'REVOKE SELECT (patient) ON lab.visits FROM reader');
 
+-- a table that lists the people, which a foreign key of the unit leads to
+CREATE TABLE lab.people AS SELECT DISTINCT patient FROM lab.visits WHERE patient IS NOT NULL;
+ALTER TABLE lab.people ADD PRIMARY KEY (patient), OWNER TO dba;
+ALTER TABLE lab.visits ADD CONSTRAINT of_people FOREIGN KEY (patient) REFERENCES lab.people;
+SELECT is_empty('SELECT * FROM found', 'nobody is told to show analysts who is in the data');
+SELECT provoked('GRANT SELECT (patient) ON lab.people TO ana', 'info', 'lab.people', 'lists the people of protected table lab.visits, and ana may read', 'REVOKE SELECT (patient) ON lab.people FROM ana');
+SELECT provoked('GRANT SELECT ON lab.people TO ana', 'info', 'lab.people', 'lists the people', $$SELECT dp_cdp.protect_table('lab.people', 'clinic', unit => 'patient'); REVOKE SELECT ON lab.people FROM ana$$);
+SELECT dp_cdp.unprotect_table('lab.people') \g /dev/null
+ALTER TABLE lab.visits DROP CONSTRAINT of_people;
+DROP TABLE lab.people;
+
 -- row-level security with no policy: the setup for tools that list tables
 ALTER TABLE lab.visits ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON lab.visits TO team;
