@@ -506,8 +506,10 @@ notice_hard_limits(const DpPricedRelease *priced, List *told)
 	char	   *rows = psprintf("with at most %d rows%s", priced->max_rows, dp_has_groups(priced->release) ? " of each group" : "");
 
 	told = notice_limits(priced, dp_cuts_groups, groups, hint, told);
-	return notice_limits(priced, dp_has_usual_rows, rows,
+	told = notice_limits(priced, dp_has_usual_rows, rows,
 						 "Here limits are not found from the data, and nobody has set max_rows. SET dp_cdp.max_rows to how many rows should count.", told);
+	return notice_limits(priced, dp_has_usual_bounds, psprintf("with values of at most %d rows", priced->unit_rows),
+						 "Bounds of these values follow from max_rows, which nobody has set. SET dp_cdp.max_rows to how many rows a person may have.", told);
 }
 
 /*

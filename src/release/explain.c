@@ -108,10 +108,7 @@ explain_inner(QueryDesc *inner, ExplainState *es)
 static bool
 limits_by_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	const DpBound *derived = column->desc->lower == NULL ? column->desc->derived : NULL;
-
-	return (column->totals.known && priced->release->has_unit && column->totals_by_rows) ||
-		(derived && (dp_bound_has(derived, DP_BOUND_ROWS) || dp_bound_has(derived, DP_BOUND_TOTAL)));
+	return (column->totals.known && priced->release->has_unit && column->totals_by_rows) || dp_bounds_by_rows(column);
 }
 
 /* Returns the norm that a unit's contributions are held to, in rows, of sums at their larger bound. */

@@ -636,6 +636,20 @@ dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 		!(column->totals.known && !column->totals_by_rows);
 }
 
+bool
+dp_bounds_by_rows(const DpPricedColumn *column)
+{
+	const DpBound *derived = column->desc->lower == NULL ? column->desc->derived : NULL;
+
+	return derived && (dp_bound_has(derived, DP_BOUND_ROWS) || dp_bound_has(derived, DP_BOUND_TOTAL));
+}
+
+bool
+dp_has_usual_bounds(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	return dp_most_rows(priced->dataset) == 0 && dp_bounds_by_rows(column);
+}
+
 void
 dp_price_again(DpPricedRelease *priced, int i, int64 rho)
 {
