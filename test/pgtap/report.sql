@@ -291,4 +291,12 @@ SELECT is(dp_cdp_internal.report_reason(x), w, format('%s in words', x)) FROM (V
 	('ZC003', 'the ledger could not answer (ZC003)'), ('ZC002 raw rows', 'raw rows (ZC002)'), ('by hand', 'by hand'), ('', ''), (NULL, NULL)) v(x, w);
 SELECT ok(html ~ 'too little rho was left' AND html !~ 'ZC001 rho', 'refusals are told in words') FROM page;
 
+-- without a cap the rest has no end
+SELECT dp_cdp.create_dataset('endless', rho => 'Infinity'), dp_cdp.set_budget('endless', 'analyst1', rho => 1) \g /dev/null
+SELECT dp_cdp.debit_budget('endless', 0.5, 0, 'analyst1') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws('|', coalesce(role, 'all'), rho_spent, rho_per_day, coalesce(days_left::text, 'none')), ', ' ORDER BY role NULLS FIRST) FROM dp_cdp.overview WHERE dataset = 'endless'),
+	'all|0.5|0.5|none, analyst1|0.5|0.5|1', 'in the overview');
+SELECT is((SELECT string_agg(concat_ws('|', role, rho_limit, rho_remaining, days_left), ', ' ORDER BY role) FROM dp_cdp.metrics WHERE dataset = 'endless'),
+	'|Infinity|Infinity|Infinity, analyst1|1|0.5|1', 'and in metrics');
+
 SELECT * FROM finish();
