@@ -12,8 +12,8 @@
  * of its ladder that a balance has paid for is computed here, and has to be
  * owed: so what a balance knows never exceeds what it has paid.
  *
- * The same number, reuse_rho, stands in the log.  dp_cdp.spent_together() takes it
- * out, and counts for each ladder what the dearest of several balances knows.
+ * The log has the same number as reuse_rho.  dp_cdp.spent_together() leaves it out.
+ * For each ladder it counts what the dearest of several balances knows.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
