@@ -181,5 +181,5 @@ BEGIN
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_data(text) IS
-	'where rows are not as the policy of a dataset says: rows of nobody, values out of bounds, undeclared keys, people above limits or with much of the rows, units with few values, rows without time. For the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
+	'where rows are not as the policy of a dataset says. It finds rows of nobody, and rows without time. It finds values out of bounds, undeclared keys, and units with few values. It finds people above limits, and people with much of the rows. It is for the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
 
