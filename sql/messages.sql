@@ -46,6 +46,11 @@ SET SESSION AUTHORIZATION regress_dp_owner;
 SELECT dp_cdp.set_bounds('visits', 'cost', 0);
 SELECT dp_cdp.set_budget('messages', 'regress_dp_analyst', rho => '1'::text);
 SELECT dp_cdp.create_dataset('other', epsilon => 1, deltas => 1e-6);
+SELECT dp_cdp.alter_dataset('messages', max_contribution => 12, max_rows => 45.25);
+-- arguments in another order
+SELECT dp_cdp.drop_keys('dept', 'visits');
+SELECT dp_cdp.set_budget('regress_dp_analyst', 'messages', rho => 1);
+SELECT 'messages'::regclass;
 SELECT dp_cdp.set_keys('visits', 'dept', 'x');
 SELECT dp_cdp.set_keys('visits', 'dept', 'x'::text);
 RESET SESSION AUTHORIZATION;

@@ -38,7 +38,7 @@
 #include "utils/guc.h"
 #include "utils/syscache.h"
 
-/* with more arguments that may be left out, only their names are told */
+/* with more arguments that may be left out, only those that the call names have their types told */
 #define MANY_OPTIONS 6
 
 static emit_log_hook_type prev_emit_log = NULL;
@@ -155,9 +155,29 @@ append_argument(StringInfo text, int i, const char *name, Oid type, bool with_ty
 		appendStringInfo(text, "%s%s", name && name[0] ? " " : "", type_name);
 }
 
+static bool
+is_of_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/* Returns whether a call, as the parser's message shows it, passes an argument by this name. */
+static bool
+names_argument(const char *message, const char *name)
+{
+	const char *arrow = psprintf("%s =>", name);
+
+	for (const char *at = strstr(message, arrow); at != NULL; at = strstr(at + 1, arrow))
+	{
+		if (at > message && !is_of_name(at[-1]))
+			return true;
+	}
+	return false;
+}
+
 /* Appends a function's form: its name, its arguments, and in brackets those that may be left out. */
 static void
-append_function(StringInfo text, HeapTuple tuple)
+append_function(StringInfo text, HeapTuple tuple, const char *message)
 {
 	Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
 	int			required = proc->pronargs - proc->pronargdefaults;
@@ -175,14 +195,15 @@ append_function(StringInfo text, HeapTuple tuple)
 		if (i == required)
 			appendStringInfoString(text, i > 0 ? " [" : "[");
 		append_argument(text, i, name ? name[i] : NULL, proc->proargtypes.values[i],
-						i < required || proc->pronargdefaults <= MANY_OPTIONS);
+						i < required || proc->pronargdefaults <= MANY_OPTIONS ||
+						(name && name[i] && names_argument(message, name[i])));
 	}
 	appendStringInfoString(text, proc->pronargdefaults > 0 ? "])" : ")");
 }
 
 /* Appends the forms of the extension's functions of a name, one a line, and returns how many there are. */
 static int
-append_functions(StringInfo text, const char *name)
+append_functions(StringInfo text, const char *name, const char *message)
 {
 	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
 	Oid			schema = dp_own_schema();
@@ -195,7 +216,7 @@ append_functions(StringInfo text, const char *name)
 		if (((Form_pg_proc) GETSTRUCT(tuple))->pronamespace != schema)
 			continue;
 		appendStringInfoString(text, n++ > 0 ? "\n" : "");
-		append_function(text, tuple);
+		append_function(text, tuple, message);
 	}
 	ReleaseSysCacheList(list);
 	return n;
@@ -205,12 +226,6 @@ append_functions(StringInfo text, const char *name)
  * Messages
  * ------------------------------------------------------------------------
  */
-
-static bool
-is_of_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-}
 
 /* Returns the function that a message names, whatever its language: the word before the first parenthesis. */
 static char *
@@ -241,7 +256,7 @@ right_call(const char *message, char **detail)
 	if (strncmp(name, "dp_", strlen("dp_")) == 0 && append_aggregate(&text, name))
 		return psprintf("write %s", text.data);
 
-	n = dot == NULL || in_schema ? append_functions(&text, name) : 0;
+	n = dot == NULL || in_schema ? append_functions(&text, name, message) : 0;
 	if (n > 1)
 		*detail = text.data;
 
@@ -268,6 +283,43 @@ complete_message(ErrorData *edata)
 	edata->hint = NULL;
 }
 
+/* Returns the form of the first function of the extension that a statement calls; NULL: it calls none by its schema. */
+static const char *
+first_called_form(const char *statement)
+{
+	const char *prefix = "dp_cdp.";
+	StringInfoData text;
+
+	for (const char *at = strstr(statement, prefix); at != NULL; at = strstr(at + 1, prefix))
+	{
+		const char *end = at + strlen(prefix);
+
+		while (is_of_name(*end))
+			end++;
+		initStringInfo(&text);
+		if (*end == '(' && append_functions(&text, pnstrdup(at + strlen(prefix), end - at - strlen(prefix)), statement) > 0)
+			return text.data;
+	}
+	return NULL;
+}
+
+/* Tells the form of a call whose table or role does not exist, which may be another argument. */
+static void
+hint_at_order(ErrorData *edata)
+{
+	const char *form = debug_query_string != NULL ? first_called_form(debug_query_string) : NULL;
+
+	if (form != NULL && edata->hint == NULL)
+		edata->hint = psprintf("The call has the form %s.", form);
+}
+
+static bool
+is_of(const ErrorData *edata, const char *function, int code)
+{
+	return edata->elevel == ERROR && edata->funcname != NULL && edata->message != NULL &&
+		edata->sqlerrcode == code && strcmp(edata->funcname, function) == 0;
+}
+
 static void
 complete_error(ErrorData *edata)
 {
@@ -275,16 +327,20 @@ complete_error(ErrorData *edata)
 	 * the parser's: of a call that nothing fits, or of a polymorphic argument
 	 * that is only a literal
 	 */
-	if (edata->elevel == ERROR && edata->funcname != NULL && edata->message != NULL &&
-		((strcmp(edata->funcname, "ParseFuncOrColumn") == 0 &&
-		  (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION || edata->sqlerrcode == ERRCODE_AMBIGUOUS_FUNCTION)) ||
-		 (strcmp(edata->funcname, "enforce_generic_type_consistency") == 0 &&
-		  edata->sqlerrcode == ERRCODE_DATATYPE_MISMATCH)) &&
+	bool		no_form = is_of(edata, "ParseFuncOrColumn", ERRCODE_UNDEFINED_FUNCTION) ||
+		is_of(edata, "ParseFuncOrColumn", ERRCODE_AMBIGUOUS_FUNCTION) ||
+		is_of(edata, "enforce_generic_type_consistency", ERRCODE_DATATYPE_MISMATCH);
+
+	if ((no_form || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE) ||
+		 is_of(edata, "get_role_oid", ERRCODE_UNDEFINED_OBJECT)) &&
 		MyBackendType == B_BACKEND && IsTransactionState() && dp_extension_installed())
 	{
 		MemoryContext old = MemoryContextSwitchTo(edata->assoc_context);
 
-		complete_message(edata);
+		if (no_form)
+			complete_message(edata);
+		else
+			hint_at_order(edata);
 		MemoryContextSwitchTo(old);
 	}
 	if (prev_emit_log)
