@@ -130,11 +130,14 @@ SELECT e, summand(e) FROM unnest(ARRAY[
 ]) AS e;
 
 -- keys
+-- whether a group is shown is noise
+SET client_min_messages = warning;
 SELECT e, key(e) FROM unnest(ARRAY[
 	'i', 'n', 'p', 'f', 'r', 't', 'v', 'c', 'nm', 'd', 'ts', 'tz', 'tm', 'm', 'ok', 'u', 'i > 50', 'i / 10', 'n::int', 'date_trunc(''month'', tz)', 'extract(year FROM d)', 'to_char(ts, ''YYYY-MM'')', 'lower(t)',
 	'CASE WHEN i > 100 THEN ''old'' ELSE ''young'' END', 'width_bucket(n, 0, 100, 10)',
 	'iv', 'ttz', 'j', 'a', 'z', 'rg', 'edge', 'ROW(i)', 'ARRAY[i]', 'ctid', 'md5(t)', 'random()'
 ]) AS e;
+RESET client_min_messages;
 
 -- refused, by name
 SELECT e, condition(e) FROM unnest(ARRAY[

@@ -74,6 +74,14 @@ SELECT dp_count(*) FROM visits v WHERE v = ROW(1, 'a', 1, NULL);
 SELECT dp_count(*) FROM visits WHERE ctid IS NOT NULL;
 SELECT dp_count(*) FROM visits WHERE md5(dept) = '';
 
+-- no group has enough people
+SELECT zip, dp_count(*) FROM patients WHERE patient < 0 GROUP BY zip;
+
+-- more than the budget holds
+SET dp_cdp.rho = 900;
+EXPLAIN (COSTS OFF) SELECT dp_count(*) FROM visits;
+RESET dp_cdp.rho;
+
 -- names of tables and of what stands for them
 SELECT dp_count(*) FROM visits v JOIN patients p ON v.dept = p.zip;
 SELECT dp_count(*) FROM visits JOIN patients ON dept = zip;

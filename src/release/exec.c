@@ -111,6 +111,20 @@ run_release(DpRun *run)
 		dp_report_limits(lfirst(lc));
 }
 
+/* Says why there is no row where keys are selected and no group has passed; that is told by the rows, too. */
+static void
+notice_no_group(const DpRun *run)
+{
+	const DpPricedRelease *priced = run->priced;
+
+	if (run->is_hidden || run->release->selection < 0 || !dp_rows_are_none(run->rows))
+		return;
+	ereport(NOTICE,
+			(errmsg("no group is shown: too few people are in each of them"),
+			 errhint("A group needs at least about %.0f people for this rho. Ask for larger groups, SET dp_cdp.rho higher, or have the owner declare keys.",
+					 (double) priced->threshold * priced->columns[run->release->selection].parts[0].step)));
+}
+
 static TupleTableSlot *
 release_next(ScanState *node)
 {
@@ -126,7 +140,10 @@ release_next(ScanState *node)
 		pay_statement(run->root);
 	/* what is kept has run by now */
 	if (!run->done)
+	{
 		run_release(run);
+		notice_no_group(run);
+	}
 
 	ExecClearTuple(slot);
 	if (!dp_rows_read(run->rows, &state->reader, ScanDirectionIsForward(estate->es_direction), &values, &nulls))

@@ -81,6 +81,13 @@ rho_left(const DpLedgerBalance *balance, int64 rho)
 											   NumericGetDatum(price)));
 }
 
+/* Returns whether a budget holds less than rho; every budget of a role pays. */
+static bool
+lacks(const DpLedgerBalance *balance, int64 rho)
+{
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(rho_left(balance, rho)))) < 0;
+}
+
 /* Returns a line on one budget; after: what a debit of rho would leave. */
 static char *
 budget_line(const DpLedgerBalance *balance, const DpDataset *dataset, int64 rho, bool after)
@@ -90,7 +97,9 @@ budget_line(const DpLedgerBalance *balance, const DpDataset *dataset, int64 rho,
 								numeric_normalize(balance->rho_remaining),
 								numeric_normalize(balance->rho_limit));
 
-	if (after)
+	if (lacks(balance, rho))
+		line = psprintf("%s, which is too little: the query would be refused", line);
+	else if (after)
 		line = psprintf("%s, %s after this release", line, numeric_normalize(rho_left(balance, rho)));
 	if (dp_ledger_is_closed(balance->failures, dataset->max_failures))
 		line = psprintf("%s; closed by failures (%d of today) until %s, or until the owner of the dataset calls dp_cdp.reset_failures",

@@ -109,6 +109,12 @@ dp_rows_put(DpRows *rows, const Datum *values, const bool *nulls)
 	rows->n++;
 }
 
+bool
+dp_rows_are_none(const DpRows *rows)
+{
+	return rows->store != NULL ? tuplestore_tuple_count(rows->store) == 0 : rows->n == 0;
+}
+
 /* Moves a reader of values one row on, or back; false where there is none. */
 static bool
 step(const DpRows *rows, DpRowsReader *reader, bool forward)

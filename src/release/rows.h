@@ -32,6 +32,8 @@ extern DpRows *dp_rows_begin(TupleDesc desc);
 /* Adds a row, of which nothing is kept but a copy; before anything is read. */
 extern void dp_rows_put(DpRows *rows, const Datum *values, const bool *nulls);
 
+extern bool dp_rows_are_none(const DpRows *rows);
+
 /*
  * Reads the next row, or the one before, as a tuplestore does.  values and nulls point to it until the
  * reader, whose stored has been set to a slot of minimal tuples, reads again.
