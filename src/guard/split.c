@@ -458,7 +458,7 @@ static void
 refuse_construct(DpSplitContext *cxt, Query *query, int where, Oid table, const char *from)
 {
 	const char *name = get_rel_name(table);
-	const char *groups = psprintf("SELECT column AS k, %s AS n FROM %s GROUP BY 1", dp_example_count(),
+	const char *groups = psprintf("SELECT some_column AS k, %s AS n FROM %s GROUP BY 1", dp_example_count(),
 								  strcmp(from, "...") != 0 ? from : dp_relation_text(table));
 
 	dp_refuse_error_functions((Node *) query->targetList, cxt);
