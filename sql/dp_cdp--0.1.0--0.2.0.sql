@@ -2299,7 +2299,7 @@ BEGIN
 				UNION ALL SELECT 'info', t.name, NULL,
 					format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
 					format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", asked)
-					WHERE n.whole >= 20 AND 3 * n.of_heaviest > n.rows;
+					WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
 		END IF;
 		IF t.block IS NOT NULL THEN
 			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
@@ -3473,7 +3473,7 @@ BEGIN
 				(SELECT count(DISTINCT role) FROM analysts), s.critical, s.warnings)
 			|| CASE WHEN s.critical > 0 THEN 'The promise does not hold.'
 				WHEN s.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.'
-				ELSE 'The promise holds, as far as the database can tell.' END AS finding,
+				ELSE 'The promise holds for roles with a budget, as far as the database can tell.' END AS finding,
 			NULL AS remedy
 		FROM summary s
 		UNION ALL
@@ -4982,7 +4982,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_checked(r jsonb) RETURNS text
 	SELECT format('<p><code>check_setup()</code> has %s and %s. %s</p>', dp_cdp_internal.report_plural(n.critical, 'critical finding', 'critical findings'),
 			dp_cdp_internal.report_plural(n.warnings, 'warning', 'warnings'),
 			CASE WHEN n.critical > 0 THEN '<b>The promise does not hold until they are mended.</b>'
-				WHEN n.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.' ELSE 'The promise holds.' END)
+				WHEN n.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.' ELSE 'The promise holds for roles with a budget.' END)
 		|| CASE WHEN n.listed = '[]' THEN '' ELSE dp_cdp_internal.report_findings_of(n.listed) END
 	FROM (SELECT count(*) FILTER (WHERE f ->> 'severity' = 'critical') AS critical, count(*) FILTER (WHERE f ->> 'severity' = 'warning') AS warnings,
 			coalesce(jsonb_agg(f - 'remedy' ORDER BY f ->> 'severity', x.n) FILTER (WHERE f ->> 'severity' IN ('critical', 'warning')), '[]') AS listed
@@ -5452,7 +5452,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
-	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut';
+	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut. The margin is that of noise alone: dp_margin holds what was cut, too. An expression of aggregates, such as dp_margin(x), has a row without rho';
 
 -- =========================================================================
 -- 16. How to share rho among counts or sums of the same rows (src/release/workload.c)

@@ -166,7 +166,7 @@ BEGIN
 				UNION ALL SELECT 'info', t.name, NULL,
 					format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
 					format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", asked)
-					WHERE n.whole >= 20 AND 3 * n.of_heaviest > n.rows;
+					WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
 		END IF;
 		IF t.block IS NOT NULL THEN
 			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;

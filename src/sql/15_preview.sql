@@ -60,5 +60,5 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
-	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut';
+	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut. The margin is that of noise alone: dp_margin holds what was cut, too. An expression of aggregates, such as dp_margin(x), has a row without rho';
 
