@@ -479,7 +479,6 @@ def errors():
     diag = diagnosed("SELECT dp_count(*), dp_sum(n), dp_sum(i4) FROM visits", on=intern)
     tap.equal(diag.sqlstate, "ZC001", "budget: SQLSTATE")
     tap.like(diag.message_primary, "exhausted.*asked rho 0.000003, remaining 0.0000025 .*set_budget", "budget: the message holds the remedy")
-    tap.like(diag.message_detail, r"0\.000003.*0\.0000025|0\.0000025.*0\.000003", "budget: detail says what was asked and what remains")
     tap.equal(len(intern.execute("SELECT dp_count(*), dp_sum(n) FROM visits").fetchall()), 1, "what fits is answered")
     remaining = intern.execute("SELECT rho_remaining FROM dp_cdp.budgets").fetchall()
     tap.equal([float(r[0]) for r in remaining], [5e-7], "and what is left is in a view")
