@@ -13,14 +13,14 @@ roles and the tables; docs/owner.md protects the rest and gives budgets; then
 come those who ask, and what is looked up.  Each begins by saying what it goes
 on from.  A document of docs/ itself that has SQL and is not in the list fails.
 
-There, before each ```sql block stands an HTML comment that says who runs it:
+There, too, a superuser begins, and a block itself says where another role goes on (SET SESSION AUTHORIZATION).
+Before a block may stand an HTML comment:
 
-    <!-- run as: analyst -->
-    <!-- run as: intern, expect: ZC001 -->     it must stop with this error
-    <!-- run as: alice, results: in comments -->   values are the first number of each comment, or all up to its
-                                               first word; as many digits count as are written
+    <!-- expect: ZC001 -->           it must stop with this error
+    <!-- results: in comments -->    values are the first number of each comment, or all up to its
+                                     first word; as many digits count as are written
 
-Each of these is a psql session of its own.  PGHOST, PGPORT and PGDATABASE say
+Each block is a psql session of its own, of the role of the blocks before.  PGHOST, PGPORT and PGDATABASE say
 where; PGUSER must be a superuser.  At the end every function, view and setting
 that the papers name must exist in the database.  Prints TAP.
 """
@@ -49,37 +49,16 @@ def tables_of(page):
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
-def psql(user, sql, *options):
-    env = dict(os.environ, PGUSER=user, PGAPPNAME="readme")
+SUPERUSER = os.environ.get("PGUSER", "postgres")
+
+
+def psql(sql, *options):
+    env = dict(os.environ, PGUSER=SUPERUSER, PGAPPNAME="readme")
     run = subprocess.run(
-        ["psql", "-X", "-q", "-v", "VERBOSITY=verbose", "-v", "ON_ERROR_STOP=1", *options],
+        ["psql", "-X", "-q", *options],
         input=sql, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         check=False)
     return run.returncode, run.stdout
-
-
-def blocks(text):
-    """(line number, directives, SQL) of each sql block."""
-    directives = {}
-    lines = text.split("\n")
-    i = 0
-    while i < len(lines):
-        comment = re.fullmatch(r"<!--\s*(run as:.*?)\s*-->", lines[i].strip())
-        fence = re.match(r"```(\w*)", lines[i])
-        if comment:
-            directives = dict(re.split(r":\s*", part, maxsplit=1)
-                              for part in re.split(r",\s*", comment.group(1)))
-        elif fence:
-            start = i + 1
-            i += 1
-            while not lines[i].startswith("```"):
-                i += 1
-            if fence.group(1) == "sql":
-                yield start, directives, "\n".join(lines[start:i]) + "\n"
-            directives = {}
-        elif lines[i].strip():
-            directives = {}
-        i += 1
 
 
 def written(sql):
@@ -100,13 +79,13 @@ TAG = r"(SET|RESET|GRANT|REVOKE|BEGIN|COMMIT|ROLLBACK|(CREATE|ALTER|DROP) [A-Z ]
 
 
 def shown(text):
-    """(line number, SQL, output or None, noisy columns) of each sql block that a reader sees."""
-    fences = list(re.finditer(r"(?:<!-- noisy: (.*?) -->\n)?^```(\w+)\n(.*?)^```$", text, flags=re.S | re.M))
+    """(line number, directive, SQL, output or None, noisy columns) of each sql block that a reader sees."""
+    fences = list(re.finditer(r"(?:^<!-- (noisy|expect|results): (.*?) -->\n)?^```(\w+)\n(.*?)^```$", text, flags=re.S | re.M))
     for fence, after in itertools.zip_longest(fences, fences[1:]):
-        if fence.group(2) == "sql":
-            follows = after and after.group(2) == "text"
-            yield (text.count("\n", 0, fence.start()) + 1, fence.group(3), after.group(3) if follows else None,
-                   re.split(r",\s*", after.group(1) or "") if follows else [])
+        if fence.group(3) == "sql":
+            follows = after and after.group(3) == "text"
+            yield (text.count("\n", 0, fence.start()) + 1, (fence.group(1), fence.group(2)), fence.group(4),
+                   after.group(4) if follows else None, re.split(r",\s*", after.group(2) or "") if follows else [])
 
 
 def cells(output, noisy):
@@ -129,27 +108,52 @@ def alike(one, other):
     return one == other
 
 
+def compared(name, expected, output, noisy, result):
+    """Compares what a page prints with what is printed here."""
+    there, here = cells(expected, noisy), cells(output, noisy)
+    differ = [pair for pair in itertools.zip_longest(there, here, fillvalue=[])
+              if len(pair[0]) != len(pair[1]) or not all(map(alike, *pair))]
+    result(not differ, f"{name}: prints what stands there", f"there and here: {differ[:5]}")
+
+
 def pasted(page, text, tables, result):
     """Pastes what is shown into one session of a database of its own, with what a server has by default."""
     examples = list(shown(text))
-    superuser = os.environ.get("PGUSER", "postgres")
-    psql(superuser, "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf(); CREATE DATABASE pasted")
-    script = "".join(f"\\echo @@\n{sql}" for _, sql, _, _ in examples)
+    psql("ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf(); CREATE DATABASE pasted")
+    script = "".join(f"\\echo @@\n{sql}" for _, _, sql, _, _ in examples)
     run = subprocess.run(["psql", "-X", "-d", "pasted"], input=tables + script, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     # the next page, and the examples of docs/ make roles of the same names
-    psql(superuser, "ALTER SYSTEM RESET ALL; SELECT pg_reload_conf(); DROP DATABASE pasted;\n"
-                    "SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE oid >= 16384 \\gexec")
+    psql("ALTER SYSTEM RESET ALL; SELECT pg_reload_conf(); DROP DATABASE pasted;\n"
+         "SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE oid >= 16384 \\gexec")
     outputs = run.stdout.split("@@\n")[1:]
     result(len(outputs) == len(examples), f"{page} is pasted", run.stdout)
-    for (line, _, expected, noisy), output in zip(examples, outputs):
+    for (line, _, _, expected, noisy), output in zip(examples, outputs):
         name = f"{page}, line {line}"
         if expected is None:
             result("ERROR" not in output, name, output)
-            continue
-        there, here = cells(expected, noisy), cells(output, noisy)
-        differ = [pair for pair in itertools.zip_longest(there, here, fillvalue=[])
-                  if len(pair[0]) != len(pair[1]) or not all(map(alike, *pair))]
-        result(not differ, f"{name}: prints what stands there", f"there and here: {differ[:5]}")
+        else:
+            compared(name, expected, output, noisy, result)
+
+
+def run(page, line, who, directive, sql, expected, noisy, result):
+    """Runs a block in a session of its own, of the role of the blocks before."""
+    name = f"{page}, line {line}"
+    kind, value = directive
+    sql = f"{who}\n{sql}"
+    if expected is not None:
+        compared(name, expected, psql(sql)[1], noisy, result)
+    elif kind == "results":
+        rc, output = psql(sql, "-v", "ON_ERROR_STOP=1", "-A", "-t", "-F", "\n")
+        pairs = list(itertools.zip_longest(written(sql), re.findall(NUMBER, output), fillvalue="NaN"))
+        wrong = [pair for pair in pairs if "NaN" in pair or differs(*pair)]
+        result(rc == 0 and not wrong, f"{name}: results", f"written and true: {wrong[:5]}" if rc == 0 else output)
+    else:
+        rc, output = psql(sql, "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose")
+        codes = re.findall(r"(?:ERROR|FATAL|PANIC):\s+([0-9A-Z]{5}):", output)
+        if kind == "expect":
+            result(codes == [value], f"{name} fails with {value}", output)
+        else:
+            result(rc == 0 and not codes, name, output)
 
 
 def named(text):
@@ -193,30 +197,16 @@ def main():
         result("```sql" not in texts[name], f"{name} has SQL, and a place in the order of papers")
 
     for page in (page for page in PASTED if "```sql" in texts[page]):
-        tables = "".join(sql for _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
+        tables = "".join(sql for _, _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
         pasted(page, texts[page], tables, result)
-    for paper, line, directives, sql in ((p, *b) for p in ORDER for b in blocks(texts[p])):
-        name = f"{paper}, line {line}"
-        user = directives.get("run as")
-        if not user:
-            result(False, name, "no <!-- run as: ... --> before the block")
-            continue
-        in_comments = "results" in directives
-        rc, output = psql(user, sql, *(("-A", "-t", "-F", "\n") if in_comments else ()))
-        if in_comments and rc == 0:
-            pairs = list(itertools.zip_longest(written(sql), re.findall(NUMBER, output), fillvalue="NaN"))
-            wrong = [pair for pair in pairs if "NaN" in pair or differs(*pair)]
-            result(not wrong, f"{name}: results", f"written and true: {wrong[:5]}")
-        codes = re.findall(r"(?:ERROR|FATAL|PANIC):\s+([0-9A-Z]{5}):", output)
-        expected = directives.get("expect")
-        if expected is None:
-            result(rc == 0 and not codes, f"{name} as {user}", output)
-        else:
-            result(codes == [expected], f"{name} as {user} fails with {expected}", output)
+    for page in ORDER:
+        who = ""
+        for line, directive, sql, expected, noisy in shown(texts[page]):
+            run(page, line, who, directive, sql, expected, noisy, result)
+            who = "".join(re.findall(r"^(?:RE)?SET SESSION AUTHORIZATION.*;$", sql, flags=re.M)[-1:]) or who
 
     for kind, name in sorted(set(named("\n".join(texts.values())))):
-        rc, output = psql(os.environ.get("PGUSER", "postgres"),
-                          f"SELECT EXISTS ({EXISTS[kind].format(name)})", "-A", "-t")
+        rc, output = psql(f"SELECT EXISTS ({EXISTS[kind].format(name)})", "-A", "-t")
         result(rc == 0 and output.strip() == "t", f"{name} exists ({kind})", output)
     print(f"1..{n}")
     return 0
