@@ -442,7 +442,7 @@ dp_norms_doubt(const dp_norms *norms, double limit)
 		weights += weight;
 		squares += weight * (cut * cut + chance);
 	}
-	return sqrt(squares / weights + variance);
+	return at_least(sqrt(squares / weights + variance), dp_norms_cut(norms, limit));
 }
 
 /* Returns the share of its full credit that a value has whose units' credits are x in the mean; the head of this file. */
