@@ -32,6 +32,9 @@
 #include "agg/bounding/group_sums.h"
 
 #define MOST_UNITS (1 << 20)
+
+StaticAssertDecl(MOST_UNITS < DP_ADDED_UNIT, "units that have a group first are not apart from those that have it");
+
 #define MOST_VALUE (INT64CONST(1) << 41)
 
 /* the sum of all magnitudes that a norm limits; another unit has room above it */
@@ -53,6 +56,9 @@
 /* memory for groups is taken in blocks, in which they lie without gaps */
 #define BLOCK ((Size) 32 * 1024)
 
+/* in which a group has units */
+#define USUAL_BINS 8
+
 /* entries whose places are fetched together where the table has grown */
 #define FETCHED 32
 
@@ -62,11 +68,18 @@ bucket_bytes(int nbuckets)
 	return nbuckets * sizeof(DpAddedGroup *);
 }
 
-/* Returns the bytes of bins that have so many sums each. */
+/* Returns the bytes of a page of groups that have so many sums in a bin. */
 static inline Size
-bins_bytes(int nsums)
+page_bytes(int nsums)
 {
-	return offsetof(DpAddedBins, sum) + DP_ADDED_BINS * nsums * sizeof(int64);
+	return DP_PAGE_GROUPS * nsums * sizeof(int64);
+}
+
+/* Returns how many pages a bin may have. */
+static inline int
+most_pages(int nbuckets)
+{
+	return nbuckets / 2 / DP_PAGE_GROUPS + 1;
 }
 
 /*
@@ -171,7 +184,7 @@ dp_group_sums_most(Size limit, int ncolumns, int nnorms)
 {
 	int			nbuckets = FIRST_BUCKETS;
 	Size		bytes = FIRST_BYTES;
-	Size		group = offsetof(DpAddedGroup, sum) + sizeof(int64) * ncolumns + 2 * nnorms * bins_bytes(3);
+	Size		group = offsetof(DpAddedGroup, sum) + sizeof(int64) * (ncolumns + nnorms * USUAL_BINS * 3);
 
 	if (limit < bucket_bytes(FIRST_BUCKETS))
 		return 0;
@@ -199,11 +212,11 @@ dp_group_sums_useless(const DpGroupSums *sums)
 	return sums->useless;
 }
 
-/* Returns the bytes of a group, without those of its keys and bins. */
+/* Returns the bytes of a group, without those of its keys and pages. */
 static inline Size
 group_size(const DpGroupSums *sums)
 {
-	return offsetof(DpAddedGroup, sum) + sizeof(int64) * (sums->nsums + sums->nlimited + sums->shape->layout.nkeys);
+	return offsetof(DpAddedGroup, sum) + sizeof(int64) * (sums->nsums + sums->shape->layout.nkeys);
 }
 
 static inline uint64
@@ -281,10 +294,9 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 			size += MAXALIGN(DP_KEYREF_LEN(dp_entry_word(layout, from, i)));
 	group = take_memory(sums, size);
 	group->hash = hash;
+	group->number = sums->ngroups;
 	group->nulls = dp_rank(from) & DP_RANK_NULLS;
 	memset(group->sum, 0, sizeof(int64) * sums->nsums);
-	for (int l = 0; l < sums->nlimited; l++)
-		dp_group_bins(sums, group)[l] = NULL;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
@@ -302,36 +314,37 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 	return group;
 }
 
-/* Puts bins that a group does not have yet at *place. */
+/* Makes a page for a group's sums in a bin. */
 static pg_noinline void
-insert_bins(DpGroupSums *sums, DpAddedBins **place, int first, int nsums)
+add_page(DpGroupSums *sums, DpLimitedNorm *norm, const DpAddedGroup *group, int bin)
 {
-	DpAddedBins *bins = take_memory(sums, bins_bytes(nsums));
+	Size		size = page_bytes(norm->nsums);
+	int64	   *page = take_memory(sums, size);
 
-	memset(bins, 0, bins_bytes(nsums));
-	bins->next = *place;
-	bins->first = first;
-	*place = bins;
+	memset(page, 0, size);
+	if (norm->pages[bin] == NULL)
+	{
+		size = most_pages(sums->nbuckets) * sizeof(int64 *);
+		norm->pages[bin] = MemoryContextAllocZero(sums->groups, size);
+		sums->bytes += size;
+	}
+	norm->pages[bin][group->number / DP_PAGE_GROUPS] = page;
+	norm->past = Max(norm->past, bin + 1);
 }
 
-/* Returns the sums of a bin of norm l with limits, of a group. */
+/* Returns the sums of a group in a bin, to which something will be added. */
 static inline int64 *
-bin_sums(DpGroupSums *sums, DpAddedGroup *group, int l, int bin)
+sums_of_bin(DpGroupSums *sums, DpLimitedNorm *norm, const DpAddedGroup *group, int bin)
 {
-	DpAddedBins **place = &dp_group_bins(sums, group)[l];
-	int			nsums = sums->limited[l].nsums;
-	int			i = bin % DP_ADDED_BINS;
+	int64	   *sum = dp_bin_sums(norm, group, bin);
 
-	while (*place != NULL && (*place)->first < bin - i)
-		place = &(*place)->next;
-	if (*place == NULL || (*place)->first != bin - i)
-		insert_bins(sums, place, bin - i, nsums);
-	if (((*place)->taken & (1 << i)) == 0)
+	if (unlikely(sum == NULL))
 	{
-		(*place)->taken |= 1 << i;
-		sums->nbins++;
+		add_page(sums, norm, group, bin);
+		sum = dp_bin_sums(norm, group, bin);
 	}
-	return (*place)->sum + i * nsums;
+	sums->nbins += sum[0] == 0;
+	return sum;
 }
 
 /* Adds the values of entry n of the unit at hand to its group. */
@@ -348,15 +361,15 @@ add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
 		group->sum[sums->nsums - 1] += n == 0;
 	for (int l = 0; l < sums->nlimited; l++)
 	{
-		const DpLimitedNorm *norm = &sums->limited[l];
+		DpLimitedNorm *norm = &sums->limited[l];
 		int			bin = sums->norms.bin[norm->norm];
 		int64	   *sum;
 
 		/* the unit contributes nothing */
 		if (bin < 0)
 			continue;
-		sum = bin_sums(sums, group, l, bin);
-		*sum++ += n == 0;
+		sum = sums_of_bin(sums, norm, group, bin);
+		*sum++ += DP_ADDED_UNIT + (n == 0);
 		for (int i = 0; i < norm->nvalues; i++, sum += 2)
 		{
 			DpLimitedValue limited;
@@ -386,7 +399,7 @@ add_entry(DpGroupSums *sums, const DpBoundState *state, const char *from, int n,
 	sums->nadded++;
 }
 
-/* Fetches the buckets of entries with these hashes of keys into the cache, then their groups, then these groups' bins. */
+/* Fetches the buckets of entries with these hashes of keys into the cache, then their groups, then what the unit adds to. */
 static void
 fetch_places(const DpGroupSums *sums, const uint64 *hash, int n)
 {
@@ -401,10 +414,11 @@ fetch_places(const DpGroupSums *sums, const uint64 *hash, int n)
 	}
 	for (int i = 0; i < n; i++)
 	{
-		DpAddedGroup *group = sums->buckets[hash[i] & (sums->nbuckets - 1)];
+		const DpAddedGroup *group = sums->buckets[hash[i] & (sums->nbuckets - 1)];
 
 		for (int l = 0; group != NULL && l < sums->nlimited; l++)
-			__builtin_prefetch(dp_group_bins(sums, group)[l], 1);
+			if (sums->norms.bin[sums->limited[l].norm] >= 0)
+				__builtin_prefetch(dp_bin_sums(&sums->limited[l], group, sums->norms.bin[sums->limited[l].norm]), 1);
 	}
 }
 
@@ -429,12 +443,17 @@ add_entries(DpGroupSums *sums, const DpBoundState *state)
 	}
 }
 
-/* Tells whether the table has room for all groups of a state. */
+/* Tells whether the table has room for all groups of a state, and for their pages in a bin of each norm. */
 static bool
 has_room(const DpGroupSums *sums, const DpBoundState *state)
 {
-	return sums->ngroups + state->nentries <= sums->nbuckets / 2 &&
-		sums->bytes + state->nentries * sums->entry_bytes + VARSIZE(state) <= sums->most_bytes;
+	int			ngroups = sums->ngroups + state->nentries;
+	Size		pages = Min(state->nentries, ngroups / DP_PAGE_GROUPS + 1);
+	Size		bytes = sums->bytes + state->nentries * group_size(sums) + VARSIZE(state);
+
+	for (int l = 0; l < sums->nlimited; l++)
+		bytes += pages * page_bytes(sums->limited[l].nsums) + most_pages(sums->nbuckets) * sizeof(int64 *);
+	return ngroups <= sums->nbuckets / 2 && bytes <= sums->most_bytes;
 }
 
 /* Returns about how many rows leave. */
@@ -442,6 +461,23 @@ static inline int64
 rows_to_leave(const DpGroupSums *sums)
 {
 	return Max(sums->nbins / Max(sums->nlimited, 1), sums->ngroups);
+}
+
+/* Lets a norm's bins have as many pages as a table of so many buckets may need. */
+static void
+grow_pages(DpGroupSums *sums, DpLimitedNorm *norm, int nbuckets)
+{
+	Size		size = most_pages(sums->nbuckets) * sizeof(int64 *);
+	Size		more = most_pages(nbuckets) * sizeof(int64 *);
+
+	for (int bin = 0; bin < norm->past; bin++)
+	{
+		if (norm->pages[bin] == NULL)
+			continue;
+		norm->pages[bin] = repalloc(norm->pages[bin], more);
+		memset((char *) norm->pages[bin] + size, 0, more - size);
+		sums->bytes += more - size;
+	}
 }
 
 /* Makes the table larger; returns false where it may not be. */
@@ -455,6 +491,8 @@ grow_table(DpGroupSums *sums)
 		return false;
 	if (nbuckets == sums->nbuckets)
 		return true;
+	for (int l = 0; l < sums->nlimited; l++)
+		grow_pages(sums, &sums->limited[l], nbuckets);
 	buckets = MemoryContextAllocZero(sums->context, bucket_bytes(nbuckets));
 	for (int i = 0; i < sums->nbuckets; i++)
 	{
@@ -472,17 +510,6 @@ grow_table(DpGroupSums *sums)
 	return true;
 }
 
-/* Returns the bytes that an entry takes at most. */
-static Size
-entry_bytes(const DpGroupSums *sums)
-{
-	Size		bytes = group_size(sums);
-
-	for (int l = 0; l < sums->nlimited; l++)
-		bytes += bins_bytes(sums->limited[l].nsums);
-	return bytes;
-}
-
 /*
  * Adds a unit's groups.  Returns false, and does nothing, where there is no
  * room, or never will be: the caller is to have what is there leave, by
@@ -492,10 +519,7 @@ bool
 dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 {
 	if (unlikely(sums->shape == NULL))
-	{
 		sums->shape = dp_shape_of(state, sums->context);
-		sums->entry_bytes = entry_bytes(sums);
-	}
 	if (sums->useless || sums->nunits >= MOST_UNITS || sums->magnitude > MOST_LIMITED)
 		return false;
 	while (!has_room(sums, state))
@@ -519,6 +543,11 @@ dp_group_sums_forget(DpGroupSums *sums)
 	/* a table that is nearly empty tells nothing of rows to come */
 	sums->useless = (sums->ngroups >= sums->nbuckets / 8 || sums->bytes >= sums->most_bytes / 4) &&
 		sums->nadded < LEAST * rows_to_leave(sums);
+	for (int l = 0; l < sums->nlimited; l++)
+	{
+		memset(sums->limited[l].pages, 0, sizeof(sums->limited[l].pages));
+		sums->limited[l].past = 0;
+	}
 	sums->ngroups = sums->nunits = sums->nadded = sums->nbins = sums->left = 0;
 	sums->magnitude = 0;
 	sums->bytes = sums->free = 0;

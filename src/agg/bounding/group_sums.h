@@ -13,26 +13,21 @@
 
 #include "agg/bounding/gather.h"
 
-/* bins that lie together: units' norms are in a few bins as a rule, next to each other */
-#define DP_ADDED_BINS 4
-
-/* Sums of some bins of a norm, of a group: for each bin how many units have the group first, and values and shares. */
-typedef struct DpAddedBins
-{
-	struct DpAddedBins *next;
-	int32		first;			/* of these bins */
-	uint32		taken;			/* bit i: a unit is in bin first + i */
-	int64		sum[FLEXIBLE_ARRAY_MEMBER];
-} DpAddedBins;
+/*
+ * Groups whose sums of a bin lie together.  A unit is in one bin of a norm, with all of its groups, and most are in
+ * a few bins: what is added to lies close together, and can be fetched once the group's number is known.
+ */
+#define DP_PAGE_GROUPS 32
 
 /*
- * A group: followed by sums of what no norm limits, how many units have it first where none limits anything, the DpAddedBins
- * of norms, its keys as words (values or DP_KEYREFs), and the keys' bytes.
+ * A group: followed by sums of what no norm limits, how many units have it first where none limits anything,
+ * its keys as words (values or DP_KEYREFs), and the keys' bytes.
  */
 typedef struct DpAddedGroup
 {
 	uint64		hash;
-	uint64		nulls;			/* bit i: key i is NULL */
+	uint32		number;			/* in the order in which groups came */
+	uint32		nulls;			/* bit i: key i is NULL */
 	int64		sum[FLEXIBLE_ARRAY_MEMBER];
 } DpAddedGroup;
 
@@ -43,15 +38,24 @@ typedef struct DpValuePlace
 	int			sum;
 } DpValuePlace;
 
-/* A norm that has limits, and the bin of it that leaves. */
+/*
+ * A norm that has limits, and the bin of it that leaves.  In a bin a group has nsums sums: how many units have it first, with
+ * DP_ADDED_UNIT for each that has it, and for each value the sums of values and of shares.  The first is 0 where nothing was added.
+ */
+#define DP_ADDED_UNIT (INT64CONST(1) << 32)
+#define DP_FIRST_UNITS(sum) ((sum) & (DP_ADDED_UNIT - 1))
+
 typedef struct DpLimitedNorm
 {
 	int			norm;
-	int			nsums;			/* of a bin */
+	int			nsums;
 	int			nvalues;
 	int			value[DP_MAX_VALUES];
-	const DpAddedBins *bins;	/* NULL: the row has no bin of it */
-	int			bin;			/* of these */
+	int64	  **pages[DP_MAX_NORM_LIMITS + 1];	/* of each bin, by number of
+												 * the group; NULL: none */
+	int			past;			/* the last bin that has pages */
+	int			bin;			/* of the row; as past: it has none */
+	const int64 *sum;			/* in it */
 } DpLimitedNorm;
 
 struct DpGroupSums
@@ -68,8 +72,6 @@ struct DpGroupSums
 	DpLimitedNorm *limited;
 	int			limited_of[DP_MAX_VALUES];	/* norms: which of these it is, or
 											 * -1 */
-	Size		entry_bytes;	/* the most that an entry takes, but for its
-								 * keys' bytes */
 	int			nunits;
 	dp_i128		magnitude;		/* of all values that norms limit, added up */
 	int64		nadded;			/* entries that were added */
@@ -86,18 +88,22 @@ struct DpGroupSums
 	DpAddedGroup **buckets;		/* NULL: free */
 };
 
-/* Returns the bins of a group: for each norm that has limits, the first ones. */
-static inline DpAddedBins **
-dp_group_bins(const DpGroupSums *sums, const DpAddedGroup *group)
-{
-	return (DpAddedBins **) &group->sum[sums->nsums];
-}
-
 static inline uint64 *
 dp_group_words(const DpGroupSums *sums, const DpAddedGroup *group)
 {
-	return (uint64 *) &group->sum[sums->nsums + sums->nlimited];
+	return (uint64 *) &group->sum[sums->nsums];
 }
+
+/* Returns the sums of a group in a bin; NULL: nothing was added in this bin to it, nor to those whose sums would lie beside. */
+static inline int64 *
+dp_bin_sums(const DpLimitedNorm *norm, const DpAddedGroup *group, int bin)
+{
+	int64	  **pages = norm->pages[bin];
+	int64	   *page = pages != NULL ? pages[group->number / DP_PAGE_GROUPS] : NULL;
+
+	return page != NULL ? page + group->number % DP_PAGE_GROUPS * norm->nsums : NULL;
+}
+
 
 /* group_sums.c */
 extern void dp_group_sums_forget(DpGroupSums *sums);

@@ -28,16 +28,13 @@ next_bins(DpGroupSums *sums)
 
 	for (DpLimitedNorm *norm = sums->limited; norm < sums->limited + sums->nlimited; norm++)
 	{
-		while (norm->bins != NULL)
+		while (norm->bin < norm->past && ++norm->bin < norm->past)
 		{
-			while (++norm->bin < DP_ADDED_BINS && (norm->bins->taken & (1 << norm->bin)) == 0)
-				;
-			if (norm->bin < DP_ADDED_BINS)
+			norm->sum = dp_bin_sums(norm, sums->leaving, norm->bin);
+			if (norm->sum != NULL && norm->sum[0] != 0)
 				break;
-			norm->bins = norm->bins->next;
-			norm->bin = -1;
 		}
-		any = any || norm->bins != NULL;
+		any = any || norm->bin < norm->past;
 	}
 	return any;
 }
@@ -52,10 +49,7 @@ next_group(DpGroupSums *sums)
 	if (sums->leaving == NULL)
 		return false;
 	for (int l = 0; l < sums->nlimited; l++)
-	{
-		sums->limited[l].bins = dp_group_bins(sums, sums->leaving)[l];
 		sums->limited[l].bin = -1;
-	}
 	next_bins(sums);
 	return true;
 }
@@ -66,23 +60,22 @@ row_sum(const DpGroupSums *sums, DpRowColumn column, bool first)
 {
 	bool		is_norm = column.kind == DP_COLUMN_FIRST || column.kind == DP_COLUMN_BIN;
 	int			l = is_norm ? sums->limited_of[column.i] : sums->place[column.i].limited;
-	const DpLimitedNorm *norm = l >= 0 && sums->limited[l].bins != NULL ? &sums->limited[l] : NULL;
-	const int64 *sum = norm != NULL ? norm->bins->sum + norm->bin * norm->nsums : NULL;
+	const DpLimitedNorm *norm = l >= 0 && sums->limited[l].bin < sums->limited[l].past ? &sums->limited[l] : NULL;
 
 	switch (column.kind)
 	{
 		case DP_COLUMN_VALUE:
 			if (l < 0)
 				return first ? sums->leaving->sum[sums->place[column.i].sum] : 0;
-			return norm != NULL ? sum[sums->place[column.i].sum] : 0;
+			return norm != NULL ? norm->sum[sums->place[column.i].sum] : 0;
 		case DP_COLUMN_SHARE:
-			return norm != NULL ? sum[sums->place[column.i].sum + 1] : 0;
+			return norm != NULL ? norm->sum[sums->place[column.i].sum + 1] : 0;
 		case DP_COLUMN_FIRST:
 			if (sums->nlimited == 0)
 				return sums->leaving->sum[sums->nsums - 1];
-			return norm != NULL ? sum[0] : 0;
+			return norm != NULL ? DP_FIRST_UNITS(norm->sum[0]) : 0;
 		case DP_COLUMN_BIN:
-			return norm != NULL ? norm->bins->first + norm->bin : -1;
+			return norm != NULL ? norm->bin : -1;
 		default:
 			elog(ERROR, "unexpected column %d of groups that are added up", (int) column.kind);
 	}
