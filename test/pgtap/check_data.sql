@@ -92,8 +92,8 @@ CREATE FUNCTION spread(people int, rows int, heaviest int, of_each int) RETURNS 
 	INSERT INTO spread VALUES (NULL, '2024-01-01'), (NULL, '2024-01-01');
 	SELECT months() $$;
 SELECT is_empty('SELECT spread(0, 0, 0, 0)', 'nobody at all');
-SELECT is_empty('SELECT spread(300, 2, 3, 99)', 'a third of the rows is not too much for one person in a hundred');
-SELECT results_eq('SELECT spread(300, 2, 3, 100)', ARRAY['info public.spread: the 3 people with most rows, of 300, have 300 of 894 rows: a limit cuts much of that, or noise grows with it [300]'], 'more is');
+SELECT is_empty('SELECT spread(300, 2, 3, 22)', 'a tenth of the rows is not too much for one person in a hundred');
+SELECT results_eq('SELECT spread(300, 2, 3, 23)', ARRAY['info public.spread: the 3 people with most rows, of 300, have 69 of 663 rows: a limit cuts much of that, or noise grows with it [69]'], 'more is');
 SELECT results_eq('SELECT spread(301, 1, 1, 200)', ARRAY['info public.spread: the 4 people with most rows, of 301, have 203 of 500 rows: a limit cuts much of that, or noise grows with it [203]'], 'a hundredth is rounded up');
 SELECT is_empty('SELECT spread(19, 1, 1, 100)', 'among few people one has always much');
 SELECT isnt_empty('SELECT spread(20, 1, 1, 100)', '... until there are twenty');
