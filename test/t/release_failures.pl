@@ -128,7 +128,7 @@ is(debit_error($node, 'test', 'ana', $good), '', 'no failure: an answer');
 like(debit_error($node, 'test', 'ana', q{SELECT setseed(2 + 0 * dp_count(*)) FROM visits;}), qr/22023/, 'an error of what is done with the answer');
 like(debit_error($node, 'test', 'ana', q{SET statement_timeout = '1s'; SELECT dp_count(*) IS NULL, pg_sleep(600) FROM visits;}),
 	qr/57014: canceling statement due to statement timeout/, 'a timeout after the answer');
-is(debit_error($node, 'test', 'ana', 'BEGIN; DECLARE c CURSOR FOR SELECT patient % 2, dp_count(*) FROM visits GROUP BY 1; FETCH 1 FROM c; CLOSE c; SELECT dp_count(*) FROM visits LIMIT 0;'),
+is(debit_error($node, 'test', 'ana', 'SET client_min_messages = warning; BEGIN; DECLARE c CURSOR FOR SELECT patient % 2, dp_count(*) FROM visits GROUP BY 1; FETCH 1 FROM c; CLOSE c; SELECT dp_count(*) FROM visits LIMIT 0;'),
 	'', 'a cursor that is closed, a limit');
 like(debit_error($node, 'test', 'ana', 'SELECT dp_sum(cost, 5, 1) FROM visits;'), qr/ZC004/, 'an error before the debit');
 like(debit_error($node, 'test', 'nobody', 'SELECT 1'), qr/role "nobody" does not exist/, 'somebody else');
