@@ -401,6 +401,9 @@ settle_range(DpPricedColumn *column, Expr *lower, Expr *upper, const DpBound *de
 		low = double_bound(lower, desc, estate);
 		high = double_bound(upper, desc, estate);
 		check_finite(isfinite(low) && isfinite(high), desc);
+		/* conditions may leave one moment, or none */
+		if (desc->shows_bounds && low >= high)
+			high = low + 1;
 		check_order(low < high, desc);
 	}
 	dp_range_make(low, high, bins, kind, range);

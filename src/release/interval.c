@@ -222,6 +222,30 @@ within(const DpBound *bound, const DpInterval *args, const DpIntervalInputs *inp
 	return result;
 }
 
+static Numeric
+clamped(Numeric value, const DpInterval *interval)
+{
+	return num_least(num_greatest(value, interval->lower), interval->upper);
+}
+
+/*
+ * A value that is held between bounds, and that something else leaves no lower, or no higher, than limit.  What lies outside of the
+ * bounds counts as the nearer of them before and after, so that no contribution changes.
+ */
+static DpInterval
+narrowed(const DpInterval *value, const DpInterval *limit, bool low, bool high)
+{
+	DpInterval	result = *value;
+
+	if (value->state != DP_INTERVAL_KNOWN || limit->state != DP_INTERVAL_KNOWN)
+		return result;
+	if (low)
+		result.lower = clamped(limit->lower, value);
+	if (high)
+		result.upper = clamped(limit->upper, value);
+	return result;
+}
+
 /* The least, or the greatest, of those that are not NULL. */
 static DpInterval
 extreme(const DpInterval *args, int n, bool is_least, const DpIntervalInputs *inputs)
@@ -336,6 +360,10 @@ apply(const DpBound *bound, const DpInterval *args, int n, const DpIntervalInput
 			return hull(args, n, inputs);
 		case DP_BOUND_WITHIN:
 			return within(bound, args, inputs);
+		case DP_BOUND_AT_LEAST:
+		case DP_BOUND_AT_MOST:
+		case DP_BOUND_MEET:
+			return narrowed(&args[0], &args[1], bound->op != DP_BOUND_AT_MOST, bound->op != DP_BOUND_AT_LEAST);
 		case DP_BOUND_LEAST:
 		case DP_BOUND_GREATEST:
 			return extreme(args, n, bound->op == DP_BOUND_LEAST, inputs);
@@ -350,10 +378,18 @@ apply(const DpBound *bound, const DpInterval *args, int n, const DpIntervalInput
 	}
 }
 
+static bool
+only_narrows(const DpBound *bound)
+{
+	return bound->op == DP_BOUND_AT_LEAST || bound->op == DP_BOUND_AT_MOST || bound->op == DP_BOUND_MEET;
+}
+
 /* Tells whether an argument that has no value leaves one to the others. */
 static bool
 skips_nulls(const DpBound *bound, int argument)
 {
+	if (only_narrows(bound))
+		return argument == 1;
 	return bound->op == DP_BOUND_HULL || bound->op == DP_BOUND_LEAST || bound->op == DP_BOUND_GREATEST ||
 		(bound->op == DP_BOUND_NULLIF && argument == 1);
 }
@@ -366,7 +402,7 @@ finish(DpInterval *result, const DpBound *bound)
 		return;
 	result->lower = short_of_places(result->lower);
 	result->upper = short_of_places(result->upper);
-	if (bound->op != DP_BOUND_VALUE && bound->op != DP_BOUND_DECLARED && bound->op != DP_BOUND_FOUND)
+	if (bound->op != DP_BOUND_VALUE && bound->op != DP_BOUND_DECLARED && bound->op != DP_BOUND_FOUND && !only_narrows(bound))
 		dp_interval_widen_for(result, bound->type);
 	hold_to_type(result, bound->type);
 	if (type_is_float(bound->type) && result->grain != NULL && num_less(result->grain, num_of_int(1)))
@@ -391,6 +427,8 @@ dp_interval(const DpBound *bound, const DpIntervalInputs *inputs)
 		DpInterval *arg = &args[foreach_current_index(lc)];
 
 		*arg = dp_interval(lfirst(lc), inputs);
+		if (arg->state == DP_INTERVAL_NONE && only_narrows(bound) && arg > args)
+			arg->state = DP_INTERVAL_EMPTY;
 		if (arg->state == DP_INTERVAL_NONE)
 			return *arg;
 		is_later |= arg->state == DP_INTERVAL_LATER;

@@ -30,6 +30,9 @@ typedef enum DpBoundOp
 	DP_BOUND_SAME,				/* the argument, in another type */
 	DP_BOUND_HULL,				/* one of the arguments, or NULL */
 	DP_BOUND_WITHIN,			/* from the first argument to the second */
+	DP_BOUND_AT_LEAST,			/* the first argument, not below the second */
+	DP_BOUND_AT_MOST,			/* ... not above it */
+	DP_BOUND_MEET,				/* ... neither below nor above it */
 	DP_BOUND_LEAST,
 	DP_BOUND_GREATEST,
 	DP_BOUND_NULLIF,

@@ -239,6 +239,7 @@ set_bounds(AggregateCall *c)
 {
 	DpReleaseColumn *column = c->column;
 	DpBound    *first = NULL;
+	bool		as_declared;
 
 	if (c->bounds == NIL &&
 		dp_find_time_bounds(c->level, linitial(c->read), (Const **) &column->lower, (Const **) &column->upper))
@@ -251,15 +252,17 @@ set_bounds(AggregateCall *c)
 		column->shows_bounds = true;
 		return;
 	}
+	/* bins and what lies outside are those of the bounds that are declared, whichever rows are asked for */
+	as_declared = c->kind->answer == DP_ANSWER_HISTOGRAM || c->kind->answer == DP_ANSWER_CLIPPED || c->kind->answer == DP_ANSWER_CLIPPED_TOTALS;
 	if (c->bounds == NIL || has_totals(c))
-		first = dp_bound_of_value(c->level, linitial(c->read), (Node *) c->agg->aggfilter);
+		first = dp_bound_of_value(c->level, linitial(c->read), (Node *) c->agg->aggfilter, as_declared);
 	if (has_totals(c))
 		set_totals(c, first);
 	if (c->bounds == NIL)
 	{
 		known_bounds(c, linitial(c->read), first, &column->lower, &column->upper, &column->derived);
 		if (list_length(c->read) == 2)
-			known_bounds(c, lsecond(c->read), dp_bound_of_value(c->level, lsecond(c->read), (Node *) c->agg->aggfilter),
+			known_bounds(c, lsecond(c->read), dp_bound_of_value(c->level, lsecond(c->read), (Node *) c->agg->aggfilter, as_declared),
 						 &column->lower2, &column->upper2, &column->derived2);
 		return;
 	}

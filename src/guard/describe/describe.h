@@ -147,7 +147,7 @@ extern void dp_check_outer_groups(DpLevel *level, List *aggs);
  */
 
 /* Returns what the bounds of value follow from, in rows that satisfy filter, which may be NULL. */
-extern DpBound *dp_bound_of_value(DpLevel *level, Node *value, Node *filter);
+extern DpBound *dp_bound_of_value(DpLevel *level, Node *value, Node *filter, bool as_declared);
 
 /* Returns the interval of value, as far as it is known while the query is planned. */
 extern DpInterval dp_planned_interval(DpLevel *level, Node *value);

@@ -43,6 +43,8 @@ typedef struct BoundContext
 	DpLevel    *level;
 	int			nodes;
 	bool		is_planned;		/* what is known later is of no use */
+	bool		as_declared;	/* where bounds are shown, conditions narrow
+								 * none that are declared */
 	DpWrittenLimits limits;
 } BoundContext;
 
@@ -251,6 +253,15 @@ shown_bound(BoundContext *c, Query *query, Var *var)
 	return bound_of(c, (Node *) var, DP_BOUND_HULL, list_make1(build(c, sub, (Node *) tle->expr)));
 }
 
+/* Returns a bound that another leaves no wider (op), if that is known soon enough. */
+static DpBound *
+narrowed(BoundContext *c, Node *expr, DpBoundOp op, DpBound *bound, DpBound *limit)
+{
+	DpIntervalState state = dp_interval(limit, NULL).state;
+
+	return state == DP_INTERVAL_KNOWN || (state == DP_INTERVAL_LATER && !c->is_planned) ? bound_of(c, expr, op, list_make2(bound, limit)) : bound;
+}
+
 static DpBound *
 column_bound(BoundContext *c, Query *query, Var *var)
 {
@@ -269,11 +280,13 @@ column_bound(BoundContext *c, Query *query, Var *var)
 		if (origin.is_protected)
 		{
 			bound = declared_bound(c, query, var, &origin);
-			if (bound->op != DP_BOUND_NONE || rte->rtekind != RTE_SUBQUERY)
+			if (rte->rtekind != RTE_SUBQUERY || (c->as_declared && bound->op != DP_BOUND_NONE))
 				return bound;
-			/* conditions on the way may tell what is not declared */
+			/* conditions on the way may tell more */
 			shown = shown_bound(c, query, var);
-			return dp_interval(shown, NULL).state == DP_INTERVAL_NONE ? bound : shown;
+			if (bound->op == DP_BOUND_NONE)
+				return dp_interval(shown, NULL).state == DP_INTERVAL_NONE ? bound : shown;
+			return narrowed(c, (Node *) var, DP_BOUND_MEET, bound, shown);
 		}
 		if (rte->rtekind == RTE_RELATION)
 			return range_bound(c, query, var);
@@ -415,7 +428,13 @@ case_bound(BoundContext *c, Query *query, CaseExpr *cases)
 	ListCell   *lc;
 
 	foreach(lc, cases->args)
-		results = lappend(results, build(c, query, (Node *) lfirst_node(CaseWhen, lc)->result));
+	{
+		CaseWhen   *when = lfirst_node(CaseWhen, lc);
+		List	   *former = dp_hold_condition(&c->limits, query, (Node *) when->expr);
+
+		results = lappend(results, build(c, query, (Node *) when->result));
+		dp_restore_conditions(&c->limits, query, former);
+	}
 	if (cases->defresult != NULL)
 		results = lappend(results, build(c, query, (Node *) cases->defresult));
 	return bound_of(c, (Node *) cases, DP_BOUND_HULL, results);
@@ -538,38 +557,51 @@ build_unlimited(BoundContext *c, Query *query, Node *expr)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the bound of the least, or the greatest, of lists of constants, in the type of expr. */
+/* Returns the bound of a limit, in the type of expr. */
 static DpBound *
-limit_bound(BoundContext *c, Query *query, Node *expr, List *lists, DpBoundOp op)
+limit_bound(BoundContext *c, Query *query, Node *expr, const DpWrittenLimit *limit)
 {
 	List	   *bounds = NIL;
+	DpBound    *result;
 	ListCell   *lc;
 
-	foreach(lc, lists)
+	if (limit->op != DP_BOUND_HULL)
 	{
-		List	   *constants = build_all(c, query, lfirst(lc));
-
-		/* one of several is the value */
-		bounds = lappend(bounds, list_length(constants) == 1 ? linitial(constants)
-						 : bound_of(c, linitial(lfirst(lc)), DP_BOUND_HULL, constants));
-		if (!dp_is_number(getBaseType(exprType(expr))) && exprType(linitial(lfirst(lc))) != getBaseType(exprType(expr)))
-			llast(bounds) = bound_of(c, expr, DP_BOUND_TIME, list_make1(llast(bounds)));
+		foreach(lc, limit->args)
+			bounds = lappend(bounds, limit_bound(c, query, expr, lfirst(lc)));
+		return bound_of(c, expr, limit->op, bounds);
 	}
-	return list_length(bounds) == 1 ? linitial(bounds) : bound_of(c, expr, op, bounds);
+	bounds = build_all(c, query, limit->args);
+	/* one of several is the value */
+	result = list_length(bounds) == 1 ? linitial(bounds) : bound_of(c, linitial(limit->args), DP_BOUND_HULL, bounds);
+	if (!dp_is_number(getBaseType(exprType(expr))) && exprType(linitial(limit->args)) != getBaseType(exprType(expr)))
+		result = bound_of(c, expr, DP_BOUND_TIME, list_make1(result));
+	return result;
 }
 
-/* Returns what conditions of the query hold an expression within, where nothing else tells its bounds; else bound. */
+/* Returns a bound as conditions of the query narrow it; where it tells nothing, what they hold the expression within. */
 static DpBound *
-or_written(BoundContext *c, Query *query, Node *expr, DpBound *bound)
+met_with_written(BoundContext *c, Query *query, Node *expr, DpBound *bound)
 {
-	List	   *least;
-	List	   *most;
+	DpWrittenLimit *least;
+	DpWrittenLimit *most;
 
-	if (!is_measurable(getBaseType(exprType(expr))) || !dp_find_written_limits(&c->limits, query, expr, &least, &most) ||
-		dp_interval(bound, NULL).state != DP_INTERVAL_NONE)
+	if (!is_measurable(getBaseType(exprType(expr))))
 		return bound;
-	return bound_of(c, expr, DP_BOUND_WITHIN, list_make2(limit_bound(c, query, expr, least, DP_BOUND_GREATEST),
-														 limit_bound(c, query, expr, most, DP_BOUND_LEAST)));
+	dp_find_written_limits(&c->limits, query, expr, &least, &most);
+	if (least == NULL && most == NULL)
+		return bound;
+	if (dp_interval(bound, NULL).state != DP_INTERVAL_NONE)
+	{
+		if (c->as_declared)
+			return bound;
+		if (least != NULL)
+			bound = narrowed(c, expr, DP_BOUND_AT_LEAST, bound, limit_bound(c, query, expr, least));
+		return most == NULL ? bound : narrowed(c, expr, DP_BOUND_AT_MOST, bound, limit_bound(c, query, expr, most));
+	}
+	if (least == NULL || most == NULL)
+		return bound;
+	return bound_of(c, expr, DP_BOUND_WITHIN, list_make2(limit_bound(c, query, expr, least), limit_bound(c, query, expr, most)));
 }
 
 static DpBound *
@@ -580,13 +612,13 @@ build(BoundContext *c, Query *query, Node *expr)
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	if (!column_walker(expr, NULL))
 		return value_bound(c, query, expr);
-	return or_written(c, query, expr, build_unlimited(c, query, expr));
+	return met_with_written(c, query, expr, build_unlimited(c, query, expr));
 }
 
 DpBound *
-dp_bound_of_value(DpLevel *level, Node *value, Node *filter)
+dp_bound_of_value(DpLevel *level, Node *value, Node *filter, bool as_declared)
 {
-	BoundContext c = {level, .limits = {level, filter}};
+	BoundContext c = {level, .as_declared = as_declared, .limits = {level, filter}};
 	DpBound    *bound = build(&c, level->from.query, value);
 
 	/* others are written as dates or times */

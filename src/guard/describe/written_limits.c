@@ -4,8 +4,8 @@
  *	  Between which constants conditions of a query hold a value.
  *
  * WHERE, the conditions of inner joins and FILTER are true of every row that
- * an aggregate reads: what they compare with constants, parameters or the
- * clock has these for its bounds.
+ * an aggregate reads, and that of WHEN where its result is taken: what they compare
+ * with constants, parameters or the clock has these for its bounds.
  *
  * Invariant: limits are those of the query's text, and of no row.
  *
@@ -22,8 +22,10 @@
 #include "guard/describe/describe.h"
 #include "guard/describe/time_ranges.h"
 #include "guard/describe/written_limits.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/prep.h"
 #include "utils/lsyscache.h"
 
 /* the most conditions that are looked at */
@@ -38,6 +40,14 @@ other_level_walker(Node *node, void *context)
 		expression_tree_walker(node, other_level_walker, context);
 }
 
+/* A condition as far as it limits values: a comparison, or several of which one is true, or all are. */
+typedef struct LimitTest
+{
+	bool		is_or;
+	List	   *args;			/* LimitTest; NIL: a comparison */
+	DpCellTest	test;
+} LimitTest;
+
 /* Tells whether node is, at each place, a comparison by which a value is limited: not <>, not NOT IN. */
 static bool
 is_limit(Node *node, const DpCellTest *test)
@@ -47,12 +57,59 @@ is_limit(Node *node, const DpCellTest *test)
 	return IsA(node, OpExpr) && test->opno != get_negator(Int4EqualOperator);
 }
 
-/* Returns the comparisons that all rows of the query satisfy. */
+static LimitTest *test_of(Node *condition, int *comparisons);
+
+/* Reads a condition that is none of others; NULL: it limits nothing. */
+static LimitTest *
+comparison_of(Node *condition, int *comparisons)
+{
+	LimitTest  *test = palloc0(sizeof(LimitTest));
+	Node	   *same = is_notclause(condition) ? (Node *) get_notclausearg(condition) : NULL;
+	bool		is_same = same != NULL && IsA(same, DistinctExpr);
+
+	if (++*comparisons > MOST_CONDITIONS || other_level_walker(condition, NULL) ||
+		!dp_get_cell_test(is_same ? same : condition, &test->test))
+		return NULL;
+	return (is_same && test->test.opno == Int4EqualOperator) || is_limit(condition, &test->test) ? test : NULL;
+}
+
+/* Reads AND, of which each condition that limits something counts, or OR, of which all have to. */
+static LimitTest *
+tests_of_bool(BoolExpr *bool_expr, int *comparisons)
+{
+	LimitTest  *test = palloc0(sizeof(LimitTest));
+	ListCell   *lc;
+
+	test->is_or = bool_expr->boolop == OR_EXPR;
+	foreach(lc, bool_expr->args)
+	{
+		LimitTest  *arg = test_of(lfirst(lc), comparisons);
+
+		if (arg != NULL)
+			test->args = lappend(test->args, arg);
+		else if (test->is_or)
+			return NULL;
+	}
+	return test->args != NIL ? test : NULL;
+}
+
+static LimitTest *
+test_of(Node *condition, int *comparisons)
+{
+	check_stack_depth();
+	if (is_notclause(condition))
+		condition = negate_clause((Node *) get_notclausearg(condition));
+	if (IsA(condition, BoolExpr) && !is_notclause(condition))
+		return tests_of_bool((BoolExpr *) condition, comparisons);
+	return comparison_of(condition, comparisons);
+}
+
+/* Returns the tests that all rows of the query satisfy. */
 static List *
 tests_of(DpWrittenLimits *w, Query *query)
 {
 	bool		is_level = query == w->level->from.query;
-	List	   *conditions;
+	int			comparisons = 0;
 	List	   *tests = NIL;
 	ListCell   *lc;
 
@@ -61,14 +118,12 @@ tests_of(DpWrittenLimits *w, Query *query)
 		if (lfirst(lc) == query)
 			return list_nth(w->tests, foreach_current_index(lc));
 	}
-	conditions = is_level ? list_concat(list_copy(w->level->conditions), dp_conjuncts(w->filter))
-		: dp_conditions_of_all((Node *) query->jointree);
-	foreach(lc, conditions)
+	foreach(lc, is_level ? list_concat(list_copy(w->level->conditions), dp_conjuncts(w->filter))
+			: dp_conditions_of_all((Node *) query->jointree))
 	{
-		DpCellTest *test = palloc(sizeof(DpCellTest));
+		LimitTest  *test = test_of(lfirst(lc), &comparisons);
 
-		if (list_length(tests) < MOST_CONDITIONS && !other_level_walker(lfirst(lc), NULL) &&
-			dp_get_cell_test(lfirst(lc), test) && is_limit(lfirst(lc), test))
+		if (test != NULL)
 			tests = lappend(tests, test);
 	}
 	w->queries = lappend(w->queries, query);
@@ -84,25 +139,73 @@ is_of(const DpCellTest *test, Node *expr)
 	return equal(test->expr, expr);
 }
 
-bool
-dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *expr, List **least, List **most)
+static DpWrittenLimit *
+make_limit(DpBoundOp op, List *args)
+{
+	DpWrittenLimit *limit = palloc(sizeof(DpWrittenLimit));
+
+	limit->op = op;
+	limit->args = args;
+	return limit;
+}
+
+/* Returns below (is_least), or above, which value no test of these leaves expr; NULL: they do not tell. */
+static DpWrittenLimit *
+limit_of(List *tests, bool is_or, Node *expr, bool is_least)
+{
+	List	   *limits = NIL;
+	ListCell   *lc;
+
+	foreach(lc, tests)
+	{
+		LimitTest  *test = lfirst(lc);
+		Oid			opno = test->test.opno;
+		DpWrittenLimit *limit = NULL;
+
+		if (test->args != NIL)
+			limit = limit_of(test->args, test->is_or, expr, is_least);
+		else if (is_of(&test->test, expr) &&
+				 (opno == Int4EqualOperator || (is_least ? opno == 521 || opno == 525 : opno == Int4LessOperator || opno == 523)))
+			limit = make_limit(DP_BOUND_HULL, test->test.constants);
+		if (limit != NULL)
+			limits = lappend(limits, limit);
+		else if (is_or)
+			return NULL;
+	}
+	if (list_length(limits) < 2)
+		return limits != NIL ? linitial(limits) : NULL;
+	return make_limit(is_least == is_or ? DP_BOUND_LEAST : DP_BOUND_GREATEST, limits);
+}
+
+void
+dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *expr, DpWrittenLimit **least, DpWrittenLimit **most)
+{
+	List	   *tests = tests_of(limits, query);
+
+	*least = limit_of(tests, false, expr, true);
+	*most = limit_of(tests, false, expr, false);
+}
+
+List *
+dp_hold_condition(DpWrittenLimits *limits, Query *query, Node *condition)
+{
+	List	   *former = tests_of(limits, query);
+	int			comparisons = 0;
+	LimitTest  *test = test_of(condition, &comparisons);
+
+	if (test != NULL)
+		dp_restore_conditions(limits, query, lappend(list_copy(former), test));
+	return former;
+}
+
+void
+dp_restore_conditions(DpWrittenLimits *limits, Query *query, List *former)
 {
 	ListCell   *lc;
 
-	*least = *most = NIL;
-	foreach(lc, tests_of(limits, query))
-	{
-		DpCellTest *test = lfirst(lc);
-		bool		is_equal = test->opno == Int4EqualOperator;
-
-		if (!is_of(test, expr))
-			continue;
-		if (is_equal || test->opno == 521 || test->opno == 525)
-			*least = lappend(*least, test->constants);
-		if (is_equal || test->opno == Int4LessOperator || test->opno == 523)
-			*most = lappend(*most, test->constants);
-	}
-	return *least != NIL && *most != NIL;
+	foreach(lc, limits->queries)
+		if (lfirst(lc) == query)
+			lfirst(list_nth_cell(limits->tests, foreach_current_index(lc))) = former;
 }
 
 bool

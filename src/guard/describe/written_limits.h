@@ -12,6 +12,7 @@
 #define DP_WRITTEN_LIMITS_H
 
 #include "guard/level.h"
+#include "release/interval.h"
 
 /* what conditions limit; zero-initialize, but for level and filter */
 typedef struct DpWrittenLimits
@@ -19,16 +20,24 @@ typedef struct DpWrittenLimits
 	DpLevel    *level;
 	Node	   *filter;			/* which the level's rows satisfy, too */
 	List	   *queries;		/* whose conditions were looked at */
-	List	   *tests;			/* of each a List of DpCellTest */
+	List	   *tests;			/* of each a List of what its conditions
+								 * compare */
 } DpWrittenLimits;
 
-/*
- * Finds what all rows of query, which is the level's or below it, have expr
- * within: from below and from above Lists of Lists of expressions without columns,
- * of one type in each, one of which is a limit.  Returns false if it is not
- * limited on both sides.
- */
-extern bool dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *expr, List **least, List **most);
+typedef struct DpWrittenLimit
+{
+	DpBoundOp	op;				/* HULL: one of the args, expressions without
+								 * columns of one type; LEAST, GREATEST: of
+								 * the args, DpWrittenLimit */
+	List	   *args;
+} DpWrittenLimit;
+
+/* Finds what all rows of query, which is the level's or below it, have expr within, from below and from above; NULL: it has no limit. */
+extern void dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *expr, DpWrittenLimit **least, DpWrittenLimit **most);
+
+/* Has a condition on rows of query limit, too; returns what dp_restore_conditions sets back. */
+extern List *dp_hold_condition(DpWrittenLimits *limits, Query *query, Node *condition);
+extern void dp_restore_conditions(DpWrittenLimits *limits, Query *query, List *former);
 
 /*
  * Finds between which moments the level's rows that satisfy filter have a column
