@@ -45,7 +45,7 @@ PRIMARY_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/primary/*.c)))
 PRIMARY_LIB = dp_cdp_primary.so
 DATA = $(wildcard sql/dp_cdp--*.sql)
 DOCS = $(wildcard docs/*.md) docs/playground.html
-BESIDE = docs/analyst docs/examples docs/explain docs/howto docs/monitoring docs/pictures docs/reference
+BESIDE = docs/analyst docs/dev docs/examples docs/explain docs/howto docs/monitoring docs/pictures docs/reference
 PGFILEDESC = "dp_cdp - private aggregates"
 
 # The extension must be in shared_preload_libraries of the server that
