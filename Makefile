@@ -18,6 +18,7 @@
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-citus		releases from distributed tables; CITUS_SOURCE=a source tree of Citus
 #	make reference			docs/reference/, from the catalogue and the messages of the sources
+#	make golden				what the guard makes of the tests' statements, into test/golden/
 #	make check-layers		who may include and call whom in src/
 #	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
 #	make check-verify		whether the guard's last gate holds where another check fails
@@ -68,7 +69,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent reference
+OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent reference golden
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -204,6 +205,9 @@ check-package:
 
 reference:
 	@REFERENCE=write ONLY=reference bash test/tools/run_tests.sh
+
+golden:
+	@GOLDEN=yes ONLY="$(or $(ONLY),pgtap attacks)" bash test/tools/run_tests.sh >/dev/null; python3 test/tools/golden.py build/test test/golden
 
 dist:
 	@bash test/tools/dist.sh

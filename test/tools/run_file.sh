@@ -90,6 +90,7 @@ end_clusters()
 	done
 	no_assertion_failed "$rc" "${@/%//log}"
 	rc=$?
+	[[ -z ${GOLDEN-} ]] || cp "$1/log" "$DP_LOGS/$suite/$file.server.log"
 	rm -rf "$1"
 	return $rc
 }

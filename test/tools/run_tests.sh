@@ -108,6 +108,12 @@ then
 	"${CC:-cc}" -shared -fPIC -O1 -Wall -Werror -I"$DP_TOP/src" -I"$("$DP_PG_CONFIG" --includedir-server)" \
 		-o "$in/kept_test.so" "$DP_TOP/test/kept/kept_test.c" && export KEPT_TEST=$in/kept_test.so
 fi
+# logs what becomes of every statement: make golden
+if [[ -n ${GOLDEN-} ]]
+then
+	"${CC:-cc}" -shared -fPIC -O1 -Wall -Werror -I"$("$DP_PG_CONFIG" --includedir-server)" -o "$in/golden.so" "$DP_TOP/test/golden/golden.c" &&
+		echo "session_preload_libraries = '$in/golden'" >"$in/golden.conf" || exit 1
+fi
 give "$in"
 data=${DP_CDP_DATA-}
 if [[ -r $data/adult.csv ]]
@@ -123,7 +129,7 @@ fi
 
 if chosen '(pgtap|attacks|stat)/.*|reference|readme'
 then
-	dp_initdb "$DP_WORK/plain" "$tools/temp.conf" && dp_start "$DP_WORK/plain" &&
+	dp_initdb "$DP_WORK/plain" "$tools/temp.conf" ${GOLDEN:+"$in/golden.conf"} && dp_start "$DP_WORK/plain" &&
 		dp_psql "$DP_WORK/plain" -d postgres -c "CREATE DATABASE test" && dp_stop "$DP_WORK/plain" || exit 1
 	cp -R "$DP_WORK/plain" "$DP_WORK/template" && give "$DP_WORK/template" && chmod -R go-rwx "$DP_WORK/template/data" &&
 		dp_start "$DP_WORK/template" &&

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * golden.c
+ *	  Logs what the guard makes of every statement, for golden.py: its EXPLAIN, or why it is refused.
+ *
+ * A library of the tests alone (make golden), loaded after dp_cdp.  A statement with a release is explained, as its
+ * asker would, before it is started; one that the planner refuses is logged with its error.  Tests that count how often
+ * functions run while a statement is planned, or name what EXPLAIN's errors leave out, fail.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "nodes/nodes.h"
+#include "optimizer/planner.h"
+#include "parser/scansup.h"
+#include "utils/memutils.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+static planner_hook_type prev_planner = NULL;
+static ExecutorStart_hook_type prev_start = NULL;
+
+/* what is planned or explained within is no statement of a test's */
+static int	depth = 0;
+
+/* Returns a part of a text in one line. */
+static char *
+one_line(const char *text, int location, int len)
+{
+	char	   *line = text == NULL ? pstrdup("") : location < 0 ? pstrdup(text) : len <= 0 ? pstrdup(text + location) : pnstrdup(text + location, len);
+
+	for (char *c = line; *c; c++)
+		if (scanner_isspace(*c))
+			*c = ' ';
+	return line;
+}
+
+static void
+write_log(const char *what, const char *statement, const char *result)
+{
+	ereport(LOG_SERVER_ONLY,
+			(errmsg_internal("golden %s: %s\001%s", what, statement, one_line(result, -1, 0)),
+			 errhidestmt(true),
+			 errhidecontext(true)));
+}
+
+/* Logs the error at hand, and raises it. */
+static void
+refused(const char *statement, MemoryContext caller)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(caller);
+	error = CopyErrorData();
+	FlushErrorState();
+	if (strncmp(unpack_sql_state(error->sqlerrcode), "ZC", 2) == 0)
+		write_log("refused", statement, psprintf("%s %s", unpack_sql_state(error->sqlerrcode), error->message));
+	ReThrowError(error);
+}
+
+static PlannedStmt *
+golden_planner(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	PlannedStmt *result = NULL;
+
+	depth++;
+	PG_TRY();
+	{
+		result = prev_planner ? prev_planner(parse, query_string, cursor_options, params)
+			: standard_planner(parse, query_string, cursor_options, params);
+	}
+	PG_CATCH();
+	{
+		if (--depth > 0)
+			PG_RE_THROW();
+		refused(one_line(query_string, parse->stmt_location, parse->stmt_len), caller);
+	}
+	PG_END_TRY();
+	depth--;
+	return result;
+}
+
+static void
+explain(QueryDesc *desc)
+{
+	const PlannedStmt *plan = desc->plannedstmt;
+	MemoryContext caller = CurrentMemoryContext;
+	char	   *statement = one_line(desc->sourceText, plan->stmt_location, plan->stmt_len);
+	ExplainState *es = NewExplainState();
+
+	es->verbose = true;
+	es->costs = true;
+	es->format = EXPLAIN_FORMAT_JSON;
+	depth++;
+	PG_TRY();
+	{
+		ExplainBeginOutput(es);
+		ExplainOnePlan(desc->plannedstmt, NULL, es, desc->sourceText, desc->params, desc->queryEnv, NULL, NULL);
+		ExplainEndOutput(es);
+	}
+	PG_CATCH();
+	{
+		depth--;
+		refused(statement, caller);
+	}
+	PG_END_TRY();
+	depth--;
+	write_log("released", statement, es->str->data);
+}
+
+static void
+golden_start(QueryDesc *desc, int eflags)
+{
+	if (depth == 0 && strstr(nodeToString(desc->plannedstmt), "DpRelease") != NULL)
+		explain(desc);
+	if (prev_start)
+		prev_start(desc, eflags);
+	else
+		standard_ExecutorStart(desc, eflags);
+}
+
+void
+_PG_init(void)
+{
+	prev_planner = planner_hook;
+	planner_hook = golden_planner;
+	prev_start = ExecutorStart_hook;
+	ExecutorStart_hook = golden_start;
+}

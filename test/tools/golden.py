@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""What the guard makes of every statement of the suites pgtap and attacks.
+
+`make golden` runs both with a library that logs it (test/golden/golden.c), and writes a file for each of theirs below test/golden/.
+A statement has a line, and one for each of its releases: the keys, whether they are known, and how many there are; blocks of time;
+of each aggregate its sensitivity, bounds and limits; and the statement of the file that was the first to ask the same
+question, if another was.  A statement that is refused has the refusal.  Some tests fail under it, as they count what planning does.  `git diff test/golden` then shows what a change of the
+guard makes better or worse, and nothing else does: prices, noise, budgets and what follows from noise are left out.
+"""
+import collections
+import json
+import os
+import re
+import sys
+import zlib
+
+ENTRY = re.compile(r"LOG:  golden (released|refused): (.*?)\001(.*)\n")
+# what is random in a test's own text
+RANDOM = re.compile(r"\b(pg_temp_\d+|pg_toast_\d+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\S*)")
+# characters of a statement
+MOST = 300
+SHOWN = ("Sensitivity", "Row Lower", "Row Upper", "Total Lower", "Total Upper", "Max Groups", "Max Rows", "Limits", "Selects Keys")
+
+
+def releases(node):
+    """The releases of a plan."""
+    if node.get("Custom Plan Provider") == "DpRelease":
+        yield node
+    for below in node.get("Plans", []):
+        yield from releases(below)
+
+
+def aggregate(column, is_found):
+    """What is known of an aggregate; without what follows from a limit that noise has chosen."""
+    shown = {k: column[k] for k in SHOWN if k in column and not (is_found and k == "Sensitivity")}
+    if not shown.get("Selects Keys"):
+        shown.pop("Selects Keys", None)
+    return f"{column['Aggregate']}: " + ", ".join(f"{k.lower()} {v:.6g}" if isinstance(v, float) else f"{k.lower()} {v}" for k, v in shown.items())
+
+
+def lines_of(node, statement, asked):
+    """The lines of a release; asked: by which statement each question was asked first."""
+    known = node.get("Groups Known")
+    groups = node.get("Groups") or []
+    line = "  by " + ", ".join(groups) if groups else "  in all"
+    if groups:
+        line += f": {node['Plan Rows']} known" if known else ": selected"
+    if "Block From" in node:
+        line += f"; blocks {node['Block From']} to {node.get('Block To')}"
+    yield line
+    for first in sorted({asked.setdefault(question, statement) for question in node.get("Questions", [])} - {statement}):
+        yield "  asked by " + first
+    is_found = any(column["Aggregate"].startswith(("limit of", "limits of")) for column in node.get("Releases", []))
+    for column in node.get("Releases", []):
+        yield "    " + aggregate(column, is_found)
+
+
+def golden(log):
+    """The lines of a server's log, each statement once for each thing that became of it."""
+    asked = {}
+    seen = collections.OrderedDict()
+    for what, text, result in ENTRY.findall(log):
+        statement = RANDOM.sub("?", " ".join(text.split()))
+        if len(statement) > MOST:
+            statement = f"{statement[:MOST]} ... {zlib.crc32(statement.encode()):08x}"
+        if what == "refused":
+            found = ["  refused: " + RANDOM.sub("?", result)]
+        else:
+            found = [line for node in releases(json.loads(result)[0]["Plan"]) for line in lines_of(node, statement, asked)]
+        seen["\n".join([statement] + found) + "\n"] = True
+    return "".join(seen)
+
+
+def main(logs, out):
+    """Writes a file for each log, and removes those of files that are gone."""
+    written = set()
+    for suite in ("pgtap", "attacks"):
+        for name in sorted(os.listdir(os.path.join(logs, suite))):
+            if not name.endswith(".server.log"):
+                continue
+            with open(os.path.join(logs, suite, name), encoding="utf-8", errors="replace") as f:
+                text = golden(f.read())
+            path = os.path.join(out, suite, name.replace(".sql.server.log", ".txt"))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if text:
+                written.add(path)
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(text)
+    for folder, _, names in os.walk(out):
+        for name in names:
+            path = os.path.join(folder, name)
+            if name.endswith(".txt") and path not in written and not os.environ.get("ONLY"):
+                os.remove(path)
+    print(f"{len(written)} files in {out}: git diff shows what has changed")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
