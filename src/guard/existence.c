@@ -6,7 +6,7 @@
  *
  * Whether there is a row at all may hang on one person.  What can be told is
  * whether there are more rows than noise explains: the level becomes
- *		SELECT 1 FROM ... HAVING dp_margin(count(*)) + 0.5 < count(*)
+ *		SELECT 1 FROM ... HAVING 1.96 * dp_noise_stddev(count(*)) + 0.5 < count(*)
  * which is a count, is charged as one, and says yes of no rows in one case of
  * forty.  Of each public row this is asked in read/sublink_values.c.  Without a condition it is no question of rows, but a probe of tools
  * whether the table can be read, and refused as such.

@@ -313,13 +313,14 @@ dp_count_rows(int location)
 Expr *
 dp_more_rows_than_noise(int location)
 {
-	Oid			types[] = {ANYOID, FLOAT8OID};
-	List	   *name = list_make2(makeString(get_namespace_name(dp_public_schema())), makeString("dp_margin"));
-	Expr	   *margin = (Expr *) makeFuncExpr(LookupFuncName(name, 2, types, false), FLOAT8OID,
-											   list_make2(dp_count_rows(location),
-														  makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-																	Float8GetDatum(0.95), false, FLOAT8PASSBYVAL)),
+	Oid			types[] = {ANYOID};
+	List	   *name = list_make2(makeString(get_namespace_name(dp_public_schema())), makeString("dp_noise_stddev"));
+	Expr	   *stddev = (Expr *) makeFuncExpr(LookupFuncName(name, 1, types, false), FLOAT8OID, list_make1(dp_count_rows(location)),
 											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+
+	/* what a limit cuts makes counts smaller, and none larger: noise alone shows rows that are not there */
+	Expr	   *most = (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1.96), false, FLOAT8PASSBYVAL);
+	Expr	   *margin = (Expr *) makeFuncExpr(F_FLOAT8MUL, FLOAT8OID, list_make2(most, stddev), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(dp_count_rows(location)),
 											  InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 

@@ -77,9 +77,9 @@ def error_of(step, a):
     return error
 
 
-def notices_of(step, a, counted):
+def notices_of(step, a):
     """all fields; where noise decides which groups are shown, whether there is one, and what is read, numbers of groups are its choice"""
-    notices = tuple(fields(n) for n in a.notices if counted or n.get('R') != 'notice_no_group')
+    notices = tuple(fields(n) for n in a.notices if n.get('R') != 'notice_no_group')
     if step.q and step.q.fragile:
         notices = tuple(tuple((k, re.sub(r'\d+', '?', v)) for k, v in n) for n in notices)
     return notices
@@ -114,7 +114,7 @@ def observed(step, a, newest, declared):
         rows = tuple(sorted(str([r[i] for i in step.q.keys]) for r in a.rows))
     elif counted:
         rows = len(a.rows)
-    return (error_of(step, a) if a.error else None, notices_of(step, a, counted), tags, tuple(a.columns), types, a.status, rows)
+    return (error_of(step, a) if a.error else None, notices_of(step, a), tags, tuple(a.columns), types, a.status, rows)
 
 
 def own_reads_left_out(o):

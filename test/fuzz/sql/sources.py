@@ -73,7 +73,7 @@ TABLES = {
         'grams': ('float8', ['1', '2.5'], 4, None)}),
     'samples': (None, 1, {
         'batch': ('text', ["'batch1'", "'batch5'"], 0, None),
-        'level': ('int', ['0', '3'], 4, ['0', '1', '2', '3', '4']),
+        'level': ('int', ['0', '3'], 4, ['0', '1', '2', '3', '4', 'NULL']),
         'amount': ('numeric', ['1', '2.5'], 3, None)}),
     'v_visits': ('person', 3, {
         'person': ('int', ['7', '30', '61'], 60, None),
