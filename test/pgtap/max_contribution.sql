@@ -314,4 +314,10 @@ SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('persons', max_contribution => 'auto');
 RESET SESSION AUTHORIZATION;
 SELECT executes('found', statement) FROM unnest('{found,three,two_rows}'::text[]) statement;
+-- one person is there, whatever the limit that is found may have cut
+SELECT set_config('dp_cdp.max_contribution', 'auto', false);
+SELECT is(answer, 1::float8, 'EXISTS of one person') FROM asked('SELECT NULL, (EXISTS (SELECT FROM visits WHERE v = 0 AND k = ''c''))::int');
+SELECT is(answer, 0::float8, '... and of nobody') FROM asked('SELECT NULL, (EXISTS (SELECT FROM visits WHERE v = 0 AND k = ''d''))::int');
+RESET dp_cdp.max_contribution;
+
 SELECT * FROM finish();
