@@ -4,8 +4,9 @@
 `make golden` runs both with a library that logs it (test/golden/golden.c), and writes a file for each of theirs below test/golden/.
 A statement has a line, and one for each of its releases: the keys, whether they are known, and how many there are; blocks of time;
 of each aggregate its sensitivity, bounds and limits; and the statement of the file that was the first to ask the same
-question, if another was.  A statement that is refused has the refusal.  Some tests fail under it, as they count what planning does.  `git diff test/golden` then shows what a change of the
-guard makes better or worse, and nothing else does: prices, noise, budgets and what follows from noise are left out.
+question, if another was.  A statement that is refused has the refusal.  `git diff test/golden` then shows what a change of the
+guard makes better or worse: prices, noise, budgets and what follows from noise are left out.  Some tests fail meanwhile, as they count
+what planning does.
 """
 import collections
 import json
