@@ -543,12 +543,12 @@ CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamp, timestamp) RET
 	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.time_points(date, date, bigint, boolean) RETURNS SETOF date
+CREATE FUNCTION dp_cdp_internal.time_points(date, date, bigint, boolean, date[], boolean, time[]) RETURNS SETOF date
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
+CREATE FUNCTION dp_cdp_internal.time_points(timestamp, timestamp, bigint, boolean, timestamp[], boolean, time[]) RETURNS SETOF timestamp
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
-	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.time_points(timestamptz, timestamptz, bigint, boolean, timestamptz[], boolean, time[]) RETURNS SETOF timestamptz
+	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C STABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.cell_of(anyelement, anyarray) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_cell_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.cells(anyarray, boolean, boolean) RETURNS integer[]

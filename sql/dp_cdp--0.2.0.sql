@@ -3473,13 +3473,14 @@ CREATE FUNCTION dp_cdp_internal.canonical(bpchar) RETURNS bpchar
 	AS 'MODULE_PATHNAME', 'dp_canonical_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Points of time from the 1st argument to the 2nd, both among them, so many microseconds (of dates, days' worth) apart,
--- and NULL, if asked for: they stand for a column where keys are made of it.
-CREATE FUNCTION dp_cdp_internal.time_points(date, date, bigint, boolean) RETURNS SETOF date
+-- and NULL, if asked for: they stand for a column where keys are made of it.  Between them are the moments of the 5th
+-- argument, with others near them if they are spread, and the times of the 7th on each day.
+CREATE FUNCTION dp_cdp_internal.time_points(date, date, bigint, boolean, date[], boolean, time[]) RETURNS SETOF date
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
+CREATE FUNCTION dp_cdp_internal.time_points(timestamp, timestamp, bigint, boolean, timestamp[], boolean, time[]) RETURNS SETOF timestamp
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
-	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.time_points(timestamptz, timestamptz, bigint, boolean, timestamptz[], boolean, time[]) RETURNS SETOF timestamptz
+	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C STABLE PARALLEL SAFE;
 
 -- The cells into which constants divide the values of a type: the number of the cell that a constant is; those that have
 -- values, of whole numbers only (2nd argument), and NULL (3rd).  They stand for what keys compare with these constants.

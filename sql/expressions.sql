@@ -154,7 +154,7 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 	'i IN (SELECT 1)', 'EXISTS (SELECT 1)', 'i > (SELECT 1)', 'i = ANY (ARRAY(SELECT 1))', 'i = ANY (ARRAY[s])', 'generate_series(1, i) > 0', 'unnest(a) > 0', 'dp_count(*) > 3', 'count(*) > 3', 't = current_user', 't = current_setting(''a.b'')',
 	'has_table_privilege(t, ''SELECT'')', 'pg_column_size(t) > 3', 'hashtext(t) > 0', 'dp_cdp_internal.try_add(i, 1) > 0'
 ]) AS e;
-SELECT condition(repeat('NOT ', 600) || 'ok'), condition('i = 1' || repeat(' OR i = 1', 300));
+SELECT condition(repeat('NOT ', 600) || 'ok'), condition('i = 1' || repeat(' OR i = 1', 300)) AS repeated, condition('i = 1' || (SELECT string_agg(' OR i < ' || g, '') FROM generate_series(1, 300) g)) AS long;
 SELECT condition('i IN (' || string_agg(g::text, ',') || ')') FROM generate_series(1, 600) g;
 SELECT condition('i = ANY (''{' || string_agg(g::text, ',') || '}'')') FROM generate_series(1, 600) g;
 

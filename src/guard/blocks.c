@@ -266,6 +266,17 @@ block_column(BlockSearch *b, Query *query, Index rti, const Conditions *conditio
 
 static void search_query(BlockSearch *b, Query *query, List *around);
 
+/* Tells whether an expression reads a parameter that is the release's, not the statement's; a tree walker. */
+static bool
+own_param_walker(Node *node, const DpRelease *release)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && (((Param *) node)->paramkind != PARAM_EXTERN || ((Param *) node)->paramid >= release->first_param))
+		return true;
+	return expression_tree_walker(node, own_param_walker, (void *) release);
+}
+
 static void
 search_table(BlockSearch *b, Query *query, Index rti, const Conditions *conditions)
 {
@@ -286,7 +297,7 @@ search_table(BlockSearch *b, Query *query, Index rti, const Conditions *conditio
 	entry->column = column;
 	forboth(lc, conditions_on(conditions, column, &nodes), node, nodes)
 	{
-		if (dp_narrow_block(&range, column, lfirst(lc), b->release))
+		if (!contain_subplans(lfirst(lc)) && !own_param_walker(lfirst(lc), b->release) && dp_narrow_time(&range, column, lfirst(lc)))
 			entry->nodes = list_append_unique_ptr(entry->nodes, lfirst(node));
 	}
 	b->entries = lappend(b->entries, entry);

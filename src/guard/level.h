@@ -43,6 +43,15 @@ typedef struct DpToken
 	List	   *vars;			/* Vars, in that order */
 } DpToken;
 
+/* a limit of how many rows a unit has in a subquery, which its columns tell apart */
+typedef struct DpToldApart
+{
+	Index		rti;			/* of the subquery */
+	AttrNumber	rank;			/* a column that numbers those with the same
+								 * columns from 1; 0: there is one */
+	List	   *columns;		/* int: beside the unit */
+} DpToldApart;
+
 /* whose the rows of a query, an entry or a join are */
 typedef struct DpRowUnit
 {
@@ -60,6 +69,8 @@ typedef struct DpRowUnit
 	bool		may_repeat;		/* ... joins, which may repeat it */
 	Bitmapset  *determined;		/* entries whose columns are the same in all
 								 * rows of a unit */
+	List	   *told_apart;		/* DpToldApart, of rows that no other protected
+								 * ones repeat */
 } DpRowUnit;
 
 /*

@@ -24,7 +24,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "catalog/pg_type_d.h"
-#include "guard/describe/time_cells.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "guard/spellings.h"

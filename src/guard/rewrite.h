@@ -138,14 +138,6 @@ extern Expr *dp_make_membership(DpRelease *release, Query *query, Expr *value, C
 extern List *dp_find_blocks(DpRelease *release, Query *query);
 extern void dp_hold_to_blocks(DpRelease *release, List *entries);
 
-struct DpTimeRange;
-
-/*
- * block_ranges.c: narrows the range of a block column to where a condition of the release's query may be true, if it
- * says something of that column alone; returns whether it does.
- */
-extern bool dp_narrow_block(struct DpTimeRange *range, Var *column, Node *condition, const DpRelease *release);
-
 /* Refuses the finished inner query, as a bug, if anything is in it that is not listed. */
 extern void dp_verify_inner(DpLevel *level);
 

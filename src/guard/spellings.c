@@ -34,7 +34,7 @@
 #include "base/extension.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type_d.h"
-#include "guard/describe/time_cells.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "guard/spellings.h"

@@ -23,6 +23,7 @@
 #include "base/attempt.h"
 #include "base/settings.h"
 #include "guard/describe/describe.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
@@ -273,6 +274,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
 	dp_describe_expressions(cxt, level, collected->take_standard);
 	dp_add_key_selection(level);
+	dp_limit_rows(level);
 	dp_limit_norms(level, dp_reads_distributed(level->from.query));
 	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->keys) + dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates and keys, and at most %d keys; split it",
@@ -640,6 +642,7 @@ split_walker(Node *node, void *context)
 void
 dp_split_query(Query *query, DpSplitContext *cxt)
 {
+	dp_normalise_conditions(query);
 	split_walker((Node *) query, cxt);
 	if (cxt->releases != NIL)
 	{

@@ -52,6 +52,8 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->relids = list_copy(o->relids);
 	n->unique_keys = list_copy(o->unique_keys);
 	n->one_group = o->one_group;
+	n->most_rows = o->most_rows;
+	n->most_groups = o->most_groups;
 	n->has_unit = o->has_unit;
 	n->together = o->together ? pstrdup(o->together) : NULL;
 	n->axes = list_copy(o->axes);

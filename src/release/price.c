@@ -354,6 +354,11 @@ settle_contribution(DpPricedRelease *priced)
 		if (dp_has_groups(release))
 			priced->max_groups = dp_most_groups(priced->dataset) > 0 ? dp_most_groups(priced->dataset) : USUAL_LIMIT;
 	}
+	/* bounding holds units to what the query says, too: should it be wrong, rows are left out */
+	if (release->most_rows > 0)
+		priced->max_rows = Min(priced->max_rows, release->most_rows);
+	if (release->most_groups > 0)
+		priced->max_groups = Min(priced->max_groups, release->most_groups);
 	priced->state_groups = priced->max_groups;
 	if (dp_has_groups(release) && dp_limits_norms(priced->dataset, release) && release->norms != NIL)
 		priced->state_groups = dp_most_groups(priced->dataset) > 0 ? priced->max_groups : Max(priced->max_groups, DP_MOST_UNIT_GROUPS);
@@ -621,8 +626,8 @@ dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	bool		is_set = dp_most_groups(priced->dataset) > 0;
 
-	/* a norm alone leaves out no groups */
-	if (!limits_units(priced, column) || !dp_has_groups(priced->release) || (column->nlimits > 0 && !is_set))
+	/* a norm alone leaves out no groups, nor does what the query says */
+	if (priced->max_groups == priced->release->most_groups || !limits_units(priced, column) || !dp_has_groups(priced->release) || (column->nlimits > 0 && !is_set))
 		return false;
 	/* where there may be any number of groups, who has set a limit knows it */
 	return priced->declared > 0 ? priced->max_groups < priced->declared : !is_set;
@@ -632,6 +637,7 @@ bool
 dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	return limits_units(priced, column) && column->nlimits == 0 && dp_most_rows(priced->dataset) == 0 &&
+		priced->max_rows != priced->release->most_rows &&
 		column->parts[0].desc.kind != DP_VALUE_UNITS &&
 		!(column->totals.known && !column->totals_by_rows);
 }

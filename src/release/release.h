@@ -254,6 +254,8 @@ struct DpRelease
 								 * are whose */
 	bool		one_group;		/* the keys of a unit are the same in all its
 								 * rows */
+	int			most_rows;		/* of a unit in a group, and */
+	int			most_groups;	/* of a unit, as the query says; 0: no limit */
 	bool		has_unit;		/* contributions of units are bounded; false:
 								 * every row is a unit */
 	char	   *together;		/* agree.c: grouping sets whose answers are to

@@ -21,7 +21,7 @@ SELECT dp_count(*) FROM dose d JOIN stay s ON s.room = d.stay;
 --> ZC002
 SELECT dp_count(*) FROM dose d JOIN stay s ON s.stay = d.stay OR s.ward = 'zebra';
 --> ZC002
-SELECT dp_count(*) FROM dose d JOIN stay s ON NOT s.stay <> d.stay;
+SELECT dp_count(*) FROM dose d JOIN stay s ON NOT s.stay = d.stay;
 --> ZC002
 SELECT dp_count(*) FROM dose d JOIN stay s ON s.stay IS DISTINCT FROM d.stay;
 --> ZC002

@@ -13,7 +13,7 @@
 # functions to SQL.  dp_cdp.c calls every layer's init function and may include
 # any header.  In guard/ there is an order of floors, too:
 #
-#	  hooks > mask > split > rewrite > describe/ > read/ > level > vet/
+#	  hooks > mask > split > rewrite > describe/ > read/ > facts/ > level > vet/
 #
 # and no files call each other in a circle but in two recursions.  The rules
 # themselves are the tables at the head of graph.py; "make graph" prints what

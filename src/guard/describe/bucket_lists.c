@@ -41,8 +41,6 @@
 #include "utils/fmgroids.h"
 #include "utils/typcache.h"
 
-#define INT4_GREATER_EQUAL 525
-
 /* a call that a list stands for */
 typedef struct BucketList
 {
@@ -132,7 +130,7 @@ check_bounds(FuncExpr *call)
 	number->coalescetype = INT4OID;
 	number->args = list_make2(of_first, int4_const(0));
 	number->location = -1;
-	return compare(INT4_GREATER_EQUAL, (Node *) number, int4_const(0));
+	return compare(DP_INT4_GREATER_EQUAL, (Node *) number, int4_const(0));
 }
 
 /* Returns the last bucket of a count that is known when the query runs; below the first one: it is NULL. */
@@ -197,7 +195,7 @@ make_list(BucketList *b, FuncExpr *of_level)
 					  (Node *) makeBoolConst(false, false), int4_const(0), (Node *) copyObject(item->column));
 	if (!with_null)
 	{
-		Node	   *number = compare(INT4_GREATER_EQUAL, (Node *) copyObject(item->column), int4_const(first));
+		Node	   *number = compare(DP_INT4_GREATER_EQUAL, (Node *) copyObject(item->column), int4_const(first));
 
 		add_condition(b->s, any_null ? (Node *) make_orclause(list_make2(number, any_null)) : number, false);
 	}
@@ -210,24 +208,39 @@ make_list(BucketList *b, FuncExpr *of_level)
  * ------------------------------------------------------------------------
  */
 
-/* Returns what a comparison of the value tells of the list; NULL: nothing. */
+/* Returns that the list is one, by an operator, with the bucket of an end; NULL: there is none. */
 static Node *
-implied_condition(BucketList *b, Node *condition)
+implied_by_end(BucketList *b, Oid opno, Expr *end)
 {
 	Node	   *low = lsecond(b->call->args);
 	Node	   *high = lthird(b->call->args);
-	DpBucketBound bound;
+	FuncExpr   *bucket = end != NULL ? dp_bucket_of(b->call, end) : NULL;
 	Node	   *limit;
 	Node	   *has_limit;
 
-	if (!dp_bucket_bound(b->call, condition, &bound))
+	if (bucket == NULL)
 		return NULL;
-	limit = dp_make_safe((Node *) bound.bucket, &b->s->level->allow);
+	limit = dp_make_safe((Node *) bucket, &b->s->level->allow);
 	has_limit = (Node *) make_andclause(list_make2(compare(lookup_type_cache(exprType(low), TYPECACHE_LT_OPR)->lt_opr,
 														   copyObject(low), copyObject(high)),
 												   dp_is_not_null((Expr *) copyObject(limit))));
-	return choose(is_null(bound.constant), makeBoolConst(false, false),
-				  has_limit, compare(bound.opno, copyObject(b->value), limit), makeBoolConst(true, false));
+	return choose(is_null((Node *) end), makeBoolConst(false, false),
+				  has_limit, compare(opno, copyObject(b->value), limit), makeBoolConst(true, false));
+}
+
+/* Returns what a comparison of the value tells of the list; NULL: nothing. */
+static Node *
+implied_by(DpCondition *comparison, void *context)
+{
+	Expr	   *first;
+	Expr	   *last;
+	Node	   *above;
+	Node	   *below;
+
+	dp_find_value_of_bucket(((BucketList *) context)->call, comparison, &first, &last);
+	above = implied_by_end(context, DP_INT4_GREATER_EQUAL, first);
+	below = implied_by_end(context, DP_INT4_LESS_EQUAL, last);
+	return above && below ? (Node *) make_andclause(list_make2(above, below)) : above ? above : below;
 }
 
 static Node *
@@ -249,11 +262,13 @@ ask_conditions(BucketList *b)
 	foreach(lc, list_copy(b->s->conditions))
 	{
 		DpShadowCondition *condition = lfirst(lc);
+		DpCondition *read;
 		Node	   *implied;
 
 		if (!bms_is_empty(condition->joins))
 			continue;
-		implied = implied_condition(b, condition->expr);
+		read = dp_limits_of_condition(condition->expr);
+		implied = read ? dp_follows_from(read, implied_by, b) : NULL;
 		if (implied != NULL)
 			add_condition(b->s, implied, condition->is_below);
 		else if (dp_bucket_not_null(b->call, condition->expr))

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * buckets.c
- *	  Points of time that stand for a protected date or timestamp in the
- *	  shadow of a level.
+ *	  Points of time, or integers, that stand for a protected date, timestamp
+ *	  or integer in the shadow of a level.
  *
  * date_trunc('month', at) is known if it is known which months there are: those
  * of a range that conditions give (at >= '2024-01-01' AND at < now()), or that
@@ -14,11 +14,11 @@
  * Invariants:
  * - points depend on the text of the query, parameters, the clock and the
  *	 policy, never on rows,
- * - the ends of the range are points, and a condition that may differ within
- *	 a cell, but for those that are the range, is not asked of points.
+ * - the ends of the range are points, and so are all moments at which a
+ *	 condition that is asked of points becomes true or false.
  *
  * A column that is a date has a point for each day, on which all conditions
- * can be asked.
+ * can be asked; an integer between two constants has all integers in between.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -31,15 +31,20 @@
 #include "base/extension.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
+#include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
 #include "guard/describe/time_cells.h"
 #include "guard/describe/time_ranges.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/array.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 /* a list of more points, if it is known beforehand, takes longer than keys are worth that can be selected */
@@ -101,10 +106,26 @@ is_too_long(const DpTimeRange *range, Oid type, int64 step)
 	return length > MAX_POINTS;
 }
 
-static DpShadowItem *
-add_points(DpShadow *s, Var *column, const DpTimeRange *range, int64 step)
+/* Returns an array of moments or times. */
+static Node *
+array_of(Oid type, List *elements)
 {
-	Oid			types[] = {column->vartype, column->vartype, INT8OID, BOOLOID};
+	ArrayExpr  *array = makeNode(ArrayExpr);
+
+	if (elements == NIL)
+		return (Node *) makeNullConst(get_array_type(type), -1, InvalidOid);
+	array->array_typeid = get_array_type(type);
+	array->element_typeid = type;
+	array->elements = elements;
+	array->location = -1;
+	return (Node *) array;
+}
+
+static DpShadowItem *
+add_points(DpShadow *s, Var *column, const DpTimeRange *range, const DpTimeCells *cells, int64 step)
+{
+	Oid			type = column->vartype;
+	Oid			types[] = {type, type, INT8OID, BOOLOID, get_array_type(type), BOOLOID, TIMEARRAYOID};
 	Var		   *var = dp_shadow_level_var(s, column);
 	bool		with_null = !range->from_conditions &&
 	(var == NULL || !dp_is_never_null(s->level->from.query, (Node *) var));
@@ -112,9 +133,12 @@ add_points(DpShadow *s, Var *column, const DpTimeRange *range, int64 step)
 	FuncExpr   *call;
 
 	call = makeFuncExpr(dp_own_routine("time_points", lengthof(types), types), column->vartype,
-						list_make4(range->first, range->last,
-								   makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(step), false, FLOAT8PASSBYVAL),
-								   makeBoolConst(with_null, false)),
+						list_concat(list_make4(range->first, range->last,
+											   makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(step), false, FLOAT8PASSBYVAL),
+											   makeBoolConst(with_null, false)),
+									/* of dates each day is a point */
+									list_make3(array_of(type, type == DATEOID ? NIL : cells->cuts), makeBoolConst(cells->spread, false),
+											   array_of(TIMEOID, type == DATEOID ? NIL : cells->times))),
 						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	call->funcretset = true;
 	points = dp_shadow_add_list(s, column, (Expr *) call);
@@ -157,7 +181,9 @@ ask_condition(PointSearch *p, DpShadowCondition *condition)
 	DpTimeCells more = p->cells;
 
 	more.parts = list_copy(p->cells.parts);
-	dp_time_cells_add(&more, condition->expr);
+	more.cuts = list_copy(p->cells.cuts);
+	more.times = list_copy(p->cells.times);
+	dp_time_cells_add(&more, condition->expr, true);
 	if (p->column->vartype != DATEOID && (more.fails || dp_time_cells_step(&more) == 0))
 		return false;
 	p->cells = more;
@@ -174,24 +200,13 @@ find_range(PointSearch *p)
 	foreach(lc, p->s->conditions)
 	{
 		DpShadowCondition *condition = lfirst(lc);
-		bool		exact = false;
 
 		if (!dp_reads_column(condition->expr, p->column))
 			continue;
 		if (bms_is_empty(condition->joins))
-		{
-			bool		narrows = dp_narrow_time(&p->range, p->column, condition->expr, &exact) ||
-			dp_narrow_to_year(&p->range, p->column, condition->expr);
-
-			if (narrows && exact)
-			{
-				p->asked = lappend(p->asked, condition);
-				continue;
-			}
-			if (ask_condition(p, condition))
-				continue;
-		}
-		p->others = lappend(p->others, condition);
+			(void) dp_narrow_time(&p->range, p->column, condition->expr);
+		if (!bms_is_empty(condition->joins) || !ask_condition(p, condition))
+			p->others = lappend(p->others, condition);
 	}
 	dp_use_declared_range(p->s, p->column, &p->range);
 }
@@ -213,7 +228,7 @@ find_period(PointSearch *p, const DpTimeCells *of_keys)
 
 		if (!dp_reads_column(condition->expr, p->column))
 			continue;
-		dp_time_cells_add(&own, condition->expr);
+		dp_time_cells_add(&own, condition->expr, true);
 		if (!bms_is_empty(condition->joins) || own.fails || own.has_years || !ask_condition(p, condition))
 			p->others = lappend(p->others, condition);
 	}
@@ -233,7 +248,7 @@ find_points(DpShadow *s, Var *column, List *keys)
 	foreach(lc, keys)
 	{
 		if (dp_reads_column(lfirst(lc), column))
-			dp_time_cells_add(&p.cells, lfirst(lc));
+			dp_time_cells_add(&p.cells, lfirst(lc), false);
 	}
 	if (p.cells.fails && column->vartype != DATEOID)
 		return;
@@ -245,7 +260,7 @@ find_points(DpShadow *s, Var *column, List *keys)
 	step = column->vartype == DATEOID ? USECS_PER_DAY : dp_time_cells_step(&p.cells);
 	if (step == 0 || is_too_long(&p.range, column->vartype, step))
 		return;
-	points = add_points(s, column, &p.range, step);
+	points = add_points(s, column, &p.range, &p.cells, step);
 	foreach(lc, p.asked)
 	{
 		DpShadowCondition *condition = lfirst(lc);
@@ -258,6 +273,85 @@ find_points(DpShadow *s, Var *column, List *keys)
 	}
 	foreach(lc, p.others)
 		((DpShadowCondition *) lfirst(lc))->splits_cells = true;
+}
+
+/* ------------------------------------------------------------------------
+ * Integers
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns an array of the integers of a range, of the type. */
+static Const *
+integers_of(Oid type, int64 first, int64 last)
+{
+	int			n = last < first ? 0 : (int) (last - first + 1);
+	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	ArrayType  *array;
+
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	for (int i = 0; i < n; i++)
+		values[i] = type == INT2OID ? Int16GetDatum((int16) (first + i))
+			: type == INT4OID ? Int32GetDatum((int32) (first + i)) : Int64GetDatum(first + i);
+	array = construct_array(values, n, type, typlen, typbyval, typalign);
+	return makeConst(get_array_type(type), -1, InvalidOid, -1, PointerGetDatum(array), false, false);
+}
+
+/* Makes a list of the integers that conditions leave a column, if these are no more than so many. */
+static void
+list_integers(DpShadow *s, Var *column, int most)
+{
+	List	   *conditions = NIL;
+	int64		first;
+	int64		last;
+	int64		least = column->vartype == INT2OID ? PG_INT16_MIN : column->vartype == INT4OID ? PG_INT32_MIN : PG_INT64_MIN;
+	int64		greatest = column->vartype == INT2OID ? PG_INT16_MAX : column->vartype == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
+	ListCell   *lc;
+
+	foreach(lc, s->conditions)
+	{
+		const DpShadowCondition *condition = lfirst(lc);
+
+		if (bms_is_empty(condition->joins))
+			conditions = lappend(conditions, condition->expr);
+	}
+	if (!dp_find_range(conditions, (Node *) column, &first, &last))
+		return;
+	first = Max(first, least);
+	last = Min(last, greatest);
+	if (last < first || (uint64) last - (uint64) first < (uint64) most)
+		(void) dp_shadow_add_list(s, column, (Expr *) integers_of(column->vartype, first, last));
+}
+
+/* Tells whether declared_keys.c finds the values of a key while the query is planned. */
+static bool
+is_listed_at_planning(Node *key)
+{
+	const char *name;
+
+	return IsA(dp_strip_labels(key), Var) || (dp_arguments_of(key, &name) != NIL && strcmp(name, "width_bucket") == 0);
+}
+
+void
+dp_shadow_add_integers(DpShadow *s, List *keys, int most)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+		if (!is_listed_at_planning(lfirst(lc)))
+			columns = list_concat_unique(columns, pull_var_clause(lfirst(lc), 0));
+	foreach(lc, columns)
+	{
+		Var		   *column = lfirst(lc);
+		Bitmapset  *items = NULL;
+
+		if ((column->vartype == INT2OID || column->vartype == INT4OID || column->vartype == INT8OID) &&
+			dp_shadow_item(s, column->varno)->is_private && dp_shadow_resolve(s, (Node *) column, true, &items) == NULL)
+			list_integers(s, column, most);
+	}
 }
 
 /* ------------------------------------------------------------------------

@@ -37,6 +37,9 @@ extern bool dp_keys_cover(DpLevel *level, Node *expr, const DpKeySet *set);
 /* Adds a column.  values: a List with one Expr for each of its parts. */
 extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter);
 
+/* norms.c: notes how many rows of a group, and how many groups, a unit has at most, as the query says */
+extern void dp_limit_rows(DpLevel *level);
+
 /* Adds, where keys are undeclared, the count of units that decides on them. */
 /* norms.c: settles which columns a norm limits, and describes what finds the limits, when all columns are there; is_distributed: its rows are on servers of a cluster */
 extern void dp_limit_norms(DpLevel *level, bool is_distributed);

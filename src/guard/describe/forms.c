@@ -22,7 +22,7 @@
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/key_values.h"
-#include "guard/describe/time_cells.h"
+#include "guard/facts/facts.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -58,32 +58,13 @@ has_several_forms(Oid number)
 	return number == FLOAT4OID || number == FLOAT8OID || number == NUMERICOID;
 }
 
-/* Returns the arguments of a call or an operator of PostgreSQL's, and its name; NIL: it is neither. */
-static List *
-arguments_of(Node *node, const char **name)
-{
-	if (IsA(node, FuncExpr))
-	{
-		*name = dp_builtin_name((FuncExpr *) node);
-		return *name ? ((FuncExpr *) node)->args : NIL;
-	}
-	if (!IsA(node, OpExpr) || ((OpExpr *) node)->opno >= FirstGenbkiObjectId)
-		return NIL;
-	*name = get_func_name(get_opcode(((OpExpr *) node)->opno));
-	return *name ? ((OpExpr *) node)->args : NIL;
-}
-
 List *
 dp_numbers_of_call(Node *node)
 {
 	static const char *const names[] = {"abs", "add", "ceil", "ceiling", "float4", "float8", "floor", "int2", "int4", "int8", "mod",
-		"multiply", "negate", "numeric", "round", "sign", "subtract", "trunc",
-		"numeric_add", "numeric_sub", "numeric_mul", "numeric_mod", "numeric_abs", "numeric_uminus", "numeric_uplus",
-		"float8pl", "float8mi", "float8mul", "float8abs", "float8um", "float8up",
-		"float4pl", "float4mi", "float4mul", "float4abs", "float4um", "float4up",
-	"float48pl", "float48mi", "float48mul", "float84pl", "float84mi", "float84mul"};
+	"multiply", "negate", "numeric", "plus", "round", "sign", "subtract", "trunc"};
 	const char *name;
-	List	   *args = arguments_of(node, &name);
+	List	   *args = dp_arguments_of(node, &name);
 	ListCell   *lc;
 
 	foreach(lc, args)

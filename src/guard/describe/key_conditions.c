@@ -29,15 +29,17 @@
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "guard/describe/key_values.h"
+#include "guard/facts/facts.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
-#include "utils/timestamp.h"
+#include "utils/numeric.h"
 #include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
@@ -234,79 +236,51 @@ add_listed(DpKeyValues *keys, Node *condition, Node *key)
 	return known;
 }
 
-typedef struct Bounds
-{
-	bool		has_low;
-	bool		has_high;
-	int64		low;
-	int64		high;
-} Bounds;
-
-/*
- * Puts the number of a day into the place of a timestamp that a date is
- * compared with: what is after midnight lies between that day and the next.
- */
 static bool
-get_day(const Comparison *c, int *strategy, int64 *day)
+is_int8(Datum number)
 {
-	Timestamp	at;
+	return DatumGetBool(DirectFunctionCall2(numeric_ge, number, NumericGetDatum(int64_to_numeric(PG_INT64_MIN)))) &&
+		DatumGetBool(DirectFunctionCall2(numeric_le, number, NumericGetDatum(int64_to_numeric(PG_INT64_MAX))));
+}
 
-	if (c->type != DATEOID || c->constant->consttype != TIMESTAMPOID)
+/* Returns the integer or day that an end of a range is, or which it is before or after; false: that is not known. */
+static bool
+get_end(Expr *end, bool is_first, int64 *value)
+{
+	Const	   *constant = (Const *) end;
+	Datum		whole;
+
+	if (constant == NULL || !IsA(constant, Const) || constant->constisnull)
 		return false;
-	at = DatumGetTimestamp(c->constant->constvalue);
-	if (TIMESTAMP_NOT_FINITE(at))
+	if (constant->consttype == DATEOID)
+	{
+		*value = DatumGetDateADT(constant->constvalue);
+		return true;
+	}
+	if (constant->consttype != NUMERICOID)
 		return false;
-	*day = at / USECS_PER_DAY - (at % USECS_PER_DAY < 0);
-	if (at % USECS_PER_DAY != 0 && *strategy == BTGreaterEqualStrategyNumber)
-		*strategy = BTGreaterStrategyNumber;
-	if (at % USECS_PER_DAY != 0 && *strategy == BTLessStrategyNumber)
-		*strategy = BTLessEqualStrategyNumber;
+	whole = DirectFunctionCall1(is_first ? numeric_ceil : numeric_floor, constant->constvalue);
+	if (!is_int8(whole))
+		return false;
+	*value = DatumGetInt64(DirectFunctionCall1(numeric_int8, whole));
 	return true;
 }
 
-/* Narrows the interval by what conditions say about the least and the greatest value of an integer or date. */
-static void
-find_bounds(List *conditions, Node *key, Bounds *bounds)
+bool
+dp_find_range(List *conditions, Node *value, int64 *first, int64 *last)
 {
-	ListCell   *lc;
+	Expr	   *least;
+	Expr	   *most;
 
-	foreach(lc, conditions)
-	{
-		Node	   *condition = lfirst(lc);
-		Comparison	c;
-		int			strategy;
-		int64		value;
-
-		if (is_andclause(condition))
-			find_bounds(((BoolExpr *) condition)->args, key, bounds);
-		if (!IsA(condition, OpExpr) || !is_comparison(condition, key, &c) || c.constant->constisnull)
-			continue;
-		strategy = c.strategy;
-		if (!get_day(&c, &strategy, &value) &&
-			((c.constant->consttype == DATEOID) != (c.type == DATEOID) ||
-			 !get_integer(c.constant->constvalue, c.constant->consttype, &value)))
-			continue;
-		if (strategy == BTGreaterEqualStrategyNumber ||
-			(strategy == BTGreaterStrategyNumber && value < PG_INT64_MAX))
-		{
-			value += strategy == BTGreaterStrategyNumber;
-			bounds->low = bounds->has_low ? Max(bounds->low, value) : value;
-			bounds->has_low = true;
-		}
-		else if (strategy == BTLessEqualStrategyNumber ||
-				 (strategy == BTLessStrategyNumber && value > PG_INT64_MIN))
-		{
-			value -= strategy == BTLessStrategyNumber;
-			bounds->high = bounds->has_high ? Min(bounds->high, value) : value;
-			bounds->has_high = true;
-		}
-	}
+	dp_find_hull(dp_limits_of_conditions(conditions), value, &least, &most);
+	return (first == NULL || get_end(least, true, first)) && get_end(most, false, last);
 }
 
 bool
 dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *conditions)
 {
-	Bounds		bounds = {0};
+	int64		first;
+	int64		last;
 	ListCell   *lc;
 
 	key = dp_strip_labels(key);
@@ -321,11 +295,8 @@ dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *conditions)
 		case INT4OID:
 		case INT8OID:
 		case DATEOID:
-			if (keys->type != exprType(key))
-				return false;
-			find_bounds(conditions, key, &bounds);
-			return bounds.has_low && bounds.has_high &&
-				dp_key_values_add_range(keys, bounds.low, bounds.high);
+			return keys->type == exprType(key) && dp_find_range(conditions, key, &first, &last) &&
+				dp_key_values_add_range(keys, first, last);
 		default:
 			return false;
 	}

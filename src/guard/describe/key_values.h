@@ -57,6 +57,9 @@ extern bool dp_key_values_add_range(DpKeyValues *keys, int64 low, int64 high);
  */
 extern bool dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *conditions);
 
+/* key_conditions.c: finds between which integers, or days, conditions hold a value; false: that is not known now.  first may be NULL */
+extern bool dp_find_range(List *conditions, Node *value, int64 *first, int64 *last);
+
 /*
  * key_conditions.c: removes the values that do not satisfy the conditions of
  * the level that read nothing but the key.

@@ -28,7 +28,7 @@
 #include "base/compat.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
-#include "guard/describe/cell_tests.h"
+#include "guard/facts/comparisons.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"

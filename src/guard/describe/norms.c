@@ -17,7 +17,9 @@
 
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
+#include "guard/describe/key_values.h"
 #include "nodes/makefuncs.h"
+#include "parser/parsetree.h"
 
 /* Tells whether the first part of a column is a count of rows, and the norm that of rows. */
 static bool
@@ -120,6 +122,63 @@ limits_codes(const DpRelease *release)
 			return true;
 	}
 	return false;
+}
+
+/* Returns how many rows with the same columns a unit has at most; 0: that is not known. */
+static int
+most_rows_of(DpLevel *level, const DpToldApart *told)
+{
+	TargetEntry *tle;
+	int64		last;
+
+	if (told->rank == 0)
+		return 1;
+	tle = get_tle_by_resno(rt_fetch(told->rti, level->from.query->rtable)->subquery->targetList, told->rank);
+	if (!dp_find_range(level->conditions, (Node *) dp_output_var(told->rti, told->rank, (Node *) tle->expr), NULL, &last))
+		return 0;
+	return (int) Max(Min(last, PG_INT32_MAX), 1);
+}
+
+/* Tells whether each of the columns that tell rows apart is a key of the level. */
+static bool
+are_keys(const DpLevel *level, const DpToldApart *told)
+{
+	ListCell   *lc,
+			   *key;
+
+	foreach(lc, told->columns)
+	{
+		bool		found = false;
+
+		foreach(key, level->key_exprs)
+		{
+			Var		   *var = (Var *) dp_strip_labels(lfirst(key));
+
+			found |= IsA(var, Var) && var->varno == told->rti && var->varattno == lfirst_int(lc) && var->varlevelsup == 0;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+void
+dp_limit_rows(DpLevel *level)
+{
+	DpRelease  *release = level->release;
+	ListCell   *lc;
+
+	foreach(lc, level->from.unit.may_repeat ? NIL : level->from.unit.told_apart)
+	{
+		const DpToldApart *told = lfirst(lc);
+		int			rows = are_keys(level, told) ? most_rows_of(level, told) : 0;
+
+		if (rows == 0)
+			continue;
+		release->most_rows = release->most_rows == 0 ? rows : Min(release->most_rows, rows);
+		if (told->columns == NIL)
+			release->most_groups = release->most_groups == 0 ? rows : Min(release->most_groups, rows);
+	}
 }
 
 void

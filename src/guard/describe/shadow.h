@@ -141,6 +141,9 @@ extern DpShadowItem *dp_shadow_add_list(DpShadow *s, Var *column, Expr *values);
  */
 extern void dp_shadow_add_points(DpShadow *s, List *keys);
 
+/* buckets.c: makes lists for the integers that such keys read, if conditions leave no more than so many of them */
+extern void dp_shadow_add_integers(DpShadow *s, List *keys, int most);
+
 /*
  * bucket_lists.c: makes lists for the calls of width_bucket in a key of the
  * level, whose safe form named is, and returns that with the lists in it

@@ -19,7 +19,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "base/compat.h"
-#include "guard/describe/cell_tests.h"
+#include "guard/facts/comparisons.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
@@ -29,6 +29,9 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/rel.h"
+
+/* so many are evaluated as fast as cells are found, which know less */
+#define FEW_INTEGERS 1000
 
 /* one key of the level */
 typedef struct ShadowKey
@@ -219,7 +222,7 @@ put_buckets(DpShadow *s, ShadowKey *keys, int nkeys)
 /*
  * Resolves the keys of the level: what is not known by itself may be at points
  * of time, by lists of buckets, or by cells of its values; or some of it by cells,
- * and the rest at points.
+ * and the rest at points; or at all integers that conditions leave it.
  */
 static void
 resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
@@ -235,14 +238,23 @@ resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
 	if (resolve_each(s, keys, nkeys) == NIL)
 		return;
 	put_buckets(s, keys, nkeys);
+	unknown = resolve_each(s, keys, nkeys);
+	if (unknown == NIL)
+		return;
+	dp_shadow_add_integers(s, unknown, FEW_INTEGERS);
 	if (resolve_each(s, keys, nkeys) == NIL)
 		return;
 	find_cells(s, keys, nkeys);
 	unknown = resolve_each(s, keys, nkeys);
-	if (unknown == NIL || dp_shadow_count_cells(s) == 0)
+	if (unknown != NIL && dp_shadow_count_cells(s) > 0)
+	{
+		keep_conditions(s);
+		dp_shadow_add_points(s, unknown);
+		unknown = resolve_each(s, keys, nkeys);
+	}
+	if (unknown == NIL)
 		return;
-	keep_conditions(s);
-	dp_shadow_add_points(s, unknown);
+	dp_shadow_add_integers(s, unknown, DP_MAX_KEY_RANGE);
 	(void) resolve_each(s, keys, nkeys);
 }
 

@@ -18,11 +18,9 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "base/extension.h"
-#include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/time_cells.h"
+#include "guard/facts/facts.h"
 #include "guard/level.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -35,38 +33,29 @@
 
 /* a moment is not written in more */
 #define MOST_CHARACTERS 128
+/* the most moments that come with many others, because clocks are set or months differ */
+#define MOST_SPREAD_CUTS 20
 
 /* ------------------------------------------------------------------------
- * Names of functions
+ * Calls
  * ------------------------------------------------------------------------
  */
-
-const char *
-dp_builtin_name(const FuncExpr *call)
-{
-	Oid			schema = get_func_namespace(call->funcid);
-	const char *name;
-
-	if (schema != PG_CATALOG_NAMESPACE && schema != dp_internal_schema())
-		return NULL;
-	name = get_func_name(call->funcid);
-	if (schema == PG_CATALOG_NAMESPACE)
-		return name;
-	return strncmp(name, "try_", 4) == 0 ? name + 4 : NULL;
-}
 
 static bool
 is_call(Node *node, const char *name, int nargs)
 {
-	const char *called = IsA(node, FuncExpr) ? dp_builtin_name((FuncExpr *) node) : NULL;
+	const char *called;
+	List	   *args = dp_arguments_of(node, &called);
 
-	return called != NULL && strcmp(called, name) == 0 && list_length(((FuncExpr *) node)->args) == nargs;
+	return called != NULL && strcmp(called, name) == 0 && list_length(args) == nargs;
 }
 
 static Node *
 argument(Node *call, int n)
 {
-	return list_nth(((FuncExpr *) call)->args, n);
+	const char *name;
+
+	return list_nth(dp_arguments_of(call, &name), n);
 }
 
 /* Returns a constant argument that is not NULL; NULL: it is none. */
@@ -535,6 +524,97 @@ add_call(DpTimeCells *cells, Node *node)
 	return add_division(cells, node) || add_minutes(cells, node);
 }
 
+/* ------------------------------------------------------------------------
+ * Comparisons
+ * ------------------------------------------------------------------------
+ */
+
+static bool add_preimage(DpTimeCells *cells, const DpCellTest *test, Node *constant);
+
+/* Adds where greatest(), least() or coalesce() of the column and others is between two values: what of it is so is one of them. */
+static bool
+add_preimage_of_any(DpTimeCells *cells, const DpCellTest *test, const DpPreimage *p)
+{
+	List	   *args = IsA(p->expr, MinMaxExpr) ? ((MinMaxExpr *) p->expr)->args
+	: IsA(p->expr, CoalesceExpr) ? ((CoalesceExpr *) p->expr)->args : NIL;
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		DpCellTest	one = *test;
+
+		one.expr = lfirst(lc);
+		if (reads_walker(lfirst(lc), cells->column) &&
+			(!add_preimage(cells, &one, (Node *) p->first) || !add_preimage(cells, &one, (Node *) p->last)))
+			return false;
+	}
+	return args != NIL;
+}
+
+/* Adds the values of the column at which a comparison with a constant may become true or false. */
+static bool
+add_preimage(DpTimeCells *cells, const DpCellTest *test, Node *constant)
+{
+	DpPreimage	p;
+
+	check_stack_depth();
+	if (!dp_find_preimage(test, constant, (Node *) cells->column, &p))
+		return p.expr != NULL && add_preimage_of_any(cells, test, &p);
+	cells->cuts = list_append_unique(cells->cuts, p.first);
+	cells->cuts = list_append_unique(cells->cuts, p.last);
+	cells->spread |= p.spread != DP_SPREAD_NONE;
+	cells->has_years = true;
+	return list_length(cells->cuts) <= (cells->spread ? MOST_SPREAD_CUTS : DP_MAX_CELL_CONSTANTS);
+}
+
+/* Adds what divides the axis where a comparison with constants reads the column; returns false if that is not known. */
+static bool
+add_comparison(DpTimeCells *cells, Node *node)
+{
+	DpCellTest	test;
+	ListCell   *lc;
+
+	if (!dp_get_cell_test(node, &test))
+		return false;
+	if (test.type == TIMEOID && is_call(test.expr, "time", 1) && equal(dp_strip_labels(argument(test.expr, 0)), cells->column))
+	{
+		cells->times = list_concat_unique(cells->times, test.constants);
+		return list_length(cells->times) <= MOST_SPREAD_CUTS;
+	}
+	foreach(lc, test.constants)
+	{
+		if (!add_preimage(cells, &test, lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+static bool cells_walker(Node *node, DpTimeCells *cells);
+
+/* Takes a comparison for what divides the axis at single moments; or, where these would be many, by units of the calendar. */
+static bool
+add_condition(DpTimeCells *cells, Node *node)
+{
+	DpTimeCells by_cuts = *cells;
+	DpTimeCells by_units = *cells;
+	bool		is_cut;
+
+	by_cuts.cuts = list_copy(cells->cuts);
+	by_cuts.times = list_copy(cells->times);
+	by_units.parts = list_copy(cells->parts);
+	is_cut = add_comparison(&by_cuts, node);
+	if (is_cut && !by_cuts.spread)
+	{
+		*cells = by_cuts;
+		return true;
+	}
+	(void) expression_tree_walker(node, cells_walker, &by_units);
+	if (by_units.fails && !is_cut)
+		return false;
+	*cells = by_units.fails ? by_cuts : by_units;
+	return true;
+}
+
 static bool
 cells_walker(Node *node, DpTimeCells *cells)
 {
@@ -545,6 +625,9 @@ cells_walker(Node *node, DpTimeCells *cells)
 		return false;
 	if (IsA(node, NullTest) && IsA(dp_strip_labels((Node *) ((NullTest *) node)->arg), Var))
 		return false;
+	if (cells->is_condition && (IsA(node, OpExpr) || IsA(node, ScalarArrayOpExpr) || IsA(node, DistinctExpr)) &&
+		add_condition(cells, node))
+		return false;
 	if (IsA(node, Var))
 		cells->fails = true;
 	else if (!add_call(cells, node))
@@ -553,7 +636,8 @@ cells_walker(Node *node, DpTimeCells *cells)
 }
 
 void
-dp_time_cells_add(DpTimeCells *cells, Node *expr)
+dp_time_cells_add(DpTimeCells *cells, Node *expr, bool is_condition)
 {
+	cells->is_condition = is_condition;
 	cells_walker(expr, cells);
 }

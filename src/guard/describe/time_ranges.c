@@ -4,11 +4,9 @@
  *	  Between which moments a date or timestamp is in rows that satisfy the
  *	  conditions of a query.
  *
- * Ends are expressions of the column's type over literals, parameters and the clock,
- * cast as PostgreSQL does where types are compared.
+ * Ends are expressions of the column's type over literals, parameters and the clock.
  *
- * Invariant: a range contains all moments for which its conditions may hold;
- * where it says exact, they hold for all of it.
+ * Invariant: a range contains all moments for which its conditions may hold.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -21,8 +19,8 @@
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/time_cells.h"
 #include "guard/describe/time_ranges.h"
+#include "guard/facts/facts.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -36,61 +34,6 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
-
-/* ------------------------------------------------------------------------
- * Expressions
- * ------------------------------------------------------------------------
- */
-
-static Expr *
-cast_to(Expr *value, Oid type)
-{
-	if (exprType((Node *) value) == type)
-		return value;
-	return (Expr *) coerce_to_target_type(NULL, (Node *) value, exprType((Node *) value), type, -1,
-										  COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
-}
-
-/* Returns a time that is moved by some microseconds and days; a date, by days. */
-static Expr *
-moved_by(Expr *value, int64 microseconds, int days)
-{
-	Oid			type = exprType((Node *) value);
-	Interval   *interval = palloc0(sizeof(Interval));
-
-	if (type == DATEOID)
-		return (Expr *) makeFuncExpr(F_DATE_PLI, DATEOID,
-									 list_make2(value, makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(days),
-																 false, true)),
-									 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	interval->time = microseconds;
-	interval->day = days;
-	return (Expr *) makeFuncExpr(type == TIMESTAMPOID ? F_TIMESTAMP_PL_INTERVAL : F_TIMESTAMPTZ_PL_INTERVAL, type,
-								 list_make2(value, makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval),
-															 IntervalPGetDatum(interval), false, false)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
-static Expr *
-extreme(Expr *a, Expr *b, MinMaxOp op)
-{
-	MinMaxExpr *both;
-
-	if (a == NULL)
-		return b;
-	both = makeNode(MinMaxExpr);
-	both->minmaxtype = exprType((Node *) b);
-	both->op = op;
-	both->args = list_make2(a, b);
-	both->location = -1;
-	return (Expr *) both;
-}
-
-static bool
-any_var_walker(Node *node, void *context)
-{
-	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, any_var_walker, context));
-}
 
 bool
 dp_reads_column(Node *node, Var *column)
@@ -107,33 +50,6 @@ dp_reads_column(Node *node, Var *column)
  * ------------------------------------------------------------------------
  */
 
-/* Turns a comparison of times so that what reads the column is on its left; returns its strategy, 0: it is none. */
-static int
-comparison_with(Node *condition, Var *column, Node **left, Expr **right)
-{
-	OpExpr	   *op = (OpExpr *) condition;
-	Oid			opno;
-	Oid			opfamily;
-
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
-		return 0;
-	opno = op->opno;
-	*left = linitial(op->args);
-	*right = lsecond(op->args);
-	if (any_var_walker((Node *) *right, NULL))
-	{
-		*left = lsecond(op->args);
-		*right = linitial(op->args);
-		opno = get_commutator(opno);
-	}
-	if (!OidIsValid(opno) || any_var_walker((Node *) *right, NULL) || !dp_reads_column(*left, column) ||
-		contain_volatile_functions((Node *) *right))
-		return 0;
-	*left = dp_strip_labels(*left);
-	opfamily = lookup_type_cache(exprType(*left), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	return get_op_opfamily_strategy(opno, opfamily);
-}
-
 bool
 dp_is_time_expr(Expr *value)
 {
@@ -142,121 +58,26 @@ dp_is_time_expr(Expr *value)
 	return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
 }
 
-/* Tells how long one unit of date_trunc is at most, in days. */
-static int
-days_of_unit(Node *trunc)
+/* Returns the greater of two first ends, or the smaller of two last ones; NULL: an end is open. */
+static Expr *
+met(Expr *a, Expr *b, MinMaxOp op)
 {
-	static const struct
-	{
-		const char *name;
-		int			days;
-	}			units[] = {{"second", 1}, {"minute", 1}, {"hour", 1}, {"day", 2}, {"week", 8}, {"month", 32},
-	{"quarter", 93}, {"year", 367}};
-	Const	   *field = linitial(((FuncExpr *) trunc)->args);
-
-	if (!IsA(field, Const) || field->constisnull)
-		return 0;
-	for (int i = 0; i < lengthof(units); i++)
-		if (pg_strcasecmp(units[i].name, TextDatumGetCString(field->constvalue)) == 0)
-			return units[i].days;
-	return 0;
+	return a == NULL || b == NULL ? (a ? a : b) : dp_extreme(list_make2(a, b), op);
 }
 
-/* Narrows the range by a comparison; *exact: the condition holds for just the range. */
 bool
-dp_narrow_time(DpTimeRange *range, Var *column, Node *condition, bool *exact)
+dp_narrow_time(DpTimeRange *range, Var *column, Node *condition)
 {
-	Node	   *left;
-	Expr	   *right;
-	int			strategy = comparison_with(condition, column, &left, &right);
-	bool		low = strategy == BTGreaterEqualStrategyNumber || strategy == BTGreaterStrategyNumber ||
-	strategy == BTEqualStrategyNumber;
-	bool		high = strategy == BTLessEqualStrategyNumber || strategy == BTLessStrategyNumber ||
-	strategy == BTEqualStrategyNumber;
-	const char *name;
+	DpCondition *read = dp_limits_of_condition(condition);
 	Expr	   *first;
 	Expr	   *last;
 
-	if (strategy == 0 || !dp_is_time_expr(right))
+	if (read == NULL)
 		return false;
-	name = IsA(left, FuncExpr) ? dp_builtin_name((FuncExpr *) left) : NULL;
-	if (equal(left, column))
-	{
-		first = last = cast_to(right, column->vartype);
-		if (first == NULL)
-			return false;
-		/* a date has no value next to it that is closer than a day */
-		if (strategy == BTGreaterStrategyNumber && column->vartype != DATEOID)
-			first = moved_by(first, 1, 0);
-		if (strategy == BTLessStrategyNumber && column->vartype != DATEOID)
-			last = moved_by(last, -1, 0);
-		*exact = true;
-	}
-	else if (name != NULL && strcmp(name, "date") == 0 && equal(dp_strip_labels(linitial(((FuncExpr *) left)->args)), column))
-	{
-		Expr	   *day = cast_to(right, DATEOID);
-
-		/*
-		 * one day more on either side where what it is compared with is no
-		 * date
-		 */
-		*exact = exprType((Node *) right) == DATEOID;
-		first = cast_to(*exact && strategy == BTGreaterStrategyNumber ? moved_by(day, 0, 1) : day, column->vartype);
-		last = moved_by(cast_to(*exact && strategy == BTLessStrategyNumber ? day : moved_by(day, 0, 1), column->vartype), -1, 0);
-	}
-	else if (name != NULL && strcmp(name, "date_trunc") == 0 && days_of_unit(left) > 0 &&
-			 equal(dp_strip_labels(lsecond(((FuncExpr *) left)->args)), column))
-	{
-		first = cast_to(right, column->vartype);
-		last = first ? moved_by(first, 0, days_of_unit(left)) : NULL;
-		*exact = false;
-	}
-	else
-		return false;
-	if (low)
-		range->first = extreme(range->first, first, IS_GREATEST);
-	if (high)
-		range->last = extreme(range->last, last, IS_LEAST);
-	return low || high;
-}
-
-/* Finds a year that extract is compared with: a range of a day more on either side. */
-bool
-dp_narrow_to_year(DpTimeRange *range, Var *column, Node *condition)
-{
-	Node	   *left;
-	Expr	   *right;
-	int			strategy = comparison_with(condition, column, &left, &right);
-	const char *name = strategy && IsA(left, FuncExpr) ? dp_builtin_name((FuncExpr *) left) : NULL;
-	Const	   *field;
-	Const	   *number;
-	char	   *digits;
-	Oid			output;
-	bool		varlena;
-	long		year;
-	Expr	   *first;
-	Expr	   *last;
-
-	if (name == NULL || (strcmp(name, "extract") != 0 && strcmp(name, "date_part") != 0) ||
-		dp_is_unfoldable((Node *) right, NULL))
-		return false;
-	field = linitial(((FuncExpr *) left)->args);
-	number = dp_fold((Node *) right);
-	if (!IsA(field, Const) || number->constisnull || pg_strcasecmp(TextDatumGetCString(field->constvalue), "year") != 0 ||
-		!equal(dp_strip_labels(lsecond(((FuncExpr *) left)->args)), column))
-		return false;
-	getTypeOutputInfo(number->consttype, &output, &varlena);
-	digits = OidOutputFunctionCall(output, number->constvalue);
-	year = strtol(digits, &digits, 10);
-	if (*digits != '\0' || year < 1 || year > 9998)
-		return false;
-	first = cast_to((Expr *) dp_time_const(DATEOID, date2j(year, 1, 1) - POSTGRES_EPOCH_JDATE - 1), column->vartype);
-	last = cast_to((Expr *) dp_time_const(DATEOID, date2j(year + 1, 1, 1) - POSTGRES_EPOCH_JDATE + 1), column->vartype);
-	if (strategy != BTLessEqualStrategyNumber && strategy != BTLessStrategyNumber)
-		range->first = extreme(range->first, first, IS_GREATEST);
-	if (strategy != BTGreaterEqualStrategyNumber && strategy != BTGreaterStrategyNumber)
-		range->last = extreme(range->last, last, IS_LEAST);
-	return true;
+	dp_find_hull(list_make1(read), (Node *) column, &first, &last);
+	range->first = met(range->first, first, IS_GREATEST);
+	range->last = met(range->last, last, IS_LEAST);
+	return first != NULL || last != NULL;
 }
 
 /* Sets the ends that conditions leave open to what the owner has declared. */
@@ -345,7 +166,6 @@ dp_shadow_bound_buckets(DpShadow *s)
 		{
 			Var		   *column = column_of_bucket(s, lfirst(bucket));
 			DpTimeRange range = {0};
-			bool		exact;
 			ListCell   *c;
 
 			foreach(c, column ? conditions : NIL)
@@ -353,7 +173,7 @@ dp_shadow_bound_buckets(DpShadow *s)
 				DpShadowCondition *condition = lfirst(c);
 
 				if (bms_is_empty(condition->joins))
-					(void) dp_narrow_time(&range, column, condition->expr, &exact);
+					(void) dp_narrow_time(&range, column, condition->expr);
 			}
 			foreach(member, class->members)
 			{

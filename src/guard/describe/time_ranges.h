@@ -28,15 +28,8 @@ extern bool dp_is_time_expr(Expr *value);
 /* Tells whether node reads a column of the shadow; a tree walker. */
 extern bool dp_reads_column(Node *node, Var *column);
 
-/*
- * Narrows the range by a comparison with the column, its day or date_trunc of
- * it; returns whether the condition is such.  *exact: it holds for just the
- * range.
- */
-extern bool dp_narrow_time(DpTimeRange *range, Var *column, Node *condition, bool *exact);
-
-/* Narrows it, not exactly, by a comparison of the year that extract returns. */
-extern bool dp_narrow_to_year(DpTimeRange *range, Var *column, Node *condition);
+/* Narrows the range to where a condition may be true; returns whether it is narrower. */
+extern bool dp_narrow_time(DpTimeRange *range, Var *column, Node *condition);
 
 /* Sets the ends that conditions leave open to what the owner has declared. */
 extern void dp_use_declared_range(DpShadow *s, Var *column, DpTimeRange *range);

@@ -557,34 +557,12 @@ build_unlimited(BoundContext *c, Query *query, Node *expr)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the bound of a limit, in the type of expr. */
-static DpBound *
-limit_bound(BoundContext *c, Query *query, Node *expr, const DpWrittenLimit *limit)
-{
-	List	   *bounds = NIL;
-	DpBound    *result;
-	ListCell   *lc;
-
-	if (limit->op != DP_BOUND_HULL)
-	{
-		foreach(lc, limit->args)
-			bounds = lappend(bounds, limit_bound(c, query, expr, lfirst(lc)));
-		return bound_of(c, expr, limit->op, bounds);
-	}
-	bounds = build_all(c, query, limit->args);
-	/* one of several is the value */
-	result = list_length(bounds) == 1 ? linitial(bounds) : bound_of(c, linitial(limit->args), DP_BOUND_HULL, bounds);
-	if (!dp_is_number(getBaseType(exprType(expr))) && exprType(linitial(limit->args)) != getBaseType(exprType(expr)))
-		result = bound_of(c, expr, DP_BOUND_TIME, list_make1(result));
-	return result;
-}
-
 /* Returns a bound as conditions of the query narrow it; where it tells nothing, what they hold the expression within. */
 static DpBound *
 met_with_written(BoundContext *c, Query *query, Node *expr, DpBound *bound)
 {
-	DpWrittenLimit *least;
-	DpWrittenLimit *most;
+	Expr	   *least;
+	Expr	   *most;
 
 	if (!is_measurable(getBaseType(exprType(expr))))
 		return bound;
@@ -596,12 +574,12 @@ met_with_written(BoundContext *c, Query *query, Node *expr, DpBound *bound)
 		if (c->as_declared)
 			return bound;
 		if (least != NULL)
-			bound = narrowed(c, expr, DP_BOUND_AT_LEAST, bound, limit_bound(c, query, expr, least));
-		return most == NULL ? bound : narrowed(c, expr, DP_BOUND_AT_MOST, bound, limit_bound(c, query, expr, most));
+			bound = narrowed(c, expr, DP_BOUND_AT_LEAST, bound, value_bound(c, query, (Node *) least));
+		return most == NULL ? bound : narrowed(c, expr, DP_BOUND_AT_MOST, bound, value_bound(c, query, (Node *) most));
 	}
 	if (least == NULL || most == NULL)
 		return bound;
-	return bound_of(c, expr, DP_BOUND_WITHIN, list_make2(limit_bound(c, query, expr, least), limit_bound(c, query, expr, most)));
+	return bound_of(c, expr, DP_BOUND_WITHIN, list_make2(value_bound(c, query, (Node *) least), value_bound(c, query, (Node *) most)));
 }
 
 static DpBound *

@@ -29,7 +29,7 @@
 #include "base/extension.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
-#include "guard/describe/cell_tests.h"
+#include "guard/facts/comparisons.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/shadow.h"
 #include "guard/read/read.h"

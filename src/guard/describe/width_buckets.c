@@ -24,13 +24,14 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "base/compat.h"
-#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
-#include "guard/describe/cell_tests.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/width_buckets.h"
+#include "guard/facts/facts.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -39,13 +40,8 @@
 #include "utils/fmgroids.h"
 #include "utils/numeric.h"
 
-/* operators of int4, which the tests of cells have, too */
-#define INT4_LESS_EQUAL 523
-#define INT4_GREATER_EQUAL 525
-#define INT4_GREATER 521
-
-/* numbers with more digits, before the point or behind it, are let alone */
-#define MAX_DIGITS 100
+/* larger numbers are let alone */
+#define LARGEST_VALUE 1e100
 
 /* ------------------------------------------------------------------------
  * Which buckets there are
@@ -130,61 +126,14 @@ dp_add_width_buckets(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
  * ------------------------------------------------------------------------
  */
 
-static Node *
-numeric_call(Oid function, Node *a, Node *b)
-{
-	return (Node *) makeFuncExpr(function, NUMERICOID, b ? list_make2(a, b) : list_make1(a), InvalidOid, InvalidOid,
-								 COERCE_EXPLICIT_CALL);
-}
-
-/* Returns 10 to a power as a constant. */
-static Node *
-power_of_ten(int power)
-{
-	char	   *text = psprintf("1e%d", power);
-	Datum		value = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-
-	return (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1, value, false, false);
-}
-
-/* Tells whether a node is a number of which width_bucket is defined, in double precision, too. */
+/* Tells whether a constant is a number of which width_bucket is defined, in double precision, too. */
 static bool
-has_bucket(Node *node)
+has_bucket(const Const *constant)
 {
-	Numeric		number = IsA(node, Const) ? finite_number((Const *) node) : NULL;
+	Numeric		number = finite_number(constant);
 
-	return number != NULL && is_less(number, DatumGetNumeric(((Const *) power_of_ten(MAX_DIGITS))->constvalue)) &&
-		is_less(DatumGetNumeric(DirectFunctionCall1(numeric_uminus, ((Const *) power_of_ten(MAX_DIGITS))->constvalue)), number);
-}
-
-/* Returns how many digits values of an expression have behind the point at most; negative: that is not known. */
-static int
-scale_of(Node *expr)
-{
-	int32		typmod = exprTypmod(expr);
-
-	switch (exprType(expr))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			return 0;
-		case NUMERICOID:
-			return typmod >= (int32) VARHDRSZ && dp_numeric_scale(typmod) <= MAX_DIGITS ? dp_numeric_scale(typmod) : -1;
-		default:
-			return -1;
-	}
-}
-
-/* Returns the last value of a scale before a number, or the first one after it. */
-static Node *
-neighbour(Node *number, int scale, bool before)
-{
-	Node	   *scaled = numeric_call(F_NUMERIC_MUL, number, power_of_ten(scale));
-	Node	   *whole = numeric_call(before ? F_CEIL_NUMERIC : F_FLOOR_NUMERIC, scaled, NULL);
-	Node	   *next = numeric_call(before ? F_NUMERIC_SUB : F_NUMERIC_ADD, whole, power_of_ten(0));
-
-	return numeric_call(F_NUMERIC_MUL, next, power_of_ten(-scale));
+	return number != NULL &&
+		fabs(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(number)))) < LARGEST_VALUE;
 }
 
 /* Returns what an expression is without casts that may round, but turn no order around. */
@@ -207,36 +156,24 @@ strip_monotone(Node *expr)
 	return expr;
 }
 
-bool
-dp_bucket_bound(FuncExpr *bucket, Node *condition, DpBucketBound *bound)
+FuncExpr *
+dp_bucket_of(FuncExpr *bucket, Expr *value)
 {
-	DpCellTest	test;
-	Node	   *constant;
-	int			scale;
+	Node	   *cast = coerce_to_target_type(NULL, (Node *) copyObject(value), exprType((Node *) value),
+											 exprType(linitial(bucket->args)), -1, COERCION_EXPLICIT, COERCE_EXPLICIT_CAST, -1);
+	FuncExpr   *call;
 
-	if (!IsA(condition, OpExpr) || !dp_get_cell_test(condition, &test) || list_length(test.constants) != 1 ||
-		!equal(test.expr, strip_monotone(linitial(bucket->args))))
-		return false;
-	bound->constant = constant = linitial(test.constants);
-	if (IsA(constant, Const) && !has_bucket(constant))
-		return false;
-	scale = exprType(constant) == NUMERICOID ? scale_of(test.expr) : -1;
-	bound->opno = test.opno;
-	if (test.opno == Int4LessOperator || test.opno == INT4_GREATER)
-	{
-		if (scale >= 0)
-			constant = neighbour(constant, scale, test.opno == Int4LessOperator);
-		bound->opno = test.opno == Int4LessOperator ? INT4_LESS_EQUAL : INT4_GREATER_EQUAL;
-	}
-	else if (test.opno != INT4_LESS_EQUAL && test.opno != INT4_GREATER_EQUAL && test.opno != Int4EqualOperator)
-		return false;
-	constant = coerce_to_target_type(NULL, constant, exprType(constant), exprType(linitial(bucket->args)), -1,
-									 COERCION_EXPLICIT, COERCE_EXPLICIT_CAST, -1);
-	if (constant == NULL)
-		return false;
-	bound->bucket = copyObject(bucket);
-	linitial(bound->bucket->args) = constant;
-	return true;
+	if (cast == NULL || (IsA(value, Const) && !has_bucket((Const *) value)))
+		return NULL;
+	call = copyObject(bucket);
+	linitial(call->args) = cast;
+	return call;
+}
+
+void
+dp_find_value_of_bucket(FuncExpr *bucket, DpCondition *comparison, Expr **first, Expr **last)
+{
+	dp_find_hull(list_make1(comparison), strip_monotone(linitial(bucket->args)), first, last);
 }
 
 bool
@@ -246,6 +183,37 @@ dp_bucket_not_null(FuncExpr *bucket, Node *condition)
 
 	return IsA(condition, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
 		equal(strip_monotone((Node *) test->arg), strip_monotone(linitial(bucket->args)));
+}
+
+/* Returns that the bucket is one, by an operator, with that of a value; NULL: this has none, or is not known yet. */
+static Expr *
+compared_bucket(FuncExpr *bucket, Oid opno, Expr *value)
+{
+	/* of what is known when the query runs, bucket_lists.c takes care */
+	FuncExpr   *other = value != NULL && IsA(value, Const) ? dp_bucket_of(bucket, value) : NULL;
+	Expr	   *comparison;
+
+	if (other == NULL)
+		return NULL;
+	comparison = make_opclause(opno, BOOLOID, false, (Expr *) copyObject(bucket), (Expr *) other, InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) comparison);
+	return comparison;
+}
+
+/* Returns what a comparison of the value tells of the bucket. */
+static Node *
+implied_by(DpCondition *comparison, void *context)
+{
+	FuncExpr   *bucket = context;
+	Expr	   *first;
+	Expr	   *last;
+	Expr	   *above;
+	Expr	   *below;
+
+	dp_find_value_of_bucket(bucket, comparison, &first, &last);
+	above = compared_bucket(bucket, DP_INT4_GREATER_EQUAL, first);
+	below = compared_bucket(bucket, DP_INT4_LESS_EQUAL, last);
+	return above && below ? (Node *) make_andclause(list_make2(above, below)) : above ? (Node *) above : (Node *) below;
 }
 
 void
@@ -259,18 +227,11 @@ dp_imply_bucket_conditions(DpLevel *level, Node *key)
 		return;
 	foreach(lc, level->conditions)
 	{
-		DpBucketBound bound;
-		OpExpr	   *more;
+		DpCondition *read = dp_limits_of_condition(lfirst(lc));
 
 		if (dp_bucket_not_null(bucket, lfirst(lc)))
 			implied = list_append_unique(implied, dp_is_not_null((Expr *) copyObject(bucket)));
-		/* of what is known when the query runs, bucket_lists.c takes care */
-		if (!dp_bucket_bound(bucket, lfirst(lc), &bound) || !IsA(bound.constant, Const))
-			continue;
-		more = (OpExpr *) make_opclause(bound.opno, BOOLOID, false, (Expr *) copyObject(bucket), (Expr *) bound.bucket,
-										InvalidOid, InvalidOid);
-		set_opfuncid(more);
-		implied = lappend(implied, more);
+		implied = list_concat_unique(implied, dp_conjuncts(read ? dp_follows_from(read, implied_by, bucket) : NULL));
 	}
 	level->conditions = list_concat_unique(level->conditions, implied);
 }

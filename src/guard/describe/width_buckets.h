@@ -12,17 +12,12 @@
 #ifndef DP_WIDTH_BUCKETS_H
 #define DP_WIDTH_BUCKETS_H
 
+#include "guard/facts/facts.h"
 #include "guard/level.h"
 
-/* what a comparison tells of the bucket of the value that it compares */
-typedef struct DpBucketBound
-{
-	Oid			opno;			/* of int4: <=, = or >= */
-	Node	   *constant;		/* what the value is compared with, without
-								 * columns; where it is NULL, nothing
-								 * satisfies the comparison */
-	FuncExpr   *bucket;			/* on the right of the operator */
-} DpBucketBound;
+/* operators of int4 */
+#define DP_INT4_LESS_EQUAL 523
+#define DP_INT4_GREATER_EQUAL 525
 
 /* Tells whether a node calls width_bucket with two bounds and a count. */
 extern bool dp_is_width_bucket(Node *node);
@@ -35,10 +30,13 @@ extern bool dp_is_width_bucket(Node *node);
 extern bool dp_width_bucket_ends(DpLevel *level, FuncExpr *call, int64 *first, int64 *last);
 
 /*
- * Tells whether a condition compares the value of a bucket with something without
- * columns; fills what follows for the bucket, where the buckets are numbered upwards.
+ * Finds the first and the last value that a comparison leaves what a bucket is of, as expressions without columns;
+ * NULL: there is none.  One that is NULL satisfies no comparison.
  */
-extern bool dp_bucket_bound(FuncExpr *bucket, Node *condition, DpBucketBound *bound);
+extern void dp_find_value_of_bucket(FuncExpr *bucket, DpCondition *comparison, Expr **first, Expr **last);
+
+/* Returns the bucket of another value; NULL: it has none. */
+extern FuncExpr *dp_bucket_of(FuncExpr *bucket, Expr *value);
 
 /* Tells whether a condition says that the value of a bucket is not NULL. */
 extern bool dp_bucket_not_null(FuncExpr *bucket, Node *condition);

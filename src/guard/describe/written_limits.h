@@ -12,7 +12,6 @@
 #define DP_WRITTEN_LIMITS_H
 
 #include "guard/level.h"
-#include "release/interval.h"
 
 /* what conditions limit; zero-initialize, but for level and filter */
 typedef struct DpWrittenLimits
@@ -20,20 +19,14 @@ typedef struct DpWrittenLimits
 	DpLevel    *level;
 	Node	   *filter;			/* which the level's rows satisfy, too */
 	List	   *queries;		/* whose conditions were looked at */
-	List	   *tests;			/* of each a List of what its conditions
-								 * compare */
+	List	   *conditions;		/* of each a List of DpCondition */
 } DpWrittenLimits;
 
-typedef struct DpWrittenLimit
-{
-	DpBoundOp	op;				/* HULL: one of the args, expressions without
-								 * columns of one type; LEAST, GREATEST: of
-								 * the args, DpWrittenLimit */
-	List	   *args;
-} DpWrittenLimit;
-
-/* Finds what all rows of query, which is the level's or below it, have expr within, from below and from above; NULL: it has no limit. */
-extern void dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *expr, DpWrittenLimit **least, DpWrittenLimit **most);
+/*
+ * Finds what all rows of query, which is the level's or below it, have expr within, from below and from above, as
+ * expressions without columns; NULL: it has no limit.
+ */
+extern void dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *expr, Expr **least, Expr **most);
 
 /* Has a condition on rows of query limit, too; returns what dp_restore_conditions sets back. */
 extern List *dp_hold_condition(DpWrittenLimits *limits, Query *query, Node *condition);

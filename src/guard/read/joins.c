@@ -126,6 +126,11 @@ add_private(DpJoinSide *joined, DpJoinSide *side)
 {
 	DpRowUnit  *unit = &joined->unit;
 
+	/* one row of a unit repeats none of the other side's */
+	if (joined->rels == NULL || unit->one_row)
+		unit->told_apart = side->unit.told_apart;
+	else if (!side->unit.one_row)
+		unit->told_apart = NIL;
 	add_names(unit, &side->unit);
 	joined->rels = bms_add_members(joined->rels, side->rels);
 	unit->may_repeat |= side->unit.may_repeat;
@@ -374,6 +379,8 @@ analyse_outer(DpJoinContext *c, JoinExpr *join)
 	if (!inner->is_private)
 		return joined;
 	names = nulled_unit(inner, join->rtindex);
+	if (outer->unit.one_row || !names.one_row)
+		joined->unit.told_apart = outer->unit.one_row ? names.told_apart : NIL;
 	joined->unit.may_repeat |= names.may_repeat;
 	joined->unit.one_row &= names.one_row;
 	if (is_key_alone(c, outer, inner, conditions))

@@ -21,6 +21,7 @@
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
+#include "guard/vet/allow.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -28,6 +29,7 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "policy/unit_types.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* ------------------------------------------------------------------------
@@ -275,6 +277,52 @@ groups_by_nothing_else(Query *sub, List *clauses, DpFrom *from)
 	return true;
 }
 
+/* Adds that rows of a unit with the same of clauses, of GROUP BY or the like, are one, or are numbered by a column. */
+static void
+tell_apart(Query *sub, Index rti, List *clauses, AttrNumber rank, const DpFrom *from, DpRowUnit *unit)
+{
+	DpToldApart *told = palloc0(sizeof(DpToldApart));
+	ListCell   *lc;
+
+	told->rti = rti;
+	told->rank = rank;
+	foreach(lc, clauses)
+	{
+		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), sub->targetList);
+		Node	   *expr = dp_strip_relabel((Node *) tle->expr);
+
+		if (dp_names_column(from->unit.vars, expr) || (IsA(expr, Var) && bms_is_member(((Var *) expr)->varno, from->unit.determined)))
+			continue;
+		/* nobody above knows it */
+		if (tle->resjunk)
+			return;
+		told->columns = lappend_int(told->columns, tle->resno);
+	}
+	unit->told_apart = lappend(unit->told_apart, told);
+}
+
+/* Notes by which columns of a subquery the rows of a unit are told apart. */
+static void
+note_told_apart(Query *sub, Index rti, const DpFrom *from, DpRowUnit *unit)
+{
+	ListCell   *lc;
+
+	if (sub->hasTargetSRFs || sub->groupingSets != NIL)
+		return;
+	if (sub->groupClause != NIL)
+		tell_apart(sub, rti, sub->groupClause, 0, from, unit);
+	if (sub->hasDistinctOn)
+		tell_apart(sub, rti, sub->distinctClause, 0, from, unit);
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+		WindowFunc *function = (WindowFunc *) tle->expr;
+
+		if (IsA(function, WindowFunc) && function->winfnoid == F_ROW_NUMBER && !tle->resjunk)
+			tell_apart(sub, rti, dp_window_of(sub->windowClause, function->winref)->partitionClause, tle->resno, from, unit);
+	}
+}
+
 static void read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bitmapset *columns,
 					   bool is_operand, DpFromItem *item);
 
@@ -318,6 +366,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 	bool		is_operation = sub->setOperations != NULL;
 	DpFrom		from = {0};
 	DpAllowContext allow = {0};
+	DpRowUnit	told_apart = {0};
 	List	   *read;
 	DpScope		inner;
 
@@ -357,6 +406,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 	if (is_operand)
 		join_parents(s, &from, &allow);
 	s->level->release->unique_keys = list_concat_unique_oid(s->level->release->unique_keys, from.unique_keys);
+	note_told_apart(sub, rti, &from, &told_apart);
 	written = sub;
 	rte->subquery = sub = dp_rebuild_subquery(s->cxt, sub, &allow);
 	dp_allow_subquery_keys(sub, &allow);
@@ -377,6 +427,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 			from.unit.one_row && !from.unit.may_repeat;
 		item->unit.may_repeat = !allow.unit_aggregates && from.unit.may_repeat;
 	}
+	item->unit.told_apart = told_apart.told_apart;
 }
 
 void

@@ -20,7 +20,7 @@
 #include "base/compat.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
-#include "guard/describe/cell_tests.h"
+#include "guard/facts/comparisons.h"
 #include "guard/level.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"

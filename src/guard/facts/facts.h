@@ -1,0 +1,118 @@
+/*-------------------------------------------------------------------------
+ *
+ * facts.h
+ *	  What the conditions of a query say of the values in its rows.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_FACTS_H
+#define DP_FACTS_H
+
+#include "guard/facts/comparisons.h"
+#include "nodes/parsenodes.h"
+
+/* ------------------------------------------------------------------------
+ * normal_form.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns a condition, which may be NULL, in its normal form: one that is true of the same rows. */
+extern Node *dp_normal_form(Node *condition);
+
+/* Brings all conditions of a query, and of those in it, into their normal form, in place. */
+extern void dp_normalise_conditions(Query *query);
+
+/* ------------------------------------------------------------------------
+ * calls.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the name of the built-in function that a safe form calls; NULL: it is no such. */
+extern const char *dp_builtin_name(const FuncExpr *call);
+
+/*
+ * Returns the arguments of a call of PostgreSQL's, also by its operator or by
+ * the safe variant, and its name: of operators of arithmetic "add" and the like.  NIL: node is no such.
+ */
+extern List *dp_arguments_of(Node *node, const char **name);
+
+/* ------------------------------------------------------------------------
+ * conditions.c
+ * ------------------------------------------------------------------------
+ */
+
+/* A condition as far as it limits values: a comparison, or several of which one is true, or all are. */
+typedef struct DpCondition
+{
+	bool		is_or;
+	List	   *args;			/* DpCondition; NIL: a comparison */
+	DpCellTest	test;			/* that no <> is */
+} DpCondition;
+
+/* Reads a condition; NULL: it limits no value. */
+extern DpCondition *dp_limits_of_condition(Node *condition);
+
+/* Reads conditions that all hold. */
+extern List *dp_limits_of_conditions(List *conditions);
+
+/* Returns what follows from a comparison; NULL: nothing. */
+typedef Node *(*DpFollows) (DpCondition *comparison, void *context);
+
+/* Returns what follows from a condition if that is what follows from its comparisons; NULL: nothing. */
+extern Node *dp_follows_from(DpCondition *condition, DpFollows of_comparison, void *context);
+
+/* ------------------------------------------------------------------------
+ * preimages.c
+ * ------------------------------------------------------------------------
+ */
+
+/* how far the ends of a preimage may be off */
+typedef enum DpSpread
+{
+	DP_SPREAD_NONE,
+	DP_SPREAD_CLOCK,			/* by how far clocks are set */
+	DP_SPREAD_DAYS				/* by days in which months differ, too */
+} DpSpread;
+
+/*
+ * Where the values of an expression are for which another one, made of it, is
+ * between two values: the first that makes it no less than the smaller one, and the last that
+ * makes it no more than the larger one; where it falls, the other way round.
+ */
+typedef struct DpPreimage
+{
+	Node	   *expr;
+	Expr	   *first;
+	Expr	   *last;
+	bool		falls;
+	DpSpread	spread;
+} DpPreimage;
+
+/*
+ * Finds for which values of target the left side of a comparison is a constant; false: that is not known, and
+ * preimage->expr is what cannot be undone.
+ */
+extern bool dp_find_preimage(const DpCellTest *test, Node *constant, Node *target, DpPreimage *preimage);
+
+/* Returns a date or a timestamp moved by a time; a date, by months and days. */
+extern Expr *dp_moved_by(Expr *value, int months, int days, int64 microseconds);
+
+/* ------------------------------------------------------------------------
+ * hulls.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Finds the least and the greatest value that an expression, a number, date or timestamp, can have where all
+ * conditions (DpCondition) are true; NULL: there is none.  Both are included.  They are of the type of the
+ * expression, where that is a time; of numbers, numeric or float8.
+ */
+extern void dp_find_hull(List *conditions, Node *target, Expr **first, Expr **last);
+
+/* Returns the value of several that is least, or greatest; those that are NULL do not count.  NULL: there is none. */
+extern Expr *dp_extreme(List *values, MinMaxOp op);
+
+#endif							/* DP_FACTS_H */

@@ -1,0 +1,234 @@
+/*-------------------------------------------------------------------------
+ *
+ * hulls.c
+ *	  Between which two values conditions hold an expression.
+ *
+ * Ends are expressions without columns.
+ *
+ * Invariant: in each row for which all conditions are true, the value is one between the ends,
+ * or equal to one of them.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/facts/facts.h"
+#include "guard/level.h"
+#include "guard/vet/vet.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "policy/policy.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+/* how far the ends of a preimage are put apart where it may be off: months, as they are compared, differ by three days */
+#define DAYS_OF_CLOCK 1
+#define DAYS_OF_MONTH 4
+
+/* numbers with more digits behind the point are let alone */
+#define MOST_DIGITS 100
+
+typedef struct Hull
+{
+	Expr	   *first;
+	Expr	   *last;
+} Hull;
+
+/* Returns the strategy of a comparison of numbers, which those of all types are written as. */
+static int
+strategy_of(Oid opno)
+{
+	switch (opno)
+	{
+		case Int4LessOperator:
+			return BTLessStrategyNumber;
+		case 523:
+			return BTLessEqualStrategyNumber;
+		case Int4EqualOperator:
+			return BTEqualStrategyNumber;
+		case 525:
+			return BTGreaterEqualStrategyNumber;
+		case 521:
+			return BTGreaterStrategyNumber;
+		default:
+			return 0;
+	}
+}
+
+/* Returns an expression as its value, if that is the same whenever the query runs. */
+static Expr *
+as_known(Expr *expr)
+{
+	return dp_is_unfoldable((Node *) expr, NULL) || contain_mutable_functions((Node *) expr) ? expr : (Expr *) dp_fold((Node *) expr);
+}
+
+Expr *
+dp_extreme(List *values, MinMaxOp op)
+{
+	MinMaxExpr *all;
+
+	if (list_length(values) < 2)
+		return values != NIL ? linitial(values) : NULL;
+	all = makeNode(MinMaxExpr);
+	all->minmaxtype = exprType(linitial(values));
+	all->minmaxcollid = exprCollation(linitial(values));
+	all->inputcollid = all->minmaxcollid;
+	all->op = op;
+	all->args = values;
+	all->location = -1;
+	return as_known((Expr *) all);
+}
+
+/* Returns how many digits values of an expression have behind the point at most; negative: that is not known. */
+static int
+scale_of(Node *expr)
+{
+	int32		typmod = exprTypmod(expr);
+
+	switch (getBaseType(exprType(expr)))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return 0;
+		case NUMERICOID:
+			return typmod >= (int32) VARHDRSZ && dp_numeric_scale(typmod) <= MOST_DIGITS ? dp_numeric_scale(typmod) : -1;
+		default:
+			return -1;
+	}
+}
+
+static Expr *
+numeric_call(Oid function, Expr *a, Expr *b)
+{
+	return (Expr *) makeFuncExpr(function, NUMERICOID, b ? list_make2(a, b) : list_make1(a), InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+}
+
+/* Returns 10 to a power as a constant. */
+static Expr *
+power_of_ten(int power)
+{
+	char	   *text = psprintf("1e%d", power);
+	Datum		value = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+
+	return (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, value, false, false);
+}
+
+/* Returns the value next to one, above or below it, that target may have; itself, where there is none. */
+static Expr *
+next_to(Expr *value, Node *target, bool above)
+{
+	Oid			type = getBaseType(exprType(target));
+	int			scale = exprType((Node *) value) == NUMERICOID ? scale_of(target) : -1;
+	Expr	   *scaled;
+
+	if (type == DATEOID)
+		return dp_moved_by(value, 0, above ? 1 : -1, 0);
+	if (dp_type_is_time(type))
+		return dp_moved_by(value, 0, 0, above ? 1 : -1);
+	if (scale < 0)
+		return value;
+	scaled = scale == 0 ? value : numeric_call(F_NUMERIC_MUL, value, power_of_ten(scale));
+	scaled = numeric_call(above ? F_FLOOR_NUMERIC : F_CEIL_NUMERIC, scaled, NULL);
+	scaled = numeric_call(above ? F_NUMERIC_ADD : F_NUMERIC_SUB, scaled, power_of_ten(0));
+	return as_known(scale == 0 ? scaled : numeric_call(F_NUMERIC_MUL, scaled, power_of_ten(-scale)));
+}
+
+/* Adds the ends that one constant of a comparison sets; returns false: it sets none. */
+static bool
+add_ends(const DpCellTest *test, Node *constant, Node *target, List **first, List **last)
+{
+	int			strategy = strategy_of(test->opno);
+	Oid			type = getBaseType(exprType(target));
+	bool		is_exact;
+	DpPreimage	p;
+
+	if (strategy == 0 || !dp_find_preimage(test, constant, target, &p))
+		return false;
+	is_exact = p.spread == DP_SPREAD_NONE;
+	if (!is_exact && dp_type_is_time(type))
+	{
+		int			days = p.spread == DP_SPREAD_CLOCK ? DAYS_OF_CLOCK : DAYS_OF_MONTH;
+
+		p.first = dp_moved_by(p.first, 0, -days, 0);
+		p.last = dp_moved_by(p.last, 0, days, 0);
+	}
+	/* of < and <= a falling expression makes > and >= */
+	if (p.falls)
+		strategy = BTGreaterStrategyNumber + BTLessStrategyNumber - strategy;
+	if (strategy == BTEqualStrategyNumber || strategy == BTGreaterEqualStrategyNumber)
+		*first = lappend(*first, p.first);
+	if (strategy == BTGreaterStrategyNumber)
+		*first = lappend(*first, is_exact ? next_to(p.last, target, true) : p.first);
+	if (strategy == BTEqualStrategyNumber || strategy == BTLessEqualStrategyNumber)
+		*last = lappend(*last, p.last);
+	if (strategy == BTLessStrategyNumber)
+		*last = lappend(*last, is_exact ? next_to(p.first, target, false) : p.last);
+	return true;
+}
+
+static Hull
+hull_of_test(const DpCellTest *test, Node *target)
+{
+	Hull		hull = {NULL, NULL};
+	List	   *first = NIL;
+	List	   *last = NIL;
+	ListCell   *lc;
+
+	foreach(lc, test->constants)
+	{
+		if (!add_ends(test, lfirst(lc), target, &first, &last))
+			return hull;
+	}
+	hull.first = dp_extreme(first, IS_LEAST);
+	hull.last = dp_extreme(last, IS_GREATEST);
+	return hull;
+}
+
+/* Returns the hull of conditions of which all are true, or one. */
+static Hull
+hull_of_all(List *conditions, bool is_or, Node *target)
+{
+	Hull		hull = {NULL, NULL};
+	List	   *first = NIL;
+	List	   *last = NIL;
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, conditions)
+	{
+		DpCondition *condition = lfirst(lc);
+		Hull		one = condition->args != NIL ? hull_of_all(condition->args, condition->is_or, target)
+		: hull_of_test(&condition->test, target);
+
+		if (one.first != NULL)
+			first = lappend(first, one.first);
+		if (one.last != NULL)
+			last = lappend(last, one.last);
+	}
+	if (!is_or || list_length(first) == list_length(conditions))
+		hull.first = dp_extreme(first, is_or ? IS_LEAST : IS_GREATEST);
+	if (!is_or || list_length(last) == list_length(conditions))
+		hull.last = dp_extreme(last, is_or ? IS_GREATEST : IS_LEAST);
+	return hull;
+}
+
+void
+dp_find_hull(List *conditions, Node *target, Expr **first, Expr **last)
+{
+	Hull		hull = hull_of_all(conditions, false, target);
+
+	*first = hull.first;
+	*last = hull.last;
+}

@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * normal_form.c
+ *	  Conditions in one form, whichever of several somebody has written.
+ *
+ * NOT stands before nothing that has a negation of its own; what OR has in common is
+ * outside of it; IS NOT DISTINCT FROM a constant is an equality; CASE WHEN x THEN true END,
+ * coalesce(x, false) and x IS TRUE are x; what can be true of no value, as one half of BETWEEN
+ * SYMMETRIC, is left out.
+ *
+ * Invariant: a condition is true for the same rows as before.  It may be NULL where it
+ * was false, which leaves a row out, too.  No function is called that the
+ * allow-list has not.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_type_d.h"
+#include "guard/facts/facts.h"
+#include "guard/level.h"
+#include "guard/vet/allow.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/prep.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+static Node *plain_form(Node *condition);
+
+/* Tells whether a node is a constant truth value; NULL counts as false. */
+static bool
+is_truth(Node *node, bool value)
+{
+	Const	   *constant = (Const *) node;
+
+	return node != NULL && IsA(node, Const) && constant->consttype == BOOLOID &&
+		(constant->constisnull ? !value : DatumGetBool(constant->constvalue) == value);
+}
+
+static bool
+is_value(Node *node)
+{
+	return IsA(node, Const) && !((Const *) node)->constisnull;
+}
+
+/* Tells whether a node is a value that is not NULL, also in another type. */
+static bool
+is_cast_value(Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+
+	return is_value(node) || (IsA(node, FuncExpr) && call->funcid < FirstGenbkiObjectId && call->args != NIL &&
+							  call->funcformat != COERCE_EXPLICIT_CALL && func_strict(call->funcid) && is_value(linitial(call->args)));
+}
+
+/* Tells whether a negation calls nothing but what the allow-list has. */
+static bool
+may_run(Node *node)
+{
+	if (IsA(node, OpExpr))
+		return dp_allowed_function(get_opcode(((OpExpr *) node)->opno)) != NULL;
+	if (IsA(node, ScalarArrayOpExpr))
+		return dp_allowed_function(get_opcode(((ScalarArrayOpExpr *) node)->opno)) != NULL;
+	return true;
+}
+
+static Node *
+plain_args(BoolExpr *of, bool negate)
+{
+	BoolExprType type = (of->boolop == AND_EXPR) != negate ? AND_EXPR : OR_EXPR;
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	foreach(lc, of->args)
+		args = lappend(args, plain_form(negate ? (Node *) make_notclause(lfirst(lc)) : lfirst(lc)));
+	return (Node *) makeBoolExpr(type, args, of->location);
+}
+
+/* Returns the plain form of NOT condition. */
+static Node *
+plain_negation(Node *condition)
+{
+	DistinctExpr *distinct = (DistinctExpr *) condition;
+	Node	   *negated;
+
+	if (IsA(condition, BoolExpr))
+		return is_notclause(condition) ? plain_form((Node *) get_notclausearg(condition)) : plain_args((BoolExpr *) condition, true);
+	if (IsA(condition, DistinctExpr) && (is_cast_value(linitial(distinct->args)) || is_cast_value(lsecond(distinct->args))))
+	{
+		negated = copyObject(condition);
+		NodeSetTag(negated, T_OpExpr);
+		return negated;
+	}
+	negated = negate_clause(condition);
+	return is_notclause(negated) || !may_run(negated) ? (Node *) make_notclause((Expr *) condition) : negated;
+}
+
+/* Returns the only condition of a CASE that is true where it is, and nowhere else; NULL: it is another. */
+static Node *
+condition_of_case(CaseExpr *cases)
+{
+	CaseWhen   *when = linitial_node(CaseWhen, cases->args);
+
+	return cases->arg == NULL && list_length(cases->args) == 1 && is_truth((Node *) when->result, true) &&
+		(cases->defresult == NULL || is_truth((Node *) cases->defresult, false)) ? (Node *) when->expr : NULL;
+}
+
+/* Returns the strategy of a comparison with a constant, and this; 0: it is another. */
+static int
+comparison_of(Node *node, Const **constant)
+{
+	OpExpr	   *op = (OpExpr *) node;
+
+	if (!IsA(node, OpExpr) || list_length(op->args) != 2 || !is_value(lsecond(op->args)) ||
+		exprType(lsecond(op->args)) != exprType(linitial(op->args)))
+		return 0;
+	*constant = lsecond(op->args);
+	return get_op_opfamily_strategy(op->opno, lookup_type_cache((*constant)->consttype, TYPECACHE_BTREE_OPFAMILY)->btree_opf);
+}
+
+/* Tells whether two conditions exclude each other: the value is to be above one constant and below a smaller one. */
+static bool
+do_exclude(Node *a, Node *b)
+{
+	Const	   *low;
+	Const	   *high;
+	int			above = comparison_of(a, &low);
+	int			below = comparison_of(b, &high);
+
+	return (above == BTGreaterEqualStrategyNumber || above == BTGreaterStrategyNumber) &&
+		(below == BTLessEqualStrategyNumber || below == BTLessStrategyNumber) && low->consttype == high->consttype &&
+		equal(linitial(((OpExpr *) a)->args), linitial(((OpExpr *) b)->args)) &&
+		((OpExpr *) a)->inputcollid == ((OpExpr *) b)->inputcollid &&
+		DatumGetInt32(FunctionCall2Coll(&lookup_type_cache(low->consttype, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo,
+										((OpExpr *) a)->inputcollid, low->constvalue, high->constvalue)) > 0;
+}
+
+static bool
+is_impossible(Node *condition)
+{
+	List	   *conjuncts = dp_conjuncts(condition);
+	ListCell   *a,
+			   *b;
+
+	/* of more nobody writes one by hand */
+	if (list_length(conjuncts) > 10)
+		return false;
+	foreach(a, conjuncts)
+	{
+		foreach(b, conjuncts)
+			if (do_exclude(lfirst(a), lfirst(b)))
+			return true;
+	}
+	return false;
+}
+
+/* Leaves out of OR what is true of nothing, unless all of it is. */
+static Node *
+without_impossible(Node *condition)
+{
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	foreach(lc, is_orclause(condition) ? ((BoolExpr *) condition)->args : NIL)
+		if (!is_impossible(lfirst(lc)))
+			args = lappend(args, lfirst(lc));
+	return args == NIL ? condition : (Node *) make_orclause(args);
+}
+
+static Node *
+plain_form(Node *condition)
+{
+	CoalesceExpr *coalesce = (CoalesceExpr *) condition;
+	Node	   *inner = NULL;
+
+	check_stack_depth();
+	if (IsA(condition, BoolExpr))
+		return is_notclause(condition) ? plain_negation((Node *) get_notclausearg(condition))
+			: without_impossible(plain_args((BoolExpr *) condition, false));
+	if (IsA(condition, CaseExpr))
+		inner = condition_of_case((CaseExpr *) condition);
+	else if (IsA(condition, CoalesceExpr) && list_length(coalesce->args) == 2 && is_truth(lsecond(coalesce->args), false))
+		inner = linitial(coalesce->args);
+	else if (IsA(condition, BooleanTest) && ((BooleanTest *) condition)->booltesttype == IS_TRUE)
+		inner = (Node *) ((BooleanTest *) condition)->arg;
+	return inner != NULL ? plain_form(inner) : condition;
+}
+
+Node *
+dp_normal_form(Node *condition)
+{
+	return condition == NULL ? NULL : (Node *) canonicalize_qual((Expr *) plain_form(condition), false);
+}
+
+static bool
+normalise_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	switch (nodeTag(node))
+	{
+		case T_Query:
+			((Query *) node)->havingQual = dp_normal_form(((Query *) node)->havingQual);
+			return query_tree_walker((Query *) node, normalise_walker, context, 0);
+		case T_FromExpr:
+			((FromExpr *) node)->quals = dp_normal_form(((FromExpr *) node)->quals);
+			break;
+		case T_JoinExpr:
+			((JoinExpr *) node)->quals = dp_normal_form(((JoinExpr *) node)->quals);
+			break;
+		case T_Aggref:
+			((Aggref *) node)->aggfilter = (Expr *) dp_normal_form((Node *) ((Aggref *) node)->aggfilter);
+			break;
+		case T_CaseExpr:
+			if (((CaseExpr *) node)->arg == NULL)
+			{
+				ListCell   *lc;
+
+				foreach(lc, ((CaseExpr *) node)->args)
+				{
+					CaseWhen   *when = lfirst_node(CaseWhen, lc);
+
+					when->expr = (Expr *) dp_normal_form((Node *) when->expr);
+				}
+			}
+			break;
+		default:
+			break;
+	}
+	return expression_tree_walker(node, normalise_walker, context);
+}
+
+void
+dp_normalise_conditions(Query *query)
+{
+	normalise_walker((Node *) query, NULL);
+}
