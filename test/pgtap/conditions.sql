@@ -188,6 +188,8 @@ SELECT adds('SELECT kind, count(*) FROM (SELECT DISTINCT ON (person, kind) perso
 SELECT is(sensitivity('SELECT q.kind, p.plan, count(*) FROM (SELECT DISTINCT person, kind FROM visits) q JOIN people p USING (person) GROUP BY 1, 2'), 2.00, 'joined with the person''s own row');
 SELECT adds('SELECT q.plan, count(*) FROM (SELECT DISTINCT person, plan FROM people JOIN visits USING (person)) q JOIN plans USING (plan) WHERE price < 10 GROUP BY 1', 1, 'joined with a public row');
 
+SELECT as_written('SELECT count(*) FROM events WHERE NOT (n > 6 OR kind IN (SELECT plan FROM plans))');
+
 -- what would have to know more, or less
 SELECT is(sensitivity('SELECT count(*) FROM (SELECT DISTINCT person, kind FROM visits) q'), 48::numeric, 'groups of a person, all together');
 SELECT is(sensitivity('SELECT device, count(*) FROM (SELECT person, kind, max(device) AS device FROM visits GROUP BY 1, 2) q GROUP BY 1'), 271.53, 'what is no column by which rows are told apart');

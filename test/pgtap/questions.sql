@@ -140,6 +140,10 @@ SELECT same_question($$SELECT count(*) FROM visits WHERE NOT days <= 5$$, $$SELE
 SELECT same_question('SELECT sum(cost) FILTER (WHERE days < 5) FROM visits', 'SELECT sum(cost) FILTER (WHERE days <= 4) FROM visits');
 SELECT same_question('SELECT count(*) FROM visits WHERE days IN (1, 2, 3)', 'SELECT count(*) FROM visits WHERE days IN (3, 1, 2, 1)');
 SELECT same_question('SELECT count(*) FROM visits WHERE days IN (1, 2, 3)', $$SELECT count(*) FROM visits WHERE days = ANY ('{2,3,1}')$$);
+SELECT same_question('SELECT count(*) FROM visits WHERE days BETWEEN 1 AND 2', 'SELECT count(*) FROM visits WHERE ' || spelling)
+	FROM unnest(ARRAY['days IN (1, 2)', 'days = 2 OR days = 1', 'NOT (days < 1 OR days > 2)', 'days BETWEEN SYMMETRIC 2 AND 1', 'days = ANY (''{2,1,2}'')', 'days > 0 AND NOT days >= 3',
+		'CASE WHEN days IN (1, 2) THEN true ELSE false END', 'coalesce(days BETWEEN 1 AND 2, false)', '(days IN (1, 2)) IS TRUE']) spelling;
+SELECT same_question($$SELECT count(*) FROM visits WHERE kind = 'p' OR kind = 'q'$$, $$SELECT count(*) FROM visits WHERE kind IN ('q', 'p')$$);
 SELECT same_question($$SELECT count(*) FROM visits WHERE kind IN ('p', 'q')$$, $$SELECT count(*) FROM visits WHERE kind IN ('q', 'p')$$);
 SELECT same_question('SELECT count(*) FROM visits WHERE days NOT IN (1, 2)', 'SELECT count(*) FROM visits WHERE days NOT IN (2, 1)');
 SELECT same_question($$SELECT count(*) FROM visits WHERE dept = 'a'$$, $$SELECT count(*) FROM visits WHERE 'a' = dept$$);

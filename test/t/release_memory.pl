@@ -175,7 +175,7 @@ like($node->safe_psql('test', "SET SESSION AUTHORIZATION ana; EXPLAIN SELECT sec
 	qr/selects keys/, '... nor declared');
 allow(0);
 my @keys = map { "k$_" } 1 .. 4;
-refused("SELECT " . join(', ', @keys, $one) . " FROM (SELECT patient, " . join(', ', map { "place + $_ AS k$_" } 1 .. 4) . " FROM visits) v"
+refused("SELECT " . join(', ', @keys, $one) . " FROM (SELECT patient, " . join(', ', map { "place * patient + $_ AS k$_" } 1 .. 4) . " FROM visits) v"
 	. " WHERE " . join(' AND ', map { "$_ BETWEEN 0 AND 9998" } @keys) . " GROUP BY " . join(', ', @keys),
 	qr/ZC002: the declared keys of the grouping columns span more than 10000000 groups/, 'a product of keys');
 

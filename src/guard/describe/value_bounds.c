@@ -21,6 +21,7 @@
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
+#include "guard/describe/shadow.h"
 #include "guard/describe/written_limits.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
@@ -43,6 +44,7 @@ typedef struct BoundContext
 	DpLevel    *level;
 	int			nodes;
 	bool		is_planned;		/* what is known later is of no use */
+	bool		is_equal;		/* what a value is equal to is looked at */
 	bool		as_declared;	/* where bounds are shown, conditions narrow
 								 * none that are declared */
 	DpWrittenLimits limits;
@@ -557,6 +559,29 @@ build_unlimited(BoundContext *c, Query *query, Node *expr)
  * ------------------------------------------------------------------------
  */
 
+/* Returns the bound of what conditions of the level say that a value is equal to, as a column that it is joined on; NULL: there is none. */
+static DpBound *
+bound_of_equal(BoundContext *c, Query *query, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, c->is_equal || query != c->level->from.query ? NIL : c->level->conditions)
+	{
+		Node	   *left;
+		Node	   *right;
+		DpBound    *bound;
+
+		if (!dp_shadow_is_equality(lfirst(lc), &left, &right) || equal(left, expr) == equal(right, expr))
+			continue;
+		c->is_equal = true;
+		bound = build(c, query, equal(left, expr) ? right : left);
+		c->is_equal = false;
+		if (dp_interval(bound, NULL).state != DP_INTERVAL_NONE)
+			return bound;
+	}
+	return NULL;
+}
+
 /* Returns a bound as conditions of the query narrow it; where it tells nothing, what they hold the expression within. */
 static DpBound *
 met_with_written(BoundContext *c, Query *query, Node *expr, DpBound *bound)
@@ -567,18 +592,20 @@ met_with_written(BoundContext *c, Query *query, Node *expr, DpBound *bound)
 	if (!is_measurable(getBaseType(exprType(expr))))
 		return bound;
 	dp_find_written_limits(&c->limits, query, expr, &least, &most);
-	if (least == NULL && most == NULL)
-		return bound;
 	if (dp_interval(bound, NULL).state != DP_INTERVAL_NONE)
 	{
-		if (c->as_declared)
+		if (c->as_declared || (least == NULL && most == NULL))
 			return bound;
 		if (least != NULL)
 			bound = narrowed(c, expr, DP_BOUND_AT_LEAST, bound, value_bound(c, query, (Node *) least));
 		return most == NULL ? bound : narrowed(c, expr, DP_BOUND_AT_MOST, bound, value_bound(c, query, (Node *) most));
 	}
 	if (least == NULL || most == NULL)
-		return bound;
+	{
+		DpBound    *equal = bound_of_equal(c, query, dp_strip_labels(expr));
+
+		return equal ? equal : bound;
+	}
 	return bound_of(c, expr, DP_BOUND_WITHIN, list_make2(value_bound(c, query, (Node *) least), value_bound(c, query, (Node *) most)));
 }
 
