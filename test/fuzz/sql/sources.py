@@ -108,6 +108,11 @@ OWNED = {'legs': '(SELECT l.*, t.person AS unit FROM legs l JOIN trips t ON t.tr
 NUMBERS = ('int', 'numeric', 'numeric(9,2)', 'float8', 'real')
 
 
+# the same condition in other words, as far as rows are concerned that satisfy it
+SPELLINGS = ['NOT (NOT (%s))', 'coalesce(%s, false)', '(%s) IS TRUE', 'CASE WHEN %s THEN true ELSE false END', 'CASE WHEN %s THEN true END', '(%s) IS NOT DISTINCT FROM true',
+             'NOT coalesce(NOT (%s), true)']
+
+
 class Column:
     def __init__(self, ref, column):
         self.ref = ref
@@ -594,6 +599,10 @@ class Sources:
                 'c': c.ref, 'o': other.ref, 'a': rng.choice(c.literals), 'b': rng.choice(c.literals), 'n': length, 't': c.type}
 
     def condition(self, source, depth):
+        text = self.plain_condition(source, depth)
+        return self.rng.choice(SPELLINGS) % text if depth > 0 and self.chance(0.15) else text
+
+    def plain_condition(self, source, depth):
         c = self.rng.choice(source.columns)
         r = self.rng.random()
         if c.type in ('date', 'timestamp', 'timestamptz') and self.chance(0.3):
@@ -611,10 +620,14 @@ class Sources:
             return self.rng.choice(["%s LIKE '%%1'", "upper(%s) <> 'X'", "length(%s) > 3", "%s || 'x' > 'b'", "concat(%s, 1, NULL) < 'd'", '%s || 7 > \'a\'', "%s ~ '^(city|name|b).*1'"]) % c.ref
         if r < 0.62 and c.type in NUMBERS:
             return self.rng.choice(['%s + 1 > 2', '%s * 2 <= 3', '%s BETWEEN 0 AND 2', '%s::numeric < 2',
-                                    'abs(%s) = 1', '10 / nullif(%s, 0) > 3', 'pub.twice(%s) > 2']) % c.ref
+                                    'abs(%s) = 1', '10 / nullif(%s, 0) > 3', 'pub.twice(%s) > 2', '%s - 1 BETWEEN 0 AND 1', '3 - %s >= 1', '-%s > -2',
+                                    '%s BETWEEN SYMMETRIC 2 AND 0', '%s IS NOT DISTINCT FROM 1', '2 * %s - 1 IN (1, 3)', '2 > %s']) % c.ref
         if r < 0.65 and c.type == 'date':
-            return self.rng.choice(['extract(month FROM %s) = 3', "date_trunc('month', %s) > '2024-02-01'",
-                                    '%s + 1 > \'2024-03-01\'']) % c.ref
+            return self.rng.choice(['extract(month FROM %s) = 3', "date_trunc('month', %s) > '2024-02-01'", "%s BETWEEN SYMMETRIC '2024-06-01' AND date '2024-03-01'",
+                                    '%s + 1 > \'2024-03-01\'', "date '2024-07-01' - %s > 60", "age(timestamp '2024-07-01', %s) < interval '2 months'"]) % c.ref
+        if r < 0.7 and c.type in ('timestamp', 'timestamptz'):
+            return self.rng.choice(["%s - interval '1 day' >= '2024-03-01'", "%s + interval '1 month' < '2024-07-01'", "%s::time < '12:00'", "%s::date <> '2024-03-01'",
+                                    "extract(epoch FROM %s) > 1709251200", "greatest(%s, '2024-02-01') < '2024-05-01'", "%s NOT BETWEEN '2024-02-01' AND '2024-05-01'"]) % c.ref
         if c.type == 'bool':
             return self.rng.choice(['%s', 'NOT %s', '%s IS TRUE', '%s = true']) % c.ref
         return '%s %s %s' % (c.ref, self.rng.choice(['=', '<>', '<', '<=', '>', '>=']), self.rng.choice(c.literals))
