@@ -111,6 +111,13 @@ SELECT in_zone('Europe/Berlin', 'seen', 40);
 SELECT in_zone('America/New_York', 'seen', 40);
 SELECT in_zone('Australia/Lord_Howe', 'seen', 40);
 
+-- beyond the first and the last moment there is nothing, and no error
+SELECT as_written(format('SELECT at::date, count(*) FROM events WHERE %s GROUP BY 1', c)) FROM unnest(ARRAY[
+	'at > ''294276-12-31 23:59:59.999999''', 'at < ''4714-11-24 BC''', 'at::date > ''294276-12-31''', 'at::date < ''4714-11-24 BC''', 'at + interval ''290000 years'' < ''2024-01-01''']) c;
+SELECT is(rows_for('analyst1', 'SELECT at::date, count(*) FROM events WHERE at - interval ''290000 years'' > ''20000-01-01'' GROUP BY 1'), 'none', 'nor where PostgreSQL raises one');
+SELECT as_written(format('SELECT day, count(*) FROM events WHERE %s GROUP BY 1', c)) FROM unnest(ARRAY[
+	'day > ''5874897-12-31''', 'day < ''4714-11-24 BC''', 'day - date ''2024-03-05'' > 2147483647']) c;
+
 -- ------------------------------------------------------------------------
 -- integers
 -- ------------------------------------------------------------------------

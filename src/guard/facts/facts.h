@@ -97,6 +97,9 @@ typedef struct DpPreimage
  */
 extern bool dp_find_preimage(const DpCellTest *test, Node *constant, Node *target, DpPreimage *preimage);
 
+/* Returns an expression as its value, if that is the same whenever the query runs. */
+extern Expr *dp_as_known(Expr *expr);
+
 /* Returns a date or a timestamp moved by a time; a date, by months and days. */
 extern Expr *dp_moved_by(Expr *value, int months, int days, int64 microseconds);
 

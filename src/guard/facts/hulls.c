@@ -65,13 +65,6 @@ strategy_of(Oid opno)
 	}
 }
 
-/* Returns an expression as its value, if that is the same whenever the query runs. */
-static Expr *
-as_known(Expr *expr)
-{
-	return dp_is_unfoldable((Node *) expr, NULL) || contain_mutable_functions((Node *) expr) ? expr : (Expr *) dp_fold((Node *) expr);
-}
-
 Expr *
 dp_extreme(List *values, MinMaxOp op)
 {
@@ -86,7 +79,7 @@ dp_extreme(List *values, MinMaxOp op)
 	all->op = op;
 	all->args = values;
 	all->location = -1;
-	return as_known((Expr *) all);
+	return dp_as_known((Expr *) all);
 }
 
 /* Returns how many digits values of an expression have behind the point at most; negative: that is not known. */
@@ -142,22 +135,28 @@ next_to(Expr *value, Node *target, bool above)
 	scaled = scale == 0 ? value : numeric_call(F_NUMERIC_MUL, value, power_of_ten(scale));
 	scaled = numeric_call(above ? F_FLOOR_NUMERIC : F_CEIL_NUMERIC, scaled, NULL);
 	scaled = numeric_call(above ? F_NUMERIC_ADD : F_NUMERIC_SUB, scaled, power_of_ten(0));
-	return as_known(scale == 0 ? scaled : numeric_call(F_NUMERIC_MUL, scaled, power_of_ten(-scale)));
+	return dp_as_known(scale == 0 ? scaled : numeric_call(F_NUMERIC_MUL, scaled, power_of_ten(-scale)));
 }
 
-/* Adds the ends that one constant of a comparison sets; returns false: it sets none. */
 static bool
-add_ends(const DpCellTest *test, Node *constant, Node *target, List **first, List **last)
+is_null(Expr *expr)
+{
+	return IsA(expr, Const) && ((Const *) expr)->constisnull;
+}
+
+/* Finds the ends that one constant of a comparison sets; returns false: it sets none, or one beyond all moments. */
+static bool
+get_ends(const DpCellTest *test, Expr *constant, Node *target, Hull *ends)
 {
 	int			strategy = strategy_of(test->opno);
-	Oid			type = getBaseType(exprType(target));
 	bool		is_exact;
 	DpPreimage	p;
 
-	if (strategy == 0 || !dp_find_preimage(test, constant, target, &p))
+	ends->first = ends->last = NULL;
+	if (strategy == 0 || !dp_find_preimage(test, (Node *) constant, target, &p))
 		return false;
 	is_exact = p.spread == DP_SPREAD_NONE;
-	if (!is_exact && dp_type_is_time(type))
+	if (!is_exact && dp_type_is_time(getBaseType(exprType(target))))
 	{
 		int			days = p.spread == DP_SPREAD_CLOCK ? DAYS_OF_CLOCK : DAYS_OF_MONTH;
 
@@ -168,14 +167,14 @@ add_ends(const DpCellTest *test, Node *constant, Node *target, List **first, Lis
 	if (p.falls)
 		strategy = BTGreaterStrategyNumber + BTLessStrategyNumber - strategy;
 	if (strategy == BTEqualStrategyNumber || strategy == BTGreaterEqualStrategyNumber)
-		*first = lappend(*first, p.first);
-	if (strategy == BTGreaterStrategyNumber)
-		*first = lappend(*first, is_exact ? next_to(p.last, target, true) : p.first);
+		ends->first = p.first;
+	else if (strategy == BTGreaterStrategyNumber)
+		ends->first = is_exact ? next_to(p.last, target, true) : p.first;
 	if (strategy == BTEqualStrategyNumber || strategy == BTLessEqualStrategyNumber)
-		*last = lappend(*last, p.last);
-	if (strategy == BTLessStrategyNumber)
-		*last = lappend(*last, is_exact ? next_to(p.first, target, false) : p.last);
-	return true;
+		ends->last = p.last;
+	else if (strategy == BTLessStrategyNumber)
+		ends->last = is_exact ? next_to(p.first, target, false) : p.last;
+	return is_null(constant) || !((ends->first && is_null(ends->first)) || (ends->last && is_null(ends->last)));
 }
 
 static Hull
@@ -188,8 +187,14 @@ hull_of_test(const DpCellTest *test, Node *target)
 
 	foreach(lc, test->constants)
 	{
-		if (!add_ends(test, lfirst(lc), target, &first, &last))
+		Hull		ends;
+
+		if (!get_ends(test, lfirst(lc), target, &ends))
 			return hull;
+		if (ends.first != NULL)
+			first = lappend(first, ends.first);
+		if (ends.last != NULL)
+			last = lappend(last, ends.last);
 	}
 	hull.first = dp_extreme(first, IS_LEAST);
 	hull.last = dp_extreme(last, IS_GREATEST);

@@ -27,6 +27,7 @@
 #include "catalog/pg_type_d.h"
 #include "guard/facts/facts.h"
 #include "guard/level.h"
+#include "guard/vet/allow.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -53,11 +54,20 @@
  * ------------------------------------------------------------------------
  */
 
-/* Returns an expression as its value, if that is the same whenever the query runs. */
-static Expr *
-as_known(Node *expr)
+Expr *
+dp_as_known(Expr *expr)
 {
-	return dp_is_unfoldable(expr, NULL) || contain_mutable_functions(expr) ? (Expr *) expr : (Expr *) dp_fold(expr);
+	return dp_is_unfoldable((Node *) expr, NULL) || contain_mutable_functions((Node *) expr) ? expr : (Expr *) dp_fold((Node *) expr);
+}
+
+/* Returns a call, NULL where it fails: beyond the first or last moment there is nothing. */
+static Expr *
+safe_call(Oid function, Oid type, List *args)
+{
+	const DpAllowed *allowed = dp_allowed_function(function);
+
+	return (Expr *) eval_const_expressions(NULL, (Node *) makeFuncExpr(allowed && allowed->safe ? dp_safe_variant(allowed) : function, type, args,
+																	   InvalidOid, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL));
 }
 
 static Expr *
@@ -69,7 +79,9 @@ cast_to(Expr *value, Oid type)
 		return value;
 	cast = coerce_to_target_type(NULL, copyObject((Node *) value), exprType((Node *) value), type, -1,
 								 COERCION_EXPLICIT, COERCE_IMPLICIT_CAST, -1);
-	return cast ? as_known(cast) : NULL;
+	if (cast == NULL)
+		return NULL;
+	return IsA(cast, FuncExpr) ? safe_call(((FuncExpr *) cast)->funcid, type, ((FuncExpr *) cast)->args) : dp_as_known((Expr *) cast);
 }
 
 /* Returns a operator b, of PostgreSQL's own for their types; NULL: there is none. */
@@ -79,16 +91,15 @@ combined(const char *operator, Node *a, Node *b)
 	Operator	found = oper(NULL, list_make2(makeString("pg_catalog"), makeString(pstrdup(operator))),
 							 exprType(a), exprType(b), true, -1);
 	Form_pg_operator form;
-	OpExpr	   *op;
+	Expr	   *call;
 
 	if (found == NULL)
 		return NULL;
 	form = (Form_pg_operator) GETSTRUCT(found);
-	op = (OpExpr *) make_opclause(form->oid, form->oprresult, false, copyObject((Expr *) cast_to((Expr *) a, form->oprleft)),
-								  copyObject((Expr *) cast_to((Expr *) b, form->oprright)), InvalidOid, InvalidOid);
-	set_opfuncid(op);
+	call = safe_call(form->oprcode, form->oprresult, list_make2(copyObject(cast_to((Expr *) a, form->oprleft)),
+																copyObject(cast_to((Expr *) b, form->oprright))));
 	ReleaseSysCache(found);
-	return as_known((Node *) op);
+	return call;
 }
 
 static Const *
@@ -135,7 +146,7 @@ is_constant(Node *node)
 static Const *
 value_of(Node *node)
 {
-	Const	   *constant = (Const *) as_known(node);
+	Const	   *constant = (Const *) dp_as_known((Expr *) node);
 
 	return IsA(constant, Const) && !constant->constisnull ? constant : NULL;
 }
@@ -217,10 +228,8 @@ undo_zone(DpPreimage *p, Node *zone, Oid type)
 
 	if (exprType(zone) != TEXTOID || !is_constant(zone))
 		return false;
-	p->first = as_known((Node *) makeFuncExpr(function, type, list_make2(copyObject(zone), p->first), InvalidOid, InvalidOid,
-											  COERCE_EXPLICIT_CALL));
-	p->last = as_known((Node *) makeFuncExpr(function, type, list_make2(copyObject(zone), p->last), InvalidOid, InvalidOid,
-											 COERCE_EXPLICIT_CALL));
+	p->first = safe_call(function, type, list_make2(copyObject(zone), p->first));
+	p->last = safe_call(function, type, list_make2(copyObject(zone), p->last));
 	may_be_off(p, DP_SPREAD_CLOCK);
 	return true;
 }
@@ -262,10 +271,8 @@ undo_trunc(DpPreimage *p, Node *unit)
 
 	if ((type != TIMESTAMPOID && type != TIMESTAMPTZOID) || !length_of_unit(text_of(unit), &months, &days, &microseconds))
 		return false;
-	before = as_known((Node *) makeFuncExpr(function, type, list_make2(copyObject(unit), before), InvalidOid, DEFAULT_COLLATION_OID,
-											COERCE_EXPLICIT_CALL));
-	p->last = as_known((Node *) makeFuncExpr(function, type, list_make2(copyObject(unit), p->last), InvalidOid, DEFAULT_COLLATION_OID,
-											 COERCE_EXPLICIT_CALL));
+	before = safe_call(function, type, list_make2(copyObject(unit), before));
+	p->last = safe_call(function, type, list_make2(copyObject(unit), p->last));
 	p->first = dp_moved_by(before, months, days, microseconds);
 	p->last = dp_moved_by(dp_moved_by(p->last, months, days, microseconds), 0, 0, -1);
 	return true;
@@ -290,15 +297,11 @@ of_year(double year, Oid type, bool is_first)
 static Expr *
 of_epoch(Expr *seconds, Oid type, int microseconds)
 {
-	Expr	   *moment = as_known((Node *) makeFuncExpr(F_TO_TIMESTAMP_FLOAT8, TIMESTAMPTZOID,
-														list_make1(cast_to(seconds, FLOAT8OID)), InvalidOid, InvalidOid,
-														COERCE_EXPLICIT_CALL));
+	Expr	   *moment = safe_call(F_TO_TIMESTAMP_FLOAT8, TIMESTAMPTZOID, list_make1(cast_to(seconds, FLOAT8OID)));
+	Const	   *utc = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum("UTC"), false, false);
 
 	if (type != TIMESTAMPTZOID)
-		moment = as_known((Node *) makeFuncExpr(F_TIMEZONE_TEXT_TIMESTAMPTZ, TIMESTAMPOID,
-												list_make2(makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
-																	 CStringGetTextDatum("UTC"), false, false), moment),
-												InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+		moment = safe_call(F_TIMEZONE_TEXT_TIMESTAMPTZ, TIMESTAMPOID, list_make2(utc, moment));
 	return dp_moved_by(moment, 0, 0, microseconds);
 }
 
@@ -455,7 +458,7 @@ undo_arithmetic(DpPreimage *p, const char *name, Node *with, bool at_left)
 	if (strcmp(name, "subtract") == 0)
 		return combine_ends(p, "+", with, false);
 	if (strcmp(name, "multiply") != 0 ||
-		!get_number(cast_to((Expr *) with, exprType((Node *) p->first)), &factor) || factor == 0)
+		!get_number(cast_to((Expr *) with, exprType((Node *) p->first)), &factor) || factor == 0 || isinf(factor))
 		return false;
 	if (factor < 0)
 		turn_around(p);
