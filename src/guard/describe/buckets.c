@@ -325,13 +325,13 @@ list_integers(DpShadow *s, Var *column, int most)
 		(void) dp_shadow_add_list(s, column, (Expr *) integers_of(column->vartype, first, last));
 }
 
-/* Tells whether declared_keys.c finds the values of a key while the query is planned. */
+/* Tells whether a key has a list of its own: those of width_bucket are shorter. */
 static bool
-is_listed_at_planning(Node *key)
+has_buckets(Node *key)
 {
 	const char *name;
 
-	return IsA(dp_strip_labels(key), Var) || (dp_arguments_of(key, &name) != NIL && strcmp(name, "width_bucket") == 0);
+	return dp_arguments_of(key, &name) != NIL && strcmp(name, "width_bucket") == 0;
 }
 
 void
@@ -341,7 +341,7 @@ dp_shadow_add_integers(DpShadow *s, List *keys, int most)
 	ListCell   *lc;
 
 	foreach(lc, keys)
-		if (!is_listed_at_planning(lfirst(lc)))
+		if (!has_buckets(lfirst(lc)))
 			columns = list_concat_unique(columns, pull_var_clause(lfirst(lc), 0));
 	foreach(lc, columns)
 	{

@@ -20,6 +20,9 @@
 #include "guard/describe/time_ranges.h"
 #include "guard/describe/written_limits.h"
 #include "guard/facts/facts.h"
+#include "miscadmin.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 
 /* Returns the conditions (DpCondition) that all rows of the query satisfy. */
 static List *
@@ -68,14 +71,39 @@ dp_restore_conditions(DpWrittenLimits *limits, Query *query, List *former)
 			lfirst(list_nth_cell(limits->conditions, foreach_current_index(lc))) = former;
 }
 
+/* Adds the limits of a column, and of what it is in a subquery. */
+static void
+add_limits(DpWrittenLimits *limits, Query *query, Var *column, List **first, List **last)
+{
+	RangeTblEntry *rte = rt_fetch(column->varno, query->rtable);
+	TargetEntry *tle = rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations == NULL
+	? get_tle_by_resno(rte->subquery->targetList, column->varattno) : NULL;
+	Node	   *below = tle ? dp_strip_labels((Node *) tle->expr) : NULL;
+	Expr	   *least;
+	Expr	   *most;
+
+	check_stack_depth();
+	dp_find_written_limits(limits, query, (Node *) column, &least, &most);
+	if (least != NULL)
+		*first = lappend(*first, least);
+	if (most != NULL)
+		*last = lappend(*last, most);
+	if (below != NULL && IsA(below, Var) && ((Var *) below)->varlevelsup == 0)
+		add_limits(limits, rte->subquery, (Var *) below, first, last);
+}
+
 bool
 dp_find_written_times(DpLevel *level, Node *value, Node *filter, Expr **first, Expr **last)
 {
 	DpWrittenLimits limits = {level, filter};
+	List	   *least = NIL;
+	List	   *most = NIL;
 
 	value = dp_strip_labels(value);
 	if (!IsA(value, Var) || !dp_is_time_expr((Expr *) value))
 		return false;
-	dp_find_written_limits(&limits, level->from.query, value, first, last);
+	add_limits(&limits, level->from.query, (Var *) value, &least, &most);
+	*first = dp_extreme(least, IS_GREATEST);
+	*last = dp_extreme(most, IS_LEAST);
 	return *first != NULL && *last != NULL;
 }
