@@ -133,8 +133,8 @@ most_rows_of(DpLevel *level, const DpToldApart *told)
 
 	if (told->rank == 0)
 		return 1;
-	tle = get_tle_by_resno(rt_fetch(told->rti, level->from.query->rtable)->subquery->targetList, told->rank);
-	if (!dp_find_range(level->conditions, (Node *) dp_output_var(told->rti, told->rank, (Node *) tle->expr), NULL, &last))
+	tle = get_tle_by_resno(castNode(Query, rt_fetch(told->rti, level->from.query->rtable)->subquery)->targetList, told->rank);
+	if (tle == NULL || !dp_find_range(level->conditions, (Node *) dp_output_var(told->rti, told->rank, (Node *) tle->expr), NULL, &last))
 		return 0;
 	return (int) Max(Min(last, PG_INT32_MAX), 1);
 }
