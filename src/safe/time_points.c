@@ -36,7 +36,7 @@
  * a moment: by quarters of an hour, and by days.
  */
 #define SPREAD_QUARTERS 12
-#define SPREAD_DAYS 4
+#define SPREAD_DAYS 6
 
 typedef struct Points
 {
@@ -119,20 +119,27 @@ add_cuts(Points *points, ArrayType *array, bool spread)
 	}
 }
 
-/* Returns the moment of a time of the day, of a day since 2000; with_zone: in the zone of the session. */
-static int64
-moment_of(int64 day, TimeADT time, bool with_zone)
+/* Adds the moments of a time of the day, of a day since 2000; with_zone: in the zone of the session. */
+static void
+add_time(Points *points, int64 day, TimeADT time, bool with_zone)
 {
-	struct pg_tm tm = {0};
-	fsec_t		fsec;
 	int64		local = day * USECS_PER_DAY + time;
 
 	if (!with_zone)
-		return local;
-	/* a time as on any other day: what the ends are of has been valid */
-	j2date(day + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
-	time2tm(time, &tm, &fsec);
-	return local + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
+	{
+		add_cut(points, local);
+		return;
+	}
+	/* where clocks are set there may be two: by the offsets of the day before and after */
+	for (int64 of = day - 1; of <= day + 1; of++)
+	{
+		struct pg_tm tm = {0};
+		fsec_t		fsec;
+
+		j2date(of + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
+		time2tm(time, &tm, &fsec);
+		add_cut(points, local + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC);
+	}
 }
 
 /* Adds the moments, on each day, of times of the day. */
@@ -155,7 +162,7 @@ add_times(Points *points, ArrayType *array, bool with_zone)
 		for (int64 day = first; day <= last; day++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			add_cut(points, moment_of(day, DatumGetTimeADT(values[i]), with_zone));
+			add_time(points, day, DatumGetTimeADT(values[i]), with_zone);
 		}
 	}
 }

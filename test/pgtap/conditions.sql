@@ -110,6 +110,13 @@ SELECT in_zone('UTC', 'seen', 40);
 SELECT in_zone('Europe/Berlin', 'seen', 40);
 SELECT in_zone('America/New_York', 'seen', 40);
 SELECT in_zone('Australia/Lord_Howe', 'seen', 40);
+-- there a day begins twice, on 7 April
+SELECT in_zone('STD0DST-1,M1.1.0/0,M4.1.0/1', 'seen', 60);
+
+-- what is not distinct from a value that is none, or not a constant
+SELECT as_written('SELECT count(*) FROM events WHERE ' || c) FROM unnest(ARRAY['extract(month FROM nullif(at, at)) IS NOT DISTINCT FROM extract(month FROM nullif(at, at))',
+	'nullif(kind, kind) IS NOT DISTINCT FROM substring(''abc'' from ''z'')', '(nullif(seen, seen) AT TIME ZONE ''UTC'') IS NOT DISTINCT FROM (nullif(seen, seen) AT TIME ZONE ''UTC'')']) c;
+SELECT as_written('SELECT at::date, count(*) FROM events WHERE least(at, timestamp ''2026-01-01'') - interval ''1 month'' <= ''2024-02-29 03:00'' AND at >= ''2024-03-29 04:00'' AND at < ''2024-04-03'' GROUP BY 1');
 
 -- beyond the first and the last moment there is nothing, and no error
 SELECT as_written(format('SELECT at::date, count(*) FROM events WHERE %s GROUP BY 1', c)) FROM unnest(ARRAY[
@@ -136,7 +143,8 @@ CREATE FUNCTION random_integers(depth int) RETURNS text LANGUAGE sql VOLATILE AS
 
 CREATE FUNCTION same_integers(col text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	condition text := format('{} BETWEEN %s AND %s AND %s', random_number(), 12 + random_number(), random_integers(2));
+	least int := random_number();
+	condition text := format('{} BETWEEN %s AND %s AND %s', least, least + 12, random_integers(2));
 	key text := (ARRAY['{}', '{} + 1', '{} / 5', '{} % 4', 'CASE WHEN {} < 7 THEN ''few'' ELSE ''many'' END', '{} * 10', 'width_bucket({}, 0, 20, 5)'])[1 + floor(random() * 7)];
 	before float8 := selected();
 	about text := format('%s WHERE %s', replace(key, '{}', col), replace(condition, '{}', col));

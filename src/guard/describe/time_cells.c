@@ -539,6 +539,7 @@ add_preimage_of_any(DpTimeCells *cells, const DpCellTest *test, const DpPreimage
 	: IsA(p->expr, CoalesceExpr) ? ((CoalesceExpr *) p->expr)->args : NIL;
 	ListCell   *lc;
 
+	cells->spread |= p->spread != DP_SPREAD_NONE;
 	foreach(lc, args)
 	{
 		DpCellTest	one = *test;

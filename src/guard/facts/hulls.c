@@ -31,9 +31,9 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-/* how far the ends of a preimage are put apart where it may be off: months, as they are compared, differ by three days */
+/* how far the ends of a preimage are put apart where it may be off: months, as they are compared, differ by days */
 #define DAYS_OF_CLOCK 1
-#define DAYS_OF_MONTH 4
+#define DAYS_OF_MONTH 6
 
 /* numbers with more digits behind the point are let alone */
 #define MOST_DIGITS 100

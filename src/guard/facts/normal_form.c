@@ -62,8 +62,10 @@ is_cast_value(Node *node)
 {
 	FuncExpr   *call = (FuncExpr *) node;
 
-	return is_value(node) || (IsA(node, FuncExpr) && call->funcid < FirstGenbkiObjectId && call->args != NIL &&
-							  call->funcformat != COERCE_EXPLICIT_CALL && func_strict(call->funcid) && is_value(linitial(call->args)));
+	/* a strict cast of PostgreSQL's is NULL for NULL alone */
+	return is_value(node) || (IsA(node, FuncExpr) && call->funcid < FirstGenbkiObjectId && list_length(call->args) == 1 &&
+							  (call->funcformat == COERCE_EXPLICIT_CAST || call->funcformat == COERCE_IMPLICIT_CAST) &&
+							  func_strict(call->funcid) && is_value(linitial(call->args)));
 }
 
 /* Tells whether a negation calls nothing but what the allow-list has. */
@@ -242,11 +244,16 @@ static bool
 add_to_list(ValueList *list, Node *node)
 {
 	bool		is_array = IsA(node, ScalarArrayOpExpr);
-	List	   *args = is_array ? ((ScalarArrayOpExpr *) node)->args : IsA(node, OpExpr) ? ((OpExpr *) node)->args : NIL;
-	Oid			opno = is_array ? ((ScalarArrayOpExpr *) node)->opno : ((OpExpr *) node)->opno;
-	Oid			collation = is_array ? ((ScalarArrayOpExpr *) node)->inputcollid : ((OpExpr *) node)->inputcollid;
+	List	   *args;
+	Oid			opno;
+	Oid			collation;
 	Node	   *value;
 
+	if (!is_array && !IsA(node, OpExpr))
+		return false;
+	args = is_array ? ((ScalarArrayOpExpr *) node)->args : ((OpExpr *) node)->args;
+	opno = is_array ? ((ScalarArrayOpExpr *) node)->opno : ((OpExpr *) node)->opno;
+	collation = is_array ? ((ScalarArrayOpExpr *) node)->inputcollid : ((OpExpr *) node)->inputcollid;
 	if (list_length(args) != 2 || (is_array && !((ScalarArrayOpExpr *) node)->useOr))
 		return false;
 	value = linitial(args);

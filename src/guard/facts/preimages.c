@@ -42,12 +42,15 @@
 #include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 /* numbers of days and seconds beyond these are let alone: no time is made of them */
 #define MOST_DAYS 1000000
 #define MOST_SECONDS 1e11
+/* clocks are set back by no more */
+#define LONGEST_SET_BACK (3 * USECS_PER_HOUR)
 
 /* ------------------------------------------------------------------------
  * Constants
@@ -183,11 +186,25 @@ may_be_off(DpPreimage *p, DpSpread spread)
 	p->spread = Max(p->spread, spread);
 }
 
-/* Ends that are moments become those of dates: midnights, of the session's zone. */
+/*
+ * Returns the first moment, of the type, of a timestamp without time zone.  Where clocks are set back over it there are two, of which
+ * PostgreSQL takes the second.
+ */
+static Expr *
+first_moment(Expr *local, Oid type)
+{
+	if (type != TIMESTAMPTZOID)
+		return cast_to(local, type);
+	return dp_extreme(list_make2(cast_to(local, type), dp_moved_by(cast_to(dp_moved_by(local, 0, 0, -1), type), 0, 0, 1)), IS_LEAST);
+}
+
+/* Ends that are moments become those of dates: midnights, of the session's zone, of which there may be two. */
 static bool
 as_dates(DpPreimage *p)
 {
-	p->first = dp_moved_by(cast_to(dp_moved_by(p->first, 0, 0, -1), DATEOID), 0, 1, 0);
+	bool		is_zoned = exprType((Node *) p->first) == TIMESTAMPTZOID;
+
+	p->first = dp_moved_by(cast_to(dp_moved_by(p->first, 0, 0, is_zoned ? -LONGEST_SET_BACK - 1 : -1), DATEOID), 0, 1, 0);
 	p->last = cast_to(p->last, DATEOID);
 	return true;
 }
@@ -204,10 +221,8 @@ cast_ends(DpPreimage *p, Oid type)
 static bool
 undo_date(DpPreimage *p, Oid type)
 {
-	p->last = dp_moved_by(p->last, 0, 1, 0);
-	if (!cast_ends(p, type))
-		return false;
-	p->last = dp_moved_by(p->last, 0, 0, -1);
+	p->first = first_moment(cast_to(p->first, TIMESTAMPOID), type);
+	p->last = dp_moved_by(cast_to(dp_moved_by(p->last, 0, 1, 0), type), 0, 0, -1);
 	return true;
 }
 
@@ -267,10 +282,22 @@ undo_trunc(DpPreimage *p, Node *unit)
 	int			months;
 	int			days;
 	int64		microseconds;
-	Expr	   *before = dp_moved_by(p->first, 0, 0, -1);
+	Expr	   *before;
 
 	if ((type != TIMESTAMPOID && type != TIMESTAMPTZOID) || !length_of_unit(text_of(unit), &months, &days, &microseconds))
 		return false;
+	if (type == TIMESTAMPTZOID && microseconds == 0)
+	{
+		/* starts of days and longer units are local times, of which there may be two */
+		p->first = cast_to(dp_moved_by(p->first, 0, 0, -LONGEST_SET_BACK), TIMESTAMPOID);
+		p->last = cast_to(p->last, TIMESTAMPOID);
+		if (!undo_trunc(p, unit))
+			return false;
+		p->first = first_moment(p->first, type);
+		p->last = cast_to(p->last, type);
+		return true;
+	}
+	before = dp_moved_by(p->first, 0, 0, -1);
 	before = safe_call(function, type, list_make2(copyObject(unit), before));
 	p->last = safe_call(function, type, list_make2(copyObject(unit), p->last));
 	p->first = dp_moved_by(before, months, days, microseconds);
@@ -414,6 +441,14 @@ turn_around(DpPreimage *p)
 	p->falls = !p->falls;
 }
 
+static bool
+is_nan(Expr *end)
+{
+	Const	   *constant = value_of((Node *) end);
+
+	return constant && constant->consttype == NUMERICOID && numeric_is_nan(DatumGetNumeric(constant->constvalue));
+}
+
 /* Replaces both ends by what they are with a constant, of their type, at their right or at their left. */
 static bool
 combine_ends(DpPreimage *p, const char *operator, Node *with, bool at_left)
@@ -424,7 +459,7 @@ combine_ends(DpPreimage *p, const char *operator, Node *with, bool at_left)
 		return false;
 	p->first = at_left ? combined(operator, constant, (Node *) p->first) : combined(operator, (Node *) p->first, constant);
 	p->last = at_left ? combined(operator, constant, (Node *) p->last) : combined(operator, (Node *) p->last, constant);
-	return p->first != NULL && p->last != NULL;
+	return p->first != NULL && p->last != NULL && !is_nan(p->first) && !is_nan(p->last);
 }
 
 /* The same of a quotient, which has no more digits than fit: it may be off. */
@@ -448,6 +483,9 @@ undo_arithmetic(DpPreimage *p, const char *name, Node *with, bool at_left)
 {
 	double		factor;
 
+	/* what is rounded may have been any of several numbers */
+	if (exprType((Node *) p->first) == FLOAT8OID)
+		return false;
 	if (strcmp(name, "add") == 0)
 		return combine_ends(p, "-", with, false);
 	if (strcmp(name, "subtract") == 0 && at_left)
