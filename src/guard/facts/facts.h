@@ -100,6 +100,9 @@ extern bool dp_find_preimage(const DpCellTest *test, Node *constant, Node *targe
 /* Returns an expression as its value, if that is the same whenever the query runs. */
 extern Expr *dp_as_known(Expr *expr);
 
+/* Returns the value of several that is least, or greatest; those that are NULL do not count.  NULL: there is none. */
+extern Expr *dp_extreme(List *values, MinMaxOp op);
+
 /* Returns a date or a timestamp moved by a time; a date, by months and days. */
 extern Expr *dp_moved_by(Expr *value, int months, int days, int64 microseconds);
 
@@ -114,8 +117,5 @@ extern Expr *dp_moved_by(Expr *value, int months, int days, int64 microseconds);
  * expression, where that is a time; of numbers, numeric or float8.
  */
 extern void dp_find_hull(List *conditions, Node *target, Expr **first, Expr **last);
-
-/* Returns the value of several that is least, or greatest; those that are NULL do not count.  NULL: there is none. */
-extern Expr *dp_extreme(List *values, MinMaxOp op);
 
 #endif							/* DP_FACTS_H */

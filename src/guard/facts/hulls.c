@@ -65,23 +65,6 @@ strategy_of(Oid opno)
 	}
 }
 
-Expr *
-dp_extreme(List *values, MinMaxOp op)
-{
-	MinMaxExpr *all;
-
-	if (list_length(values) < 2)
-		return values != NIL ? linitial(values) : NULL;
-	all = makeNode(MinMaxExpr);
-	all->minmaxtype = exprType(linitial(values));
-	all->minmaxcollid = exprCollation(linitial(values));
-	all->inputcollid = all->minmaxcollid;
-	all->op = op;
-	all->args = values;
-	all->location = -1;
-	return dp_as_known((Expr *) all);
-}
-
 /* Returns how many digits values of an expression have behind the point at most; negative: that is not known. */
 static int
 scale_of(Node *expr)

@@ -105,6 +105,23 @@ combined(const char *operator, Node *a, Node *b)
 	return call;
 }
 
+Expr *
+dp_extreme(List *values, MinMaxOp op)
+{
+	MinMaxExpr *all;
+
+	if (list_length(values) < 2)
+		return values != NIL ? linitial(values) : NULL;
+	all = makeNode(MinMaxExpr);
+	all->minmaxtype = exprType(linitial(values));
+	all->minmaxcollid = exprCollation(linitial(values));
+	all->inputcollid = all->minmaxcollid;
+	all->op = op;
+	all->args = values;
+	all->location = -1;
+	return dp_as_known((Expr *) all);
+}
+
 static Const *
 int4_constant(int32 value)
 {
