@@ -24,15 +24,7 @@
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
-#include "parser/parse_coerce.h"
-#include "utils/builtins.h"
-#include "utils/date.h"
-#include "utils/datetime.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 bool

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * facts.h
- *	  What the conditions of a query say of the values in its rows.
+ *	  Which values rows can have, as the conditions of a query say.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

@@ -87,7 +87,7 @@ cast_to(Expr *value, Oid type)
 	return IsA(cast, FuncExpr) ? safe_call(((FuncExpr *) cast)->funcid, type, ((FuncExpr *) cast)->args) : dp_as_known((Expr *) cast);
 }
 
-/* Returns a operator b, of PostgreSQL's own for their types; NULL: there is none. */
+/* Applies PostgreSQL's operator of this name to two values; NULL: their types have none. */
 static Expr *
 combined(const char *operator, Node *a, Node *b)
 {
@@ -479,7 +479,7 @@ combine_ends(DpPreimage *p, const char *operator, Node *with, bool at_left)
 	return p->first != NULL && p->last != NULL && !is_nan(p->first) && !is_nan(p->last);
 }
 
-/* The same of a quotient, which has no more digits than fit: it may be off. */
+/* Divides both ends by a constant.  A quotient is rounded where its digits do not end, so that it may be off. */
 static bool
 divide_ends(DpPreimage *p, Node *by)
 {
