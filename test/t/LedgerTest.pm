@@ -59,7 +59,7 @@ shared_preload_libraries = 'dp_cdp'
 max_connections = 100
 max_prepared_transactions = 5
 restart_after_crash = on
-autovacuum_naptime = 5s
+jit = off
 log_min_messages = warning
 EOC
 	$node->append_conf('postgresql.conf', $opt{conf}) if $opt{conf};
