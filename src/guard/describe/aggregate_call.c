@@ -241,19 +241,16 @@ set_bounds(AggregateCall *c)
 	DpBound    *first = NULL;
 	bool		as_declared;
 
-	if (c->bounds == NIL &&
-		dp_find_time_bounds(c->level, linitial(c->read), (Const **) &column->lower, (Const **) &column->upper))
-		return;
-	if (c->bounds == NIL &&
-		dp_find_written_times(c->level, linitial(c->read), (Node *) c->agg->aggfilter, &column->lower, &column->upper))
+	/* bins and what lies outside are those of the bounds that are declared, whichever rows are asked for */
+	as_declared = c->kind->answer == DP_ANSWER_HISTOGRAM || c->kind->answer == DP_ANSWER_CLIPPED || c->kind->answer == DP_ANSWER_CLIPPED_TOTALS;
+	if (c->bounds == NIL && dp_find_times(c->level, linitial(c->read), (Node *) c->agg->aggfilter, as_declared, &column->lower,
+										  &column->upper, &column->shows_bounds))
 	{
 		column->lower = constant_argument(c, (Node *) column->lower, "the bounds");
 		column->upper = constant_argument(c, (Node *) column->upper, "the bounds");
-		column->shows_bounds = true;
 		return;
 	}
-	/* bins and what lies outside are those of the bounds that are declared, whichever rows are asked for */
-	as_declared = c->kind->answer == DP_ANSWER_HISTOGRAM || c->kind->answer == DP_ANSWER_CLIPPED || c->kind->answer == DP_ANSWER_CLIPPED_TOTALS;
+	column->lower = column->upper = NULL;
 	if (c->bounds == NIL || has_totals(c))
 		first = dp_bound_of_value(c->level, linitial(c->read), (Node *) c->agg->aggfilter, as_declared);
 	if (has_totals(c))

@@ -93,17 +93,29 @@ add_limits(DpWrittenLimits *limits, Query *query, Var *column, List **first, Lis
 }
 
 bool
-dp_find_written_times(DpLevel *level, Node *value, Node *filter, Expr **first, Expr **last)
+dp_find_times(DpLevel *level, Node *value, Node *filter, bool as_declared, Expr **first, Expr **last, bool *is_written)
 {
 	DpWrittenLimits limits = {level, filter};
+	Const	   *lower;
+	Const	   *upper;
+	bool		is_declared = dp_find_time_bounds(level, value, &lower, &upper);
 	List	   *least = NIL;
 	List	   *most = NIL;
 
 	value = dp_strip_labels(value);
-	if (!IsA(value, Var) || !dp_is_time_expr((Expr *) value))
-		return false;
-	add_limits(&limits, level->from.query, (Var *) value, &least, &most);
+	if (IsA(value, Var) && dp_is_time_expr((Expr *) value) && !(is_declared && as_declared))
+		add_limits(&limits, level->from.query, (Var *) value, &least, &most);
+	*is_written = least != NIL || most != NIL;
 	*first = dp_extreme(least, IS_GREATEST);
 	*last = dp_extreme(most, IS_LEAST);
-	return *first != NULL && *last != NULL;
+	if (is_declared)
+	{
+		/* what lies outside counts as the nearer bound */
+		*first = dp_extreme(list_make2(lower, *first ? dp_extreme(list_make2(*first, upper), IS_LEAST) : (Expr *) lower), IS_GREATEST);
+		*last = dp_extreme(list_make2(upper, *last ? dp_extreme(list_make2(*last, lower), IS_GREATEST) : (Expr *) upper), IS_LEAST);
+	}
+	if (*first != NULL && *last != NULL)
+		return true;
+	*is_written = false;
+	return false;
 }

@@ -33,9 +33,10 @@ extern List *dp_hold_condition(DpWrittenLimits *limits, Query *query, Node *cond
 extern void dp_restore_conditions(DpWrittenLimits *limits, Query *query, List *former);
 
 /*
- * Finds between which moments the level's rows that satisfy filter have a column
- * that is a date or timestamp; returns false if it is not limited on both sides.
+ * Finds the bounds of a column that is a date or timestamp, in rows of the level that satisfy filter: the declared
+ * ones, which conditions narrow unless as_declared, or what conditions hold it within.  Sets is_written if conditions have
+ * a part in them.  Returns false if there are none.
  */
-extern bool dp_find_written_times(DpLevel *level, Node *value, Node *filter, Expr **first, Expr **last);
+extern bool dp_find_times(DpLevel *level, Node *value, Node *filter, bool as_declared, Expr **first, Expr **last, bool *is_written);
 
 #endif							/* DP_WRITTEN_LIMITS_H */
