@@ -146,8 +146,7 @@ SELECT as_declared($$SELECT CASE WHEN at < '2025-03-01' THEN 'old' WHEN at < '20
 SELECT as_declared($$SELECT day < '2025-02-01', day > '2025-01-31', day IN ('2025-01-31', '2025-02-01'), count(*) FROM orders GROUP BY 1, 2, 3$$, 'days; none is between two that follow each other');
 SELECT as_declared($$SELECT seen < '2025-02-01'::date, seen >= '2025-02-01'::date, seen IS NULL, count(*) FROM orders GROUP BY 1, 2, 3$$, 'a timestamp compared with a day');
 SELECT as_declared($$SELECT extract(isodow FROM at)::int, at < '2025-03-01', count(*) FROM orders GROUP BY 1, 2$$, 'a comparison and a field that comes again');
-SELECT is(rows_for('analyst1', $$SELECT date_trunc('month', at)::date, at < '2025-02-16', count(*) FROM orders WHERE at >= '2025-02-01' AND at < '2025-04-01' GROUP BY 1, 2$$),
-	'(2025-02-01,f,312) (2025-02-01,t,360) (2025-03-01,f,744) (2025-03-01,t,0)', 'a comparison and a bucket, each by itself');
+SELECT as_declared($$SELECT date_trunc('month', at)::date, at < '2025-02-16', count(*) FROM orders WHERE at >= '2025-02-01' AND at < '2025-04-01' GROUP BY 1, 2$$, 'a comparison and a bucket');
 SELECT is(rows_for('analyst1', $$SELECT date_trunc('month', at)::date, at < '2025-04-16', count(*) FROM orders WHERE at >= '2025-02-01' AND at < '2025-04-01' GROUP BY 1, 2$$),
 	'(2025-02-01,t,672) (2025-03-01,t,744)', '... both within the range');
 SELECT is(rows_for('analyst1', $$SELECT CASE WHEN at < now() - interval '30 days' THEN 'old' ELSE 'new' END, at < now() - interval '30 days', count(*) FROM orders GROUP BY 1, 2$$), '(new,f,0) (old,t,3600)', 'the clock');

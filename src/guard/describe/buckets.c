@@ -183,7 +183,7 @@ ask_condition(PointSearch *p, DpShadowCondition *condition)
 	more.parts = list_copy(p->cells.parts);
 	more.cuts = list_copy(p->cells.cuts);
 	more.times = list_copy(p->cells.times);
-	dp_time_cells_add(&more, condition->expr, true);
+	dp_time_cells_add(&more, condition->expr);
 	if (p->column->vartype != DATEOID && (more.fails || dp_time_cells_step(&more) == 0))
 		return false;
 	p->cells = more;
@@ -228,7 +228,7 @@ find_period(PointSearch *p, const DpTimeCells *of_keys)
 
 		if (!dp_reads_column(condition->expr, p->column))
 			continue;
-		dp_time_cells_add(&own, condition->expr, true);
+		dp_time_cells_add(&own, condition->expr);
 		if (!bms_is_empty(condition->joins) || own.fails || own.has_years || !ask_condition(p, condition))
 			p->others = lappend(p->others, condition);
 	}
@@ -248,7 +248,7 @@ find_points(DpShadow *s, Var *column, List *keys)
 	foreach(lc, keys)
 	{
 		if (dp_reads_column(lfirst(lc), column))
-			dp_time_cells_add(&p.cells, lfirst(lc), false);
+			dp_time_cells_add(&p.cells, lfirst(lc));
 	}
 	if (p.cells.fails && column->vartype != DATEOID)
 		return;

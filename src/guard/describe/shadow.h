@@ -187,6 +187,9 @@ extern void dp_shadow_ask_nulls(DpShadow *s);
 /* value_cells.c: makes the lists of cells, when all their constants are known */
 extern void dp_shadow_fill_cells(DpShadow *s);
 
+/* value_cells.c: adds what conditions say of expressions with cells by what is made of these: t - interval '1 day' < ... */
+extern void dp_shadow_imply_limits(DpShadow *s);
+
 /* value_cells.c: returns the number of expressions that have cells; forgets all but the first n, and what the last key asks for NULL */
 extern int	dp_shadow_count_cells(const DpShadow *s);
 extern void dp_shadow_forget_cells(DpShadow *s, int n);

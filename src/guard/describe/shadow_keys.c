@@ -157,6 +157,7 @@ find_cells(DpShadow *s, ShadowKey *keys, int nkeys)
 		else
 			dp_shadow_ask_nulls(s);
 	}
+	dp_shadow_imply_limits(s);
 	s->cell_stage = DP_CELLS_OF_CONDITIONS;
 	foreach(lc, dp_shadow_count_cells(s) > 0 ? list_copy(s->conditions) : NIL)
 	{

@@ -626,8 +626,7 @@ cells_walker(Node *node, DpTimeCells *cells)
 		return false;
 	if (IsA(node, NullTest) && IsA(dp_strip_labels((Node *) ((NullTest *) node)->arg), Var))
 		return false;
-	if (cells->is_condition && (IsA(node, OpExpr) || IsA(node, ScalarArrayOpExpr) || IsA(node, DistinctExpr)) &&
-		add_condition(cells, node))
+	if ((IsA(node, OpExpr) || IsA(node, ScalarArrayOpExpr) || IsA(node, DistinctExpr)) && add_condition(cells, node))
 		return false;
 	if (IsA(node, Var))
 		cells->fails = true;
@@ -637,8 +636,7 @@ cells_walker(Node *node, DpTimeCells *cells)
 }
 
 void
-dp_time_cells_add(DpTimeCells *cells, Node *expr, bool is_condition)
+dp_time_cells_add(DpTimeCells *cells, Node *expr)
 {
-	cells->is_condition = is_condition;
 	cells_walker(expr, cells);
 }

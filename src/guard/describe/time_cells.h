@@ -51,16 +51,15 @@ typedef struct DpTimeCells
 	bool		has_months;		/* one depends on month or day of the year */
 	int			fields;			/* how many expressions depend on a part of
 								 * the date */
-	List	   *cuts;			/* Exprs: moments at which conditions may
+	List	   *cuts;			/* Exprs: moments at which comparisons may
 								 * change */
 	bool		spread;			/* as far as it is known: clocks and months
 								 * differ */
 	List	   *times;			/* Exprs: times of the day at which they may */
-	bool		is_condition;	/* what is looked at is one */
 } DpTimeCells;
 
 /* time_cells.c: adds what expr, a condition or, in its safe form, a key, tells of the column. */
-extern void dp_time_cells_add(DpTimeCells *cells, Node *expr, bool is_condition);
+extern void dp_time_cells_add(DpTimeCells *cells, Node *expr);
 
 /* time_steps.c: returns how far points may be apart, in microseconds, that every cell has one; 0: that is not known. */
 extern int64 dp_time_cells_step(const DpTimeCells *cells);

@@ -95,8 +95,11 @@ dp_time_cells_step(const DpTimeCells *cells)
 	bool		nested = true;
 	ListCell   *lc;
 
-	if (cells->fails || cells->parts == NIL)
+	if (cells->fails || (cells->parts == NIL && cells->cuts == NIL && cells->times == NIL))
 		return 0;
+	/* single moments alone divide the axis */
+	if (cells->parts == NIL)
+		return PG_INT64_MAX;
 	first = linitial(cells->parts);
 	foreach(lc, cells->parts)
 	{

@@ -31,7 +31,7 @@
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/shadow.h"
-#include "guard/facts/comparisons.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
@@ -543,6 +543,34 @@ dp_shadow_ask_nulls(DpShadow *s)
 			(void) add_test(s, &test, false);
 	}
 	s->null_tested = NIL;
+}
+
+void
+dp_shadow_imply_limits(DpShadow *s)
+{
+	int			n = list_length(s->conditions);
+	ListCell   *lc;
+
+	for (int i = 0; i < n; i++)
+	{
+		const DpShadowCondition *condition = list_nth(s->conditions, i);
+		DpCondition *read = bms_is_empty(condition->joins) && !contain_volatile_functions(condition->expr)
+		? dp_limits_of_condition(condition->expr) : NULL;
+
+		foreach(lc, read ? s->cells : NIL)
+		{
+			const DpShadowCells *cells = lfirst(lc);
+			Node	   *limits = OidIsValid(cells->type) && !cells->is_truth ? dp_limits_on(read, cells->expr) : NULL;
+			DpShadowCondition *implied;
+
+			/* what compares the expression itself is asked as it is */
+			if (limits == NULL || (read->args == NIL && equal(read->test.expr, cells->expr)))
+				continue;
+			implied = dp_shadow_add_condition(s, limits);
+			implied->is_below = condition->is_below;
+			implied->follows = true;
+		}
+	}
 }
 
 int

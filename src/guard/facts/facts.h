@@ -118,4 +118,7 @@ extern Expr *dp_moved_by(Expr *value, int months, int days, int64 microseconds);
  */
 extern void dp_find_hull(List *conditions, Node *target, Expr **first, Expr **last);
 
+/* Returns what a condition says of target alone, by comparisons with values that are known when rows are read; NULL: nothing. */
+extern Node *dp_limits_on(DpCondition *condition, Node *target);
+
 #endif							/* DP_FACTS_H */

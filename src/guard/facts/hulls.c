@@ -25,6 +25,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "parser/parse_coerce.h"
 #include "policy/policy.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -219,4 +220,46 @@ dp_find_hull(List *conditions, Node *target, Expr **first, Expr **last)
 
 	*first = hull.first;
 	*last = hull.last;
+}
+
+/* ------------------------------------------------------------------------
+ * What follows for one value
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns that target is, by strategy, beside an end; NULL: there is no end, or no such operator. */
+static Node *
+beside_end(Node *target, int strategy, Expr *end)
+{
+	Oid			type = end ? exprType((Node *) end) : InvalidOid;
+	Oid			opno = end ? get_opfamily_member(lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf, type, type, strategy) : InvalidOid;
+	Node	   *value = OidIsValid(opno) ? coerce_to_target_type(NULL, (Node *) copyObject(target), exprType(target), type, -1,
+																 COERCION_EXPLICIT, COERCE_IMPLICIT_CAST, -1) : NULL;
+	OpExpr	   *op;
+
+	if (value == NULL)
+		return NULL;
+	op = (OpExpr *) make_opclause(opno, BOOLOID, false, (Expr *) value, copyObject(end), InvalidOid, InvalidOid);
+	set_opfuncid(op);
+	return (Node *) op;
+}
+
+static Node *
+within_ends(DpCondition *comparison, void *target)
+{
+	Expr	   *first;
+	Expr	   *last;
+	Node	   *above;
+	Node	   *below;
+
+	dp_find_hull(list_make1(comparison), target, &first, &last);
+	above = beside_end(target, BTGreaterEqualStrategyNumber, first);
+	below = beside_end(target, BTLessEqualStrategyNumber, last);
+	return above && below ? (Node *) make_andclause(list_make2(above, below)) : above ? above : below;
+}
+
+Node *
+dp_limits_on(DpCondition *condition, Node *target)
+{
+	return dp_follows_from(condition, within_ends, target);
 }
