@@ -77,7 +77,8 @@ CREATE FUNCTION random_condition(is_zoned boolean, depth int) RETURNS text LANGU
 
 CREATE FUNCTION random_key(is_zoned boolean) RETURNS text LANGUAGE sql VOLATILE AS $$
 	SELECT (ARRAY['{}::date', 'date_trunc(''week'', {})', 'extract(hour FROM {})', 'to_char({}, ''MM-DD HH24'')', 'extract(dow FROM {})', 'date_trunc(''month'', {})',
-		'({} AT TIME ZONE ''Asia/Tokyo'')::date'])[1 + floor(random() * CASE WHEN is_zoned THEN 7 ELSE 6 END)] $$;
+		'CASE WHEN {} < timestamp ''2024-03-20'' THEN ''first'' WHEN {}::date <= ''2024-04-01'' THEN ''middle'' ELSE ''last'' END', '{}::date = ''2024-03-25''',
+		'({} AT TIME ZONE ''Asia/Tokyo'')::date'])[1 + floor(random() * CASE WHEN is_zoned THEN 9 ELSE 8 END)] $$;
 
 -- the groups under a random condition, and plain SQL's over the grid
 CREATE FUNCTION same_groups(col text, zone text) RETURNS text LANGUAGE plpgsql AS $$
@@ -155,6 +156,16 @@ BEGIN
 END $$;
 
 SELECT same_integers(CASE WHEN i % 3 = 0 THEN 'small' ELSE 'n' END) FROM generate_series(1, 80) i;
+
+-- joins with constants, and lists that are left out
+SELECT as_declared(s, s) FROM unnest(ARRAY[
+	'SELECT n + 1, count(*) FROM events JOIN (VALUES (3), (5), (NULL)) v (k) ON n = k GROUP BY 1', 'SELECT n / 5, count(*) FROM events JOIN (SELECT 7 AS k) v ON k = n GROUP BY 1',
+	'SELECT date_trunc(''week'', day), count(*) FROM events, (VALUES (date ''2024-03-06'', 1), (''2024-03-28'', 2)) v (k, l) WHERE day = k GROUP BY 1',
+	'SELECT date_trunc(''week'', at), count(*) FROM events JOIN (VALUES (date ''2024-03-06''), (''2024-03-28'')) v (k) ON at::date = k GROUP BY 1',
+	'SELECT width_bucket(n, 0, 20, 5), count(*) FROM events JOIN (VALUES (3), (15)) v (k) ON n = k GROUP BY 1',
+	'SELECT n, count(*) FROM events WHERE n BETWEEN 2 AND 9 AND n <> 4 AND n NOT IN (5, 7) AND NOT n = 8 GROUP BY 1',
+	'SELECT CASE WHEN price < 10 THEN ''low'' WHEN price < 50 THEN ''middle'' ELSE ''high'' END, count(*) FROM events WHERE price * 12 < 100 GROUP BY 1',
+	'SELECT price > 50, count(*) FROM events WHERE 100 - price < 20 GROUP BY 1']) s;
 
 -- ------------------------------------------------------------------------
 -- how many rows of a group a person has

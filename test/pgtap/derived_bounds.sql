@@ -292,6 +292,8 @@ SELECT is(bounds(expression, source), expected, expression || ' of ' || source) 
 	('u', '(SELECT amount AS u, customer FROM orders WHERE amount < 20) q', '0 .. 19.99'), ('u', '(SELECT amount AS u, customer FROM orders WHERE amount < 20) q WHERE u > 10', '10.01 .. 19.99'),
 	('u', '(SELECT 2 * amount AS u, customer FROM orders WHERE amount < 20) q WHERE u > 10', '10 .. 39.98'),
 	('o.amount', 'orders o JOIN orders p ON o.customer = p.customer AND o.amount BETWEEN 0 AND 5', '0 .. 5'),
+	('amount', 'orders JOIN (VALUES (3.0), (9), (7)) v (k) ON amount = k', '3 .. 9'), ('stray', 'orders, (VALUES (3), (9), (7)) v (k) WHERE k = stray', '3 .. 9'),
+	('stray', 'orders WHERE stray IN (3, 9, 7) AND stray <> 5', '3 .. 9'),
 	('p.amount', 'orders o LEFT JOIN orders p ON o.customer = p.customer AND p.amount BETWEEN 0 AND 5', '0 .. 400')) AS v (expression, source, expected);
 SELECT near('SELECT avg(amount) FROM orders WHERE amount BETWEEN 50 AND 120', 5, 'answers are those of plain SQL, with declared bounds');
 SELECT near('SELECT avg(CASE WHEN amount < 100 THEN amount END) FROM orders', 5, '... of CASE');

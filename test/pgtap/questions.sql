@@ -145,7 +145,8 @@ SELECT same_question('SELECT count(*) FROM visits WHERE days BETWEEN 1 AND 2', '
 		'CASE WHEN days IN (1, 2) THEN true ELSE false END', 'coalesce(days BETWEEN 1 AND 2, false)', '(days IN (1, 2)) IS TRUE']) spelling;
 SELECT same_question($$SELECT count(*) FROM visits WHERE kind = 'p' OR kind = 'q'$$, $$SELECT count(*) FROM visits WHERE kind IN ('q', 'p')$$);
 SELECT same_question($$SELECT count(*) FROM visits WHERE kind IN ('p', 'q')$$, $$SELECT count(*) FROM visits WHERE kind IN ('q', 'p')$$);
-SELECT same_question('SELECT count(*) FROM visits WHERE days NOT IN (1, 2)', 'SELECT count(*) FROM visits WHERE days NOT IN (2, 1)');
+SELECT same_question('SELECT count(*) FROM visits WHERE days NOT IN (1, 2)', 'SELECT count(*) FROM visits WHERE ' || c) FROM unnest(ARRAY['days NOT IN (2, 1)', 'days <> 1 AND days <> 2', 'NOT (days = 2 OR days = 1)',
+	'days <> 2 AND days NOT IN (1)']) c;
 SELECT same_question($$SELECT count(*) FROM visits WHERE dept = 'a'$$, $$SELECT count(*) FROM visits WHERE 'a' = dept$$);
 SELECT same_question($$SELECT count(*) FROM visits WHERE dept = 'a'$$, $$SELECT count(*) FROM visits WHERE dept = 'a'::text$$);
 SELECT same_question($$SELECT count(*) FROM visits WHERE dept IS DISTINCT FROM 'a'$$, $$SELECT count(*) FROM visits WHERE 'a' IS DISTINCT FROM dept$$);

@@ -30,12 +30,12 @@
 #include "executor/executor.h"
 #include "guard/describe/key_values.h"
 #include "guard/facts/facts.h"
+#include "guard/facts/lists.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -161,22 +161,18 @@ add_compared(DpKeyValues *keys, Datum value, Oid type, Oid key_type)
 static bool
 add_array(DpKeyValues *keys, Const *array, Oid key_type)
 {
-	Oid			element = get_element_type(array->consttype);
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
+	List	   *elements;
+	ListCell   *lc;
 
-	if (!OidIsValid(element))
+	if (!dp_list_elements((Node *) array, INT_MAX, &elements))
 		return false;
-	get_typlenbyvalalign(element, &typlen, &typbyval, &typalign);
-	deconstruct_array(DatumGetArrayTypeP(array->constvalue), element, typlen, typbyval, typalign,
-					  &values, &nulls, &n);
-	for (int i = 0; i < n; i++)
-		if (!nulls[i] && !add_compared(keys, values[i], element, key_type))
+	foreach(lc, elements)
+	{
+		Const	   *element = lfirst(lc);
+
+		if (!element->constisnull && !add_compared(keys, element->constvalue, element->consttype, key_type))
 			return false;
+	}
 	return true;
 }
 
@@ -355,10 +351,9 @@ implied_by_text(Node *test)
 	Node	   *cast = opno == TextEqualOperator ? dp_strip_labels(list_nth(args, turned ? 1 : 0)) : NULL;
 	Node	   *other = cast != NULL ? list_nth(args, turned ? 0 : 1) : NULL;
 	Const	   *strings;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			n;
+	List	   *elements;
 	List	   *any = NIL;
+	ListCell   *lc;
 
 	if (cast == NULL || !IsA(cast, CoerceViaIO) || !IsA(((CoerceViaIO *) cast)->arg, Param) ||
 		exprType((Node *) ((CoerceViaIO *) cast)->arg) != NUMERICOID || dp_reads_param(other))
@@ -368,13 +363,13 @@ implied_by_text(Node *test)
 		return NULL;
 	if (IsA(test, OpExpr))
 		return strings->consttype == TEXTOID ? is_number_of((Node *) ((CoerceViaIO *) cast)->arg, strings) : NULL;
-	if (strings->consttype != TEXTARRAYOID)
+	if (strings->consttype != TEXTARRAYOID || !dp_list_elements((Node *) strings, INT_MAX, &elements))
 		return NULL;
-	deconstruct_array(DatumGetArrayTypeP(strings->constvalue), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
-	for (int i = 0; i < n; i++)
-		if (!nulls[i])
-			any = lappend(any, is_number_of((Node *) ((CoerceViaIO *) cast)->arg,
-											makeConst(TEXTOID, -1, strings->constcollid, -1, elements[i], false, false)));
+	foreach(lc, elements)
+	{
+		if (!((Const *) lfirst(lc))->constisnull)
+			any = lappend(any, is_number_of((Node *) ((CoerceViaIO *) cast)->arg, lfirst(lc)));
+	}
 	return any == NIL ? makeBoolConst(false, false) : list_length(any) == 1 ? linitial(any) : (Node *) make_orclause(any);
 }
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cell_tests.c
+ * comparisons.c
  *	  Conditions that compare an expression with constants.
  *
  * Whatever the types of both sides are, constants are those of one type, by
@@ -21,6 +21,7 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/comparisons.h"
+#include "guard/facts/lists.h"
 #include "guard/level.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -29,7 +30,6 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
-#include "utils/array.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -171,38 +171,16 @@ add_constant(DpCellTest *test, Node *constant)
 static bool
 add_elements(DpCellTest *test, Node *array)
 {
-	Oid			type = get_element_type(exprType(array));
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-	Const	   *folded;
+	List	   *elements;
 	ListCell   *lc;
 
-	if (!is_known_now(array))
+	if (!dp_list_elements(array, DP_MAX_CELL_CONSTANTS, &elements))
+		return false;
+	foreach(lc, elements)
 	{
-		array = dp_strip_relabel(array);
-		if (!IsA(array, ArrayExpr) || ((ArrayExpr *) array)->multidims)
+		if (!add_constant(test, lfirst(lc)))
 			return false;
-		foreach(lc, ((ArrayExpr *) array)->elements)
-		{
-			if (!add_constant(test, lfirst(lc)))
-				return false;
-		}
-		return true;
 	}
-	folded = dp_fold(array);
-	if (folded->constisnull)
-		return false;
-	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	deconstruct_array(DatumGetArrayTypeP(folded->constvalue), type, typlen, typbyval, typalign, &values, &nulls, &n);
-	if (n > DP_MAX_CELL_CONSTANTS)
-		return false;
-	for (int i = 0; i < n; i++)
-		if (!add_constant(test, (Node *) makeConst(type, -1, get_typcollation(type), typlen, values[i], nulls[i], typbyval)))
-			return false;
 	return true;
 }
 

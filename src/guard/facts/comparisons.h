@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cell_tests.h
+ * comparisons.h
  *	  Conditions that compare an expression with constants.
  *
  * Copyright (c) 2026, the dp_cdp developers
@@ -8,8 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef DP_CELL_TESTS_H
-#define DP_CELL_TESTS_H
+#ifndef DP_COMPARISONS_H
+#define DP_COMPARISONS_H
 
 #include "nodes/primnodes.h"
 
@@ -38,4 +38,4 @@ extern Node *dp_strip_casts(Node *node);
 /* Returns a copy of node in which CASE column WHEN value is CASE WHEN column = value; a mutator. */
 extern Node *dp_write_out_cases(Node *node, void *context);
 
-#endif							/* DP_CELL_TESTS_H */
+#endif							/* DP_COMPARISONS_H */

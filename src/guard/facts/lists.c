@@ -1,0 +1,377 @@
+/*-------------------------------------------------------------------------
+ *
+ * lists.c
+ *	  Conditions that a value is one of some constants, in one form.
+ *
+ *		n = 1 OR n = 2          is   n IN (1, 2), and that is n BETWEEN 1 AND 2
+ *		n <> 1 AND n <> 3       is   n NOT IN (1, 3)
+ *		JOIN (VALUES (1), (3)) v (k) ON n = v.k       has   n IN (1, 3) beside it
+ *
+ * Invariant: a condition that takes the place of another is true for the same rows;
+ * one that is added follows from what stands beside it.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_type_d.h"
+#include "guard/facts/lists.h"
+#include "guard/level.h"
+#include "guard/vet/allow.h"
+#include "guard/vet/vet.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* lists of more are left as they are */
+#define MOST_CONSTANTS 200
+
+/* Returns an expression as its value; NULL: that is not the same whenever the query runs. */
+static Const *
+known_value(Node *node)
+{
+	return dp_is_unfoldable(node, NULL) || contain_mutable_functions(node) ? NULL : dp_fold(node);
+}
+
+bool
+dp_list_elements(Node *array, int most, List **elements)
+{
+	Oid			type = get_element_type(exprType(array));
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Const	   *folded;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	*elements = NIL;
+	folded = known_value(array);
+	if (folded == NULL)
+	{
+		array = dp_strip_relabel(array);
+		if (!IsA(array, ArrayExpr) || ((ArrayExpr *) array)->multidims)
+			return false;
+		*elements = list_copy(((ArrayExpr *) array)->elements);
+		return list_length(*elements) <= most;
+	}
+	if (folded->constisnull || !OidIsValid(type))
+		return false;
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	deconstruct_array(DatumGetArrayTypeP(folded->constvalue), type, typlen, typbyval, typalign, &values, &nulls, &n);
+	for (int i = 0; i < n && n <= most; i++)
+		*elements = lappend(*elements, makeConst(type, -1, get_typcollation(type), typlen, values[i], nulls[i], typbyval));
+	return n <= most;
+}
+
+/* ------------------------------------------------------------------------
+ * What is compared
+ * ------------------------------------------------------------------------
+ */
+
+/* a value that is one of some constants, of its own type, or none of them */
+typedef struct ValueList
+{
+	Node	   *value;
+	Oid			equality;
+	Oid			collation;
+	Oid			type;
+	bool		is_none;
+	List	   *constants;		/* Const, none NULL */
+} ValueList;
+
+static bool
+is_value_of(Node *node, Oid type)
+{
+	return IsA(node, Const) && !((Const *) node)->constisnull && exprType(node) == type;
+}
+
+static bool
+is_equality(Oid opno, Oid type)
+{
+	return OidIsValid(opno) && opno < FirstGenbkiObjectId &&
+		get_op_opfamily_strategy(opno, lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf) == BTEqualStrategyNumber;
+}
+
+/* Reads a comparison with a constant, or with several; returns false if it is no such. */
+static bool
+read_list(Node *node, ValueList *list)
+{
+	bool		is_array = IsA(node, ScalarArrayOpExpr);
+	List	   *args;
+	Oid			opno;
+	ListCell   *lc;
+
+	if (!is_array && !IsA(node, OpExpr))
+		return false;
+	memset(list, 0, sizeof(ValueList));
+	args = is_array ? ((ScalarArrayOpExpr *) node)->args : ((OpExpr *) node)->args;
+	opno = is_array ? ((ScalarArrayOpExpr *) node)->opno : ((OpExpr *) node)->opno;
+	if (list_length(args) != 2)
+		return false;
+	list->value = linitial(args);
+	list->type = exprType(list->value);
+	list->collation = is_array ? ((ScalarArrayOpExpr *) node)->inputcollid : ((OpExpr *) node)->inputcollid;
+	list->is_none = is_array ? !((ScalarArrayOpExpr *) node)->useOr : !is_equality(opno, list->type);
+	list->equality = list->is_none ? get_negator(opno) : opno;
+	if (!is_equality(list->equality, list->type) || contain_volatile_functions(list->value) || !OidIsValid(get_array_type(list->type)))
+		return false;
+	if (!is_array)
+		list->constants = list_make1(lsecond(args));
+	else if (!dp_list_elements(lsecond(args), MOST_CONSTANTS, &list->constants))
+		return false;
+	foreach(lc, list->constants)
+		if (!is_value_of(lfirst(lc), list->type))
+		return false;
+	return list->constants != NIL;
+}
+
+/* Adds the constants of another list of the same kind and value; returns false if it is of another. */
+static bool
+add_list(ValueList *list, const ValueList *other)
+{
+	if (list->is_none != other->is_none || list->equality != other->equality || list->collation != other->collation ||
+		list_length(list->constants) + list_length(other->constants) > MOST_CONSTANTS || !equal(list->value, other->value))
+		return false;
+	list->constants = list_concat_copy(list->constants, other->constants);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * How it is written
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the whole number that a constant is, of a type in which each has one next to it; false: it is none. */
+static bool
+get_whole(const Const *constant, int64 *whole)
+{
+	switch (constant->consttype)
+	{
+		case INT2OID:
+			*whole = DatumGetInt16(constant->constvalue);
+			return true;
+		case INT4OID:
+			*whole = DatumGetInt32(constant->constvalue);
+			return true;
+		case INT8OID:
+			*whole = DatumGetInt64(constant->constvalue);
+			return true;
+		case DATEOID:
+			*whole = DatumGetDateADT(constant->constvalue);
+			return !DATE_NOT_FINITE(DatumGetDateADT(constant->constvalue));
+		default:
+			return false;
+	}
+}
+
+static Node *
+compared(const ValueList *list, int strategy, Const *constant)
+{
+	Oid			opno = get_opfamily_member(lookup_type_cache(list->type, TYPECACHE_BTREE_OPFAMILY)->btree_opf, list->type, list->type, strategy);
+	OpExpr	   *op = (OpExpr *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) list->value), (Expr *) constant,
+											  InvalidOid, list->collation);
+
+	set_opfuncid(op);
+	return (Node *) op;
+}
+
+/* Returns that a value is in a range if its list is one without gaps; NULL: it is none. */
+static Node *
+as_range(const ValueList *list)
+{
+	Const	   *first = NULL;
+	Const	   *last = NULL;
+	int64		least = 0;
+	int64		most = 0;
+	List	   *different = NIL;
+	ListCell   *lc;
+
+	foreach(lc, list->is_none ? NIL : list->constants)
+	{
+		int64		whole;
+
+		if (!get_whole(lfirst(lc), &whole))
+			return NULL;
+		if (first == NULL || whole < least)
+		{
+			first = lfirst(lc);
+			least = whole;
+		}
+		if (last == NULL || whole > most)
+		{
+			last = lfirst(lc);
+			most = whole;
+		}
+		different = list_append_unique(different, lfirst(lc));
+	}
+	if (list_length(different) < 2 || (uint64) most - (uint64) least != (uint64) list_length(different) - 1)
+		return NULL;
+	return (Node *) make_andclause(list_make2(compared(list, BTGreaterEqualStrategyNumber, first), compared(list, BTLessEqualStrategyNumber, last)));
+}
+
+/* Returns that a value is one of a list, or none of it. */
+static Node *
+as_array(const ValueList *list)
+{
+	ScalarArrayOpExpr *op = makeNode(ScalarArrayOpExpr);
+	ArrayExpr  *array = makeNode(ArrayExpr);
+
+	array->array_typeid = get_array_type(list->type);
+	array->array_collid = get_typcollation(array->array_typeid);
+	array->element_typeid = list->type;
+	array->elements = list->constants;
+	array->location = -1;
+	op->opno = list->is_none ? get_negator(list->equality) : list->equality;
+	set_sa_opfuncid(op);
+	op->useOr = !list->is_none;
+	op->inputcollid = list->collation;
+	op->args = list_make2(copyObject(list->value), eval_const_expressions(NULL, (Node *) array));
+	op->location = -1;
+	return (Node *) op;
+}
+
+static Node *
+written(const ValueList *list)
+{
+	Node	   *range = as_range(list);
+
+	return range ? range : as_array(list);
+}
+
+/* ------------------------------------------------------------------------
+ * Several comparisons of one value
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Returns equalities of one value, of which one is true, as one comparison: with a range, if
+ * the constants leave no gap in it, else with all of them.
+ */
+Node *
+dp_plain_list(Node *condition)
+{
+	ValueList	list;
+	ValueList	other;
+	Node	   *range;
+	ListCell   *lc;
+
+	if (!is_orclause(condition))
+	{
+		range = IsA(condition, ScalarArrayOpExpr) && read_list(condition, &list) ? as_range(&list) : NULL;
+		return range ? range : condition;
+	}
+	if (!read_list(linitial(((BoolExpr *) condition)->args), &list) || list.is_none)
+		return condition;
+	for_each_from(lc, ((BoolExpr *) condition)->args, 1)
+		if (!read_list(lfirst(lc), &other) || !add_list(&list, &other))
+		return condition;
+	return written(&list);
+}
+
+List *
+dp_join_exclusions(List *conjuncts)
+{
+	List	   *result = NIL;
+	ListCell   *lc,
+			   *former;
+
+	foreach(lc, conjuncts)
+	{
+		ValueList	list;
+		ValueList	other;
+		bool		is_joined = false;
+
+		foreach(former, read_list(lfirst(lc), &list) && list.is_none ? result : NIL)
+		{
+			is_joined = read_list(lfirst(former), &other) && add_list(&other, &list);
+			if (!is_joined)
+				continue;
+			lfirst(former) = as_array(&other);
+			break;
+		}
+		if (!is_joined)
+			result = lappend(result, lfirst(lc));
+	}
+	return result;
+}
+
+/* ------------------------------------------------------------------------
+ * Joins with constants
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the constants of a column of rows that are written out; NIL: they are others. */
+static List *
+constants_of_column(Query *query, Var *column)
+{
+	RangeTblEntry *rte = rt_fetch(column->varno, query->rtable);
+	List	   *constants = NIL;
+	Const	   *constant;
+	TargetEntry *tle;
+	ListCell   *lc;
+
+	if (column->varlevelsup != 0 || column->varattno <= 0)
+		return NIL;
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		/* nothing is known of what takes rows away, or adds some */
+		tle = rte->subquery->setOperations ? NULL : get_tle_by_resno(rte->subquery->targetList, column->varattno);
+		if (tle == NULL || rte->subquery->groupingSets != NIL)
+			return NIL;
+		if (IsA(tle->expr, Var))
+			return constants_of_column(rte->subquery, (Var *) tle->expr);
+		constant = known_value((Node *) tle->expr);
+		return constant != NULL && !constant->constisnull ? list_make1(constant) : NIL;
+	}
+	foreach(lc, rte->rtekind == RTE_VALUES && list_length(rte->values_lists) <= MOST_CONSTANTS ? rte->values_lists : NIL)
+	{
+		constant = known_value(list_nth(lfirst(lc), column->varattno - 1));
+		if (constant == NULL)
+			return NIL;
+		/* equal to nothing */
+		if (!constant->constisnull)
+			constants = list_append_unique(constants, constant);
+	}
+	return constants;
+}
+
+Node *
+dp_follows_from_join(Query *query, Node *condition)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	ValueList	list = {0};
+	ListCell   *lc;
+
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
+		return NULL;
+	list.equality = op->opno;
+	list.collation = op->inputcollid;
+	for (int i = 0; i < 2 && list.constants == NIL; i++)
+	{
+		Node	   *column = dp_strip_relabel(list_nth(op->args, 1 - i));
+
+		list.value = list_nth(op->args, i);
+		if (IsA(column, Var))
+			list.constants = constants_of_column(query, (Var *) column);
+	}
+	list.type = exprType(list.value);
+	if (list.constants == NIL || !contain_var_clause(list.value) || contain_volatile_functions(list.value) ||
+		!is_equality(op->opno, list.type) || !OidIsValid(get_array_type(list.type)))
+		return NULL;
+	foreach(lc, list.constants)
+		if (exprType(lfirst(lc)) != list.type)
+		return NULL;
+	return written(&list);
+}

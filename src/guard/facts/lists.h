@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * lists.h
+ *	  Conditions that a value is one of some constants.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_LISTS_H
+#define DP_LISTS_H
+
+#include "nodes/parsenodes.h"
+
+/* Finds the elements of an array, some of which may be known only when the query runs; false: it has more, or is not known. */
+extern bool dp_list_elements(Node *array, int most, List **elements);
+
+/* Returns a condition; equalities of one value, of which one is true, and = ANY, as one comparison. */
+extern Node *dp_plain_list(Node *condition);
+
+/* Returns conditions that all hold, with all that exclude constants of one value joined. */
+extern List *dp_join_exclusions(List *conjuncts);
+
+/*
+ * Returns what an equality with a column of constant rows, (VALUES (1), (2)) v (k), says of the other
+ * side: that it is one of these.  NULL: it is no such.
+ */
+extern Node *dp_follows_from_join(Query *query, Node *condition);
+
+#endif							/* DP_LISTS_H */
