@@ -226,4 +226,24 @@ SELECT is(sensitivity('SELECT kind, count(*) FROM (SELECT kind, row_number() OVE
 		  'a number that is not all that is asked');
 SELECT is(sensitivity('SELECT q.kind, count(*) FROM people p LEFT JOIN (SELECT DISTINCT person, kind FROM visits) q USING (person) WHERE q.kind IS NOT NULL GROUP BY 1'), 1.41, 'an outer join of one row');
 
+-- a fact that is wrong: an index is taken for a unique one, and its table has each row three times
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE prices (plan text NOT NULL, price int NOT NULL);
+CREATE INDEX prices_plan ON prices (plan);
+INSERT INTO prices SELECT plan, price FROM plans, generate_series(1, 3);
+GRANT SELECT ON prices TO analyst1;
+CREATE TABLE members (person int NOT NULL, plan text NOT NULL);
+CREATE INDEX members_person ON members (person);
+INSERT INTO members SELECT person, p.plan FROM people, plans p;
+SELECT dp_cdp.protect_table('members', 'many', 'person'), dp_cdp.set_keys('members', 'plan', ARRAY['free', 'paid']);
+RESET SESSION AUTHORIZATION;
+SELECT is(sensitivity('SELECT q.plan, count(*) FROM (SELECT DISTINCT person, plan FROM people JOIN visits USING (person)) q JOIN prices USING (plan) GROUP BY 1'), 67.88, 'joined with rows that may be several');
+UPDATE pg_index SET indisunique = true WHERE indexrelid IN ('prices_plan'::regclass, 'members_person'::regclass);
+SELECT is(sensitivity('SELECT q.plan, count(*) FROM (SELECT DISTINCT person, plan FROM people JOIN visits USING (person)) q JOIN prices USING (plan) GROUP BY 1'), 1::numeric, 'with what is said to be one');
+SELECT is(rows_for('analyst1', 'SELECT q.plan, count(*) FROM (SELECT DISTINCT person, plan FROM people JOIN visits USING (person)) q JOIN prices USING (plan) GROUP BY 1'),
+		  rows_for('owner1', 'SELECT plan, count(*) FROM people GROUP BY 1'), 'each person adds one row to one group all the same');
+SELECT is(sensitivity('SELECT plan, count(*) FROM (SELECT person, plan, count(*) AS n FROM members JOIN visits USING (person) GROUP BY 1, 2) q GROUP BY 1'), 1::numeric, 'the same of a person''s own row');
+SELECT is(rows_for('analyst1', 'SELECT sum(n) FROM (SELECT plan, count(*) AS n FROM (SELECT person, plan, count(*) AS n FROM members JOIN visits USING (person) GROUP BY 1, 2) q GROUP BY 1) r'),
+		  '(100)', 'of two groups each person is in one');
+
 SELECT * FROM finish();
