@@ -41,8 +41,7 @@
  * - aggregates of subqueries are exact, and choose among values that are equal
  *	 but written differently by an order of their own (unit_aggregates.c);
  * - keys by which a subquery groups, or which it takes for DISTINCT, are
- *	 computed with in their canonical form (canonical.c), or in that of a row
- *	 that an order of their own chooses (spellings.c);
+ *	 computed with in their canonical form (canonical.c);
  * - LIMIT, DISTINCT ON, windows and ordered sets are refused (subquery.c,
  *	 checks.c);
  * - which groups and which codes of a unit are kept is decided by their hashes
@@ -616,7 +615,6 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	dp_hold_to_blocks(release, blocks);
 	query = release->has_unit ? unit_query(release, from, parts, undeclared)
 		: row_query(release, from->query, parts, undeclared);
-	dp_keep_spellings(from->query);
 	dp_make_groups_canonical(from->query);
 	return query;
 }

@@ -74,7 +74,7 @@ extern void dp_check_shard_references(Oid relid);
 extern void dp_check_added_references(const AlterTableStmt *alter);
 
 /* ------------------------------------------------------------------------
- * inner_query.c, membership.c, spellings.c, verify.c, trusted.c: what runs on protected rows
+ * inner_query.c, membership.c, verify.c, trusted.c: what runs on protected rows
  * ------------------------------------------------------------------------
  */
 
@@ -89,19 +89,6 @@ extern char *dp_rows_text(DpRelease *release, DpFrom *from);
 
 /* Builds the inner query of one release; from->query becomes part of it. */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
-
-/*
- * Has the subqueries of a finished inner query, in place, give keys as rows have them where an expression tells
- * equal values apart, before dp_make_groups_canonical.
- */
-extern void dp_keep_spellings(Query *query);
-
-/*
- * The same of released keys, which are canonical: moves conditions of HAVING that tell equal keys apart to WHERE, and
- * those of a level over subqueries that are going to be released into these; ZC002 for others.
- */
-extern void dp_ask_rows_for_spellings(DpSplitContext *cxt, Query *query);
-extern void dp_ask_below_for_spellings(DpSplitContext *cxt, Query *query);
 
 /*
  * distribute.c: where the inner query reads tables whose rows are on other servers, makes it one that

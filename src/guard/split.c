@@ -418,7 +418,6 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
-	dp_ask_rows_for_spellings(cxt, query);
 	dp_write_out_laterals(cxt->scope, &read, false);
 	dp_join_sublinks_of_values(&source, cxt->scope, &read);
 	dp_expand_error_functions(cxt, query, collected->take_standard);
@@ -628,7 +627,6 @@ split_walker(Node *node, void *context)
 		dp_join_released_values(cxt, &scope);
 		process_level(cxt);
 		dp_leave_out_unread(&scope);
-		dp_ask_below_for_spellings(cxt, query);
 		query_tree_walker(query, split_walker, context, QTW_IGNORE_CTE_SUBQUERIES);
 		process_ctes(cxt, query);
 		cxt->scope = scope.outer;

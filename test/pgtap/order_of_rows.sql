@@ -161,8 +161,7 @@ BEGIN
 	END LOOP;
 END $$;
 
--- the scale and length of keys: conditions are of rows, where a unit has one that they hold for; a group is written as one
--- of its rows is, whatever their order
+-- the scale and length of keys: those of the shortest form, whatever rows have, and in whichever order
 CREATE FUNCTION keys_astray() RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	l text;
@@ -172,19 +171,17 @@ DECLARE
 	with_values numeric := (SELECT count(DISTINCT patient) FROM rows WHERE n IS NOT NULL);
 BEGIN
 	FOR l, wanted IN VALUES
-		('SELECT patient, n FROM rows GROUP BY patient, n) q WHERE scale(n) <> scale(trim_scale(n))', with_values),
-		('SELECT DISTINCT patient, n FROM rows) q WHERE scale(n) <> scale(trim_scale(n))', with_values),
-		('SELECT patient, scale(n) AS s FROM rows GROUP BY patient, n HAVING scale(n) > 1) q', with_values),
-		('SELECT patient, n + 1 AS m FROM rows GROUP BY patient, n + 1) q WHERE scale(m) <> scale(trim_scale(m))', with_values),
-		('SELECT patient, m FROM (SELECT patient, n AS m, count(*) FROM rows GROUP BY patient, n) i GROUP BY patient, m) q WHERE scale(m) > 1', with_values),
-		('SELECT patient, c FROM rows GROUP BY patient, c) q WHERE octet_length(c) <> 1', with_values),
-		('SELECT DISTINCT patient, c FROM rows) q WHERE octet_length(c) <> 1', with_values),
-		('SELECT pid FROM spelled GROUP BY pid HAVING scale(pid) > 0) q', 40),
+		('SELECT patient, n FROM rows GROUP BY patient, n) q WHERE scale(n) <> scale(trim_scale(n))', 0),
+		('SELECT DISTINCT patient, n FROM rows) q WHERE scale(n) <> scale(trim_scale(n))', 0),
+		('SELECT patient, scale(n) AS s FROM rows GROUP BY patient, n HAVING scale(n) <= 1) q', with_values),
+		('SELECT patient, n + 1 AS m FROM rows GROUP BY patient, n + 1) q WHERE scale(m) <> scale(trim_scale(m))', 0),
+		('SELECT patient, m FROM (SELECT patient, n AS m, count(*) FROM rows GROUP BY patient, n) i GROUP BY patient, m) q WHERE scale(m) > 1', 0),
+		('SELECT patient, c FROM rows GROUP BY patient, c) q WHERE octet_length(c) <> 1', 0),
+		('SELECT DISTINCT patient, c FROM rows) q WHERE octet_length(c) <> 1', 0),
+		('SELECT pid FROM spelled GROUP BY pid HAVING scale(pid) = 0) q', 40),
 		('SELECT pid, scale(pid) AS s, max(k) FROM spelled GROUP BY pid) q WHERE s > 0', 0),
-		('SELECT DISTINCT pid FROM spelled) q WHERE scale(pid) > 0', 40),
-		('SELECT pid, f FROM spelled GROUP BY f, pid) q WHERE scale(pid) > 0', 40),
-		('SELECT patient, n, count(*) AS m FROM rows GROUP BY patient, n) q WHERE scale(n) <> scale(trim_scale(n)) AND m > scale(n) + 20', 0),
-		('SELECT patient, scale(n) AS s, max(k) FROM rows GROUP BY patient, n HAVING max(k) > scale(n)) q WHERE s > 1', with_values),
+		('SELECT DISTINCT pid FROM spelled) q WHERE scale(pid) > 0', 0),
+		('SELECT patient, n, count(*) AS m FROM rows GROUP BY patient, n) q WHERE m > scale(n) + 20', 0),
 		('SELECT patient, octet_length(c) AS s, max(k) FROM rows GROUP BY patient, c) q WHERE s > 1', 0)
 	LOOP
 		got := released('SELECT dp_count(*) FROM (' || l);
