@@ -22,10 +22,12 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/varlena.h"
@@ -35,6 +37,7 @@
 #include "base/extension.h"
 #include "base/settings.h"
 #include "ledger/ledger.h"
+#include "policy/policy.h"
 
 /* as many datasets are listed, that there are more is said */
 #define MAX_LISTED 10
@@ -181,6 +184,25 @@ hint_at_datasets(const char *name, Oid user)
 	return errhint("Your datasets are %s.", list.data);
 }
 
+/* Adds to an error that the name is that of a table, whose dataset the user owns. */
+static int
+tell_table(const char *name, Oid user)
+{
+	List	   *parts;
+	List	   *names = NIL;
+	const DpTable *table;
+	ListCell   *lc;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts) || parts == NIL || list_length(parts) > 2)
+		return 0;
+	foreach(lc, parts)
+		names = lappend(names, makeString(lfirst(lc)));
+	table = dp_policy_table(RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true));
+	if (table == NULL || !has_privs_of_role(user, dp_dataset_owner(table->dataset)))
+		return 0;
+	return errdetail("\"%s\" is a table, which is in dataset \"%s\".", name, table->dataset);
+}
+
 DpDatasetRow *
 dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 {
@@ -197,6 +219,7 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name),
+				 tell_table(name, user),
 				 hint_at_datasets(name, user)));
 
 	if (!has_privs_of_role(user, dp_read_dataset_owner(SPI_tuptable->vals[0], SPI_tuptable->tupdesc)))

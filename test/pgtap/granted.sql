@@ -229,6 +229,10 @@ SELECT is(:'said'::text, $$ERROR:  dataset "twon" does not exist: create it with
 HINT:  Your datasets are "town", "bare", "free", "it's", "capped", "boundless".$$, 'an owner is told of his datasets, the most similar first');
 \set said `psql -X -q -U other1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, 'ERROR:  dataset "twon" does not exist: create it with dp_cdp.create_dataset', 'others are told of none');
+\set statement 'SELECT dp_cdp.set_budget(''public.people'', ''analyst1'', rho => 1)'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT matches(:'said'::text, E'\nDETAIL:  "public.people" is a table, which is in dataset "town".\n', 'a table in the place of its dataset');
+\set statement 'SELECT dp_cdp.set_budget(''twon'', ''analyst1'', rho => 1)'
 SELECT dp_cdp.create_dataset('d' || i, rho => 1) FROM generate_series(1, 5) i \g /dev/null
 \set said `psql -X -q -o /dev/null -c :'statement' 2>&1`
 SELECT matches(:'said'::text, 'HINT:  Your datasets are ("[^"]+", ){9}"[^"]+" and 4 more\.$', 'and a superuser of the ten that are most similar');

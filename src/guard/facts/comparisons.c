@@ -174,7 +174,7 @@ add_elements(DpCellTest *test, Node *array)
 	List	   *elements;
 	ListCell   *lc;
 
-	if (!dp_list_elements(array, DP_MAX_CELL_CONSTANTS, &elements))
+	if (!dp_list_elements(is_known_now(array) ? (Node *) dp_fold(array) : array, DP_MAX_CELL_CONSTANTS, &elements))
 		return false;
 	foreach(lc, elements)
 	{

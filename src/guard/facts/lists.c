@@ -37,13 +37,6 @@
 /* lists of more are left as they are */
 #define MOST_CONSTANTS 200
 
-/* Returns an expression as its value; NULL: that is not the same whenever the query runs. */
-static Const *
-known_value(Node *node)
-{
-	return dp_is_unfoldable(node, NULL) || contain_mutable_functions(node) ? NULL : dp_fold(node);
-}
-
 bool
 dp_list_elements(Node *array, int most, List **elements)
 {
@@ -51,25 +44,21 @@ dp_list_elements(Node *array, int most, List **elements)
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
-	Const	   *folded;
 	Datum	   *values;
 	bool	   *nulls;
 	int			n;
 
 	*elements = NIL;
-	folded = known_value(array);
-	if (folded == NULL)
+	array = dp_strip_relabel(array);
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
 	{
-		array = dp_strip_relabel(array);
-		if (!IsA(array, ArrayExpr) || ((ArrayExpr *) array)->multidims)
-			return false;
 		*elements = list_copy(((ArrayExpr *) array)->elements);
 		return list_length(*elements) <= most;
 	}
-	if (folded->constisnull || !OidIsValid(type))
+	if (!IsA(array, Const) || ((Const *) array)->constisnull || !OidIsValid(type))
 		return false;
 	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	deconstruct_array(DatumGetArrayTypeP(folded->constvalue), type, typlen, typbyval, typalign, &values, &nulls, &n);
+	deconstruct_array(DatumGetArrayTypeP(((Const *) array)->constvalue), type, typlen, typbyval, typalign, &values, &nulls, &n);
 	for (int i = 0; i < n && n <= most; i++)
 		*elements = lappend(*elements, makeConst(type, -1, get_typcollation(type), typlen, values[i], nulls[i], typbyval));
 	return n <= most;
@@ -311,6 +300,13 @@ dp_join_exclusions(List *conjuncts)
  * Joins with constants
  * ------------------------------------------------------------------------
  */
+
+/* Returns an expression as its value; NULL: that is not the same whenever the query runs. */
+static Const *
+known_value(Node *node)
+{
+	return dp_is_unfoldable(node, NULL) || contain_mutable_functions(node) ? NULL : dp_fold(node);
+}
 
 /* Returns the constants of a column of rows that are written out; NIL: they are others. */
 static List *

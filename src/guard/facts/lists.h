@@ -13,7 +13,7 @@
 
 #include "nodes/parsenodes.h"
 
-/* Finds the elements of an array, some of which may be known only when the query runs; false: it has more, or is not known. */
+/* Finds the elements of an array that is a constant, or written out; false: it is neither, or has more. */
 extern bool dp_list_elements(Node *array, int most, List **elements);
 
 /* Returns a condition; equalities of one value, of which one is true, and = ANY, as one comparison. */
