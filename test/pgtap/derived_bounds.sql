@@ -287,7 +287,11 @@ SELECT is(bounds(expression, source), expected, expression || ' of ' || source) 
 	('amount', 'orders WHERE amount IS NOT DISTINCT FROM 30', '0 .. 30'), ('stray', 'orders WHERE -stray BETWEEN -5 AND 0', '0 .. 5'), ('stray', 'orders WHERE 2 * stray - 1 BETWEEN 3 AND 9', '2 .. 5'), ('amount', 'orders WHERE amount > 500', '0 .. 400'), ('amount', 'orders WHERE amount < 1000', '0 .. 400'),
 	('amount', 'orders WHERE amount <> 4', '0 .. 400'), ('amount', 'orders WHERE amount < ''Infinity''::numeric', '0 .. 400'), ('amount', 'orders WHERE amount < NULL', '0 .. 400'),
 	('amount) FILTER (WHERE amount <= 20', 'orders', '0 .. 20'), ('CASE WHEN amount BETWEEN 5 AND 20 THEN amount END', 'orders', '5 .. 20'),
-	('CASE WHEN amount < 20 THEN amount WHEN gift THEN 0 ELSE amount END', 'orders', '0 .. 400'), ('CASE WHEN amount < 20 THEN amount ELSE 0 END', 'orders', '0 .. 19.99'),
+	('CASE WHEN amount < 20 THEN amount WHEN gift THEN 0 ELSE amount END', 'orders', '0 .. 400'), ('CASE WHEN amount > 20 THEN 20 ELSE amount END', 'orders', '0 .. 20'),
+	('CASE WHEN stray > 5 THEN 5 WHEN stray < 0 THEN 0 ELSE stray END', 'orders', '0 .. 5'), ('CASE WHEN gift OR amount > 20 THEN 0 ELSE amount END', 'orders', '0 .. 20'),
+	('CASE WHEN gift AND amount > 20 THEN 0 ELSE amount END', 'orders', '0 .. 400'), ('CASE WHEN amount > NULL THEN 0 ELSE amount END', 'orders', '0 .. 400'),
+	('CASE WHEN amount > 20 THEN CASE WHEN amount > 30 THEN 30 ELSE amount END ELSE 20 END', 'orders', '20 .. 30'), ('CASE WHEN amount > 20 THEN 20 ELSE amount END + amount', 'orders', '0 .. 420'),
+	('CASE amount WHEN 3 THEN 3 ELSE amount END', 'orders', '0 .. 400'), ('CASE WHEN amount NOT BETWEEN 5 AND 9 THEN 5 ELSE amount END', 'orders', '5 .. 9'), ('CASE WHEN amount < 20 THEN amount ELSE 0 END', 'orders', '0 .. 19.99'),
 	('amount + 1', 'orders WHERE amount < 20', '1 .. 20.99'), ('ln(amount)', 'orders WHERE amount BETWEEN 1 AND exp(2.0)', '0 .. 2'),
 	('u', '(SELECT amount AS u, customer FROM orders WHERE amount < 20) q', '0 .. 19.99'), ('u', '(SELECT amount AS u, customer FROM orders WHERE amount < 20) q WHERE u > 10', '10.01 .. 19.99'),
 	('u', '(SELECT 2 * amount AS u, customer FROM orders WHERE amount < 20) q WHERE u > 10', '10 .. 39.98'),
@@ -297,6 +301,7 @@ SELECT is(bounds(expression, source), expected, expression || ' of ' || source) 
 	('p.amount', 'orders o LEFT JOIN orders p ON o.customer = p.customer AND p.amount BETWEEN 0 AND 5', '0 .. 400')) AS v (expression, source, expected);
 SELECT near('SELECT avg(amount) FROM orders WHERE amount BETWEEN 50 AND 120', 5, 'answers are those of plain SQL, with declared bounds');
 SELECT near('SELECT avg(CASE WHEN amount < 100 THEN amount END) FROM orders', 5, '... of CASE');
+SELECT near('SELECT avg(CASE WHEN amount > 100 THEN 100 ELSE amount END) FROM orders', 5, '... capped by CASE');
 SELECT near('SELECT dp_median(amount) FROM orders WHERE amount > 300', 5, '... of a median', 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY amount) FROM orders WHERE amount > 300');
 SELECT is(bounds('u', '(SELECT stray AS u, customer FROM orders WHERE stray BETWEEN 1 AND 4) q'), '1 .. 4', '... of a subquery');
 SELECT is(bounds('u', '(SELECT stray AS u, customer FROM orders) q WHERE u BETWEEN 1 AND 4'), '1 .. 4', '... of what it shows');

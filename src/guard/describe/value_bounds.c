@@ -23,6 +23,7 @@
 #include "guard/describe/describe.h"
 #include "guard/describe/shadow.h"
 #include "guard/describe/written_limits.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -31,6 +32,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/fmgrprotos.h"
@@ -423,10 +425,31 @@ function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args
 	return bound;
 }
 
+static bool
+unknown_walker(Node *node, void *context)
+{
+	return node != NULL && ((IsA(node, Const) && ((Const *) node)->constisnull) || IsA(node, Param) ||
+							expression_tree_walker(node, unknown_walker, context));
+}
+
+/*
+ * Has what follows WHEN limit that its condition is not true.  Where it is NULL for a value, so is the value: it is
+ * compared with constants that are known, and not NULL.
+ */
+static void
+hold_negation(BoundContext *c, Query *query, CaseExpr *cases, CaseWhen *when)
+{
+	Node	   *condition = (Node *) when->expr;
+
+	if (cases->arg == NULL && !unknown_walker(condition, NULL) && !contain_mutable_functions(condition) && !checkExprHasSubLink(condition))
+		(void) dp_hold_condition(&c->limits, query, dp_normal_form((Node *) make_notclause(copyObject(when->expr))));
+}
+
 static DpBound *
 case_bound(BoundContext *c, Query *query, CaseExpr *cases)
 {
 	List	   *results = NIL;
+	List	   *before = dp_held_conditions(&c->limits, query);
 	ListCell   *lc;
 
 	foreach(lc, cases->args)
@@ -436,9 +459,11 @@ case_bound(BoundContext *c, Query *query, CaseExpr *cases)
 
 		results = lappend(results, build(c, query, (Node *) when->result));
 		dp_restore_conditions(&c->limits, query, former);
+		hold_negation(c, query, cases, when);
 	}
 	if (cases->defresult != NULL)
 		results = lappend(results, build(c, query, (Node *) cases->defresult));
+	dp_restore_conditions(&c->limits, query, before);
 	return bound_of(c, (Node *) cases, DP_BOUND_HULL, results);
 }
 

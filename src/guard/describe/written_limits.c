@@ -24,9 +24,8 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
-/* Returns the conditions (DpCondition) that all rows of the query satisfy. */
-static List *
-conditions_of(DpWrittenLimits *w, Query *query)
+List *
+dp_held_conditions(DpWrittenLimits *w, Query *query)
 {
 	bool		is_level = query == w->level->from.query;
 	List	   *conditions;
@@ -47,13 +46,13 @@ conditions_of(DpWrittenLimits *w, Query *query)
 void
 dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *expr, Expr **least, Expr **most)
 {
-	dp_find_hull(conditions_of(limits, query), expr, least, most);
+	dp_find_hull(dp_held_conditions(limits, query), expr, least, most);
 }
 
 List *
 dp_hold_condition(DpWrittenLimits *limits, Query *query, Node *condition)
 {
-	List	   *former = conditions_of(limits, query);
+	List	   *former = dp_held_conditions(limits, query);
 	DpCondition *read = dp_limits_of_condition(condition);
 
 	if (read != NULL)

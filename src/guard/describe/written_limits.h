@@ -28,6 +28,9 @@ typedef struct DpWrittenLimits
  */
 extern void dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *expr, Expr **least, Expr **most);
 
+/* Returns the conditions (DpCondition) that limit: those that all rows of query satisfy, and those that are held. */
+extern List *dp_held_conditions(DpWrittenLimits *limits, Query *query);
+
 /* Has a condition on rows of query limit, too; returns what dp_restore_conditions sets back. */
 extern List *dp_hold_condition(DpWrittenLimits *limits, Query *query, Node *condition);
 extern void dp_restore_conditions(DpWrittenLimits *limits, Query *query, List *former);
