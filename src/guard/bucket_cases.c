@@ -46,12 +46,6 @@ dp_is_bucket_of_array(Node *node)
 	return IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_WIDTH_BUCKET_ANYCOMPATIBLE_ANYCOMPATIBLEARRAY;
 }
 
-static Expr *
-number(int n)
-{
-	return (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(n), false, true);
-}
-
 /* Returns the thresholds as constants, each not below the one before it; NIL: they are not known, or no such. */
 static List *
 thresholds(Node *array, TypeCacheEntry *type, Oid collation)
@@ -104,7 +98,7 @@ dp_bucket_as_cases(FuncExpr *call)
 	list = thresholds(lsecond(call->args), type, call->inputcollid);
 	if (list == NIL || strlen(nodeToString(operand)) * list_length(list) > MOST_TEXT)
 		return (Node *) call;
-	cases = dp_make_case(number(list_length(list)));
+	cases = dp_make_case((Expr *) dp_int4_const(list_length(list)));
 	cases->location = call->location;
 	is_null = makeNode(NullTest);
 	is_null->arg = copyObject((Expr *) operand);
@@ -117,7 +111,7 @@ dp_bucket_as_cases(FuncExpr *call)
 													 InvalidOid, call->inputcollid);
 
 		set_opfuncid(below);
-		dp_add_when(cases, (Expr *) below, number(foreach_current_index(lc)));
+		dp_add_when(cases, (Expr *) below, (Expr *) dp_int4_const(foreach_current_index(lc)));
 	}
 	return (Node *) cases;
 }

@@ -63,8 +63,7 @@ dp_ask_whether_rows(Query *query, bool below_exists)
 	{
 		if (query->limitOffset != NULL || (query->limitCount != NULL && !is_limited_to_one(query)))
 			return false;
-		query->targetList = list_make1(makeTargetEntry((Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-																		  Int32GetDatum(1), false, true),
+		query->targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1),
 													   1, pstrdup("one"), false));
 		query->sortClause = NIL;
 	}

@@ -30,6 +30,24 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+static bool
+column_walker(Node *node, void *context)
+{
+	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, column_walker, context));
+}
+
+bool
+dp_has_columns(Node *expr)
+{
+	return column_walker(expr, NULL);
+}
+
+Const *
+dp_int4_const(int32 value)
+{
+	return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+}
+
 Expr *
 dp_make_param(int number, Oid type)
 {

@@ -159,8 +159,7 @@ set_output(DpLevel *level, Node *expr)
 	int			column;
 
 	if (IsA(expr, GroupingFunc))
-		return (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-								  Int32GetDatum(grouping_value(level, (GroupingFunc *) expr)), false, true);
+		return (Expr *) dp_int4_const(grouping_value(level, (GroupingFunc *) expr));
 	column = position_of(level->outputs, expr);
 	if (column < 0)
 		return (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));

@@ -75,7 +75,7 @@ replace_mutator(Node *node, ReplaceContext *c)
 		elog(ERROR, "an aggregate was not collected");
 	/* without grouping sets every key is grouped by */
 	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == c->sublevels)
-		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
+		return (Node *) dp_int4_const(0);
 	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels)
 	{
 		Var		   *var = (Var *) node;

@@ -460,7 +460,7 @@ static List *
 ones(AggregateCall *c)
 {
 	c->column->input_type = INT4OID;
-	return list_make1(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
+	return list_make1(dp_int4_const(1));
 }
 
 /*

@@ -51,12 +51,6 @@ typedef struct BucketList
 } BucketList;
 
 static Node *
-int4_const(int32 value)
-{
-	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
-}
-
-static Node *
 int4_call(Oid function, Node *a, Node *b)
 {
 	return (Node *) makeFuncExpr(function, INT4OID, list_make2(a, b), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -128,9 +122,9 @@ check_bounds(FuncExpr *call)
 
 	linitial(of_first->args) = copyObject(lsecond(call->args));
 	number->coalescetype = INT4OID;
-	number->args = list_make2(of_first, int4_const(0));
+	number->args = list_make2(of_first, (Node *) dp_int4_const(0));
 	number->location = -1;
-	return compare(DP_INT4_GREATER_EQUAL, (Node *) number, int4_const(0));
+	return compare(DP_INT4_GREATER_EQUAL, (Node *) number, (Node *) dp_int4_const(0));
 }
 
 /* Returns the last bucket of a count that is known when the query runs; below the first one: it is NULL. */
@@ -141,13 +135,13 @@ last_of(Node *count)
 	CoalesceExpr *known = makeNode(CoalesceExpr);
 
 	known->coalescetype = INT4OID;
-	known->args = list_make2(copyObject(count), int4_const(-2));
+	known->args = list_make2(copyObject(count), (Node *) dp_int4_const(-2));
 	known->location = -1;
 	least->minmaxtype = INT4OID;
 	least->op = IS_LEAST;
-	least->args = list_make2(known, int4_const(PG_INT32_MAX - 1));
+	least->args = list_make2(known, (Node *) dp_int4_const(PG_INT32_MAX - 1));
 	least->location = -1;
-	return int4_call(F_INT4PL, (Node *) least, int4_const(1));
+	return int4_call(F_INT4PL, (Node *) least, (Node *) dp_int4_const(1));
 }
 
 /*
@@ -170,7 +164,7 @@ make_list(BucketList *b, FuncExpr *of_level)
 	{
 		if (end - first > DP_MAX_DECLARED_KEYS)
 			return false;
-		last = int4_const((int32) Min(end, PG_INT32_MAX));
+		last = (Node *) dp_int4_const((int32) Min(end, PG_INT32_MAX));
 	}
 	else
 		last = last_of(lfourth(b->call->args));
@@ -183,19 +177,19 @@ make_list(BucketList *b, FuncExpr *of_level)
 
 			any_null = any_null ? (Node *) make_orclause(list_make2(any_null, null)) : null;
 		}
-	series = makeFuncExpr(F_GENERATE_SERIES_INT4_INT4, INT4OID, list_make2(int4_const(first - 1), last),
+	series = makeFuncExpr(F_GENERATE_SERIES_INT4_INT4, INT4OID, list_make2((Node *) dp_int4_const(first - 1), last),
 						  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	series->funcretset = true;
 	item = dp_shadow_add_item(b->s);
 	item->column = makeVar(item->number, 1, INT4OID, -1, InvalidOid, 0);
 	item->values = (Expr *) series;
 	item->is_series = true;
-	b->value = choose(compare(Int4LessOperator, (Node *) copyObject(item->column), int4_const(first)),
+	b->value = choose(compare(Int4LessOperator, (Node *) copyObject(item->column), (Node *) dp_int4_const(first)),
 					  (Node *) makeNullConst(INT4OID, -1, InvalidOid),
-					  (Node *) makeBoolConst(false, false), int4_const(0), (Node *) copyObject(item->column));
+					  (Node *) makeBoolConst(false, false), (Node *) dp_int4_const(0), (Node *) copyObject(item->column));
 	if (!with_null)
 	{
-		Node	   *number = compare(DP_INT4_GREATER_EQUAL, (Node *) copyObject(item->column), int4_const(first));
+		Node	   *number = compare(DP_INT4_GREATER_EQUAL, (Node *) copyObject(item->column), (Node *) dp_int4_const(first));
 
 		add_condition(b->s, any_null ? (Node *) make_orclause(list_make2(number, any_null)) : number, false);
 	}

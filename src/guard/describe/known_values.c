@@ -197,8 +197,7 @@ fit_value(Node *value, Node *column, Node **fits)
 	if (type == NUMERICOID)
 	{
 		fitted = (Node *) makeFuncExpr(F_ROUND_NUMERIC_INT4, type,
-									   list_make2(value, makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-																   Int32GetDatum(dp_numeric_scale(typmod)), false, true)),
+									   list_make2(value, dp_int4_const(dp_numeric_scale(typmod))),
 									   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		equality = F_NUMERIC_EQ;
 	}
@@ -206,7 +205,7 @@ fit_value(Node *value, Node *column, Node **fits)
 	{
 		fitted = (Node *) makeFuncExpr(F_BPCHAR_BPCHAR_INT4_BOOL, type,
 									   list_make3(value,
-												  makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false, true),
+												  dp_int4_const(typmod),
 												  makeBoolConst(true, false)),
 									   exprCollation(value), exprCollation(value), COERCE_EXPLICIT_CALL);
 		equality = F_BPCHAREQ;
@@ -215,7 +214,7 @@ fit_value(Node *value, Node *column, Node **fits)
 	{
 		fitted = (Node *) makeFuncExpr(F_VARCHAR_VARCHAR_INT4_BOOL, type,
 									   list_make3(value,
-												  makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false, true),
+												  dp_int4_const(typmod),
 												  makeBoolConst(true, false)),
 									   exprCollation(value), exprCollation(value), COERCE_EXPLICIT_CALL);
 		equality = F_TEXTEQ;
@@ -338,12 +337,6 @@ dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
 	pfree(nulls);
 }
 
-static bool
-any_column_walker(Node *node, void *context)
-{
-	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, any_column_walker, context));
-}
-
 /* Makes a list of the array that a column is compared with by = ANY, in whose type its values are. */
 static DpShadowItem *
 compared_list(DpShadow *s, Var *column)
@@ -364,7 +357,7 @@ compared_list(DpShadow *s, Var *column)
 			continue;
 		array = dp_strip_relabel(lsecond(in->args));
 		/* of numbers it is known what depends on their form */
-		if (any_column_walker(array, NULL) || (has_forms((Node *) column) && column->vartype == BPCHAROID) ||
+		if (dp_has_columns(array) || (has_forms((Node *) column) && column->vartype == BPCHAROID) ||
 			getBaseType(get_element_type(exprType(array))) != exprType(linitial(in->args)))
 			continue;
 		return dp_shadow_add_list(s, column, (Expr *) array);
@@ -411,7 +404,7 @@ known_member(DpShadow *s, Node *expr, bool constant)
 	{
 		Node	   *member = lfirst(lc);
 
-		if (!reads_private(s, member) && any_column_walker(member, NULL) != constant)
+		if (!reads_private(s, member) && dp_has_columns(member) != constant)
 			return member;
 	}
 	return NULL;

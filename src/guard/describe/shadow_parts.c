@@ -319,7 +319,7 @@ exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
 	}
 	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	any = (OpExpr *) make_opclause(Int4LessOperator, BOOLOID, false,
-								   (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true),
+								   (Expr *) dp_int4_const(0),
 								   (Expr *) count, InvalidOid, InvalidOid);
 	set_opfuncid(any);
 	dp_shadow_add_condition(s, (Node *) any)->joins = condition->joins;

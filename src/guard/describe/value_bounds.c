@@ -112,7 +112,7 @@ no_bound(BoundContext *c, Query *query, Node *expr, DpBoundGap gap)
 static DpBound *
 constant_bound(BoundContext *c, int32 value)
 {
-	Const	   *constant = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+	Const	   *constant = dp_int4_const(value);
 	DpBound    *bound = bound_of(c, (Node *) constant, DP_BOUND_VALUE, NIL);
 
 	bound->value = (Expr *) constant;

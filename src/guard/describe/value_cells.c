@@ -210,12 +210,6 @@ put_constants(Node *node, DpShadow *s)
 	return expression_tree_mutator(node, put_constants, s);
 }
 
-static bool
-any_var_walker(Node *node, void *context)
-{
-	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, any_var_walker, context));
-}
-
 bool
 dp_shadow_may_be_null(DpShadow *s, Node *expr)
 {
@@ -232,12 +226,6 @@ dp_shadow_may_be_null(DpShadow *s, Node *expr)
 			return false;
 	}
 	return true;
-}
-
-static Const *
-number_const(int number)
-{
-	return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(number), false, true);
 }
 
 /* Returns an array, folded if all of it is known. */
@@ -283,7 +271,7 @@ cell_numbers(const DpShadowCells *cells, bool with_null)
 	}
 	if (!OidIsValid(cells->type))
 	{
-		List	   *values = list_make1(number_const(0));
+		List	   *values = list_make1(dp_int4_const(0));
 
 		if (with_null)
 			values = lappend(values, makeNullConst(INT4OID, -1, InvalidOid));
@@ -359,14 +347,14 @@ limit_truth(DpShadow *s, const DpShadowCells *cells)
 	Node	   *count;
 	Expr	   *is_empty;
 
-	if (!cells->is_truth || !IsA(any, ScalarArrayOpExpr) || any_var_walker((array = lsecond(any->args)), NULL) ||
+	if (!cells->is_truth || !IsA(any, ScalarArrayOpExpr) || dp_has_columns((array = lsecond(any->args))) ||
 		contain_volatile_functions(array))
 		return;
 	of_none->arg = (Expr *) copyObject(cells->item->column);
 	of_none->booltesttype = any->useOr ? IS_FALSE : IS_TRUE;
 	of_none->location = -1;
 	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	is_empty = make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) count, (Expr *) number_const(0), InvalidOid, InvalidOid);
+	is_empty = make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) count, (Expr *) dp_int4_const(0), InvalidOid, InvalidOid);
 	set_opfuncid((OpExpr *) is_empty);
 	dp_add_when(cases, is_null_test((Expr *) copyObject(array)), is_null(cells));
 	dp_add_when(cases, is_empty, (Expr *) of_none);

@@ -41,12 +41,6 @@
  */
 
 static bool
-any_var_walker(Node *node, void *context)
-{
-	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, any_var_walker, context));
-}
-
-static bool
 case_test_walker(Node *node, void *context)
 {
 	if (node == NULL)
@@ -211,13 +205,13 @@ dp_get_cell_test(Node *node, DpCellTest *test)
 		return false;
 	left = linitial(args);
 	right = lsecond(args);
-	if (!any_var_walker(left, NULL) && !is_array)
+	if (!dp_has_columns(left) && !is_array)
 	{
 		left = lsecond(args);
 		right = linitial(args);
 		opno = get_commutator(opno);
 	}
-	if (!OidIsValid(opno) || any_var_walker(right, NULL) || contain_volatile_functions(right))
+	if (!OidIsValid(opno) || dp_has_columns(right) || contain_volatile_functions(right))
 		return false;
 	type = is_array ? get_element_type(exprType(right)) : exprType(right);
 	test->opno = number_operator(opno, exprType(left));

@@ -12,6 +12,7 @@
 #define DP_FACTS_H
 
 #include "guard/facts/comparisons.h"
+#include "guard/facts/ends.h"
 #include "nodes/parsenodes.h"
 
 /* ------------------------------------------------------------------------
@@ -96,15 +97,6 @@ typedef struct DpPreimage
  * preimage->expr is what cannot be undone.
  */
 extern bool dp_find_preimage(const DpCellTest *test, Node *constant, Node *target, DpPreimage *preimage);
-
-/* Returns an expression as its value, if that is the same whenever the query runs. */
-extern Expr *dp_as_known(Expr *expr);
-
-/* Returns the value of several that is least, or greatest; those that are NULL do not count.  NULL: there is none. */
-extern Expr *dp_extreme(List *values, MinMaxOp op);
-
-/* Returns a date or a timestamp moved by a time; a date, by months and days. */
-extern Expr *dp_moved_by(Expr *value, int months, int days, int64 microseconds);
 
 /* ------------------------------------------------------------------------
  * hulls.c

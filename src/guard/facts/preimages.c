@@ -23,19 +23,14 @@
 
 #include "base/compat.h"
 #include "catalog/pg_collation_d.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/facts.h"
 #include "guard/level.h"
-#include "guard/vet/allow.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_coerce.h"
-#include "parser/parse_oper.h"
 #include "policy/policy.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -43,7 +38,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 /* numbers of days and seconds beyond these are let alone: no time is made of them */
@@ -56,98 +50,6 @@
  * Constants
  * ------------------------------------------------------------------------
  */
-
-Expr *
-dp_as_known(Expr *expr)
-{
-	return dp_is_unfoldable((Node *) expr, NULL) || contain_mutable_functions((Node *) expr) ? expr : (Expr *) dp_fold((Node *) expr);
-}
-
-/* Returns a call, NULL where it fails: beyond the first or last moment there is nothing. */
-static Expr *
-safe_call(Oid function, Oid type, List *args)
-{
-	const DpAllowed *allowed = dp_allowed_function(function);
-
-	return (Expr *) eval_const_expressions(NULL, (Node *) makeFuncExpr(allowed && allowed->safe ? dp_safe_variant(allowed) : function, type, args,
-																	   InvalidOid, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL));
-}
-
-static Expr *
-cast_to(Expr *value, Oid type)
-{
-	Node	   *cast;
-
-	if (value == NULL || exprType((Node *) value) == type)
-		return value;
-	cast = coerce_to_target_type(NULL, copyObject((Node *) value), exprType((Node *) value), type, -1,
-								 COERCION_EXPLICIT, COERCE_IMPLICIT_CAST, -1);
-	if (cast == NULL)
-		return NULL;
-	return IsA(cast, FuncExpr) ? safe_call(((FuncExpr *) cast)->funcid, type, ((FuncExpr *) cast)->args) : dp_as_known((Expr *) cast);
-}
-
-/* Applies PostgreSQL's operator of this name to two values; NULL: their types have none. */
-static Expr *
-combined(const char *operator, Node *a, Node *b)
-{
-	Operator	found = oper(NULL, list_make2(makeString("pg_catalog"), makeString(pstrdup(operator))),
-							 exprType(a), exprType(b), true, -1);
-	Form_pg_operator form;
-	Expr	   *call;
-
-	if (found == NULL)
-		return NULL;
-	form = (Form_pg_operator) GETSTRUCT(found);
-	call = safe_call(form->oprcode, form->oprresult, list_make2(copyObject(cast_to((Expr *) a, form->oprleft)),
-																copyObject(cast_to((Expr *) b, form->oprright))));
-	ReleaseSysCache(found);
-	return call;
-}
-
-Expr *
-dp_extreme(List *values, MinMaxOp op)
-{
-	MinMaxExpr *all;
-
-	if (list_length(values) < 2)
-		return values != NIL ? linitial(values) : NULL;
-	all = makeNode(MinMaxExpr);
-	all->minmaxtype = exprType(linitial(values));
-	all->minmaxcollid = exprCollation(linitial(values));
-	all->inputcollid = all->minmaxcollid;
-	all->op = op;
-	all->args = values;
-	all->location = -1;
-	return dp_as_known((Expr *) all);
-}
-
-static Const *
-int4_constant(int32 value)
-{
-	return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
-}
-
-static Const *
-interval_constant(int months, int days, int64 microseconds)
-{
-	Interval   *interval = palloc0(sizeof(Interval));
-
-	interval->month = months;
-	interval->day = days;
-	interval->time = microseconds;
-	return makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval), IntervalPGetDatum(interval), false, false);
-}
-
-Expr *
-dp_moved_by(Expr *value, int months, int days, int64 microseconds)
-{
-	bool		is_date = exprType((Node *) value) == DATEOID;
-
-	if (is_date && months == 0)
-		return combined("+", (Node *) value, (Node *) int4_constant(days));
-	return cast_to(combined("+", (Node *) value, (Node *) interval_constant(months, days, microseconds)), exprType((Node *) value));
-}
 
 static bool
 column_walker(Node *node, void *context)
@@ -211,8 +113,8 @@ static Expr *
 first_moment(Expr *local, Oid type)
 {
 	if (type != TIMESTAMPTZOID)
-		return cast_to(local, type);
-	return dp_extreme(list_make2(cast_to(local, type), dp_moved_by(cast_to(dp_moved_by(local, 0, 0, -1), type), 0, 0, 1)), IS_LEAST);
+		return dp_cast_to(local, type);
+	return dp_extreme(list_make2(dp_cast_to(local, type), dp_moved_by(dp_cast_to(dp_moved_by(local, 0, 0, -1), type), 0, 0, 1)), IS_LEAST);
 }
 
 /* Ends that are moments become those of dates: midnights, of the session's zone, of which there may be two. */
@@ -221,16 +123,16 @@ as_dates(DpPreimage *p)
 {
 	bool		is_zoned = exprType((Node *) p->first) == TIMESTAMPTZOID;
 
-	p->first = dp_moved_by(cast_to(dp_moved_by(p->first, 0, 0, is_zoned ? -LONGEST_SET_BACK - 1 : -1), DATEOID), 0, 1, 0);
-	p->last = cast_to(p->last, DATEOID);
+	p->first = dp_moved_by(dp_cast_to(dp_moved_by(p->first, 0, 0, is_zoned ? -LONGEST_SET_BACK - 1 : -1), DATEOID), 0, 1, 0);
+	p->last = dp_cast_to(p->last, DATEOID);
 	return true;
 }
 
 static bool
 cast_ends(DpPreimage *p, Oid type)
 {
-	p->first = cast_to(p->first, type);
-	p->last = cast_to(p->last, type);
+	p->first = dp_cast_to(p->first, type);
+	p->last = dp_cast_to(p->last, type);
 	return p->first != NULL && p->last != NULL;
 }
 
@@ -238,8 +140,8 @@ cast_ends(DpPreimage *p, Oid type)
 static bool
 undo_date(DpPreimage *p, Oid type)
 {
-	p->first = first_moment(cast_to(p->first, TIMESTAMPOID), type);
-	p->last = dp_moved_by(cast_to(dp_moved_by(p->last, 0, 1, 0), type), 0, 0, -1);
+	p->first = first_moment(dp_cast_to(p->first, TIMESTAMPOID), type);
+	p->last = dp_moved_by(dp_cast_to(dp_moved_by(p->last, 0, 1, 0), type), 0, 0, -1);
 	return true;
 }
 
@@ -260,8 +162,8 @@ undo_zone(DpPreimage *p, Node *zone, Oid type)
 
 	if (exprType(zone) != TEXTOID || !is_constant(zone))
 		return false;
-	p->first = safe_call(function, type, list_make2(copyObject(zone), p->first));
-	p->last = safe_call(function, type, list_make2(copyObject(zone), p->last));
+	p->first = dp_safe_call(function, type, list_make2(copyObject(zone), p->first));
+	p->last = dp_safe_call(function, type, list_make2(copyObject(zone), p->last));
 	may_be_off(p, DP_SPREAD_CLOCK);
 	return true;
 }
@@ -306,17 +208,17 @@ undo_trunc(DpPreimage *p, Node *unit)
 	if (type == TIMESTAMPTZOID && microseconds == 0)
 	{
 		/* starts of days and longer units are local times, of which there may be two */
-		p->first = cast_to(dp_moved_by(p->first, 0, 0, -LONGEST_SET_BACK), TIMESTAMPOID);
-		p->last = cast_to(p->last, TIMESTAMPOID);
+		p->first = dp_cast_to(dp_moved_by(p->first, 0, 0, -LONGEST_SET_BACK), TIMESTAMPOID);
+		p->last = dp_cast_to(p->last, TIMESTAMPOID);
 		if (!undo_trunc(p, unit))
 			return false;
 		p->first = first_moment(p->first, type);
-		p->last = cast_to(p->last, type);
+		p->last = dp_cast_to(p->last, type);
 		return true;
 	}
 	before = dp_moved_by(p->first, 0, 0, -1);
-	before = safe_call(function, type, list_make2(copyObject(unit), before));
-	p->last = safe_call(function, type, list_make2(copyObject(unit), p->last));
+	before = dp_safe_call(function, type, list_make2(copyObject(unit), before));
+	p->last = dp_safe_call(function, type, list_make2(copyObject(unit), p->last));
 	p->first = dp_moved_by(before, months, days, microseconds);
 	p->last = dp_moved_by(dp_moved_by(p->last, months, days, microseconds), 0, 0, -1);
 	return true;
@@ -333,7 +235,7 @@ of_year(double year, Oid type, bool is_first)
 	day = date2j((int) (is_first ? ceil(year) : floor(year) + 1), 1, 1) - POSTGRES_EPOCH_JDATE;
 	if (type == DATEOID)
 		return (Expr *) makeConst(DATEOID, -1, InvalidOid, sizeof(DateADT), DateADTGetDatum(is_first ? day : day - 1), false, true);
-	return dp_moved_by(cast_to((Expr *) makeConst(DATEOID, -1, InvalidOid, sizeof(DateADT), DateADTGetDatum(day), false, true), type),
+	return dp_moved_by(dp_cast_to((Expr *) makeConst(DATEOID, -1, InvalidOid, sizeof(DateADT), DateADTGetDatum(day), false, true), type),
 					   0, 0, is_first ? 0 : -1);
 }
 
@@ -341,11 +243,11 @@ of_year(double year, Oid type, bool is_first)
 static Expr *
 of_epoch(Expr *seconds, Oid type, int microseconds)
 {
-	Expr	   *moment = safe_call(F_TO_TIMESTAMP_FLOAT8, TIMESTAMPTZOID, list_make1(cast_to(seconds, FLOAT8OID)));
+	Expr	   *moment = dp_safe_call(F_TO_TIMESTAMP_FLOAT8, TIMESTAMPTZOID, list_make1(dp_cast_to(seconds, FLOAT8OID)));
 	Const	   *utc = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum("UTC"), false, false);
 
 	if (type != TIMESTAMPTZOID)
-		moment = safe_call(F_TIMEZONE_TEXT_TIMESTAMPTZ, TIMESTAMPOID, list_make2(utc, moment));
+		moment = dp_safe_call(F_TIMEZONE_TEXT_TIMESTAMPTZ, TIMESTAMPOID, list_make2(utc, moment));
 	return dp_moved_by(moment, 0, 0, microseconds);
 }
 
@@ -387,8 +289,8 @@ undo_move(DpPreimage *p, const char *inverse, Node *by, Oid type)
 	}
 	else if (exprType(by) != INT4OID || type != DATEOID)
 		return false;
-	p->first = combined(inverse, (Node *) p->first, by);
-	p->last = combined(inverse, (Node *) p->last, by);
+	p->first = dp_combined(inverse, (Node *) p->first, by);
+	p->last = dp_combined(inverse, (Node *) p->last, by);
 	if (p->first == NULL || p->last == NULL)
 		return false;
 	return type != DATEOID || exprType(by) == INT4OID || as_dates(p);
@@ -404,7 +306,7 @@ difference_of(Expr *end, Oid type, bool by_calendar, bool up)
 	Interval   *i;
 
 	if (type == DATEOID)
-		return get_number(end, &days) && fabs(days) <= MOST_DAYS ? (Node *) int4_constant((int) (up ? ceil(days) : floor(days))) : NULL;
+		return get_number(end, &days) && fabs(days) <= MOST_DAYS ? (Node *) dp_int4_const((int) (up ? ceil(days) : floor(days))) : NULL;
 	if (interval == NULL || interval->consttype != INTERVALOID)
 		return NULL;
 	i = DatumGetIntervalP(interval->constvalue);
@@ -412,9 +314,9 @@ difference_of(Expr *end, Oid type, bool by_calendar, bool up)
 	if (span > (int128) MOST_DAYS * USECS_PER_DAY || span < -(int128) MOST_DAYS * USECS_PER_DAY)
 		return NULL;
 	/* intervals are compared as if each month had 30 days */
-	return by_calendar ? (Node *) interval_constant((int) (span / USECS_PER_DAY / DAYS_PER_MONTH),
+	return by_calendar ? (Node *) dp_interval_const((int) (span / USECS_PER_DAY / DAYS_PER_MONTH),
 													(int) (span / USECS_PER_DAY % DAYS_PER_MONTH), (int64) (span % USECS_PER_DAY))
-		: (Node *) interval_constant(0, 0, (int64) span);
+		: (Node *) dp_interval_const(0, 0, (int64) span);
 }
 
 /* x - from, or from - x, of two times; by the calendar, if it is age() */
@@ -426,8 +328,8 @@ undo_difference(DpPreimage *p, Node *from, Oid type, bool falls, bool by_calenda
 
 	if (least == NULL || most == NULL || exprType(from) != type)
 		return false;
-	p->first = combined(falls ? "-" : "+", from, falls ? most : least);
-	p->last = combined(falls ? "-" : "+", from, falls ? least : most);
+	p->first = dp_combined(falls ? "-" : "+", from, falls ? most : least);
+	p->last = dp_combined(falls ? "-" : "+", from, falls ? least : most);
 	p->falls ^= falls;
 	if (by_calendar)
 		may_be_off(p, DP_SPREAD_DAYS);
@@ -443,7 +345,7 @@ undo_difference(DpPreimage *p, Node *from, Oid type, bool falls, bool by_calenda
 static bool
 is_same_number(Expr *a, Expr *b)
 {
-	Const	   *equality = (Const *) combined("=", (Node *) a, (Node *) b);
+	Const	   *equality = (Const *) dp_combined("=", (Node *) a, (Node *) b);
 
 	return equality != NULL && IsA(equality, Const) && !equality->constisnull && DatumGetBool(equality->constvalue);
 }
@@ -470,12 +372,12 @@ is_nan(Expr *end)
 static bool
 combine_ends(DpPreimage *p, const char *operator, Node *with, bool at_left)
 {
-	Node	   *constant = (Node *) cast_to((Expr *) with, exprType((Node *) p->first));
+	Node	   *constant = (Node *) dp_cast_to((Expr *) with, exprType((Node *) p->first));
 
 	if (constant == NULL)
 		return false;
-	p->first = at_left ? combined(operator, constant, (Node *) p->first) : combined(operator, (Node *) p->first, constant);
-	p->last = at_left ? combined(operator, constant, (Node *) p->last) : combined(operator, (Node *) p->last, constant);
+	p->first = at_left ? dp_combined(operator, constant, (Node *) p->first) : dp_combined(operator, (Node *) p->first, constant);
+	p->last = at_left ? dp_combined(operator, constant, (Node *) p->last) : dp_combined(operator, (Node *) p->last, constant);
 	return p->first != NULL && p->last != NULL && !is_nan(p->first) && !is_nan(p->last);
 }
 
@@ -513,7 +415,7 @@ undo_arithmetic(DpPreimage *p, const char *name, Node *with, bool at_left)
 	if (strcmp(name, "subtract") == 0)
 		return combine_ends(p, "+", with, false);
 	if (strcmp(name, "multiply") != 0 ||
-		!get_number(cast_to((Expr *) with, exprType((Node *) p->first)), &factor) || factor == 0 || isinf(factor))
+		!get_number(dp_cast_to((Expr *) with, exprType((Node *) p->first)), &factor) || factor == 0 || isinf(factor))
 		return false;
 	if (factor < 0)
 		turn_around(p);
@@ -577,7 +479,7 @@ undo_outermost(DpPreimage *p)
 	if (strcmp(name, "negate") == 0 && is_number(exprType((Node *) p->first)))
 	{
 		turn_around(p);
-		return combine_ends(p, "-", (Node *) int4_constant(0), true);
+		return combine_ends(p, "-", (Node *) dp_int4_const(0), true);
 	}
 	if (!dp_type_is_time(exprType(inner)))
 		return false;

@@ -176,7 +176,7 @@ dp_unit_limit(Oid relid, Index rti)
 	column = dp_table_var(rti, relid, unit);
 	length = (Expr *) makeRelabelType((Expr *) column, TEXTOID, -1, column->varcollid, COERCE_IMPLICIT_CAST);
 	length = (Expr *) makeFuncExpr(F_OCTET_LENGTH_TEXT, INT4OID, list_make1(length), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	limit = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(DP_MAX_TEXT), false, true);
+	limit = (Expr *) dp_int4_const(DP_MAX_TEXT);
 	le = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT4OID, INT4OID, BTLessEqualStrategyNumber);
 	limit = make_opclause(le, BOOLOID, false, length, limit, InvalidOid, InvalidOid);
 	set_opfuncid((OpExpr *) limit);

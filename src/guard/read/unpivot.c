@@ -191,12 +191,6 @@ are_alike(List *column)
 	return true;
 }
 
-static Const *
-number_of(int row)
-{
-	return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(row), false, true);
-}
-
 /* Returns what a column is where the number of the row, a column of entry rti, is known. */
 static Node *
 chosen(List *column, Index rti, AttrNumber number)
@@ -218,7 +212,7 @@ chosen(List *column, Index rti, AttrNumber number)
 	cases->location = exprLocation(first);
 	foreach(lc, list_copy_head(column, list_length(column) - 1))
 	{
-		Const	   *this = number_of(++row);
+		Const	   *this = dp_int4_const(++row);
 		OpExpr	   *is_this = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) dp_output_var(rti, number, (Node *) this),
 													   (Expr *) this, InvalidOid, InvalidOid);
 
@@ -280,7 +274,7 @@ put_values(Node *node, RowContext *c)
 static Expr *
 compare_number(Index rti, AttrNumber number, Oid opno, int row)
 {
-	Const	   *this = number_of(row);
+	Const	   *this = dp_int4_const(row);
 	Expr	   *test = make_opclause(opno, BOOLOID, false, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this,
 									 InvalidOid, InvalidOid);
 
@@ -368,7 +362,7 @@ dp_unpivoted(Query *query, Index rti, Node **condition, List **values)
 		add_nothing(columns);
 	}
 	for (int row = 1; row <= list_length(linitial(columns)); row++)
-		numbers = lappend(numbers, number_of(row));
+		numbers = lappend(numbers, dp_int4_const(row));
 	*values = NIL;
 	foreach(lc, columns)
 	{
