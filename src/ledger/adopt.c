@@ -41,7 +41,6 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_int.h"
 
-PG_FUNCTION_INFO_V1(dp_ledger_adopt);
 PG_FUNCTION_INFO_V1(dp_ledger_empty);
 
 /* parameters of all statements: surcharges; the dataset, NULL: all; what its column "adopted" becomes */
@@ -330,18 +329,6 @@ dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 	if (dataset == NULL)
 		dp_stamp_write();
 	dp_ledger_admin_end(&admin);
-}
-
-/*
- * SQL: dp_cdp.adopt_ledger() of version 0.1.0, refused like all of that version.
- * That it is there lets pg_upgrade and CREATE EXTENSION VERSION '0.1.0', into
- * which a dump of that version is restored, make its objects.
- */
-Datum
-dp_ledger_adopt(PG_FUNCTION_ARGS)
-{
-	dp_check_version();
-	elog(ERROR, "dp_ledger_adopt is of version 0.1.0");
 }
 
 /*

@@ -12,9 +12,7 @@ GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
 
 -- Functions, types and views that only the extension itself calls and reads.
 -- PUBLIC has USAGE: functions of users call them with the caller's rights.  The
--- ledger's tables stay in dp_cdp, though nobody reads them there either: a dump
--- names tables of the extension and their sequences by their schema, and one of
--- a former version must go into this one.
+-- ledger's tables are in dp_cdp, though nobody reads them there either.
 CREATE SCHEMA dp_cdp_internal;
 GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
 

@@ -2,7 +2,6 @@
 -- 3. Policy and administration (src/policy, src/admin)
 -- =========================================================================
 
--- A library of before 0.2.0 has no such function, so that an update fails with it.
 CREATE OR REPLACE FUNCTION dp_cdp.library_version() RETURNS text
 	LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_library_version';
 COMMENT ON FUNCTION dp_cdp.library_version() IS

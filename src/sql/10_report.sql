@@ -18,22 +18,20 @@ COMMENT ON FUNCTION dp_cdp_internal.significant(numeric, int) IS
 -- Rows of the log as sums need them: what they stand for, and for whose owner.
 -- A checkpoint stands for rows that were pruned, up to its last_at: for each
 -- balance one, so that of all checkpoints only the cap's is the dataset's.  What an
--- update or an adoption adds to the log repeats rows that are there, and is no
--- spending of any day: neither granted, nor a checkpoint with last_at.  The update
--- from 0.1.0 leaves an empty paid_by in what was granted before it: it was spent, and
--- nobody has written down from which balances.
+-- adoption adds to the log repeats rows that are there, and is no
+-- spending of any day: neither granted, nor a checkpoint with last_at.
 CREATE OR REPLACE VIEW dp_cdp_internal.log_sums WITH (security_barrier) AS
 	SELECT l.id, l.dataset,
 		CASE WHEN k.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END AS at,
 		dp_cdp_internal.known_role(l.role, l.role_name) AS role, l.role_name,
 		dp_cdp_internal.known_role(l.session_role, l.session_role_name) AS session_role,
-		l.application, l.aggregates, l.tables, l.query, l.reason, nullif(l.paid_by, '{}') AS paid_by, k.kind,
+		l.application, l.aggregates, l.tables, l.query, l.reason, l.paid_by, k.kind,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.rho ELSE 0 END AS rho,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.delta ELSE 0 END AS delta,
 		CASE WHEN k.kind = 'granted' THEN l.repeats ELSE 0 END AS answered,
 		CASE WHEN k.kind IN ('refused', 'guard') THEN l.repeats ELSE 0 END AS refused,
 		CASE WHEN k.kind = 'failed' THEN 1 ELSE 0 END AS failed,
-		nullif(l.paid_by, '{}') IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
+		l.paid_by IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
 		l.rho AS asked_rho
 	FROM dp_cdp.release_log l
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
@@ -43,7 +41,7 @@ COMMENT ON VIEW dp_cdp_internal.log_sums IS
 	'for dp_cdp.report: the audit of datasets that one owns, ready to be added up';
 
 -- Does a row count at a balance?  It says from which it was debited; those that
--- come from before it did, and refusals, count where they would have been paid.
+-- were put back without that, and refusals, count where they would have been paid.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.counts_at(paid_by bigint[], ledger_id bigint, role oid, session_role oid, budget_role oid) RETURNS boolean
 	LANGUAGE sql STABLE PARALLEL SAFE
 	RETURN CASE WHEN paid_by IS NOT NULL THEN ledger_id = ANY (paid_by)
@@ -60,7 +58,7 @@ CREATE OR REPLACE VIEW dp_cdp_internal.last_week WITH (security_barrier) AS
 	SELECT l.dataset,
 		dp_cdp_internal.known_role(l.role, l.role_name)::oid AS role, l.role_name,
 		dp_cdp_internal.known_role(l.session_role, l.session_role_name)::oid AS session_role,
-		nullif(l.paid_by, '{}') AS paid_by,
+		l.paid_by,
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
 		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
 		max(coalesce(l.last_at, l.released_at)) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')) AS last_refusal,
@@ -70,7 +68,7 @@ CREATE OR REPLACE VIEW dp_cdp_internal.last_week WITH (security_barrier) AS
 		coalesce(sum(l.rho) FILTER (WHERE l.kind = 'correction' AND NOT l.granted), 0) AS corrected
 	FROM dp_cdp.release_log l
 	WHERE l.released_at > now() - interval '7 days'
-	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, nullif(l.paid_by, '{}');
+	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, l.paid_by;
 COMMENT ON VIEW dp_cdp_internal.last_week IS
 	'for dp_cdp.overview and dp_cdp.metrics: debits and refusals of the last seven days, of everybody';
 

@@ -192,7 +192,7 @@ BEGIN
 		|| '<th scope="col" class="n">Epsilon</th><th scope="col" class="n">Answers</th><th scope="col" class="n">Refusals</th></tr></thead><tbody>'
 		|| rows || '</tbody></table></div><h3>What is left of each</h3><div class="cards">' || cards || '</div>'
 		|| CASE WHEN drawn < n THEN format('<p class="note">Drawn are the %s budgets that are nearest to their end; the table has all %s.</p>', drawn, n) ELSE '' END
-		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Rows of before 0.2.0 do not say who paid: today''s '
+		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Where rows do not say who paid, today''s '
 		|| 'memberships tell; where an answer is paid from several budgets, each of them shows it.</p></section>';
 END $$;
 COMMENT ON FUNCTION dp_cdp_internal.report_roles(jsonb) IS

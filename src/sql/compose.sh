@@ -4,11 +4,11 @@
 # compose.sh install
 #	  Prints the install script: all parts, in order.
 #
-# compose.sh update FROM--TO
+# compose.sh update [FROM--TO]
 #	  Prints the update script: what update/FROM--TO.sql does to tables and to
 #	  objects whose form changes, the COMMENTs of parts that cannot be run again,
 #	  and then the parts that can, whose objects become as they are in the
-#	  install script.
+#	  install script.  Without versions, what all updates have.
 #
 #-------------------------------------------------------------------------
 set -eu
@@ -27,6 +27,6 @@ comments()
 
 case ${1-} in
 	install) cat [0-9]*.sql ;;
-	update) cat "update/$2.sql"; comments; cat $again ;;
-	*) echo "usage: compose.sh install | update FROM--TO" >&2; exit 2 ;;
+	update) [ -z "${2-}" ] || cat "update/$2.sql"; comments; cat $again ;;
+	*) echo "usage: compose.sh install | update [FROM--TO]" >&2; exit 2 ;;
 esac

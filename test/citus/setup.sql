@@ -56,8 +56,8 @@ SELECT here('worker1', 'ALTER ROLE owner1 RESET log_statement; ALTER DATABASE te
 SELECT is(found('worker1'), 'nothing', 'and no more');
 
 -- another version of the extension, and none
-SELECT ask('worker1', 'UPDATE pg_extension SET extversion = ''0.1.0'' WHERE extname = ''dp_cdp''', 'postgres');
-SELECT matches(found('worker1'), '^warning: has version 0\.1\.0 of dp_cdp, and the coordinator another$', 'a worker with another version');
+SELECT ask('worker1', 'UPDATE pg_extension SET extversion = ''0.0.1'' WHERE extname = ''dp_cdp''', 'postgres');
+SELECT matches(found('worker1'), '^warning: has version 0\.0\.1 of dp_cdp, and the coordinator another$', 'a worker with another version');
 SELECT is(found('worker2'), 'nothing', 'and the other, which has the coordinator''s');
 SELECT ask('worker1', 'DELETE FROM pg_extension WHERE extname = ''dp_cdp''', 'postgres');
 SELECT matches(found('worker1'), '^warning: has version none of dp_cdp, and the coordinator another$', 'a worker without the extension');

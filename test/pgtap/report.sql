@@ -193,24 +193,22 @@ SELECT ok(xmlparse(DOCUMENT page) IS NOT NULL AND page !~ '="[^"]*(NaN|Infinity)
 SELECT is((SELECT sum((d ->> 'rho')::numeric) FROM jsonb_array_elements(dp_cdp.report_data('no cap') -> 'days') d), 617280::numeric, 'dates out of the calendar are counted');
 SELECT isnt_empty('SELECT * FROM dp_cdp.metrics', 'metrics of such');
 
--- a surcharge was spent on no day, and rows of before 0.2.0 do not say who paid
-SELECT dp_cdp.create_dataset('young', rho => 20), dp_cdp.create_dataset('updated', rho => 20);
-SELECT dp_cdp.set_budget(d, 'stranger', rho => 10) FROM unnest(ARRAY['young', 'updated']) d;
-INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, aggregates, rho, delta, granted, paid_by)
-	SELECT now() - interval '2 days', d, 'stranger'::regrole, 'stranger'::regrole, 'dp_count(*)', 1, 0, true, p
-	FROM (VALUES ('young', NULL), ('updated', '{}'::bigint[])) v(d, p);
+-- a surcharge was spent on no day
+SELECT dp_cdp.create_dataset('young', rho => 20), dp_cdp.create_dataset('old', rho => 20);
+SELECT dp_cdp.set_budget(d, 'stranger', rho => 10) FROM unnest(ARRAY['young', 'old']) d;
+INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, aggregates, rho, delta, granted)
+	SELECT now() - interval '2 days', d, 'stranger'::regrole, 'stranger'::regrole, 'dp_count(*)', 1, 0, true FROM unnest(ARRAY['young', 'old']) d;
 SELECT dp_cdp.adopt_ledger();
 SELECT dp_cdp.adopt_ledger(surcharge_rho => 3, dataset => 'young');
-SELECT is((SELECT string_agg(concat_ws('|', dataset, role, rho_spent, round(rho_per_day, 2)), ', ') FROM dp_cdp.overview WHERE dataset IN ('young', 'updated')),
-	'updated|0|0.50, updated|stranger|0|0.50, young|4|0.50, young|stranger|4|0.50', 'the rate is that of debits, not of surcharges');
-SELECT is((SELECT array_agg(rho_per_day::numeric(5, 2)) FROM dp_cdp.metrics WHERE dataset IN ('young', 'updated')), '{0.50,0.50,0.50,0.50}', '... and that of metrics');
-SELECT is((dp_cdp.report_data('updated') #>> '{totals,rho}')::numeric, 1::numeric, 'what was spent before 0.2.0 is in the report');
+SELECT is((SELECT string_agg(concat_ws('|', dataset, role, rho_spent, round(rho_per_day, 2)), ', ') FROM dp_cdp.overview WHERE dataset IN ('young', 'old')),
+	'old|1|0.50, old|stranger|1|0.50, young|4|0.50, young|stranger|4|0.50', 'the rate is that of debits, not of surcharges');
+SELECT is((SELECT array_agg(rho_per_day::numeric(5, 2)) FROM dp_cdp.metrics WHERE dataset IN ('young', 'old')), '{0.50,0.50,0.50,0.50}', '... and that of metrics');
 
 -- a role of one name after the other
-INSERT INTO dp_cdp.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) SELECT 'updated', n, 'stranger', 1, 1e-6, 1e-6
+INSERT INTO dp_cdp.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) SELECT 'old', n, 'stranger', 1, 1e-6, 1e-6
 	FROM unnest('{4000000000,4000000001}'::oid[]) n;
 SELECT is_empty('SELECT dataset, role FROM dp_cdp.metrics GROUP BY 1, 2 HAVING count(*) > 1', 'metrics have one row of each name');
-SELECT is((SELECT count(*) FROM dp_cdp.metrics WHERE dataset = 'updated' AND role ~ '^stranger \(missing, \d+\)$'), 2::bigint, '... also where the role is missing');
+SELECT is((SELECT count(*) FROM dp_cdp.metrics WHERE dataset = 'old' AND role ~ '^stranger \(missing, \d+\)$'), 2::bigint, '... also where the role is missing');
 
 -- what failed was not refused
 INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted, failed, kind)

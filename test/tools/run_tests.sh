@@ -87,10 +87,8 @@ in=$DP_WORK/in
 mkdir -p "$in"
 cp -R "$DP_TOP/sql" "$DP_TOP/expected" "$DP_TOP/test" "$DP_TOP/docs" "$DP_TOP/README.md" "$in/"
 
-if chosen 't/upgrade.pl' && former=$(DP_TREE=$DP_TREE DP_PG_CONFIG=$DP_PG_CONFIG bash "$tools/former_versions.sh") && [[ -n $former ]]
-then
-	cp -R "$former" "$in/former" && export FORMER_VERSIONS=$in/former
-fi
+# what all updates run
+! chosen 't/upgrade.pl' || { sh "$DP_TOP/src/sql/compose.sh" update >"$in/update.sql" && export UPDATE_SCRIPT=$in/update.sql; }
 if chosen 't/driver_.*'
 then
 	bash "$tools/deps.sh" drivers
