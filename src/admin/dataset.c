@@ -446,7 +446,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	uint64		created;
 	DpGrant		cap;
 
-	/* before the update it has fewer arguments */
+	/* objects of another version may have other arguments */
 	dp_check_version();
 	dp_admin_require_primary();
 	if_not_exists = !PG_ARGISNULL(21) && PG_GETARG_BOOL(21);

@@ -112,12 +112,8 @@ Oid
 dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc)
 {
 	Oid			owner = DatumGetObjectId(get_not_null(tuple, desc, DP_DATASET_OWNER));
-	int			attnum = SPI_fnumber(desc, column_names[DP_DATASET_OWNER_NAME]);
-	bool		isnull = true;
-
-	/* a table of an older version lacks it */
-	Datum		name = attnum > 0 ? heap_getattr(tuple, attnum, desc, &isnull) : (Datum) 0;
-
+	bool		isnull;
+	Datum		name = get_column(tuple, desc, DP_DATASET_OWNER_NAME, &isnull);
 
 	/* not by an alias, which is for rows of the audit */
 	return dp_known_role(owner, isnull ? NULL : TextDatumGetCString(name)) == owner ? owner : InvalidOid;

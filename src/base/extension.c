@@ -18,8 +18,7 @@
  *	  for sessions that come after it, or from the object's next change on.
  *	- what was found while an invalidation arrived is not kept.
  *	- functions and types that only the extension itself calls are in a schema of
- *	  their own, the ledger's tables in the one for users.  Objects of before 0.2.0
- *	  are all in the latter, where they are found until they are updated.
+ *	  their own, the ledger's tables in the one for users.
  *	- tables are given out only where the objects are of the library's version,
  *	  which is read each time that it may have changed: ALTER EXTENSION ... UPDATE
  *	  sends no invalidation.
@@ -184,7 +183,7 @@ look_up_extension(void)
 {
 	uint64		before;
 	Oid			owner;
-	bool		stranger = false;
+	bool		stranger;
 	bool		inner_stranger;
 
 	if (extension_known)
@@ -202,8 +201,8 @@ look_up_extension(void)
 	if (!OidIsValid(extension_oid) || stranger ||
 		!read_extension(extension_oid, &owner, &extension_schema, NULL))
 		extension_oid = own_schema = internal_schema = InvalidOid;
-	else if (!OidIsValid(internal_schema) || inner_stranger)
-		internal_schema = own_schema;
+	else if (inner_stranger)
+		internal_schema = InvalidOid;
 	/* a schema is made a member of an extension without an invalidation */
 	extension_known = before == generation && !stranger && !inner_stranger;
 }

@@ -25,8 +25,7 @@ extern bool dp_extension_installed(void);
 
 /*
  * OIDs of the extension, of both schemas and of the schema of the dp_*
- * aggregates; InvalidOid where it is not installed.  Where the objects are of
- * before 0.2.0, dp_internal_schema is dp_own_schema.
+ * aggregates; InvalidOid where it is not installed.
  */
 extern Oid	dp_extension_oid(void);
 extern Oid	dp_own_schema(void);

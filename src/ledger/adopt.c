@@ -297,9 +297,7 @@ fill_in(Adoption *adoption, const DpSurcharge *surcharge, const char *dataset)
 static void
 stamp_if_fresh(void)
 {
-	DpStamp		stamp = dp_stamp_look();
-
-	if (stamp == DP_STAMP_FRESH || stamp == DP_STAMP_UNFINISHED)
+	if (dp_stamp_look() == DP_STAMP_FRESH)
 		dp_stamp_write();
 }
 

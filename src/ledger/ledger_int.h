@@ -503,8 +503,6 @@ typedef enum DpStamp
 {
 	DP_STAMP_GOOD,
 	DP_STAMP_FRESH,				/* there is none, and nothing was spent */
-	DP_STAMP_UNFINISHED,		/* of a version that named no file; good but
-								 * for that */
 	/* all others: nothing may be debited until it is adopted */
 	DP_STAMP_MISSING,			/* there is none, but something was spent */
 	DP_STAMP_OTHER_SYSTEM,
@@ -518,7 +516,7 @@ typedef enum DpStamp
 static inline bool
 dp_stamp_is_good(DpStamp stamp)
 {
-	return stamp <= DP_STAMP_UNFINISHED;
+	return stamp <= DP_STAMP_FRESH;
 }
 
 /* what one of the others means, a sentence */
@@ -527,7 +525,7 @@ extern const char *dp_stamp_text(DpStamp stamp);
 /* compares; SPI is connected */
 extern DpStamp dp_stamp_look(void);
 
-/* compares, and stamps a ledger that is fresh or unfinished; SPI is not connected */
+/* compares, and stamps a ledger that is fresh; SPI is not connected */
 extern DpStamp dp_stamp_check(void);
 
 /* stamps the ledger as this database's; SPI is connected */

@@ -141,9 +141,9 @@ compare(bool place_counts, char **token)
 				 " WHEN database IS DISTINCT FROM $2 THEN %d"
 				 " WHEN timeline IS DISTINCT FROM $3 THEN %d"
 				 " WHEN extension IS DISTINCT FROM $4 THEN %d"
-				 " WHEN file IS NULL THEN %d ELSE %d END, file, place FROM dp_cdp.ledger_stamp",
+				 " WHEN file IS NULL THEN %d ELSE %d END, coalesce(file, ''), place FROM dp_cdp.ledger_stamp",
 				 DP_STAMP_OTHER_SYSTEM, DP_STAMP_OTHER_DATABASE, DP_STAMP_OTHER_TIMELINE,
-				 DP_STAMP_OTHER_EXTENSION, DP_STAMP_UNFINISHED, DP_STAMP_GOOD),
+				 DP_STAMP_OTHER_EXTENSION, DP_STAMP_NO_FILE, DP_STAMP_GOOD),
 		&here, true, SPI_OK_SELECT);
 	*token = value_of(2);
 	if (SPI_processed == 0)
@@ -257,7 +257,7 @@ dp_stamp_check(void)
 	 * Where there is no dataset yet a restore may be under way, which brings
 	 * the stamp after it, and must find none: nothing can be debited anyway
 	 */
-	if ((stamp == DP_STAMP_FRESH && has_datasets()) || stamp == DP_STAMP_UNFINISHED)
+	if (stamp == DP_STAMP_FRESH && has_datasets())
 	{
 		dp_stamp_write();
 		stamp = DP_STAMP_GOOD;

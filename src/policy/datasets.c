@@ -174,7 +174,7 @@ dp_policy_dataset(const char *name)
 typedef struct RoleTest
 {
 	AttrNumber	role_column;
-	AttrNumber	name_column;	/* tables of an older version lack it */
+	AttrNumber	name_column;
 	bool		(*test) (Oid role, void *arg);
 	void	   *arg;
 	bool		passed;
@@ -190,8 +190,7 @@ test_row(TupleTableSlot *slot, void *arg)
 
 	if (isnull)
 		return true;
-	isnull = true;
-	name = test->name_column > 0 ? slot_getattr(slot, test->name_column, &isnull) : (Datum) 0;
+	name = slot_getattr(slot, test->name_column, &isnull);
 	role = dp_known_role(role, isnull ? NULL : TextDatumGetCString(name));
 	test->passed = OidIsValid(role) && test->test(role, test->arg);
 	return !test->passed;

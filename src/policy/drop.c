@@ -90,7 +90,7 @@ column_value(TupleTableSlot *slot, Oid relid, const char *name, bool *isnull)
 {
 	AttrNumber	attnum = get_attnum(relid, name);
 
-	/* tables of an older version lack some */
+	/* a table of that name may be somebody else's */
 	*isnull = true;
 	return attnum > 0 ? slot_getattr(slot, attnum, isnull) : (Datum) 0;
 }

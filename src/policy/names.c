@@ -20,8 +20,6 @@
  *	  answer is part of the cache in cache.c.
  *	- rows are read as they are at this moment (SnapshotSelf): what this command
  *	  has written and what others have committed.
- *	- without the table, which a script of an older version leaves out, no name
- *	  is held.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
