@@ -6833,20 +6833,6 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 COMMENT ON FUNCTION dp_cdp.last_release() IS
 	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut. The margin is that of noise alone: dp_margin holds what was cut, too. An expression of aggregates, such as dp_margin(x), has a row without rho';
 
--- =========================================================================
--- 16. How to share rho among counts or sums of the same rows (src/release/workload.c)
--- =========================================================================
-
-CREATE OR REPLACE FUNCTION dp_cdp.plan_workload(queries text[], rho double precision DEFAULT NULL,
-		OUT query integer, OUT keys text, OUT cells bigint,
-		OUT equal_stddev double precision, OUT equal_consistent_stddev double precision,
-		OUT rho_alone numeric, OUT stddev double precision,
-		OUT rho_consistent numeric, OUT consistent_stddev double precision,
-		OUT optimum_stddev double precision) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'dp_plan_workload' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_cdp.plan_workload(text[], double precision) IS
-	'shares of rho for queries that are one count or sum of the same rows by declared keys. They give the least total variance of all cells. Use rho_alone for answers taken as they are, and rho_consistent for answers that least squares reconciles. The stddev of a cell stands beside that of equal shares and of the best of all Gaussian mechanisms. Nothing is executed or charged';
-
 
 -- =========================================================================
 -- 17. Standbys, whose answers the primary debits (src/admin/standby.c)

@@ -583,8 +583,6 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 			   *unit;
 
 	dp_write_question(release, from, parts);
-	if (dp_wants_rows_text)
-		release->rows_text = dp_rows_text(release, from);
 	/* such rows belong to nobody */
 	foreach(unit, from->unit.vars ? from->unit.exprs : NIL)
 	{

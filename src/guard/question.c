@@ -509,30 +509,3 @@ dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	if (w->definitions != NULL)
 		hash_destroy(w->definitions);
 }
-
-char *
-dp_rows_text(DpRelease *release, DpFrom *from)
-{
-	DpRelease	unread = *release;
-	DpQuestionWriter writer = {.release = &unread, .own_param = INT_MAX - DP_COLUMN_PARAMS};
-	DpQuestionWriter *w = &writer;
-	DpQuestionPlace *place = make_place(from->query);
-	char	   *text;
-	ListCell   *lc;
-
-	unread.public_relids = unread.public_inherit = NIL;
-	initStringInfo(&w->text);
-	put_source(w, place);
-	PUT("unit{%d ", release->has_unit);
-	foreach(lc, from->unit.exprs)
-	{
-		dp_question_expr(w, place, lfirst(lc));
-		PUT(",");
-	}
-	PUT("}");
-	text = end_text(w);
-
-	if (w->definitions != NULL)
-		hash_destroy(w->definitions);
-	return w->is_unknown ? NULL : text;
-}

@@ -81,12 +81,6 @@ extern void dp_check_added_references(const AlterTableStmt *alter);
 /* question.c: sets base_text, and question_text of each column, of a release whose FROM, WHERE, keys and parts are complete. */
 extern void dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 
-/*
- * question.c: returns that of a question which says what rows a release reads, and whose: equal texts, same rows, whatever keys and
- * aggregates are.  NULL where it cannot be written down.
- */
-extern char *dp_rows_text(DpRelease *release, DpFrom *from);
-
 /* Builds the inner query of one release; from->query becomes part of it. */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * marginals.c
- *	  Noisy marginals: least squares, and how to share a price.
+ *	  Noisy marginals: least squares.
  *
  * Let x be the table by all d axes, N cells, n_i values of axis i, and Q_A the matrix that
  * adds it up to the marginal by the axes A.  The noisy marginal is y_A = Q_A x + e_A, where
@@ -43,17 +43,6 @@
  * if errors are as those of numbers at random (axes of one value do not count).  A table of integers with these marginals exists: its prefix
  * sums are those, and any where no marginal has the axes.
  *
- * Sharing a price.  total(g) = sum_S m_S / lambda_S(g), m_S = dim V_S sum over B containing S of prod_{i not in B} n_i, is
- * convex in g and falls as 1 / t when g is multiplied by t.  Shares of the price are multiplied by the square root of how
- * fast the total falls with them, and made to add up to 1: the rule for A-optimal designs (Silvey, Titterington and
- * Torsney 1978), which never raises the total.  With h_A = -d total / d share_A, sum share_A h_A = total, and by convexity
- * the least total is at least 2 total - max h_A: that is the bound that is returned.
- *
- * The best mechanism.  With sensitivity 1 for each marginal, information L_S on V_S costs the diagonal of sum_S L_S P_S, which
- * is sum_S L_S dim V_S / N (a marginal: g_A).  The least sum_S m_S / L_S at cost 1 is (sum_S sqrt(m_S dim V_S))^2 / N, by Cauchy and
- * Schwarz, at L_S proportional to sqrt(m_S / dim V_S).  This is the optimum of ResidualPlanner (Xiao, He, Zhang and Kifer,
- * NeurIPS 2023) for the sum of variances.  It asks residuals, which no query in SQL is.
- *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -64,18 +53,8 @@
 
 #include "math/marginals.h"
 
-/* of dp_marginals_split: what is near enough to the least total, and work that is not exceeded for that */
-#define NEAR_ENOUGH 1e-9
-#define MOST_WORK 400000000.0
-
 /* prefix sums beyond are taken for this, so that differences along all axes fit in 128 bits */
 #define MOST_SUM 0x1p112
-
-/* a smaller share is tried as 0 */
-#define SMALL_SHARE 1e-4
-
-/* how often the work is interrupted for that */
-#define PASSES 20
 
 static uint32_t
 all_axes(const dp_marginals *m)
@@ -125,18 +104,6 @@ known_of(const dp_marginals *m, uint32_t s)
 	return known;
 }
 
-/* Returns the sum over marginals that contain S of how many cells one of theirs is the sum of: m_S / dim V_S. */
-static double
-wanted_of(const dp_marginals *m, uint32_t s)
-{
-	double		wanted = 0;
-
-	for (int b = 0; b < m->n; b++)
-		if ((s & ~m->axes[b]) == 0)
-			wanted += cells_of_one(m, m->axes[b]);
-	return wanted;
-}
-
 double
 dp_marginal_variance(const dp_marginals *m, uint32_t axes)
 {
@@ -153,176 +120,6 @@ dp_marginal_variance(const dp_marginals *m, uint32_t axes)
 			break;
 	}
 	return sum * cells_of_one(m, axes) / dp_marginal_cells(m, axes);
-}
-
-double
-dp_marginals_total(const dp_marginals *m)
-{
-	double		total = 0;
-
-	for (int b = 0; b < m->n; b++)
-		total += dp_marginal_cells(m, m->axes[b]) * dp_marginal_variance(m, m->axes[b]);
-	return total;
-}
-
-/* ------------------------------------------------------------------------
- * Sharing a price
- * ------------------------------------------------------------------------
- */
-
-/* Returns the total, and sets how fast it falls with each information. */
-static double
-total_and_slopes(const dp_marginals *m, double *slope)
-{
-	double		total = 0;
-
-	for (int a = 0; a < m->n; a++)
-		slope[a] = 0;
-	for (uint32_t s = 0; s <= all_axes(m); s++)
-	{
-		double		wanted = wanted_of(m, s) * dimensions(m, s);
-		double		known;
-
-		if (wanted <= 0)
-			continue;
-		known = known_of(m, s);
-		total += wanted / known;
-		for (int a = 0; a < m->n; a++)
-			if ((s & ~m->axes[a]) == 0)
-				slope[a] += wanted / known / known * cells_of_one(m, m->axes[a]);
-	}
-	return total;
-}
-
-/* Takes the marginal out if what it costs buys more elsewhere. */
-static void
-try_without(dp_marginals *m, int a, const double *cost, double total)
-{
-	dp_marginals without = *m;
-	double		rest = 1 - m->information[a] * cost[a];
-
-	if (rest <= 0)
-		return;
-	without.information[a] = 0;
-	for (int i = 0; i < m->n; i++)
-		without.information[i] /= rest;
-	if (dp_marginals_total(&without) <= total)
-		*m = without;
-}
-
-/* Sets how fast the total falls with each share of the price; returns the total. */
-static double
-total_and_falls(const dp_marginals *m, const double *cost, double *fall)
-{
-	double		total = total_and_slopes(m, fall);
-
-	for (int a = 0; a < m->n; a++)
-		fall[a] /= cost[a];
-	return total;
-}
-
-/* Returns how much more than the least total a total with these falls may be, as a share of it. */
-static double
-gap_of(const dp_marginals *m, double total, const double *fall)
-{
-	double		steepest = 0;
-
-	for (int a = 0; a < m->n; a++)
-		steepest = fmax(steepest, fall[a]);
-	return fmax(steepest / total - 1, 0);
-}
-
-/* Multiplies shares by the square root of how fast the total falls with them, so often at most. */
-static void
-follow_falls(dp_marginals *m, const double *cost, int most)
-{
-	double		fall[DP_MAX_MARGINALS];
-
-	for (int round = 0; round < most; round++)
-	{
-		double		total = total_and_falls(m, cost, fall);
-		double		sum = 0;
-
-		if (gap_of(m, total, fall) <= NEAR_ENOUGH)
-			return;
-		for (int a = 0; a < m->n; a++)
-			sum += m->information[a] * cost[a] * sqrt(fall[a]);
-		for (int a = 0; a < m->n; a++)
-			m->information[a] *= sqrt(fall[a]) / sum;
-	}
-}
-
-/* Gives a small share to what has none and should have, from the others. */
-static void
-try_with(dp_marginals *m, const double *cost, double total, const double *fall)
-{
-	for (int a = 0; a < m->n; a++)
-	{
-		if (m->information[a] > 0 || fall[a] <= total * (1 + NEAR_ENOUGH))
-			continue;
-		for (int i = 0; i < m->n; i++)
-			m->information[i] *= 1 - SMALL_SHARE;
-		m->information[a] = SMALL_SHARE / cost[a];
-	}
-}
-
-double
-dp_marginals_split(dp_marginals *m, const double *cost)
-{
-	int			most = (int) fmin(20000, 100 + MOST_WORK / ((double) (all_axes(m) + 1) * m->n * m->n));
-	double		fall[DP_MAX_MARGINALS];
-
-	for (int a = 0; a < m->n; a++)
-		m->information[a] = 1.0 / m->n / cost[a];
-
-	/*
-	 * shares that are to be 0 come near it slowly, and hold up the others
-	 * until they are
-	 */
-	for (int pass = 0;; pass++)
-	{
-		double		total;
-
-		follow_falls(m, cost, most / PASSES);
-		total = total_and_falls(m, cost, fall);
-		if (pass >= PASSES || gap_of(m, total, fall) <= NEAR_ENOUGH)
-			return gap_of(m, total, fall);
-		try_with(m, cost, total, fall);
-		for (int a = 0; a < m->n; a++)
-		{
-			double		share = m->information[a] * cost[a];
-
-			if (share > 0 && share < SMALL_SHARE && fall[a] < total)
-				try_without(m, a, cost, dp_marginals_total(m));
-		}
-	}
-}
-
-double
-dp_marginals_optimum(const dp_marginals *m, double *variance)
-{
-	double		all = dp_marginal_cells(m, all_axes(m));
-	double		sum = 0;
-	double		total = 0;
-
-	for (uint32_t s = 0; s <= all_axes(m); s++)
-		sum += dimensions(m, s) * sqrt(wanted_of(m, s));
-	for (int b = 0; b < m->n; b++)
-	{
-		uint32_t	axes = m->axes[b];
-
-		variance[b] = 0;
-		for (uint32_t s = axes;; s = (s - 1) & axes)
-		{
-			/* dim V_S / L_S, L_S = sqrt(wanted) N / sum */
-			variance[b] += dimensions(m, s) * sum / all / sqrt(wanted_of(m, s));
-			if (s == 0)
-				break;
-		}
-		variance[b] *= cells_of_one(m, axes) / dp_marginal_cells(m, axes);
-		total += variance[b] * dp_marginal_cells(m, axes);
-	}
-	return total;
 }
 
 /* ------------------------------------------------------------------------

@@ -2,7 +2,7 @@
  *
  * marginals.h
  *	  Noisy tables of one population by sets of its attributes: what they tell
- *	  together, how to make them agree, and how to share a price among them.
+ *	  together, and how to make them agree.
  *
  * Attributes are axes, each with a number of values.  A marginal is the table
  * of the sums by some of the axes, with independent noise of one variance in each cell.
@@ -44,26 +44,9 @@ extern double dp_marginal_cells(const dp_marginals *m, uint32_t axes);
 /*
  * dp_marginal_variance returns the variance of each cell of the marginal by
  * these axes in the least squares estimate from all that were asked; HUGE_VAL
- * where they do not tell it.  dp_marginals_total returns the sum over all cells of all
- * marginals of m, also of those that were not asked.
+ * where they do not tell it.
  */
 extern double dp_marginal_variance(const dp_marginals *m, uint32_t axes);
-extern double dp_marginals_total(const dp_marginals *m);
-
-/*
- * dp_marginals_split sets information[] so that the total is least, where
- * information of 1 costs cost[i] and all of it together costs 1.  Marginals that are better
- * added up from others get 0.  Returns how much more than the least total that may
- * be, as a share of it; proven, not estimated.  It is below 0.001 for all that the tests ask, mostly 1e-6.
- */
-extern double dp_marginals_split(dp_marginals *m, const double *cost);
-
-/*
- * dp_marginals_optimum sets the variance of each marginal's cells under the best of all Gaussian
- * mechanisms for their total, which asks residuals instead of marginals, where information of
- * 1 costs 1 and all of it together costs 1.  Returns the total.
- */
-extern double dp_marginals_optimum(const dp_marginals *m, double *variance);
 
 /*
  * dp_marginals_agree replaces noisy tables by integers that agree, near the least squares

@@ -57,7 +57,6 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->has_unit = o->has_unit;
 	n->together = o->together ? pstrdup(o->together) : NULL;
 	n->axes = list_copy(o->axes);
-	n->rows_text = o->rows_text ? pstrdup(o->rows_text) : NULL;
 	n->keys = copyObject(o->keys);
 	n->key_sets = copyObject(o->key_sets);
 	n->ranges = copyObject(o->ranges);

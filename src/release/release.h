@@ -263,9 +263,6 @@ struct DpRelease
 	List	   *axes;			/* ints, of those: of each key which of the
 								 * finest set's it is, or of the keys of all
 								 * sets */
-	char	   *rows_text;		/* whose rows are read, where
-								 * dp_wants_rows_text: equal texts, same rows;
-								 * else NULL */
 	List	   *keys;			/* DpReleaseKey */
 	List	   *key_sets;		/* DpKeySet */
 	List	   *ranges;			/* DpKeySet: of public columns, from which
@@ -478,9 +475,6 @@ typedef struct DpSuggestion
 } DpSuggestion;
 
 extern List *dp_suggest(Oid relid, const char *name, int64 rho);
-
-/* workload.c: releases that are described now are to say which rows they read, in rows_text */
-extern bool dp_wants_rows_text;
 
 /* Returns a new name for the RTE of a release, palloc'd. */
 extern char *dp_release_new_name(void);

@@ -762,12 +762,6 @@ extern double dp_column_sensitivity(const DpPricedColumn *column);
 extern PlannedStmt *dp_plan_text(char *text, const char *function);
 
 /*
- * report.c: returns the DpPricedReleases of a query that is planned as the caller and not run, as if no answer was
- * kept; ZC004, in the name of a function of dp_cdp, unless it is one SELECT
- */
-extern List *dp_price_text(char *query, const char *function);
-
-/*
  * step.c: dp_wait_for_step waits for the next multiple of step (microseconds)
  * after start; true if it was cancelled meanwhile.
  */

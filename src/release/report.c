@@ -423,8 +423,7 @@ static List *price_prefetches(const DpRelease *release, EState *estate, List **q
  * anew: as if no answer was kept.  before: of statements that would run before.
  */
 static List *
-price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **questions, bool anew,
-		   List **before)
+price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **questions, List **before)
 {
 	QueryDesc  *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
 									   params, env, 0);
@@ -449,8 +448,7 @@ price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvir
 		if (questions != NULL)
 			add_questions(questions, priced, estate);
 	}
-	if (!anew)
-		own = dp_foresee_kept(own, estate, before);
+	own = dp_foresee_kept(own, estate, before);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
 	own = list_concat(of_prefetches, own);
@@ -467,7 +465,7 @@ price_prefetches(const DpRelease *release, EState *estate, List **questions, Lis
 	check_stack_depth();
 	foreach(lc, release->prefetches)
 		priced = list_concat(priced, price_plan(((DpPrefetch *) lfirst(lc))->plan, estate->es_sourceText,
-												 estate->es_param_list_info, estate->es_queryEnv, questions, false, before));
+												 estate->es_param_list_info, estate->es_queryEnv, questions, before));
 	return priced;
 }
 
@@ -514,18 +512,6 @@ dp_plan_text(char *text, const char *function)
 	return plan;
 }
 
-List *
-dp_price_text(char *query, const char *function)
-{
-	List	   *priced;
-	List	   *before = NIL;
-
-	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(dp_plan_text(query, function), query, NULL, NULL, NULL, true, &before);
-	PopActiveSnapshot();
-	return priced;
-}
-
 /* dp_cdp_internal.preview_columns(query text) returns price and error of each aggregate of a query that is not run. */
 PG_FUNCTION_INFO_V1(dp_preview_columns);
 Datum
@@ -539,7 +525,7 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(dp_plan_text(query, "preview"), query, NULL, NULL, NULL, false, &before);
+	priced = price_plan(dp_plan_text(query, "preview"), query, NULL, NULL, NULL, &before);
 	PopActiveSnapshot();
 	foreach(lc, priced)
 	{
@@ -567,7 +553,7 @@ dp_question(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	(void) price_plan(dp_plan_text(query, "question"), query, NULL, NULL, &lines, false, &before);
+	(void) price_plan(dp_plan_text(query, "question"), query, NULL, NULL, &lines, &before);
 	PopActiveSnapshot();
 	store = begin_rows(fcinfo, 3, &desc);
 	foreach(lc, lines)

@@ -15,7 +15,7 @@ set -eu
 cd "$(dirname "$0")"
 
 # parts that create or replace, and never drop
-again="03_administration.sql 05_ledger.sql 06_views.sql 09_check_data.sql 09_hardening.sql 10_report.sql 11_report_figures.sql 12_report_page.sql 12_report_promise.sql 13_reloads.sql 14_sums.sql 15_preview.sql 16_workload.sql 17_standbys.sql 18_clusters.sql 19_divergences.sql 20_privileges.sql"
+again="03_administration.sql 05_ledger.sql 06_views.sql 09_check_data.sql 09_hardening.sql 10_report.sql 11_report_figures.sql 12_report_page.sql 12_report_promise.sql 13_reloads.sql 14_sums.sql 15_preview.sql 17_standbys.sql 18_clusters.sql 19_divergences.sql 20_privileges.sql"
 
 # prints the COMMENTs of the other parts
 comments()

@@ -1,5 +1,5 @@
--- What is shown of answers that are made to agree, and of workloads; noise is
--- not shown. test/pgtap/consistent.sql and workload.sql have the rest.
+-- What is shown of answers that are made to agree; noise is not shown.
+-- test/pgtap/consistent.sql has the rest.
 
 CREATE ROLE regress_dp_owner;
 CREATE ROLE regress_dp_analyst;
@@ -27,22 +27,6 @@ EXPLAIN (COSTS OFF) SELECT dept, dp_count(*) FROM visits GROUP BY ROLLUP (dept);
 SELECT item, name, round(stddev::numeric, 4) AS stddev, round(margin::numeric, 4) AS margin, rho
 	FROM dp_cdp.preview('SELECT dept, sex, dp_count(*), dp_sum(cost), dp_avg(cost) FROM visits GROUP BY CUBE (dept, sex)');
 RESET dp_cdp.consistent;
-
--- a plan
-SELECT query, keys, cells, round(equal_stddev::numeric, 4) AS equal_stddev, round(equal_consistent_stddev::numeric, 4) AS equal_consistent,
-		round(rho_alone, 6) AS rho_alone, round(stddev::numeric, 4) AS stddev, round(rho_consistent, 6) AS rho_consistent,
-		round(consistent_stddev::numeric, 4) AS consistent_stddev, round(optimum_stddev::numeric, 4) AS optimum_stddev
-	FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT dept, dp_count(*) FROM visits GROUP BY dept',
-		'SELECT dept, sex, dp_count(*) FROM visits GROUP BY dept, sex'], 0.03);
-
--- messages say which query
-SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT free, dp_count(*) FROM visits GROUP BY free']);
-SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT cost FROM visits']);
-SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELEC']);
-SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'DELETE FROM visits']);
-SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT dp_count(*) FROM visits WHERE sex = ''f''']);
-SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits'], -1);
-
 -- all of this was free
 SELECT rho_spent FROM dp_cdp.budgets;
 
