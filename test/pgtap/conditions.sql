@@ -215,6 +215,8 @@ SELECT is(sensitivity('SELECT q.kind, p.plan, count(*) FROM (SELECT DISTINCT per
 SELECT adds('SELECT q.plan, count(*) FROM (SELECT DISTINCT person, plan FROM people JOIN visits USING (person)) q JOIN plans USING (plan) WHERE price < 10 GROUP BY 1', 1, 'joined with a public row');
 
 SELECT as_written('SELECT count(*) FROM events WHERE NOT (n > 6 OR kind IN (SELECT plan FROM plans))');
+-- columns of the level around a subquery are none of its entries
+SELECT as_written('SELECT p.plan, count(DISTINCT v.person) FROM people p JOIN visits v USING (person) WHERE EXISTS (SELECT FROM visits w WHERE w.person = v.person AND w.kind = ''a'') GROUP BY 1');
 
 -- what would have to know more, or less
 SELECT is(sensitivity('SELECT count(*) FROM (SELECT DISTINCT person, kind FROM visits) q'), 48::numeric, 'groups of a person, all together');

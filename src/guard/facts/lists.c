@@ -312,7 +312,7 @@ known_value(Node *node)
 static List *
 constants_of_column(Query *query, Var *column)
 {
-	RangeTblEntry *rte = rt_fetch(column->varno, query->rtable);
+	RangeTblEntry *rte;
 	List	   *constants = NIL;
 	Const	   *constant;
 	TargetEntry *tle;
@@ -320,6 +320,7 @@ constants_of_column(Query *query, Var *column)
 
 	if (column->varlevelsup != 0 || column->varattno <= 0)
 		return NIL;
+	rte = rt_fetch(column->varno, query->rtable);
 	if (rte->rtekind == RTE_SUBQUERY)
 	{
 		/* nothing is known of what takes rows away, or adds some */
