@@ -33,6 +33,9 @@ INSERT INTO edge (person, s, i, b, r, f, n, p, t, v, c, d, tm, ts, tz, iv, m, ok
 INSERT INTO edge (person, s, i, b, r, f, n, p, t, v, c, d, tm, ts, tz, m, ok)
 	SELECT g, g, g, g, g, g, g, g, g, g, g, date '2020-01-01' + g, '10:00', date '2020-01-01' + g, date '2020-01-01' + g, 'ok', true
 	FROM generate_series(100, 200) g;
+UPDATE edge SET a = (ARRAY['{}', '{1,NULL}', '{{1,2},{3,4}}', '[0:1]={1,2}', '{3}'])[1 + person % 5]::int[],
+	rg = (ARRAY['empty', '(,)', '[3,2147483647)', '[-2147483648,5)'])[1 + person % 4]::int4range, ip = (ARRAY['10.0.0.1', 'ff::/8', '0.0.0.0/0'])[1 + person % 3]::inet
+	WHERE person <> 8;
 SELECT dp_cdp.create_dataset('expressions');
 SELECT dp_cdp.protect_table('edge', 'expressions', unit => 'person');
 SELECT dp_cdp.set_budget('expressions', 'regress_dp_analyst', rho => 1000000);
@@ -74,6 +77,7 @@ SELECT e, condition(e), filter(e) FROM unnest(ARRAY[
 	's + s > 0', 'b * b > 0', '-b > 0', 'b / s > 0', 'mod(b, b) = 0', 'f * 1e304 > 0', 'f / f > 0', 'r + r > 0', 'f - r > 0',
 	'n * n > 0', 'n + n > 0', 'n / n > 0', 'n % 3 > 0', 'round(n) > 0', 'round(n, 2) > 0', 'ceil(n) > 0', 'floor(n) > 0',
 	'trunc(n) > 0', 'sqrt(n) > 0', 'sqrt(f) > 0', 'ln(f) > 0', 'log(f) > 0', 'exp(f) > 0', 'power(f, f) > 0', 'f ^ 2 > 0',
+	'sin(f) > 0', 'tan(f) > 0', 'acos(f) > 0', 'atan2(f, r) > 0', 'sinh(f) > 0', 'acosh(f) > 0', 'atanh(f) > 0', 'radians(f) > 0', 'degrees(f) > 0', 'cosd(f) > 0',
 	'floor(f) > 0', 'width_bucket(f, 0, 1, 10) > 1', 'width_bucket(n, 0, 1, 10) > 1', 'i & 1 = 1'
 ]) AS e;
 
@@ -82,6 +86,7 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 	'n::int2 > 0', 'n::int > 0', 'n::int8 > 0', 'n::float8 > 0', 'n::float4 > 0', 'n::numeric(6,2) > 0', 'f::int > 0',
 	'f::int8 > 0', 'f::numeric > 0', 'f::float4 > 0', 'r::int2 > 0', 'b::int > 0', 'i::int2 > 0', 'i::float8 > 0', 'i::numeric > 0',
 	'i::bool', 'ok::int = 1', 'ok::text = ''true''', 'i::text = ''5''', 'n::text = ''5''', 'm::text = ''ok''', 'd::text = ''2020-02-29''',
+	't::bool', 't::uuid IS NOT NULL', 't::time > ''10:00''', 't::timestamp > ''2020-01-01''', 't::timestamptz > ''2020-01-01''', 't::interval > ''1 day''',
 	't::int > 0', 't::int8 > 0', 't::float8 > 0', 't::numeric > 0', 't::date > ''2020-01-01''', 'v::int > 0', 't::varchar(2) = ''a''', 't::char(3) = ''a''',
 	'd::timestamp > ''2020-01-01''', 'd::timestamptz > ''2020-01-01''', 'ts::date > ''2020-01-01''', 'tz::date > ''2020-01-01''',
 	'ts::timestamptz > ''2020-01-01''', 'tz::timestamp > ''2020-01-01''', 'ts::time > ''10:00''', 'ts::timestamp(0) > ''2020-01-01'''
@@ -105,8 +110,15 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 	't LIKE ''a%''', 't LIKE ''a\%''', 't NOT LIKE ''%_''', 't ILIKE ''A%''', 'v LIKE ''a%''', 'c LIKE ''a%''', 'nm LIKE ''a%''', 't LIKE ''a#%'' ESCAPE ''#''', 't SIMILAR TO ''a''',
 	'length(t) > 3', 'char_length(v) > 3', 'lower(t) = ''a''', 'upper(v) = ''A''', 'initcap(t) = ''A''', 'trim(t) = ''a''', 'ltrim(t, ''0'') = ''a''', 'left(t, 2) = ''a''', 'right(t, -2) = ''a''',
 	'substring(t FROM 1 FOR 96 - i) = ''a''', 'substr(t, 2) = ''a''', 'position(''a'' IN t) > 0', 'strpos(t, v) > 0', 'starts_with(t, ''a'')', 't || v = ''aa''', 'reverse(t) = ''a''',
-	'replace(t, ''a'', ''b'') = ''b''', 'split_part(t, ''-'', 1) = ''a''', 'split_part(t, ''-'', i) = ''a''',
+	'lpad(t, i) = ''a''', 'lpad(t, i, t) = ''a''', 'rpad(t, 3, ''x'') = ''a''', 'replace(t, ''a'', ''b'') = ''b''', 'split_part(t, ''-'', 1) = ''a''', 'split_part(t, ''-'', i) = ''a''',
 	't || i = ''a1''', 'd || t = ''x''', 'm || t = ''''', 'concat(t, v, i, n, u, d, ts, m, ''x'', NULL) = ''''', 'concat_ws('', '', t, v, i) = ''''', 'concat_ws(NULL, t, v) IS NULL', 'concat_ws('''', i) = ''1''', 't COLLATE "C" < v COLLATE "C"', 't COLLATE "POSIX" > ''a''', 't < nc'
+]) AS e;
+
+-- addresses, arrays and ranges
+SELECT e, condition(e), filter(e) FROM unnest(ARRAY[
+	'ip << ''10.0.0.0/8''', 'inet ''10.0.0.0/8'' >>= ip', 'family(ip) = 4', 'set_masklen(ip, i) = ip', 'host(ip) = t', 'ip::text = t', 'ip::cidr = network(ip)',
+	'i = ANY (a)', 'i > ALL (a)', 'a @> ''{1}''', 'a <@ ARRAY[1, 2]', 'a && a', 'cardinality(a) > 1', 'array_length(a, i) > 1', 'array_position(a, i) > 1', 'a[i] = 1', 'a IS NULL',
+	'rg @> i', 'i <@ rg', 'i <@ int4range(1, 5)', 'rg && ''[1,5)''', 'rg <@ rg', 'rg = ''empty''', 'lower(rg) > i', 'upper(rg) > 1', 'isempty(rg)', 'upper_inf(rg)', 'lower_inc(rg)', 'rg IS NOT NULL', 'rg @> int4range(5, 1)'
 ]) AS e;
 
 -- constants: errors of theirs come before anything is charged
@@ -144,12 +156,12 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 	'pg_sleep(1) IS NOT NULL', 'pg_notify(''c'', t) IS NOT NULL', 'pg_cancel_backend(1)', 'pg_create_restore_point(t || ''points'') IS NOT NULL', 'set_config(''a.b'', t, false) = ''''',
 	'query_to_xml(t, true, false, '''') IS NULL', 'pg_read_file(t) = ''''', 'nextval(''pg_class'') > 0', 'random() > f', 'clock_timestamp() > tz', 'lo_import(t) = 0',
 	't ~ ''a+''', 't ~* ''a''', 't !~ ''a|b+''', 'regexp_replace(t, ''a'', ''b'') = ''''', 'substring(t FROM ''a'') = ''a''', 't LIKE ''a\''', 't LIKE v', 't LIKE ANY (ARRAY[''a%''])',
-	'repeat(t, i) = ''''', 'lpad(t, i) = ''''', 'chr(97 - i) = ''a''', 'md5(md5(t)) = ''''', 'format(''%s'', t) = ''''', 'concat(t, f) = ''''', 'concat(c) = ''''', 'concat(VARIADIC a) = ''''', 'concat_ws(t, v, v) = ''''', 't || tz = ''''', 't || j = ''''', 'decode(t, ''hex'') = ''''', 'encode(t::bytea, ''hex'') = ''''',
+	'repeat(t, i) = ''''', 'chr(97 - i) = ''a''', 'md5(md5(t)) = ''''', 'format(''%s'', t) = ''''', 'concat(t, f) = ''''', 'concat(c) = ''''', 'concat(VARIADIC a) = ''''', 'concat_ws(t, v, v) = ''''', 't || tz = ''''', 't || j = ''''', 'decode(t, ''hex'') = ''''', 'encode(t::bytea, ''hex'') = ''''',
 	'to_number(t, ''9'') > 0', 'to_date(t, ''YYYY'') > ''2020-01-01''', 'to_char(n, ''999'') = ''''', 'to_char(ts, ''TMMonth'') = ''''', 'to_char(ts, t) = ''''', 'date_trunc(t, ts) IS NOT NULL', 'date_trunc(''foo'', ts) IS NOT NULL',
 	'extract(foo FROM ts) > 0', 'extract(hour FROM d) > 0', 'date_part(t, ts) > 0', 'ts AT TIME ZONE t IS NOT NULL', 'ts AT TIME ZONE ''Nowhere/Nix'' IS NOT NULL', 'date_bin(''1 month'', ts, ts) IS NULL', 'date_bin(''0 days'', tz, ''2020-01-01'') IS NULL', 'date_bin(iv, ts, ''2020-01-01'') IS NULL', 'overlay(t placing ''a'' from i) = ''''',
-	't::uuid IS NOT NULL', 't::regclass IS NOT NULL', 't::jsonb IS NOT NULL', 't::bool', 'ts::text = ''''', 't::inet IS NOT NULL', 't::zip IS NOT NULL', 't::varchar(100000) = ''a''', '1::text::varchar(3)::zip = t',
+	't::regclass IS NOT NULL', 't::jsonb IS NOT NULL', 'ts::text = ''''', 't::inet IS NOT NULL', 't::zip IS NOT NULL', 't::varchar(100000) = ''a''', '1::text::varchar(3)::zip = t',
 	'power(n, n) > 0', 'ln(n) > 0', 'exp(n) > 0', 'factorial(i) > 0', 'i << 40 > 0', 'iv * 2 > ''1 day''', 'iv + iv > ''1 day''',
-	'j ->> ''a'' = ''b''', 'j = ''{}''', 'a[1] = 1', 'i = ANY (a)', 'a = ''{1}''', 'z = ''x''', 'rg @> i', 'nc < np', 'nc || np = ''a''', 'nc IN (np)', 'greatest(nc, np) = ''a''',
+	'j ->> ''a'' = ''b''', 'j = ''{}''', 'a[1:2] = ''{1}''', 'a[1][1] = 1', 'a = ''{1}''', 'a @> ARRAY[i]', 'a && ARRAY[1, i]', 'array_append(a, 1) @> ''{1}''', 'z = ''x''', 'rg * rg @> i', 'int4range(i, 5) @> 3', 'rg < rg', 'upper(rg * rg) > 1', 'nc < np', 'nc || np = ''a''', 'nc IN (np)', 'greatest(nc, np) = ''a''',
 	'edge IS NOT NULL', 'edge.* = edge.*', 'ctid IS NOT NULL', 'tableoid = 1', 'xmin IS NOT NULL', '(i, s) < (1, 2)', 'ROW(i, s) IS NOT NULL', 'ROW(i) IS DISTINCT FROM ROW(s)',
 	'i IN (SELECT 1)', 'EXISTS (SELECT 1)', 'i > (SELECT 1)', 'i = ANY (ARRAY(SELECT 1))', 'i = ANY (ARRAY[s])', 'generate_series(1, i) > 0', 'unnest(a) > 0', 'dp_count(*) > 3', 'count(*) > 3', 't = current_user', 't = current_setting(''a.b'')',
 	'has_table_privilege(t, ''SELECT'')', 'pg_column_size(t) > 3', 'hashtext(t) > 0', 'dp_cdp_internal.try_add(i, 1) > 0'

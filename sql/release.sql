@@ -239,7 +239,7 @@ SELECT dp_count(a.*) FROM answers a;
 SELECT dp_count(ctid) FROM answers;
 SELECT tableoid, dp_count(*) FROM answers GROUP BY tableoid;
 SELECT dp_count(*) FROM answers WHERE xmin = '1';
-SELECT dp_count(j) FROM answers;
+SELECT dp_count(DISTINCT j) FROM answers;
 SELECT dp_count(DISTINCT dept) FROM answers;
 SELECT dp_count(DISTINCT id) FROM visits;
 SELECT dp_count(id ORDER BY id) FROM answers;

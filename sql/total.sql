@@ -30,6 +30,7 @@ INSERT INTO sample
 		('oid', ARRAY['0', '1', '4294967295']),
 		('uuid', ARRAY['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']),
 		('inet', ARRAY['0.0.0.0/0', '10.0.0.1', 'ff::/8', '::1', '255.255.255.255']),
+		('cidr', ARRAY['0.0.0.0/0', '10.0.0.0/8', 'ff00::/8', '::1/128', '255.255.255.255/32']),
 		('macaddr', ARRAY['00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff']),
 		('macaddr8', ARRAY['00:00:00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff:ff:ff']),
 		('bit', ARRAY['0', '1']),
@@ -46,7 +47,8 @@ INSERT INTO sample
 			'2147483647 months 2147483647 days', '2500000000 hours']),
 		('jsonb', ARRAY['{}', '[]', 'null', '1', '"a"', 'true', '{"a": 1, "b": null, "": "x"}', '{"a": {"a": [1, "2", {"b": -1e400}]}, "0": "null"}',
 			'[null, "a", [1, [2, [3]]], {"a": "\u00e4\n\""}]', '{"a": "' || repeat('x', 700) || '", "b": [' || repeat('[', 500) || repeat(']', 500) || ']}']),
-		('text[]', ARRAY['{}', '{a}', '{NULL}', '{a,NULL}', '{a,a,2,b}', '{0}', '{-1,a}', '{2,1,1,0}', '{3,a}', '{a,99999999999}', '{b,0,0,0}']),
+		('text[]', ARRAY['{}', '{a}', '{NULL}', '{a,NULL}', '{a,a,2,b}', '{0}', '{-1,a}', '{2,1,1,0}', '{3,a}', '{a,99999999999}', '{b,0,0,0}', '{{a,b},{NULL,a}}', '[0:1]={a,b}']),
+		('int4range', ARRAY['empty', '(,)', '[1,5)', '[,7)', '(-5,]', '[-2147483648,2147483647)', '[2147483646,]', '[1,1]']),
 		('total_mood', ARRAY['sad', 'happy'])
 	) AS t (type, list), unnest(t.list) AS v (value);
 INSERT INTO sample
@@ -90,6 +92,7 @@ INSERT INTO constant VALUES
 	('varchar', 2, '-1', true), ('varchar', 2, '5', true), ('varchar', 2, '10244', true),
 	('bpchar', 2, '-1', true), ('bpchar', 2, '5', true), ('bpchar', 2, '10244', true),
 	('varchar', 3, 'true', true), ('bpchar', 3, 'true', true),
+	('lpad', 2, '-1', false), ('lpad', 2, '5', false), ('rpad', 2, '0', false), ('rpad', 2, '700', false),
 	('width_bucket', 4, '1', false), ('width_bucket', 4, '10', false), ('width_bucket', 4, '2147483646', false);
 INSERT INTO constant
 	SELECT name, 1, field
@@ -123,7 +126,9 @@ BEGIN
 	SELECT p.proargtypes::oid[], p.proname INTO types, proname FROM pg_proc p WHERE p.oid = f;
 	FOR i IN 1 .. coalesce(cardinality(types), 0) LOOP
 		t := types[i - 1];
-		IF t = 'anyenum'::regtype THEN t := 'total_mood'; END IF;
+		t := CASE t WHEN 'anyenum'::regtype THEN 'total_mood'::regtype WHEN 'anyrange'::regtype THEN 'int4range'::regtype
+			WHEN 'anyelement'::regtype THEN 'int4'::regtype WHEN 'anycompatible'::regtype THEN 'text'::regtype
+			WHEN 'anyarray'::regtype THEN 'text[]'::regtype WHEN 'anycompatiblearray'::regtype THEN 'text[]'::regtype ELSE t END;
 		query := format(
 			'SELECT args || %L || quote_literal(value) || %L AS args, s.far OR prev.far AS far FROM (%s) prev, (
 				SELECT value, far OR ends AND %s OR EXISTS (SELECT FROM constant WHERE name = %L AND arg = %s) AS far
@@ -235,11 +240,11 @@ SELECT dp_cdp_internal.try_timestamp(t) AS cast, dp_cdp_internal.try_date(t) AS 
 RESET TimeZone;
 
 -- a total variant has the properties of its built-in, and anybody may call it;
--- date_trunc in a given zone has become immutable in one of the versions
+-- date_trunc in a given zone has become immutable in one of the versions, and the place of NULL is not sought
 SELECT function, total, p.provolatile, t.provolatile
 	FROM listed JOIN pg_proc p ON p.oid = function JOIN pg_proc t ON t.oid = total
 	WHERE p.provolatile <> t.provolatile AND function <> 'date_trunc(text, timestamptz, text)'::regprocedure OR p.prorettype <> t.prorettype
-		OR NOT t.proisstrict OR NOT p.proisstrict OR t.proparallel <> 's' OR p.proparallel <> 's';
+		OR NOT t.proisstrict OR NOT p.proisstrict AND p.proname <> 'array_position' OR t.proparallel <> 's' OR p.proparallel <> 's';
 SELECT count(*) AS not_executable FROM pg_proc
 	WHERE pronamespace = 'dp_cdp_internal'::regnamespace AND (proname LIKE 'try%' OR proname = 'canonical')
 		AND NOT has_function_privilege('pg_monitor', oid, 'EXECUTE');

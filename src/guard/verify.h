@@ -44,7 +44,7 @@ typedef struct DpVerify
 	bool		in_window;		/* in an argument of a window function */
 	bool		no_columns;
 	bool		array;			/* in the list of IN */
-	bool		in_json;		/* what a function of jsonb looks into */
+	bool		opens;			/* what a function looks into */
 	Oid			case_type;		/* of the innermost CASE's argument */
 } DpVerify;
 

@@ -188,7 +188,7 @@ is_readable_type(Oid type, bool array)
 {
 	Oid			element = array ? get_base_element_type(type) : InvalidOid;
 
-	return dp_type_is_allowed(OidIsValid(element) ? element : type);
+	return dp_type_is_allowed(OidIsValid(element) ? element : type) || (array && type != JSONBOID && dp_type_is_opened(type));
 }
 
 static void
@@ -403,7 +403,7 @@ verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole, Oid as)
 	else
 		/* row units that a subquery hands up, and units of any type */
 		dp_require(dp_type_is_allowed(as) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES ||
-				   (type == JSONBOID && (v->in_json || (is_target && hands_up_rows(v)))) ||
+				   (dp_type_is_opened(type) && (v->opens || (is_target ? hands_up_rows(v) : is_whole))) ||
 				   (is_whole && (dp_is_unit_column(v->query, var) ||
 								 dp_is_compared_unit(&(DpAllowContext) {.rtable = v->query->rtable}, (Node *) var))),
 				   "a column of this type", var);
@@ -425,6 +425,20 @@ verify_units_comparison(DpVerify *v, OpExpr *op)
 	}
 }
 
+static void verify_arguments(DpVerify *v, List *args);
+
+/* Verifies a list of constants, or a column of arrays, which comes with a function that limits its length. */
+static void
+verify_array(DpVerify *v, Node *array)
+{
+	Node	   *value = IsA(array, ArrayCoerceExpr) ? (Node *) ((ArrayCoerceExpr *) array)->arg : array;
+	DpVerify	inner = *v;
+
+	inner.array = true;
+	inner.no_columns |= !IsA(value, FuncExpr);
+	dp_verify_expr(array, &inner);
+}
+
 static void
 verify_param(DpVerify *v, Param *param)
 {
@@ -440,33 +454,47 @@ verify_param(DpVerify *v, Param *param)
 }
 
 static bool
-reads_json(List *args)
+is_opened(Node *arg)
 {
-	return args != NIL && exprType(linitial(args)) == JSONBOID;
+	return dp_type_is_opened(exprType(arg));
 }
 
-/* Verifies the arguments of a function that looks into jsonb: a column, or what another has found in one. */
+/* Verifies an argument of a type that is looked into: a column, a constant, or what was found in a column of jsonb. */
 static void
-verify_json(DpVerify *v, List *args)
+verify_opened(DpVerify *v, Node *arg)
 {
-	Node	   *value = linitial(args);
 	DpVerify	inner = *v;
+	FuncExpr   *call = (FuncExpr *) arg;
+
+	if (IsA(arg, Var))
+	{
+		inner.opens = true;
+		verify_var(&inner, (Var *) arg, false, false, exprType(arg));
+	}
+	else if (exprType(arg) == JSONBOID)
+	{
+		dp_require(IsA(call, FuncExpr) && !call->funcvariadic && call->args != NIL && exprType(linitial(call->args)) == JSONBOID,
+				   "a value of jsonb", arg);
+		verify_function(v, call->funcid, call->args, call->funcretset, arg);
+		verify_arguments(v, call->args);
+	}
+	else
+		verify_array(v, arg);
+}
+
+static void
+verify_arguments(DpVerify *v, List *args)
+{
+	ListCell   *lc;
 
 	check_stack_depth();
-	inner.in_json = true;
-	if (IsA(value, Var))
-		verify_var(&inner, (Var *) value, false, false, JSONBOID);
-	else
+	foreach(lc, args)
 	{
-		FuncExpr   *call = (FuncExpr *) value;
-
-		dp_require(IsA(call, FuncExpr) && !call->funcvariadic && reads_json(call->args), "a value of jsonb", value);
-		verify_function(v, call->funcid, call->args, call->funcretset, value);
-		verify_json(v, call->args);
+		if (is_opened(lfirst(lc)))
+			verify_opened(v, lfirst(lc));
+		else
+			dp_verify_expr(lfirst(lc), v);
 	}
-	inner.in_json = false;
-	inner.array = inner.no_columns = true;
-	dp_verify_expr((Node *) list_copy_tail(args, 1), &inner);
 }
 
 bool
@@ -512,9 +540,7 @@ dp_verify_expr(Node *node, DpVerify *v)
 			dp_require(!((FuncExpr *) node)->funcvariadic, "a function of any number of arguments", node);
 			verify_function(v, ((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, ((FuncExpr *) node)->funcretset, node);
 			dp_require(((FuncExpr *) node)->funcresulttype != JSONBOID, "a value of jsonb", node);
-			if (!reads_json(((FuncExpr *) node)->args))
-				break;
-			verify_json(v, ((FuncExpr *) node)->args);
+			verify_arguments(v, ((FuncExpr *) node)->args);
 			return false;
 		case T_OpExpr:
 		case T_DistinctExpr:
@@ -526,13 +552,13 @@ dp_verify_expr(Node *node, DpVerify *v)
 				return false;
 			}
 			verify_operator(v, ((OpExpr *) node)->opno, ((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args, node);
-			break;
+			verify_arguments(v, ((OpExpr *) node)->args);
+			return false;
 		case T_ScalarArrayOpExpr:
 			verify_operator(v, ((ScalarArrayOpExpr *) node)->opno, ((ScalarArrayOpExpr *) node)->opfuncid,
 							((ScalarArrayOpExpr *) node)->args, node);
 			dp_verify_expr(linitial(((ScalarArrayOpExpr *) node)->args), &inner);
-			inner.no_columns = inner.array = true;
-			dp_verify_expr(lsecond(((ScalarArrayOpExpr *) node)->args), &inner);
+			verify_array(v, lsecond(((ScalarArrayOpExpr *) node)->args));
 			return false;
 		case T_NullTest:
 			dp_require(!((NullTest *) node)->argisrow, "a test of a row", node);

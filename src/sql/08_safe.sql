@@ -144,6 +144,38 @@ CREATE FUNCTION dp_cdp_internal.try_power(float8, float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_try_power_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_width_bucket(float8, float8, float8, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_width_bucket_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_sin(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_sin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_cos(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_cos' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_tan(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_tan' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_cot(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_cot' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_sind(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_sind' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_cosd(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_cosd' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_tand(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_tand' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_cotd(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_cotd' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_asin(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_asin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_acos(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_acos' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_asind(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_asind' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_acosd(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_acosd' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_acosh(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_acosh' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_atanh(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_atanh' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_radians(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_radians' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_degrees(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_degrees' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- numeric
 CREATE FUNCTION dp_cdp_internal.try_add(numeric, numeric) RETURNS numeric
@@ -277,6 +309,14 @@ CREATE FUNCTION dp_cdp_internal.try_not_ilike(bpchar, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_not_ilike(name, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_lpad' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_lpad_fill' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_rpad(text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_rpad' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_rpad(text, int4, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_rpad_fill' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- casts to and from text
 CREATE FUNCTION dp_cdp_internal.try_text(int2) RETURNS text
@@ -315,6 +355,18 @@ CREATE FUNCTION dp_cdp_internal.try_numeric(text) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_numeric_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_date(text) RETURNS date
 	AS 'MODULE_PATHNAME', 'dp_try_date_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_bool(text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_bool_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_time(text) RETURNS time
+	AS 'MODULE_PATHNAME', 'dp_try_time_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_timestamp(text) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_timestamp_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_timestamptz(text) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_timestamptz_text' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_interval(text) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_interval_text' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_uuid(text) RETURNS uuid
+	AS 'MODULE_PATHNAME', 'dp_try_uuid_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- dates and times
 CREATE FUNCTION dp_cdp_internal.try_timestamp(date) RETURNS timestamp
@@ -442,6 +494,30 @@ CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text[]) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_path' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- looking into arrays
+CREATE FUNCTION dp_cdp_internal.try_array(anyarray) RETURNS anyarray
+	AS 'MODULE_PATHNAME', 'dp_try_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_element(anyarray, int4) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_try_element' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_contains(anyarray, anyarray) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_array_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_contained(anyarray, anyarray) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_array_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_overlap(anyarray, anyarray) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_array_overlap' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_cardinality(anyarray) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_array_length(anyarray, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_array_length' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_array_position(anycompatiblearray, anycompatible) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_array_position' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- addresses
+CREATE FUNCTION dp_cdp_internal.try_set_masklen(inet, int4) RETURNS inet
+	AS 'MODULE_PATHNAME', 'dp_try_set_masklen_inet' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_set_masklen(cidr, int4) RETURNS cidr
+	AS 'MODULE_PATHNAME', 'dp_try_set_masklen_cidr' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
 -- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).

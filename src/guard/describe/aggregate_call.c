@@ -444,7 +444,7 @@ count_or_sum_values(AggregateCall *c)
 	if (arg == NULL)
 		return list_make1(NULL);
 	if (c->agg->aggdistinct == NIL)
-		return list_make1(safe(c, arg));
+		return list_make1(safe(c, (Node *) dp_counted_value((Expr *) arg)));
 	if (dp_is_unit(c->level, arg))
 	{
 		column->kind = DP_VALUE_UNITS;

@@ -22,6 +22,7 @@
 #include "parser/scansup.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* those that have a safe variant, by its name */
@@ -98,6 +99,41 @@ dp_bound_function(Oid funcid, DpBoundOp *op)
 			*op = plain_functions[i].op;
 			return true;
 		}
+	return false;
+}
+
+#define DP_HALF_PI "1.57079632679489661923"
+#define DP_PI "3.14159265358979323846"
+
+/* those whose values are in a range, whatever the arguments are */
+static const struct
+{
+	Oid			funcid;
+	const char *lowest;
+	const char *highest;
+}			ranges[] = {
+	{F_SIN, "-1", "1"}, {F_COS, "-1", "1"}, {F_SIND, "-1", "1"}, {F_COSD, "-1", "1"}, {F_TANH, "-1", "1"},
+	{F_ASIN, "-" DP_HALF_PI, DP_HALF_PI}, {F_ACOS, "0", DP_PI}, {F_ATAN, "-" DP_HALF_PI, DP_HALF_PI}, {F_ATAN2, "-" DP_PI, DP_PI},
+	{F_ASIND, "-90", "90"}, {F_ACOSD, "0", "180"}, {F_ATAND, "-90", "90"}, {F_ATAN2D, "-180", "180"},
+	{F_FAMILY, "4", "6"}, {F_MASKLEN, "0", "128"}, {F_INT4_BOOL, "0", "1"}
+};
+
+bool
+dp_bound_value_range(Oid funcid, const char **lowest, const char **highest)
+{
+	const char *name = dp_bound_function_name(funcid);
+
+	for (int i = 0; i < lengthof(ranges); i++)
+	{
+		const char *safe = dp_allowed_function(ranges[i].funcid)->safe;
+
+		if (ranges[i].funcid == funcid || (name != NULL && safe != NULL && strcmp(name, safe) == 0))
+		{
+			*lowest = ranges[i].lowest;
+			*highest = ranges[i].highest;
+			return true;
+		}
+	}
 	return false;
 }
 

@@ -171,6 +171,9 @@ extern const char *dp_bound_function_name(Oid funcid);
 /* bound_functions.c: returns which field of extract or date_part a constant names; -1: none */
 extern int	dp_bound_field(Const *name);
 
+/* bound_functions.c: finds between which numbers, as text, the values of a function are, of whatever */
+extern bool dp_bound_value_range(Oid funcid, const char **lowest, const char **highest);
+
 /* bound_functions.c: finds between which numbers, as text, a field of a date or time is */
 extern bool dp_bound_field_range(int field, const char **lowest, const char **highest);
 

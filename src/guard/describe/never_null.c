@@ -27,14 +27,18 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
+/* Tells whether a function looks into one of its arguments, and may find nothing there. */
 static bool
-reads_json(List *args)
+may_find_nothing(Oid type, List *args)
 {
 	ListCell   *lc;
 
+	if (type == BOOLOID)
+		return false;
+
 	foreach(lc, args)
 	{
-		if (exprType(lfirst(lc)) == JSONOID || exprType(lfirst(lc)) == JSONBOID)
+		if (exprType(lfirst(lc)) == JSONOID || dp_type_is_opened(exprType(lfirst(lc))))
 			return true;
 	}
 	return false;
@@ -101,10 +105,10 @@ dp_expression_never_null(DpLevel *level, Node *expr)
 			return false;
 		case T_FuncExpr:
 			return ((FuncExpr *) expr)->funcid < FirstGenbkiObjectId && func_strict(((FuncExpr *) expr)->funcid) &&
-				!reads_json(((FuncExpr *) expr)->args) && all_never_null(level, ((FuncExpr *) expr)->args);
+				!may_find_nothing(exprType(expr), ((FuncExpr *) expr)->args) && all_never_null(level, ((FuncExpr *) expr)->args);
 		case T_OpExpr:
 			return ((OpExpr *) expr)->opno < FirstGenbkiObjectId && op_strict(((OpExpr *) expr)->opno) &&
-				!reads_json(((OpExpr *) expr)->args) && all_never_null(level, ((OpExpr *) expr)->args);
+				!may_find_nothing(exprType(expr), ((OpExpr *) expr)->args) && all_never_null(level, ((OpExpr *) expr)->args);
 		default:
 			return false;
 	}

@@ -387,7 +387,8 @@ function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args
 	DpBoundOp	op;
 	DpBound    *bound;
 	ListCell   *lc;
-
+	const char *lowest;
+	const char *highest;
 	const char *name = dp_bound_function_name(funcid);
 
 	if (name != NULL && (strcmp(name, "try_extract") == 0 || strcmp(name, "try_date_part") == 0))
@@ -399,8 +400,12 @@ function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args
 	/* the zone is the first argument */
 	if (name != NULL && strcmp(name, "try_timezone") == 0)
 		return bound_of(c, expr, DP_BOUND_TIME, list_make1(build(c, query, lsecond(args))));
-	if (funcid == F_INT4_BOOL)
-		return bound_of(c, expr, DP_BOUND_HULL, list_make2(constant_bound(c, 0), constant_bound(c, 1)));
+	if (dp_bound_value_range(funcid, &lowest, &highest))
+		return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, lowest), number_bound(c, highest)));
+	if (name != NULL && strcmp(name, "try_radians") == 0)
+		return bound_of(c, expr, DP_BOUND_MULTIPLY, list_make2(build(c, query, linitial(args)), number_bound(c, "0.0174532925199432957692")));
+	if (name != NULL && strcmp(name, "try_degrees") == 0)
+		return bound_of(c, expr, DP_BOUND_MULTIPLY, list_make2(build(c, query, linitial(args)), number_bound(c, "57.2957795130823208768")));
 	if (!dp_bound_function(funcid, &op) || !(is_measurable(exprType(expr)) || is_difference(expr, op, args)))
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	foreach(lc, args)

@@ -281,7 +281,7 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
-		if (IsA(expr, Var) && (keeps_rows || ((Var *) expr)->vartype != JSONBOID))
+		if (IsA(expr, Var) && (keeps_rows || !dp_type_is_opened(((Var *) expr)->vartype)))
 			expr = (Expr *) dp_hand_up_column((Var *) expr, allow);
 		else
 			expr = (Expr *) dp_make_safe((Node *) expr, allow);

@@ -100,6 +100,15 @@ extern bool dp_groups_are_canonical(Query *sub);
 /* Tell whether values of this type may be read at all, and whether they may be keys. */
 extern bool dp_type_is_allowed(Oid type);
 
+/*
+ * Tells whether functions may look into columns of this type, which is not read otherwise: jsonb,
+ * PostgreSQL's ranges, and arrays of what may be read.
+ */
+extern bool dp_type_is_opened(Oid type);
+
+/* Returns what counts as an argument of count() does: itself, or true where a column of such a type is not NULL. */
+extern Expr *dp_counted_value(Expr *arg);
+
 /* Relabels what is of a domain as its base type: the value is the same, and no constraint is checked. */
 extern Expr *dp_as_base_type(Expr *expr);
 extern bool dp_type_is_key(Oid type);

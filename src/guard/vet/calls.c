@@ -156,20 +156,22 @@ vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
 	{
 		int			i = foreach_current_index(lc);
 		bool		is_constant = (allowed->constants & (1 << i)) != 0;
-		bool		is_array = is_constant && type_is_array(exprType(lfirst(lc)));
+		Node	   *arg = lfirst(lc);
+		bool		is_json = exprType(arg) == JSONBOID;
+		bool		is_array = type_is_array(exprType(arg));
 		bool		outer = vet->no_columns;
 
 		if (is_constant)
 		{
-			if (dp_reads_columns(lfirst(lc), NULL))
+			if (dp_reads_columns(arg, NULL))
 				dp_refuse_function(vet, node, allowed->funcid,
 								   psprintf("its argument number %d must be a constant", i + 1));
 			vet->no_columns = true;
 		}
-		vet->takes_json = exprType(lfirst(lc)) == JSONBOID && (IsA(lfirst(lc), Var) || is_opclause(lfirst(lc)) ||
-															   is_funcclause(lfirst(lc)));
-		vetted = lappend(vetted, is_array ? dp_vet_array(vet, node, lfirst(lc)) : dp_vet(lfirst(lc), vet));
-		vet->takes_json = false;
+		vet->opens = dp_type_is_opened(exprType(arg)) && !is_array &&
+			(IsA(arg, Var) || (is_json ? is_opclause(arg) || is_funcclause(arg) : IsA(arg, Param) || !dp_is_unfoldable(arg, NULL)));
+		vetted = lappend(vetted, is_array ? dp_vet_array(vet, node, arg) : dp_vet(arg, vet));
+		vet->opens = false;
 		vet->no_columns = outer;
 		if (is_constant && !is_array)
 			check_constant_argument(vet, node, allowed, args, i, llast(vetted));
@@ -499,6 +501,17 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 	return (Node *) call_of(dp_safe_variant(allowed), node, inputcollid, *args);
 }
 
+/* casts of text, by their safe variants */
+static const struct
+{
+	Oid			type;
+	const char *safe;
+}			casts_of_text[] = {
+	{INT2OID, "try_int2"}, {INT4OID, "try_int4"}, {INT8OID, "try_int8"}, {FLOAT8OID, "try_float8"}, {NUMERICOID, "try_numeric"},
+	{BOOLOID, "try_bool"}, {DATEOID, "try_date"}, {TIMEOID, "try_time"}, {TIMESTAMPOID, "try_timestamp"},
+	{TIMESTAMPTZOID, "try_timestamptz"}, {INTERVALOID, "try_interval"}, {UUIDOID, "try_uuid"}
+};
+
 Node *
 dp_vet_io(DpVet *vet, CoerceViaIO *io)
 {
@@ -507,14 +520,13 @@ dp_vet_io(DpVet *vet, CoerceViaIO *io)
 	bool		from_text = from == TEXTOID || from == VARCHAROID;
 	bool		to_text = to == TEXTOID || to == VARCHAROID;
 	const char *name = NULL;
-	Oid			argtype = from;
-	Oid			result = to;
+	Oid			argtype = from_text ? TEXTOID : from;
+	Oid			result = to_text ? TEXTOID : to;
 	Node	   *arg;
 	FuncExpr   *call;
 
 	if (to_text)
 	{
-		result = TEXTOID;
 		if (from == INT2OID || from == INT4OID || from == INT8OID || from == NUMERICOID ||
 			from == UUIDOID || from == DATEOID || from == TIMESTAMPOID)
 			name = "try_text";
@@ -526,36 +538,15 @@ dp_vet_io(DpVet *vet, CoerceViaIO *io)
 	}
 	else if (from_text)
 	{
-		argtype = TEXTOID;
-		switch (to)
-		{
-			case INT2OID:
-				name = "try_int2";
-				break;
-			case INT4OID:
-				name = "try_int4";
-				break;
-			case INT8OID:
-				name = "try_int8";
-				break;
-			case FLOAT8OID:
-				name = "try_float8";
-				break;
-			case NUMERICOID:
-				name = "try_numeric";
-				break;
-			case DATEOID:
-				name = "try_date";
-				break;
-			default:
-				break;
-		}
+		for (int i = 0; i < lengthof(casts_of_text); i++)
+			if (casts_of_text[i].type == to)
+				name = casts_of_text[i].safe;
 	}
 	if (name == NULL)
 		dp_refuse(vet, (Node *) io,
 				  psprintf("a cast from %s to %s", dp_type_name(from), dp_type_name(to)),
 				  to_text ? "integers, numeric, uuid, date, timestamp and enums can be cast to text" :
-				  "text can be cast to integers, numeric, double precision and date, and constants to every type");
+				  				  "text can be cast to boolean, integers, numeric, double precision, dates, times, interval and uuid, and constants to every type");
 	arg = dp_vet((Node *) io->arg, vet);
 	dp_vet_collation(vet, (Node *) io, io->resultcollid);
 	call = makeFuncExpr(dp_own_function(name, 1, &argtype, result), result, list_make1(arg),

@@ -65,6 +65,46 @@ dp_type_is_allowed(Oid type)
 	}
 }
 
+bool
+dp_type_is_opened(Oid type)
+{
+	switch (type)
+	{
+		case JSONBOID:
+		case INT4RANGEOID:
+		case INT8RANGEOID:
+		case NUMRANGEOID:
+		case TSRANGEOID:
+		case TSTZRANGEOID:
+		case DATERANGEOID:
+			return true;
+		default:
+			return dp_type_is_allowed(get_element_type(type));
+	}
+}
+
+Expr *
+dp_counted_value(Expr *arg)
+{
+	NullTest   *test = makeNode(NullTest);
+	CaseWhen   *when = makeNode(CaseWhen);
+	CaseExpr   *cases = makeNode(CaseExpr);
+
+	if (!IsA(arg, Var) || !dp_type_is_opened(exprType((Node *) arg)))
+		return arg;
+	test->arg = copyObject(arg);
+	test->nulltesttype = IS_NOT_NULL;
+	test->location = exprLocation((Node *) arg);
+	when->expr = (Expr *) test;
+	when->result = (Expr *) makeBoolConst(true, false);
+	when->location = test->location;
+	cases->casetype = BOOLOID;
+	cases->args = list_make1(when);
+	cases->defresult = (Expr *) makeNullConst(BOOLOID, -1, InvalidOid);
+	cases->location = test->location;
+	return (Expr *) cases;
+}
+
 Expr *
 dp_as_base_type(Expr *expr)
 {

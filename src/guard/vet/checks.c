@@ -298,7 +298,7 @@ dp_is_unfoldable(Node *node, void *context)
 
 		if (OidIsValid(get_element_type(type)))
 			type = get_element_type(type);
-		if (!dp_type_is_allowed(type))
+		if (!dp_type_is_allowed(type) && (type == JSONBOID || !dp_type_is_opened(type)))
 			return true;
 	}
 	if (check_functions_in_node(node, function_is_unfoldable, context))

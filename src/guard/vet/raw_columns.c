@@ -7,8 +7,8 @@
  *
  * - Only columns of the level's own entries are read, by their numbers: no
  *	 whole rows, system columns, or expressions of virtual columns.
- * - A column has a built-in scalar type or an enum.  jsonb is read as what a
- *	 function looks into that takes a part of it, and not otherwise.
+ * - A column has a built-in scalar type or an enum.  jsonb, arrays and ranges
+ *	 are read as what a function looks into, or a test for NULL, and not otherwise.
  * - Values of a domain are those of its base type, so that no constraint of it
  *	 is checked, or looked up.
  *
@@ -50,19 +50,33 @@ without_domain(const DpAllowContext *cxt, Var *var)
 }
 
 bool
-dp_takes_json(DpVet *vet, Oid type)
+dp_is_opened(DpVet *vet, Oid type)
 {
-	bool		taken = vet->takes_json;
+	bool		opens = vet->opens;
 
-	vet->takes_json = false;
-	return taken && type == JSONBOID;
+	vet->opens = false;
+	return opens && dp_type_is_opened(type);
+}
+
+/* Returns what to do with a column of a type that is not read. */
+static const char *
+instead_of_type(Oid type)
+{
+	if (type == JSONBOID)
+		return "read a part of it as text, for example with ->> 'name'";
+	if (type == JSONOID)
+		return "its owner can give it type jsonb, of which parts can be read with ->> 'name'";
+	if (!dp_type_is_opened(type))
+		return "only built-in scalar types and enums can be read; its owner can add a generated column of such a type";
+	return type_is_array(type) ? "look into it, for example with value = ANY (column), @>, && or cardinality" :
+		"look into it, for example with @>, &&, lower or upper";
 }
 
 Node *
 dp_vet_column(DpVet *vet, Var *var)
 {
 	const DpAllowContext *cxt = vet->cxt;
-	bool		json = dp_takes_json(vet, var->vartype);
+	bool		opened = dp_is_opened(vet, var->vartype);
 
 	if (vet->no_columns)
 		dp_refuse(vet, (Node *) var, "a column in place of a constant", "write a constant or a parameter");
@@ -84,7 +98,7 @@ dp_vet_column(DpVet *vet, Var *var)
 					  psprintf("virtual generated column \"%s\"", get_rte_attribute_name(rte, var->varattno)),
 					  "write its expression, or let the owner make it STORED");
 	}
-	if (json)
+	if (opened)
 		return (Node *) copyObject(var);
 	if (!dp_type_is_allowed(getBaseType(var->vartype)) && cxt && var->varno <= list_length(cxt->rtable))
 	{
@@ -93,9 +107,7 @@ dp_vet_column(DpVet *vet, Var *var)
 		dp_refuse(vet, (Node *) var,
 				  psprintf("column \"%s\" of type %s", get_rte_attribute_name(rte, var->varattno),
 						   format_type_be(var->vartype)),
-				  var->vartype == JSONBOID ? "read a part of it as text, for example with ->> 'name'" :
-				  var->vartype == JSONOID ? "its owner can give it type jsonb, of which parts can be read with ->> 'name'" :
-				  "only built-in scalar types and enums can be read; its owner can add a generated column of such a type");
+				  instead_of_type(var->vartype));
 	}
 	dp_vet_type(vet, (Node *) var, getBaseType(var->vartype));
 	dp_vet_collation(vet, (Node *) var, var->varcollid);

@@ -48,20 +48,36 @@ typedef struct ValueContext
 	List	   *values;
 } ValueContext;
 
-/* Tells whether node is what a function has found in jsonb, of another type. */
+/* Tells whether node is a column of a type that is not read, but looked into. */
 static bool
-looks_into_json(Node *node)
+is_opened(Node *node)
 {
-	List	   *args = IsA(node, FuncExpr) ? ((FuncExpr *) node)->args : IsA(node, OpExpr) ? ((OpExpr *) node)->args : NIL;
+	return IsA(node, Var) && dp_type_is_opened(exprType(node));
+}
 
-	return args != NIL && exprType(linitial(args)) == JSONBOID && exprType(node) != JSONBOID;
+/* Tells whether node is what a function has found in jsonb, in an array or in a range. */
+static bool
+looks_into(Node *node)
+{
+	List	   *args = IsA(node, FuncExpr) ? ((FuncExpr *) node)->args : IsA(node, OpExpr) ? ((OpExpr *) node)->args :
+	IsA(node, NullTest) ? list_make1(((NullTest *) node)->arg) : IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args : NIL;
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		Node	   *arg = IsA(lfirst(lc), ArrayCoerceExpr) ? (Node *) ((ArrayCoerceExpr *) lfirst(lc))->arg : lfirst(lc);
+
+		if ((IsA(arg, Var) || IsA(arg, FuncExpr)) && dp_type_is_opened(exprType(arg)) && !dp_type_is_opened(exprType(node)))
+			return true;
+	}
+	return false;
 }
 
 /* Tells whether a column is a unit of a type that nothing reads, handed up. */
 static bool
 is_unread(Node *node)
 {
-	return IsA(node, Var) && exprType(node) != JSONBOID && !dp_type_is_allowed(getBaseType(exprType(node)));
+	return IsA(node, Var) && !is_opened(node) && !dp_type_is_allowed(getBaseType(exprType(node)));
 }
 
 static bool
@@ -70,7 +86,7 @@ value_walker(Node *node, ValueContext *c)
 	if (node == NULL || IsA(node, SubLink) || is_unread(node))
 		return false;
 	check_stack_depth();
-	if (IsA(node, Var) || IsA(node, Aggref) || looks_into_json(node) || list_member(c->keys, node))
+	if (IsA(node, Var) || IsA(node, Aggref) || looks_into(node) || list_member(c->keys, node))
 	{
 		c->values = list_append_unique(c->values, node);
 		return false;

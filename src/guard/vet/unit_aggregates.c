@@ -171,7 +171,8 @@ dp_unit_aggregate_safe(const DpUnitAggregate *allowed)
 static Expr *
 vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr)
 {
-	Node	   *arg = dp_vet((Node *) expr, vet);
+	bool		counts = agg->aggfnoid == F_COUNT_ANY && agg->aggdistinct == NIL;
+	Node	   *arg = dp_vet((Node *) (counts ? dp_counted_value(expr) : expr), vet);
 	FuncExpr   *call;
 
 	if (agg->aggdistinct != NIL)

@@ -20,9 +20,11 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/extension.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -43,7 +45,19 @@ vet_list(List *list, DpVet *vet)
 	return result;
 }
 
-/* Vets the array of an IN list or of = ANY, whose values must be known before the first row. */
+/* Returns an array column, NULL where it is long. */
+static Node *
+vet_array_column(DpVet *vet, Node *column)
+{
+	Oid			any = ANYARRAYOID;
+
+	vet->opens = true;
+	column = dp_vet(column, vet);
+	return (Node *) makeFuncExpr(dp_own_function("try_array", 1, &any, any), exprType(column), list_make1(column),
+								 exprCollation(column), InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Vets an array that is looked into: a column, or one whose values are known before the first row, as those of IN. */
 Node *
 dp_vet_array(DpVet *vet, Node *node, Node *array)
 {
@@ -53,9 +67,8 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 		dp_refuse(vet, array, psprintf("a value of type %s", dp_type_name(exprType(array))), "write an IN list of constants");
 	dp_vet_type(vet, array, element);
 	dp_vet_collation(vet, array, exprCollation(array));
-	if (dp_reads_columns(array, NULL))
-		dp_refuse(vet, node, "a list that is not constant",
-				  IsA(strip_implicit_coercions(array), Var) ? "ask the owner for a protected table with a row for each element" : "write comparisons joined by OR");
+	if (IsA(array, Var))
+		return vet_array_column(vet, array);
 	if (!dp_is_unfoldable(array, NULL))
 	{
 		Const	   *con;
@@ -65,16 +78,6 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 
 		dp_vet_const(vet, con);
 		return (Node *) con;
-	}
-	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
-	{
-		ArrayExpr  *copy = copyObject((ArrayExpr *) array);
-		bool		outer = vet->no_columns;
-
-		vet->no_columns = true;
-		copy->elements = vet_list(copy->elements, vet);
-		vet->no_columns = outer;
-		return (Node *) copy;
 	}
 	if (IsA(array, RelabelType))
 	{
@@ -88,6 +91,18 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 		ArrayCoerceExpr *copy = copyObject((ArrayCoerceExpr *) array);
 
 		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
+		return (Node *) copy;
+	}
+	if (dp_reads_columns(array, NULL))
+		dp_refuse(vet, node, "a list that is not constant", "write comparisons joined by OR, or an IN list of constants");
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+	{
+		ArrayExpr  *copy = copyObject((ArrayExpr *) array);
+		bool		outer = vet->no_columns;
+
+		vet->no_columns = true;
+		copy->elements = vet_list(copy->elements, vet);
+		vet->no_columns = outer;
 		return (Node *) copy;
 	}
 	if (IsA(array, Param) && ((Param *) array)->paramkind == PARAM_EXTERN)
@@ -184,7 +199,8 @@ refuse_node(DpVet *vet, Node *node)
 static Node *
 vet_const(DpVet *vet, Const *con)
 {
-	dp_vet_type(vet, (Node *) con, con->consttype);
+	if (!dp_is_opened(vet, con->consttype))
+		dp_vet_type(vet, (Node *) con, con->consttype);
 	dp_vet_collation(vet, (Node *) con, con->constcollid);
 	dp_vet_const(vet, con);
 	return copyObject((Node *) con);
@@ -195,7 +211,8 @@ vet_param(DpVet *vet, Param *param)
 {
 	if (param->paramkind != PARAM_EXTERN)
 		dp_refuse(vet, (Node *) param, "the result of a subquery", "let FROM compute it, and join its rows");
-	dp_vet_type(vet, (Node *) param, param->paramtype);
+	if (!dp_is_opened(vet, param->paramtype))
+		dp_vet_type(vet, (Node *) param, param->paramtype);
 	dp_vet_collation(vet, (Node *) param, param->paramcollid);
 	return copyObject((Node *) param);
 }
@@ -212,7 +229,7 @@ static Node *
 vet_function(DpVet *vet, FuncExpr *call)
 {
 	FuncExpr   *copy = copyObject(call);
-	bool		json = dp_takes_json(vet, copy->funcresulttype);
+	bool		opened = dp_is_opened(vet, copy->funcresulttype);
 	Node	   *safe;
 
 	if (copy->funcretset)
@@ -220,7 +237,7 @@ vet_function(DpVet *vet, FuncExpr *call)
 	if (copy->funcvariadic && copy->funcid != F_JSONB_EXTRACT_PATH && copy->funcid != F_JSONB_EXTRACT_PATH_TEXT)
 		dp_refuse_function(vet, (Node *) call, copy->funcid, NULL);
 	safe = dp_vet_call(vet, (Node *) call, copy->funcid, copy->inputcollid, &copy->args);
-	if (!json)
+	if (!opened)
 		dp_vet_type(vet, (Node *) call, copy->funcresulttype);
 	dp_vet_collation(vet, (Node *) call, copy->funccollid);
 	return safe ? safe : (Node *) copy;
@@ -230,14 +247,14 @@ static Node *
 vet_operator(DpVet *vet, OpExpr *op)
 {
 	OpExpr	   *copy = copyObject(op);
-	bool		json = dp_takes_json(vet, copy->opresulttype);
+	bool		opened = dp_is_opened(vet, copy->opresulttype);
 	Node	   *safe;
 
 	set_opfuncid(copy);
 	if (dp_compares_units(vet->cxt, op) && !vet->no_columns)
 		return (Node *) copy;
 	safe = dp_vet_call(vet, (Node *) op, copy->opfuncid, copy->inputcollid, &copy->args);
-	if (!json)
+	if (!opened)
 		dp_vet_type(vet, (Node *) op, copy->opresulttype);
 	dp_vet_collation(vet, (Node *) op, copy->opcollid);
 	return safe ? safe : (Node *) copy;
@@ -269,6 +286,27 @@ vet_array_comparison(DpVet *vet, ScalarArrayOpExpr *op)
 	return (Node *) copy;
 }
 
+/* Vets array[n] of a column; whatever else is written with brackets is refused. */
+static Node *
+vet_element(DpVet *vet, SubscriptingRef *ref)
+{
+	Oid			types[] = {ANYARRAYOID, INT4OID};
+	Node	   *array = (Node *) ref->refexpr;
+	Node	   *number;
+	FuncExpr   *element;
+
+	if (ref->reflowerindexpr != NIL || list_length(ref->refupperindexpr) != 1 || !IsA(array, Var) || !type_is_array(exprType(array)))
+		refuse_node(vet, (Node *) ref);
+	dp_vet_type(vet, (Node *) ref, ref->refrestype);
+	dp_vet_collation(vet, (Node *) ref, ref->refcollid);
+	array = dp_vet_array(vet, (Node *) ref, array);
+	number = dp_vet(linitial(ref->refupperindexpr), vet);
+	element = makeFuncExpr(dp_own_function("try_element", lengthof(types), types, ANYELEMENTOID), ref->refrestype,
+						   list_make2(array, number), ref->refcollid, InvalidOid, COERCE_EXPLICIT_CALL);
+	element->location = exprLocation((Node *) ref);
+	return (Node *) element;
+}
+
 static Node *
 vet_bool(DpVet *vet, BoolExpr *expr)
 {
@@ -291,6 +329,7 @@ vet_null_test(DpVet *vet, NullTest *test)
 
 	if (copy->argisrow)
 		dp_refuse(vet, (Node *) test, "a test of a whole row", "name its columns");
+	vet->opens = IsA(copy->arg, Var) && dp_type_is_opened(exprType((Node *) copy->arg));
 	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
 	return (Node *) copy;
 }
@@ -414,8 +453,9 @@ dp_vet(Node *node, DpVet *vet)
 
 	if (!IsA(node, Const) && !IsA(node, CaseTestExpr) && !dp_is_unfoldable(node, NULL))
 	{
-		/* arrays are for dp_vet_array */
-		dp_vet_type(vet, node, exprType(node));
+		/* arrays are for dp_vet_array, but for what a function looks into */
+		if (!vet->opens || !dp_type_is_opened(exprType(node)))
+			dp_vet_type(vet, node, exprType(node));
 		(void) dp_refuse_failing(node, vet);
 		node = (Node *) dp_fold(node);
 	}
@@ -457,6 +497,8 @@ dp_vet(Node *node, DpVet *vet)
 			return vet_collate(vet, (CollateExpr *) node);
 		case T_CoerceViaIO:
 			return dp_vet_io(vet, (CoerceViaIO *) node);
+		case T_SubscriptingRef:
+			return vet_element(vet, (SubscriptingRef *) node);
 		case T_SQLValueFunction:
 			return vet_value_function(vet, (SQLValueFunction *) node);
 		case T_Aggref:
@@ -504,7 +546,7 @@ dp_make_safe(Node *expr, const DpAllowContext *cxt)
 Node *
 dp_hand_up_column(Var *column, const DpAllowContext *cxt)
 {
-	DpVet		vet = {cxt, false, InvalidOid, column->vartype == JSONBOID};
+	DpVet		vet = {cxt, false, InvalidOid, dp_type_is_opened(column->vartype)};
 
 	if (dp_is_compared_unit(cxt, (Node *) column))
 		return (Node *) copyObject(column);

@@ -23,14 +23,14 @@ typedef struct DpVet
 	bool		no_columns;		/* inside an argument that must be a constant */
 	Oid			case_type;		/* of the innermost CASE's argument;
 								 * InvalidOid: none */
-	bool		takes_json;		/* the node at hand is what a function of
-								 * jsonb looks into */
+	bool		opens;			/* the node at hand is what a function looks
+								 * into, or a test for NULL */
 } DpVet;
 
 /* Vets an expression; returns a new tree, in its safe form (vet.c). */
 extern Node *dp_vet(Node *node, DpVet *vet);
 
-/* Vets an array of constants, argument of node. */
+/* Vets an array, argument of node: a column, or constants. */
 extern Node *dp_vet_array(DpVet *vet, Node *node, Node *array);
 
 /* ------------------------------------------------------------------------
@@ -41,8 +41,8 @@ extern Node *dp_vet_array(DpVet *vet, Node *node, Node *array);
 /* Vets a column of raw rows; returns it as one of its base type. */
 extern Node *dp_vet_column(DpVet *vet, Var *var);
 
-/* Tells whether the node at hand, of this type, is what a function of jsonb looks into; what is below it is not. */
-extern bool dp_takes_json(DpVet *vet, Oid type);
+/* Tells whether the node at hand, of this type, is what a function looks into; what is below it is not. */
+extern bool dp_is_opened(DpVet *vet, Oid type);
 
 /* ------------------------------------------------------------------------
  * checks.c: messages, types, collations, operators, constants
