@@ -163,7 +163,7 @@ vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
 
 		if (is_constant)
 		{
-			if (dp_reads_columns(arg, NULL))
+			if (dp_reads_columns(lfirst(lc), NULL))
 				dp_refuse_function(vet, node, allowed->funcid,
 								   psprintf("its argument number %d must be a constant", i + 1));
 			vet->no_columns = true;
