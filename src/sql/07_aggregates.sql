@@ -46,18 +46,10 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any")
 	FROM PUBLIC;
 
-CREATE AGGREGATE @extschema@.dp_count(*) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_count(*) IS
-	'noisy number of rows, a privacy unit counting for at most max_rows in each group';
-CREATE AGGREGATE @extschema@.dp_count("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
-	'noisy number of rows where the argument is not NULL. With DISTINCT it counts values, of which a privacy unit supports at most max_rows, or units';
+AGGREGATE dp_count(*) bigint
+	noisy number of rows, a privacy unit counting for at most max_rows in each group
+AGGREGATE dp_count("any") bigint
+	noisy number of rows where the argument is not NULL. With DISTINCT it counts values, of which a privacy unit supports at most max_rows, or units
 -- averages and spreads; their bounds are those of a row's value
 CREATE FUNCTION dp_cdp_internal.unreleased_floats(dp_cdp_internal.unreleased) RETURNS double precision[]
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -95,282 +87,98 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp_internal.unreleased_step(dp_cdp_internal.unreleased, "any", "any", "any", "any", "any", "any")
 	FROM PUBLIC;
 
-CREATE AGGREGATE @extschema@.dp_avg("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_avg("any") IS
-	'noisy average; the bounds of a value are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_avg("any", numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_avg("any", numeric, numeric) IS
-	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_avg("any", double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_avg("any", double precision, double precision) IS
-	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_avg("any", text, text) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_avg("any", text, text) IS
-	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_variance("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_variance("any") IS
-	'noisy sample variance; the bounds of a value are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_variance("any", numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_variance("any", numeric, numeric) IS
-	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_variance("any", double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_variance("any", double precision, double precision) IS
-	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_variance("any", text, text) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_variance("any", text, text) IS
-	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_var_samp("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_var_samp("any") IS
-	'noisy sample variance; the bounds of a value are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) IS
-	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) IS
-	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_var_samp("any", text, text) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", text, text) IS
-	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_var_pop("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_var_pop("any") IS
-	'noisy population variance; the bounds of a value are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) IS
-	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) IS
-	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_var_pop("any", text, text) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", text, text) IS
-	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev("any") IS
-	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) IS
-	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) IS
-	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev("any", text, text) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev("any", text, text) IS
-	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev_samp("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any") IS
-	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) IS
-	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) IS
-	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev_samp("any", text, text) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", text, text) IS
-	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev_pop("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any") IS
-	'noisy population standard deviation; the bounds of a value are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) IS
-	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) IS
-	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_stddev_pop("any", text, text) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", text, text) IS
-	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_covariance("any", "any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any") IS
-	'noisy sample covariance; the bounds of the values are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) IS
-	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) IS
-	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any") IS
-	'noisy sample covariance; the bounds of the values are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) IS
-	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) IS
-	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any") IS
-	'noisy population covariance; the bounds of the values are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) IS
-	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) IS
-	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_correlation("any", "any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any") IS
-	'noisy correlation; the bounds of the values are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) IS
-	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) IS
-	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any") IS
-	'noisy slope of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) IS
-	'noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) IS
-	'noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any") IS
-	'noisy intercept of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) IS
-	'noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
-CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) IS
-	'noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd';
+AGGREGATE dp_avg("any") float
+	noisy average; the bounds of a value are those of set_bounds
+AGGREGATE dp_avg("any", numeric, numeric) float
+	noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_avg("any", double precision, double precision) float
+	noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_avg("any", text, text) float
+	noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_variance("any") float
+	noisy sample variance; the bounds of a value are those of set_bounds
+AGGREGATE dp_variance("any", numeric, numeric) float
+	noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_variance("any", double precision, double precision) float
+	noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_variance("any", text, text) float
+	noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_var_samp("any") float
+	noisy sample variance; the bounds of a value are those of set_bounds
+AGGREGATE dp_var_samp("any", numeric, numeric) float
+	noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_var_samp("any", double precision, double precision) float
+	noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_var_samp("any", text, text) float
+	noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_var_pop("any") float
+	noisy population variance; the bounds of a value are those of set_bounds
+AGGREGATE dp_var_pop("any", numeric, numeric) float
+	noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_var_pop("any", double precision, double precision) float
+	noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_var_pop("any", text, text) float
+	noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev("any") float
+	noisy sample standard deviation; the bounds of a value are those of set_bounds
+AGGREGATE dp_stddev("any", numeric, numeric) float
+	noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev("any", double precision, double precision) float
+	noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev("any", text, text) float
+	noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev_samp("any") float
+	noisy sample standard deviation; the bounds of a value are those of set_bounds
+AGGREGATE dp_stddev_samp("any", numeric, numeric) float
+	noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev_samp("any", double precision, double precision) float
+	noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev_samp("any", text, text) float
+	noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev_pop("any") float
+	noisy population standard deviation; the bounds of a value are those of set_bounds
+AGGREGATE dp_stddev_pop("any", numeric, numeric) float
+	noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev_pop("any", double precision, double precision) float
+	noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_stddev_pop("any", text, text) float
+	noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)
+AGGREGATE dp_covariance("any", "any") float
+	noisy sample covariance; the bounds of the values are those of set_bounds
+AGGREGATE dp_covariance("any", "any", numeric, numeric, numeric, numeric) float
+	noisy sample covariance; lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_covariance("any", "any", double precision, double precision, double precision, double precision) float
+	noisy sample covariance; lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_covar_samp("any", "any") float
+	noisy sample covariance; the bounds of the values are those of set_bounds
+AGGREGATE dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) float
+	noisy sample covariance; lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) float
+	noisy sample covariance; lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_covar_pop("any", "any") float
+	noisy population covariance; the bounds of the values are those of set_bounds
+AGGREGATE dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) float
+	noisy population covariance; lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) float
+	noisy population covariance; lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_correlation("any", "any") float
+	noisy correlation; the bounds of the values are those of set_bounds
+AGGREGATE dp_correlation("any", "any", numeric, numeric, numeric, numeric) float
+	noisy correlation; lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_correlation("any", "any", double precision, double precision, double precision, double precision) float
+	noisy correlation; lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_regr_slope("any", "any") float
+	noisy slope of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds
+AGGREGATE dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) float
+	noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) float
+	noisy slope of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_regr_intercept("any", "any") float
+	noisy intercept of the regression of the 1st argument on the 2nd. The bounds of the values are those of set_bounds
+AGGREGATE dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) float
+	noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd
+AGGREGATE dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) float
+	noisy intercept of the regression of the 1st argument on the 2nd. Bounds are lower and upper of the 1st argument, then of the 2nd
 
 -- quantiles and histograms
 CREATE AGGREGATE @extschema@.dp_median(anyelement) (
@@ -433,42 +241,22 @@ CREATE AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anyc
 );
 COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anycompatible, anycompatible) IS
 	'noisy quantiles at one charge; each value is clamped to lower (3rd argument) .. upper (4th argument)';
-CREATE AGGREGATE @extschema@.dp_histogram("any", integer) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_histogram("any", integer) IS
-	'noisy counts in bins (2nd argument) of equal width; the bounds are those of set_bounds';
-CREATE AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) IS
-	'noisy counts in bins (4th argument) of equal width from lower (2nd argument) to upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_clipped("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_clipped("any") IS
-	'noisy share of rows outside of the bounds of set_bounds';
-CREATE AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) IS
-	'noisy share of rows outside of lower (2nd argument) .. upper (3rd argument)';
+AGGREGATE dp_histogram("any", integer) bigints
+	noisy counts in bins (2nd argument) of equal width; the bounds are those of set_bounds
+AGGREGATE dp_histogram(anycompatible, anycompatible, anycompatible, integer) bigints
+	noisy counts in bins (4th argument) of equal width from lower (2nd argument) to upper (3rd argument)
+AGGREGATE dp_clipped("any") float
+	noisy share of rows outside of the bounds of set_bounds
+AGGREGATE dp_clipped(anycompatible, anycompatible, anycompatible) float
+	noisy share of rows outside of lower (2nd argument) .. upper (3rd argument)
 CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
 	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp_internal.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_mode(anyelement) IS
 	'most frequent value, by noisy counts; one of the declared keys';
-CREATE AGGREGATE @extschema@.dp_bounds("any") (
-	SFUNC = dp_cdp_internal.unreleased_step, STYPE = dp_cdp_internal.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp_internal.unreleased_floats, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_bounds("any") IS
-	'bounds that hold nearly all values, from a noisy histogram over powers of two. NULL: noise hides all of it';
+AGGREGATE dp_bounds("any") floats
+	bounds that hold nearly all values, from a noisy histogram over powers of two. NULL: noise hides all of it
 
 -- the error of an answer, beside it
 CREATE FUNCTION @extschema@.dp_noise_stddev("any") RETURNS double precision

@@ -8,516 +8,213 @@
 -- EXECUTE, because they are harmless.
 
 -- integers
-CREATE FUNCTION dp_cdp_internal.try_add(int2, int2) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_add_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int2, int2) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int2, int2) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int2, int2) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int4, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_add_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int4, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int4, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int4, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int8, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_add_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int8, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int8, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int8, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int2, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_add_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int2, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int2, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int2, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int4, int2) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_add_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int4, int2) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int4, int2) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int4, int2) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int2, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_add_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int2, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int2, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int2, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int8, int2) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_add_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int8, int2) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int8, int2) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int8, int2) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int4, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_add_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int4, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int4, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int4, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int8, int4) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_add_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(int8, int4) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(int8, int4) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(int8, int4) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_divide_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_mod(int2, int2) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_mod_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_mod(int4, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_mod_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_mod(int8, int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_mod_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_negate(int2) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_negate_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_abs(int2) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_abs_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_negate(int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_negate_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_abs(int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_abs_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_negate(int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_negate_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_abs(int8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_abs_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+FOR int2, int2 = int2 = int2; int4, int4 = int4 = int4; int8, int8 = int8 = int8; int2, int4 = int4 = int24; int4, int2 = int4 = int42; int2, int8 = int8 = int28; int8, int2 = int8 = int82; int4, int8 = int8 = int48; int8, int4 = int8 = int84
+SAFE add($1) $2 add_$3
+SAFE subtract($1) $2 subtract_$3
+SAFE multiply($1) $2 multiply_$3
+SAFE divide($1) $2 divide_$3
+END
+SAFE mod(int2, int2) int2 mod_int2
+SAFE mod(int4, int4) int4 mod_int4
+SAFE mod(int8, int8) int8 mod_int8
+FOR int2; int4; int8
+SAFE negate($1) $1 negate_$1
+SAFE abs($1) $1 abs_$1
+END
 
 -- floating point
-CREATE FUNCTION dp_cdp_internal.try_add(float4, float4) RETURNS float4
-	AS 'MODULE_PATHNAME', 'dp_try_add_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(float4, float4) RETURNS float4
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(float4, float4) RETURNS float4
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(float4, float4) RETURNS float4
-	AS 'MODULE_PATHNAME', 'dp_try_divide_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(float8, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_add_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(float8, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(float8, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(float8, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_divide_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(float4, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_add_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(float4, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(float4, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(float4, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_divide_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(float8, float4) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_add_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(float8, float4) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(float8, float4) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(float8, float4) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_divide_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_sqrt(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_sqrt_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_ln(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_ln_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_log(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_log_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_exp(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_exp_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_power(float8, float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_power_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_width_bucket(float8, float8, float8, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_width_bucket_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_sin(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_sin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_cos(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_cos' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_tan(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_tan' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_cot(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_cot' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_sind(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_sind' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_cosd(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_cosd' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_tand(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_tand' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_cotd(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_cotd' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_asin(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_asin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_acos(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_acos' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_asind(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_asind' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_acosd(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_acosd' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_acosh(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_acosh' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_atanh(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_atanh' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_radians(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_radians' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_degrees(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_degrees' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+FOR float4, float4 = float4 = float4; float8, float8 = float8 = float8; float4, float8 = float8 = float48; float8, float4 = float8 = float84
+SAFE add($1) $2 add_$3
+SAFE subtract($1) $2 subtract_$3
+SAFE multiply($1) $2 multiply_$3
+SAFE divide($1) $2 divide_$3
+END
+SAFE sqrt(float8) float8 sqrt_float8
+SAFE ln(float8) float8 ln_float8
+SAFE log(float8) float8 log_float8
+SAFE exp(float8) float8 exp_float8
+SAFE power(float8, float8) float8 power_float8
+SAFE width_bucket(float8, float8, float8, int4) int4 width_bucket_float8
+FOR sin; cos; tan; cot; sind; cosd; tand; cotd; asin; acos; asind; acosd; acosh; atanh; radians; degrees
+SAFE $1(float8) float8 $1
+END
 
 -- numeric
-CREATE FUNCTION dp_cdp_internal.try_add(numeric, numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_add_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(numeric, numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(numeric, numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_divide(numeric, numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_divide_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_mod(numeric, numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_mod_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_ceil(numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_ceil_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_floor(numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_floor_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_sqrt(numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_sqrt_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_round(numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_round0_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_round(numeric, int4) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_round_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_width_bucket(numeric, numeric, numeric, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_width_bucket_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+SAFE add(numeric, numeric) numeric add_numeric
+SAFE subtract(numeric, numeric) numeric subtract_numeric
+SAFE multiply(numeric, numeric) numeric multiply_numeric
+SAFE divide(numeric, numeric) numeric divide_numeric
+SAFE mod(numeric, numeric) numeric mod_numeric
+SAFE ceil(numeric) numeric ceil_numeric
+SAFE floor(numeric) numeric floor_numeric
+SAFE sqrt(numeric) numeric sqrt_numeric
+SAFE round(numeric) numeric round0_numeric
+SAFE round(numeric, int4) numeric round_numeric
+SAFE width_bucket(numeric, numeric, numeric, int4) int4 width_bucket_numeric
 
 -- casts between numbers
-CREATE FUNCTION dp_cdp_internal.try_int2(int4) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_int2_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int2(int8) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_int2_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int4(int8) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_int4_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_float4(float8) RETURNS float4
-	AS 'MODULE_PATHNAME', 'dp_try_float4_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int2(float4) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_int2_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int4(float4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_int4_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int8(float4) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_int8_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int2(float8) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_int2_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int4(float8) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_int4_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int8(float8) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_int8_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int2(numeric) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_int2_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int4(numeric) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_int4_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int8(numeric) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_int8_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_float4(numeric) RETURNS float4
-	AS 'MODULE_PATHNAME', 'dp_try_float4_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_float8(numeric) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_float8_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_numeric(numeric, int4) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_numeric_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+SAFE int2(int4) int2 int2_int4
+SAFE int2(int8) int2 int2_int8
+SAFE int4(int8) int4 int4_int8
+SAFE float4(float8) float4 float4_float8
+SAFE int2(float4) int2 int2_float4
+SAFE int4(float4) int4 int4_float4
+SAFE int8(float4) int8 int8_float4
+SAFE int2(float8) int2 int2_float8
+SAFE int4(float8) int4 int4_float8
+SAFE int8(float8) int8 int8_float8
+SAFE int2(numeric) int2 int2_numeric
+SAFE int4(numeric) int4 int4_numeric
+SAFE int8(numeric) int8 int8_numeric
+SAFE float4(numeric) float4 float4_numeric
+SAFE float8(numeric) float8 float8_numeric
+SAFE numeric(numeric, int4) numeric numeric_typmod
 
 -- strings
-CREATE FUNCTION dp_cdp_internal.try_lower(text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_upper(text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_initcap(text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_initcap' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_concat(text, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_concat' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_length(text) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_length_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_length(bpchar) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_length_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_btrim(text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_btrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_ltrim(text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_ltrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_rtrim(text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_rtrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_btrim(text, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_btrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_ltrim(text, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_ltrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_rtrim(text, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_rtrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_left(text, int4) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_left' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_right(text, int4) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_right' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_reverse(text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_reverse' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_substring(text, int4) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_substring_from' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_substring(text, int4, int4) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_substring' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_replace(text, text, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_split_part(text, text, int4) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_split_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_starts_with(text, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_starts_with' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT pg_catalog.text_starts_with_support;
-CREATE FUNCTION dp_cdp_internal.try_strpos(text, text) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_strpos' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_like(text, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT pg_catalog.textlike_support;
-CREATE FUNCTION dp_cdp_internal.try_like(bpchar, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT pg_catalog.textlike_support;
-CREATE FUNCTION dp_cdp_internal.try_like(name, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT pg_catalog.textlike_support;
-CREATE FUNCTION dp_cdp_internal.try_not_like(text, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_not_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_not_like(bpchar, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_not_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_not_like(name, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_not_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_ilike(text, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT pg_catalog.texticlike_support;
-CREATE FUNCTION dp_cdp_internal.try_ilike(bpchar, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT pg_catalog.texticlike_support;
-CREATE FUNCTION dp_cdp_internal.try_ilike(name, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT pg_catalog.texticlike_support;
-CREATE FUNCTION dp_cdp_internal.try_not_ilike(text, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_not_ilike(bpchar, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_not_ilike(name, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_lpad' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_lpad_fill' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_rpad(text, int4) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_rpad' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_rpad(text, int4, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_rpad_fill' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+SAFE lower(text) text lower
+SAFE upper(text) text upper
+SAFE initcap(text) text initcap
+SAFE concat(text, text) text concat
+SAFE length(text) int4 length_text
+SAFE length(bpchar) int4 length_bpchar
+SAFE btrim(text) text btrim
+SAFE ltrim(text) text ltrim
+SAFE rtrim(text) text rtrim
+SAFE btrim(text, text) text btrim_set
+SAFE ltrim(text, text) text ltrim_set
+SAFE rtrim(text, text) text rtrim_set
+SAFE left(text, int4) text left
+SAFE right(text, int4) text right
+SAFE reverse(text) text reverse
+SAFE substring(text, int4) text substring_from
+SAFE substring(text, int4, int4) text substring
+SAFE replace(text, text, text) text replace
+SAFE split_part(text, text, int4) text split_part
+SAFE starts_with(text, text) boolean starts_with SUPPORT text_starts_with_support
+SAFE strpos(text, text) int4 strpos
+SAFE like(text, text) boolean like_text SUPPORT textlike_support
+SAFE like(bpchar, text) boolean like_text SUPPORT textlike_support
+SAFE like(name, text) boolean like_name SUPPORT textlike_support
+SAFE not_like(text, text) boolean not_like_text
+SAFE not_like(bpchar, text) boolean not_like_text
+SAFE not_like(name, text) boolean not_like_name
+SAFE ilike(text, text) boolean ilike_text SUPPORT texticlike_support
+SAFE ilike(bpchar, text) boolean ilike_text SUPPORT texticlike_support
+SAFE ilike(name, text) boolean ilike_name SUPPORT texticlike_support
+SAFE not_ilike(text, text) boolean not_ilike_text
+SAFE not_ilike(bpchar, text) boolean not_ilike_text
+SAFE not_ilike(name, text) boolean not_ilike_name
+SAFE lpad(text, int4) text lpad
+SAFE lpad(text, int4, text) text lpad_fill
+SAFE rpad(text, int4) text rpad
+SAFE rpad(text, int4, text) text rpad_fill
 
 -- casts to and from text
-CREATE FUNCTION dp_cdp_internal.try_text(int2) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_text(int4) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_text(int8) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_text(numeric) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_text(uuid) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_uuid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_text(date) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_text(timestamp) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_text(anyenum) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_enum' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_text(bpchar) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_text_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_name(text) RETURNS name
-	AS 'MODULE_PATHNAME', 'dp_try_name_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_varchar(varchar, int4, boolean) RETURNS varchar
-	AS 'MODULE_PATHNAME', 'dp_try_varchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_bpchar(bpchar, int4, boolean) RETURNS bpchar
-	AS 'MODULE_PATHNAME', 'dp_try_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int2(text) RETURNS int2
-	AS 'MODULE_PATHNAME', 'dp_try_int2_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int4(text) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_int4_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_int8(text) RETURNS int8
-	AS 'MODULE_PATHNAME', 'dp_try_int8_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_float8(text) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_float8_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_numeric(text) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_numeric_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date(text) RETURNS date
-	AS 'MODULE_PATHNAME', 'dp_try_date_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_bool(text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_bool_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_time(text) RETURNS time
-	AS 'MODULE_PATHNAME', 'dp_try_time_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timestamp(text) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_timestamp_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timestamptz(text) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_timestamptz_text' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_interval(text) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_interval_text' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_uuid(text) RETURNS uuid
-	AS 'MODULE_PATHNAME', 'dp_try_uuid_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+SAFE text(int2) text text_int2
+SAFE text(int4) text text_int4
+SAFE text(int8) text text_int8
+SAFE text(numeric) text text_numeric
+SAFE text(uuid) text text_uuid
+SAFE text(date) text text_date
+SAFE text(timestamp) text text_timestamp
+SAFE text(anyenum) text text_enum STABLE
+SAFE text(bpchar) text text_bpchar
+SAFE name(text) name name_text
+SAFE varchar(varchar, int4, boolean) varchar varchar
+SAFE bpchar(bpchar, int4, boolean) bpchar bpchar
+SAFE int2(text) int2 int2_text
+SAFE int4(text) int4 int4_text
+SAFE int8(text) int8 int8_text
+SAFE float8(text) float8 float8_text
+SAFE numeric(text) numeric numeric_text
+SAFE date(text) date date_text
+SAFE bool(text) boolean bool_text
+SAFE time(text) time time_text
+SAFE timestamp(text) timestamp timestamp_text
+SAFE timestamptz(text) timestamptz timestamptz_text STABLE
+SAFE interval(text) interval interval_text STABLE
+SAFE uuid(text) uuid uuid_text
 
 -- dates and times
-CREATE FUNCTION dp_cdp_internal.try_timestamp(date) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_timestamp_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timestamptz(date) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_timestamptz_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timestamptz(timestamp) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_timestamptz_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timestamp(timestamptz) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_timestamp_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date(timestamptz) RETURNS date
-	AS 'MODULE_PATHNAME', 'dp_try_date_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_time(timestamptz) RETURNS time
-	AS 'MODULE_PATHNAME', 'dp_try_time_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timestamp(timestamp, int4) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_timestamp_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timestamptz(timestamptz, int4) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_timestamp_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(date, date) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(date, int4) RETURNS date
-	AS 'MODULE_PATHNAME', 'dp_try_add_date_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(int4, date) RETURNS date
-	AS 'MODULE_PATHNAME', 'dp_try_add_int4_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(date, int4) RETURNS date
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_date_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(date, interval) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_add_date_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(interval, date) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_add_interval_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(date, interval) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_date_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(timestamp, interval) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_add_timestamp_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(interval, timestamp) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_add_interval_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(timestamp, interval) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(timestamptz, interval) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_add_timestamptz_interval' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_add(interval, timestamptz) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_add_interval_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(timestamptz, interval) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamptz_interval' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(timestamp, timestamp) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_age(timestamp, timestamp) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_age_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_subtract(timestamptz, timestamptz) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_age(timestamptz, timestamptz) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_age_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_age(timestamp) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_age(timestamptz) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_make_date(year int, month int, day int) RETURNS date
-	AS 'MODULE_PATHNAME', 'dp_try_make_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_to_timestamp(float8) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_to_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamp, timestamp) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_extract(text, date) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_extract_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_part(text, date) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_date_part_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_extract(text, time) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_extract_time' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_part(text, time) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_date_part_time' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_extract(text, timestamp) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_extract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_part(text, timestamp) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_date_part_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_extract(text, timestamptz) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_extract_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_part(text, timestamptz) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_date_part_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_extract(text, interval) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_extract_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_part(text, interval) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_date_part_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_trunc(text, timestamp) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_trunc(text, timestamptz) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_date_trunc(text, timestamptz, text) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_zone' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(interval, float8) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_interval_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_multiply(float8, interval) RETURNS interval
-	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timezone(text, timestamp) RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'dp_try_timezone_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_timezone(text, timestamptz) RETURNS timestamp
-	AS 'MODULE_PATHNAME', 'dp_try_timezone_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_to_char(timestamp, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_to_char_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_to_char(timestamptz, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_to_char_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+SAFE timestamp(date) timestamp timestamp_date
+SAFE timestamptz(date) timestamptz timestamptz_date STABLE
+SAFE timestamptz(timestamp) timestamptz timestamptz_timestamp STABLE
+SAFE timestamp(timestamptz) timestamp timestamp_timestamptz STABLE
+SAFE date(timestamptz) date date_timestamptz STABLE
+SAFE time(timestamptz) time time_timestamptz STABLE
+SAFE timestamp(timestamp, int4) timestamp timestamp_typmod
+SAFE timestamptz(timestamptz, int4) timestamptz timestamp_typmod
+SAFE subtract(date, date) int4 subtract_date
+SAFE add(date, int4) date add_date_int4
+SAFE add(int4, date) date add_int4_date
+SAFE subtract(date, int4) date subtract_date_int4
+SAFE add(date, interval) timestamp add_date_interval
+SAFE add(interval, date) timestamp add_interval_date
+SAFE subtract(date, interval) timestamp subtract_date_interval
+SAFE add(timestamp, interval) timestamp add_timestamp_interval
+SAFE add(interval, timestamp) timestamp add_interval_timestamp
+SAFE subtract(timestamp, interval) timestamp subtract_timestamp_interval
+SAFE add(timestamptz, interval) timestamptz add_timestamptz_interval STABLE
+SAFE add(interval, timestamptz) timestamptz add_interval_timestamptz STABLE
+SAFE subtract(timestamptz, interval) timestamptz subtract_timestamptz_interval STABLE
+SAFE subtract(timestamp, timestamp) interval subtract_timestamp
+SAFE age(timestamp, timestamp) interval age_timestamp
+SAFE subtract(timestamptz, timestamptz) interval subtract_timestamp
+SAFE age(timestamptz, timestamptz) interval age_timestamptz
+SAFE age(timestamp) interval age_of_timestamp STABLE
+SAFE age(timestamptz) interval age_of_timestamptz STABLE
+SAFE make_date(year int, month int, day int) date make_date
+SAFE to_timestamp(float8) timestamptz to_timestamp
+SAFE date_bin(interval, timestamp, timestamp) timestamp date_bin_timestamp
+SAFE date_bin(interval, timestamptz, timestamptz) timestamptz date_bin_timestamptz
+SAFE extract(text, date) numeric extract_date
+SAFE date_part(text, date) float8 date_part_date
+SAFE extract(text, time) numeric extract_time
+SAFE date_part(text, time) float8 date_part_time
+SAFE extract(text, timestamp) numeric extract_timestamp
+SAFE date_part(text, timestamp) float8 date_part_timestamp
+SAFE extract(text, timestamptz) numeric extract_timestamptz STABLE
+SAFE date_part(text, timestamptz) float8 date_part_timestamptz STABLE
+SAFE extract(text, interval) numeric extract_interval
+SAFE date_part(text, interval) float8 date_part_interval
+SAFE date_trunc(text, timestamp) timestamp date_trunc_timestamp
+SAFE date_trunc(text, timestamptz) timestamptz date_trunc_timestamptz STABLE
+SAFE date_trunc(text, timestamptz, text) timestamptz date_trunc_zone STABLE
+SAFE multiply(interval, float8) interval multiply_interval_float8
+SAFE multiply(float8, interval) interval multiply_float8_interval
+SAFE timezone(text, timestamp) timestamptz timezone_timestamp
+SAFE timezone(text, timestamptz) timestamp timezone_timestamptz
+SAFE to_char(timestamp, text) text to_char_timestamp STABLE
+SAFE to_char(timestamptz, text) text to_char_timestamptz STABLE
 
 -- What aggregates of numeric add up in a subquery over one privacy unit: the argument,
 -- or NULL where it is so large that the aggregate might overflow.
-CREATE FUNCTION dp_cdp_internal.try_summand(numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_summand_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_summand(text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_summand_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_summand(bpchar) RETURNS bpchar
-	AS 'MODULE_PATHNAME', 'dp_try_summand_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_summand_squared(numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+SAFE summand(numeric) numeric summand_numeric
+SAFE summand(text) text summand_text
+SAFE summand(bpchar) bpchar summand_text
+SAFE summand_squared(numeric) numeric summand_squared_numeric
 
 -- looking into jsonb
-CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'dp_try_json_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_json_field_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_json(jsonb, int) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'dp_try_json_element' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, int) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_json_element_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text[]) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'dp_try_json_path' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text[]) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+SAFE json(jsonb, text) jsonb json_field
+SAFE json_text(jsonb, text) text json_field_text
+SAFE json(jsonb, int) jsonb json_element
+SAFE json_text(jsonb, int) text json_element_text
+SAFE json(jsonb, text[]) jsonb json_path
+SAFE json_text(jsonb, text[]) text json_path_text
 
 -- looking into arrays
-CREATE FUNCTION dp_cdp_internal.try_array(anyarray) RETURNS anyarray
-	AS 'MODULE_PATHNAME', 'dp_try_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_element(anyarray, int4) RETURNS anyelement
-	AS 'MODULE_PATHNAME', 'dp_try_element' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_contains(anyarray, anyarray) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_array_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_contained(anyarray, anyarray) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_array_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_overlap(anyarray, anyarray) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_array_overlap' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_cardinality(anyarray) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_array_length(anyarray, int4) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_array_length' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_array_position(anycompatiblearray, anycompatible) RETURNS int4
-	AS 'MODULE_PATHNAME', 'dp_try_array_position' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+SAFE array(anyarray) anyarray array
+SAFE element(anyarray, int4) anyelement element
+SAFE contains(anyarray, anyarray) boolean array_contains
+SAFE contained(anyarray, anyarray) boolean array_contained
+SAFE overlap(anyarray, anyarray) boolean array_overlap
+SAFE cardinality(anyarray) int4 cardinality
+SAFE array_length(anyarray, int4) int4 array_length
+SAFE array_position(anycompatiblearray, anycompatible) int4 array_position
 
 -- addresses
-CREATE FUNCTION dp_cdp_internal.try_set_masklen(inet, int4) RETURNS inet
-	AS 'MODULE_PATHNAME', 'dp_try_set_masklen_inet' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp_internal.try_set_masklen(cidr, int4) RETURNS cidr
-	AS 'MODULE_PATHNAME', 'dp_try_set_masklen_cidr' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+SAFE set_masklen(inet, int4) inet set_masklen_inet
+SAFE set_masklen(cidr, int4) cidr set_masklen_cidr
 
 -- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
 -- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).

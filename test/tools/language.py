@@ -20,6 +20,7 @@
 import glob
 import os
 import re
+import subprocess
 import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
@@ -64,7 +65,7 @@ def pages():
     """{page: its paragraphs}"""
     result = {name: paragraphs(open(name).read())
               for name in PAPERS + sorted(glob.glob('docs/**/*.md', recursive=True))}
-    sql = ''.join(open(name).read() for name in sorted(glob.glob('src/sql/*.sql')))
+    sql = subprocess.run(["sh", "src/sql/compose.sh", "install"], capture_output=True, text=True, check=True).stdout
     result[COMMENTS] = [text.replace("''", "'") for text in re.findall(r"^COMMENT ON [^;']*? IS\s+'((?:[^']|'')*)';", sql, re.M)]
     c = ''.join(open(name).read() for name in sorted(glob.glob('src/**/*.[ch]', recursive=True)))
     result[MESSAGES] = [literal(text) for text in
