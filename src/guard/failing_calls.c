@@ -103,15 +103,7 @@ dp_null_unless_positive(Node *number)
 static bool
 is_replaced(const DpAllowed *allowed)
 {
-	static const char *const names[] = {"add", "subtract", "multiply", "negate", "abs", "round", "floor", "ceil", "sqrt", "power", "exp", "ln",
-	"log", "divide", "mod", "width_bucket", "int2", "int4", "int8", "float4", "numeric", "make_date"};
-
-	if (allowed == NULL || allowed->safe == NULL || strncmp(allowed->safe, "try_", 4) != 0)
-		return false;
-	for (int i = 0; i < lengthof(names); i++)
-		if (strcmp(allowed->safe + 4, names[i]) == 0)
-			return true;
-	return false;
+	return allowed != NULL && allowed->safe != NULL && dp_function_facts(allowed->funcid)->released;
 }
 
 /* Tells whether arguments are constants, with which a function fails before anything is paid for. */

@@ -161,20 +161,10 @@ extern bool dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Cons
 /* time_bounds.c: makes a date of days, or a timestamp of microseconds */
 extern Const *dp_time_const(Oid type, int64 value);
 
-/*
- * bound_functions.c: tells which operation on bounds a function is, if it is one;
- * and returns the name of its safe variant, if it has or is one; else NULL
- */
-extern bool dp_bound_function(Oid funcid, DpBoundOp *op);
-extern const char *dp_bound_function_name(Oid funcid);
-
-/* bound_functions.c: returns which field of extract or date_part a constant names; -1: none */
+/* bound_fields.c: returns which field of extract or date_part a constant names; -1: none */
 extern int	dp_bound_field(Const *name);
 
-/* bound_functions.c: finds between which numbers, as text, the values of a function are, of whatever */
-extern bool dp_bound_value_range(Oid funcid, const char **lowest, const char **highest);
-
-/* bound_functions.c: finds between which numbers, as text, a field of a date or time is */
+/* bound_fields.c: finds between which numbers, as text, a field of a date or time is */
 extern bool dp_bound_field_range(int field, const char **lowest, const char **highest);
 
 /*

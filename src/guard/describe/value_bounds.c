@@ -358,7 +358,7 @@ field_bound(BoundContext *c, Query *query, Node *expr, List *args)
 	int			field = dp_bound_field(linitial(args));
 	const char *lowest;
 	const char *highest;
-	const char *name = IsA(source, FuncExpr) ? dp_bound_function_name(((FuncExpr *) source)->funcid) : NULL;
+	const char *name = IsA(source, FuncExpr) ? dp_safe_name(((FuncExpr *) source)->funcid) : NULL;
 
 	if (is_interval && name != NULL && strcmp(name, "try_age") == 0)
 		return field == DTK_YEAR ? age_bound(c, query, expr, (FuncExpr *) source)
@@ -384,12 +384,11 @@ is_difference(Node *expr, DpBoundOp op, List *args)
 static DpBound *
 function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args)
 {
-	DpBoundOp	op;
+	const DpFunctionFacts *facts = dp_function_facts(funcid);
+	DpBoundOp	op = facts->bound;
 	DpBound    *bound;
 	ListCell   *lc;
-	const char *lowest;
-	const char *highest;
-	const char *name = dp_bound_function_name(funcid);
+	const char *name = dp_safe_name(funcid);
 
 	if (name != NULL && (strcmp(name, "try_extract") == 0 || strcmp(name, "try_date_part") == 0))
 		return field_bound(c, query, expr, args);
@@ -400,13 +399,11 @@ function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args
 	/* the zone is the first argument */
 	if (name != NULL && strcmp(name, "try_timezone") == 0)
 		return bound_of(c, expr, DP_BOUND_TIME, list_make1(build(c, query, lsecond(args))));
-	if (dp_bound_value_range(funcid, &lowest, &highest))
-		return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, lowest), number_bound(c, highest)));
-	if (name != NULL && strcmp(name, "try_radians") == 0)
-		return bound_of(c, expr, DP_BOUND_MULTIPLY, list_make2(build(c, query, linitial(args)), number_bound(c, "0.0174532925199432957692")));
-	if (name != NULL && strcmp(name, "try_degrees") == 0)
-		return bound_of(c, expr, DP_BOUND_MULTIPLY, list_make2(build(c, query, linitial(args)), number_bound(c, "57.2957795130823208768")));
-	if (!dp_bound_function(funcid, &op) || !(is_measurable(exprType(expr)) || is_difference(expr, op, args)))
+	if (facts->lowest != NULL)
+		return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, facts->lowest), number_bound(c, facts->highest)));
+	if (facts->factor != NULL)
+		return bound_of(c, expr, DP_BOUND_MULTIPLY, list_make2(build(c, query, linitial(args)), number_bound(c, facts->factor)));
+	if (op == DP_BOUND_NONE || !(is_measurable(exprType(expr)) || is_difference(expr, op, args)))
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	foreach(lc, args)
 	{

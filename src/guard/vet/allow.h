@@ -22,6 +22,7 @@
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
+#include "release/interval.h"
 
 /* limits on one expression: bound the time a single row can take */
 #define DP_MAX_EXPR_NODES 500
@@ -142,6 +143,22 @@ typedef enum DpConstantCheck
 								 * explicit, and truncates */
 } DpConstantCheck;
 
+/* What is known of a function, beside that it may run. */
+typedef struct DpFunctionFacts
+{
+	const char *safe;			/* name of the safe variant that it has or is */
+	DpBoundOp	bound;			/* how bounds of its value follow from those
+								 * of its arguments; DP_BOUND_NONE: they do
+								 * not */
+	bool		released;		/* its safe variant is called on released
+								 * values, too */
+	const char *lowest;			/* its values are in this range, as text;
+								 * NULL: in none that is known */
+	const char *highest;
+	const char *factor;			/* its value is this times the argument; NULL:
+								 * it is not */
+} DpFunctionFacts;
+
 typedef struct DpAllowed
 {
 	Oid			funcid;
@@ -156,7 +173,17 @@ typedef struct DpAllowed
 	bool		folds;			/* changes or ignores case */
 	const char *negates;		/* is called as NOT of this safe variant,
 								 * which the planner knows more about */
+	DpFunctionFacts facts;		/* of a function without safe variant */
 } DpAllowed;
+
+/* Returns the name of the safe variant that a function has or, in schema dp_cdp_internal, is; NULL: neither. */
+extern const char *dp_safe_name(Oid funcid);
+
+/* Returns what is known of a function, by any name; never NULL. */
+extern const DpFunctionFacts *dp_function_facts(Oid funcid);
+
+/* Returns the function of double precision that a function of numeric is computed by; InvalidOid: it is none */
+extern Oid	dp_double_function(Oid funcid);
 
 /*
  * Returns the function of schema dp_cdp_internal that stands for a listed one which

@@ -394,17 +394,6 @@ in_words_of_like(Node *node, Oid funcid, Oid inputcollid, List *args)
  * ------------------------------------------------------------------------
  */
 
-/* what is computed in double precision in their place: in numeric, time and memory would follow from the values */
-static const struct
-{
-	Oid			funcid;
-	Oid			instead;
-}			in_double[] = {
-	{F_LN_NUMERIC, F_LN_FLOAT8}, {F_LOG_NUMERIC, F_LOG_FLOAT8}, {F_LOG10_NUMERIC, F_LOG10_FLOAT8}, {F_EXP_NUMERIC, F_EXP_FLOAT8},
-	{F_POWER_NUMERIC_NUMERIC, F_POWER_FLOAT8_FLOAT8}, {F_POW_NUMERIC_NUMERIC, F_POW_FLOAT8_FLOAT8},
-	{F_NUMERIC_POWER, F_POWER_FLOAT8_FLOAT8}
-};
-
 static Expr *
 double_call(Oid funcid, List *args)
 {
@@ -428,9 +417,8 @@ in_words_of_double(Node *node, Oid funcid, List *args)
 	if (funcid == F_LOG_NUMERIC_NUMERIC)
 		value = double_call(F_FLOAT8DIV, list_make2(double_call(F_LN_FLOAT8, list_make1(lsecond(doubles))),
 													double_call(F_LN_FLOAT8, list_make1(linitial(doubles)))));
-	for (int i = 0; i < lengthof(in_double); i++)
-		if (in_double[i].funcid == funcid)
-			value = double_call(in_double[i].instead, doubles);
+	else if (OidIsValid(dp_double_function(funcid)))
+		value = double_call(dp_double_function(funcid), doubles);
 	return value == NULL ? NULL : (Node *) call_of(F_NUMERIC_FLOAT8, node, InvalidOid, list_make1(value));
 }
 
