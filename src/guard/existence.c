@@ -69,7 +69,7 @@ dp_ask_whether_rows(Query *query, bool below_exists)
 	}
 	else if (!is_limited_to_one(query) || !shows_constants(query))
 		return false;
-	query->havingQual = (Node *) dp_more_rows_than_noise(location);
+	query->havingQual = (Node *) dp_more_rows_than_noise(location, NULL);
 	query->hasAggs = true;
 	return true;
 }

@@ -329,17 +329,19 @@ dp_count_rows(int location)
 }
 
 Expr *
-dp_more_rows_than_noise(int location)
+dp_more_rows_than_noise(int location, Node *filter)
 {
+	Aggref	   *rows = castNode(Aggref, dp_count_rows(location));
+	Aggref	   *again = castNode(Aggref, dp_count_rows(location));
 	Oid			types[] = {ANYOID};
 	List	   *name = list_make2(makeString(get_namespace_name(dp_public_schema())), makeString("dp_noise_stddev"));
-	Expr	   *stddev = (Expr *) makeFuncExpr(LookupFuncName(name, 1, types, false), FLOAT8OID, list_make1(dp_count_rows(location)),
+	Expr	   *stddev = (Expr *) makeFuncExpr(LookupFuncName(name, 1, types, false), FLOAT8OID, list_make1(rows),
 											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 
 	/* what a limit cuts makes counts smaller, and none larger: noise alone shows rows that are not there */
 	Expr	   *most = (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1.96), false, FLOAT8PASSBYVAL);
 	Expr	   *margin = (Expr *) makeFuncExpr(F_FLOAT8MUL, FLOAT8OID, list_make2(most, stddev), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(dp_count_rows(location)),
+	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(again),
 											  InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 
 	/* noise is whole: of a continuous margin, half a row is the next number's */
@@ -348,6 +350,8 @@ dp_more_rows_than_noise(int location)
 											  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	Expr	   *condition = make_opclause(Float8LessOperator, BOOLOID, false, least, count, InvalidOid, InvalidOid);
 
+	rows->aggfilter = (Expr *) filter;
+	again->aggfilter = (Expr *) copyObject(filter);
 	set_opfuncid((OpExpr *) condition);
 	return condition;
 }

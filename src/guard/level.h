@@ -216,8 +216,11 @@ extern void dp_add_when(CaseExpr *cases, Expr *condition, Expr *result);
 /* Makes count(*). */
 extern Expr *dp_count_rows(int location);
 
-/* Makes dp_margin(count(*)) + 0.5 < count(*): there are more rows than noise explains, but in one case of forty. */
-extern Expr *dp_more_rows_than_noise(int location);
+/*
+ * Makes dp_margin(count(*)) + 0.5 < count(*), of the rows that satisfy a filter, which may be NULL: there are more
+ * than noise explains, but in one case of forty.
+ */
+extern Expr *dp_more_rows_than_noise(int location, Node *filter);
 
 /* Makes an entry of FROM, of this name, of which the columns are those of the query that are not junk. */
 extern RangeTblEntry *dp_subquery_entry(Query *query, const char *name);

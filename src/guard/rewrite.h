@@ -43,6 +43,9 @@ extern void dp_answer_without_rows(DpScope *scope);
 extern void dp_leave_out_unread(DpScope *scope);
 extern void dp_leave_out_unread_of_cte(DpScope *scope, CommonTableExpr *cte);
 
+/* Writes out aggregates that others make up, of a level that is going to be released (composed.c). */
+extern void dp_write_out_composed(Query *query);
+
 /*
  * Puts a comparison of a count with its noise in the place of a level that asks
  * whether there is a row.  below_exists: it stands below EXISTS.  Returns false

@@ -200,13 +200,16 @@ SELECT taught('SELECT array_agg(status) FROM orders', 'array_agg');
 SELECT taught('SELECT string_agg(status, '','') FROM orders', 'string_agg');
 SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY quantity / 4) FROM orders', 'mode without declared keys');
 SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY customer) FROM orders', 'mode of the unit');
-SELECT taught('SELECT bool_and(active) FROM orders', 'bool_and');
 
 SELECT taught('SELECT ' || call || ' FROM orders', call) FROM unnest(ARRAY['sum(DISTINCT customer)',
-	'sum(DISTINCT quantity) FILTER (WHERE active)', 'array_agg(DISTINCT status) FILTER (WHERE active)', 'array_agg(customer)', 'array_agg(DISTINCT id)', 'json_agg(status)', 'min(upper(status))',
-	'bool_or(amount > 50)', 'every(active AND quantity > 2)', 'regr_count(amount, quantity)']) AS call;
-SELECT matches(rows_for('analyst1', 'SELECT ' || call || ' FROM orders AS o'), 'for example SELECT', call) FROM unnest(ARRAY['regr_avgx(amount, quantity)', 'regr_avgy(amount, quantity)', 'regr_r2(amount, quantity)', 'regr_sxx(amount, quantity)',
-	'avg(age(day, date ''2025-01-01''))', 'bit_and(quantity)', 'json_agg(o)']) AS call;
+	'sum(DISTINCT quantity) FILTER (WHERE active)', 'array_agg(DISTINCT status) FILTER (WHERE active)', 'array_agg(customer)', 'array_agg(DISTINCT id)', 'json_agg(status)', 'min(upper(status))']) AS call;
+SELECT matches(rows_for('analyst1', 'SELECT ' || call || ' FROM orders AS o'), 'for example SELECT', call) FROM unnest(ARRAY['avg(age(day, date ''2025-01-01''))', 'bit_and(quantity)', 'json_agg(o)']) AS call;
+-- aggregates that others make up
+SELECT as_written('SELECT bool_or(active), bool_and(active), every(amount < 200), bool_or(amount > 200), bool_and(amount < 200) FROM orders', 'of booleans');
+SELECT as_written('SELECT status, bool_or(active) FILTER (WHERE quantity > 2), regr_count(amount, quantity) FILTER (WHERE active) FROM orders GROUP BY 1 HAVING bool_or(amount > 50)', '... by groups, with a filter');
+SELECT as_written('SELECT regr_count(amount, nullif(quantity, 0)) FROM orders', 'pairs without NULL');
+SELECT as_written('SELECT round(regr_avgx(amount, nullif(quantity, 0))::numeric, 1), round(regr_avgy(amount, quantity)::numeric), round(regr_r2(amount, quantity)::numeric, 1) FROM orders', 'means of pairs');
+SELECT as_written('SELECT round(regr_sxx(amount, quantity)::numeric, -3), round(regr_syy(amount, quantity)::numeric, -5), round(regr_sxy(amount, quantity)::numeric, -4) FROM orders', 'sums of squares');
 SELECT taught('SELECT min(o.status), count(*) FROM v_orders o', 'in a view');
 SELECT taught('SELECT array_agg(loud) FROM v_orders', '... by its name');
 SELECT matches(rows_for('analyst1', 'SELECT array_agg(o.status) FROM orders o JOIN words w USING (customer)'), 'SELECT o.status AS k, count\(\*\) AS n FROM \.\.\. GROUP BY', 'not more of FROM than a name');

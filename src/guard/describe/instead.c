@@ -20,6 +20,7 @@
 #include "guard/describe/describe.h"
 #include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
 /* a longer expression is not repeated */
@@ -28,14 +29,12 @@
 /* what the values of an aggregate's first argument must be, that its place can be taken */
 typedef enum NeededType
 {
-	ANY_TYPE,
 	GROUP_KEY,					/* values are groups of the query to write */
 	LENGTH_OF_TIME
 } NeededType;
 
 /*
- * PostgreSQL's aggregates, and queries of the same meaning.  %v is the first
- * argument, %w the second, %f what the query reads.
+ * PostgreSQL's aggregates, and queries of the same meaning.  %v is the argument, %f what the query reads.
  */
 static const struct
 {
@@ -55,26 +54,12 @@ static const struct
 	{"string_agg", GROUP_KEY, OF_GROUPS, "SELECT string_agg(k, ', ' ORDER BY k) " GROUPS},
 	{"json_agg", GROUP_KEY, OF_GROUPS, "SELECT json_agg(k ORDER BY k) " GROUPS},
 	{"jsonb_agg", GROUP_KEY, OF_GROUPS, "SELECT jsonb_agg(k ORDER BY k) " GROUPS},
-#define COUNT_ROWS "count rows"
-#define COUNT_WHERE "SELECT count(*) FILTER (WHERE %v) FROM %f"
-	{"bool_and", ANY_TYPE, COUNT_ROWS, COUNT_WHERE},
-	{"bool_or", ANY_TYPE, COUNT_ROWS, COUNT_WHERE},
-	{"every", ANY_TYPE, COUNT_ROWS, COUNT_WHERE},
 #define IN_SECONDS "compute it in seconds"
 	{"sum", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => sum(extract(epoch FROM %v))) FROM %f"},
 	{"avg", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => avg(extract(epoch FROM %v))) FROM %f"},
 	{"min", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => min(extract(epoch FROM %v))) FROM %f"},
 	{"max", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => max(extract(epoch FROM %v))) FROM %f"},
-	{"percentile_cont", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %v))) FROM %f"},
-#define OTHERS "write it by others"
-#define BOTH "FILTER (WHERE %v IS NOT NULL AND %w IS NOT NULL)"
-	{"regr_count", ANY_TYPE, COUNT_ROWS, "SELECT count(*) " BOTH " FROM %f"},
-	{"regr_r2", ANY_TYPE, OTHERS, "SELECT power(corr(%v, %w), 2) FROM %f"},
-	{"regr_avgx", ANY_TYPE, OTHERS, "SELECT avg(%w) FILTER (WHERE %v IS NOT NULL) FROM %f"},
-	{"regr_avgy", ANY_TYPE, OTHERS, "SELECT avg(%v) FILTER (WHERE %w IS NOT NULL) FROM %f"},
-	{"regr_sxx", ANY_TYPE, OTHERS, "SELECT count(*) " BOTH " * var_pop(%w) FILTER (WHERE %v IS NOT NULL) FROM %f"},
-	{"regr_syy", ANY_TYPE, OTHERS, "SELECT count(*) " BOTH " * var_pop(%v) FILTER (WHERE %w IS NOT NULL) FROM %f"},
-	{"regr_sxy", ANY_TYPE, OTHERS, "SELECT count(*) " BOTH " * covar_pop(%v, %w) FROM %f"}
+	{"percentile_cont", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %v))) FROM %f"}
 };
 
 /* ------------------------------------------------------------------------
@@ -100,7 +85,7 @@ has_type(Node *value, NeededType needed)
 {
 	Oid			type = exprType(value);
 
-	return needed == GROUP_KEY ? may_be_key(type) : needed != LENGTH_OF_TIME || getBaseType(type) == INTERVALOID;
+	return needed == GROUP_KEY ? may_be_key(type) : getBaseType(type) == INTERVALOID;
 }
 
 bool
@@ -118,9 +103,9 @@ dp_names_one_person(DpLevel *level, Node *expr)
 	return false;
 }
 
-/* Puts the arguments, and what is read, into a query that has places for them. */
+/* Puts the argument, and what is read, into a query that has places for them. */
 static char *
-fill_in(const char *query, const char *first, const char *second, const char *from)
+fill_in(const char *query, const char *value, const char *from)
 {
 	StringInfoData text;
 
@@ -131,30 +116,25 @@ fill_in(const char *query, const char *first, const char *second, const char *fr
 		else
 		{
 			p++;
-			appendStringInfoString(&text, *p == 'v' ? first : *p == 'w' ? second : from);
+			appendStringInfoString(&text, *p == 'v' ? value : from);
 		}
 	return text.data;
 }
 
-/* Returns argument n of an aggregate, from 0 on, among those that are no more than its order; NULL: it has fewer. */
+/* Returns the first argument of an aggregate, among those that are no more than its order; NULL: it has none. */
 static Node *
-nth_argument(Aggref *agg, int n)
+first_argument(Aggref *agg)
 {
-	ListCell   *lc;
+	List	   *args = get_tlist_exprs(agg->args, false);
 
-	foreach(lc, agg->args)
-	{
-		if (!lfirst_node(TargetEntry, lc)->resjunk && n-- == 0)
-			return (Node *) lfirst_node(TargetEntry, lc)->expr;
-	}
-	return NULL;
+	return args != NIL ? linitial(args) : NULL;
 }
 
 /* Returns how a message writes an argument; NULL: it would not be what the query has. */
 static const char *
 argument_text(DpLevel *level, Node *value)
 {
-	const char *text = value ? dp_expression_text(level, value) : "";
+	const char *text = dp_expression_text(level, value);
 
 	return strlen(text) <= LONGEST_VALUE && strcmp(text, "...") != 0 ? text : NULL;
 }
@@ -165,19 +145,18 @@ instead_of_exact(DpLevel *level, Aggref *agg)
 {
 	const char *name = get_func_name(agg->aggfnoid);
 	const char *from = dp_example_from(level->query);
-	Node	   *value = nth_argument(agg, 0);
-	const char *first = value ? argument_text(level, value) : NULL;
-	const char *second = argument_text(level, nth_argument(agg, 1));
+	Node	   *value = first_argument(agg);
+	const char *text = value ? argument_text(level, value) : NULL;
 
-	for (int i = 0; first && second && agg->aggfnoid < FirstNormalObjectId && i < lengthof(instead_of); i++)
+	for (int i = 0; text && agg->aggfnoid < FirstNormalObjectId && i < lengthof(instead_of); i++)
 	{
 		if (strcmp(instead_of[i].name, name) != 0 || !has_type(value, instead_of[i].needs))
 			continue;
 		/* what may not run on rows is refused for that */
 		(void) dp_make_safe(value, &level->allow);
 		if (instead_of[i].needs == GROUP_KEY && dp_names_one_person(level, value))
-			return psprintf("count persons, or values, for example SELECT count(DISTINCT %s) FROM %s", first, from);
-		return psprintf("%s, for example %s", instead_of[i].hint, fill_in(instead_of[i].query, first, second, from));
+			return psprintf("count persons, or values, for example SELECT count(DISTINCT %s) FROM %s", text, from);
+		return psprintf("%s, for example %s", instead_of[i].hint, fill_in(instead_of[i].query, text, from));
 	}
 	return psprintf("use dp_count, dp_sum, dp_avg or another private aggregate, for example SELECT %s FROM %s",
 					dp_example_count(), from);
@@ -213,7 +192,7 @@ dp_refuse_distinct(DpLevel *level, Aggref *agg)
 	DpSplitContext *cxt = level->cxt;
 	const char *name = get_func_name(agg->aggfnoid);
 	const char *instead = of_distinct(name);
-	Node	   *value = nth_argument(agg, 0);
+	Node	   *value = first_argument(agg);
 	const char *text = argument_text(level, value);
 
 	if (instead == NULL || text == NULL || !may_be_key(exprType(value)))

@@ -393,7 +393,7 @@ join_having(DpSublinks *v, SubLink *link, bool grouped)
 	link->subLinkType = EXPR_SUBLINK;
 	link->subselect = (Node *) sub;
 	if (grouped && may_have_no_rows(having))
-		having = make_and_qual(having, (Node *) dp_more_rows_than_noise(link->location));
+		having = make_and_qual(having, (Node *) dp_more_rows_than_noise(link->location, NULL));
 	dp_forget_order(sub);
 	sub->havingQual = NULL;
 	sub->targetList = lcons(makeTargetEntry((Expr *) having, 1, pstrdup("having"), false), grouped_by(sub));
@@ -498,7 +498,7 @@ join_released_test(DpSublinks *v, SubLink *link)
 	dp_bring_near(sub);
 	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
 		return NULL;
-	condition = (Node *) dp_more_rows_than_noise(link->location);
+	condition = (Node *) dp_more_rows_than_noise(link->location, NULL);
 	if (!dp_take_conditions(&c, sub) || !dp_compared_columns(condition, &columns))
 		return NULL;
 	sub->hasAggs = true;
