@@ -69,7 +69,7 @@ GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO boss;
 SET SESSION AUTHORIZATION boss;
 CREATE TABLE ward (ward text PRIMARY KEY);
 INSERT INTO ward VALUES ('heart'), ('bone');
-CREATE TABLE visit (patient int NOT NULL, ward text, name text, note jsonb);
+CREATE TABLE visit (patient int NOT NULL, ward text, name text, note jsonb, tags text[]);
 INSERT INTO visit SELECT i % 50, (ARRAY['heart', 'bone'])[1 + i % 2], 'a' || i, '{}' FROM generate_series(1, 200) i;
 GRANT SELECT ON ward TO ana;
 CREATE TABLE bill (bill int PRIMARY KEY, patient int NOT NULL);

@@ -52,6 +52,8 @@ MUTANTS = {
     'type': ([('src/guard/vet/checks.c', 'Oid type)\n{\n\tif ([[!dp_type_is_allowed(type)]])', 'false'),
               ('src/guard/vet/raw_columns.c', '!dp_type_is_allowed(getBaseType(var->vartype))', 'false')],
              'SELECT dp_count(coalesce(note, note)) FROM visit'),
+    'long array': ([('src/guard/vet/vet.c', 'return vet_array_column(vet, array);', 'return copyObject(array);')],
+                   "SELECT dp_count(*) FROM visit WHERE 'a' = ANY (tags)"),
     'function of the analyst': ([('src/guard/vet/added.c', '!dp_function_is_added(call->funcid)', 'false'),
                                  ('src/guard/vet/added.c', 'dp_added_problem(call->funcid)', 'NULL'), OWNERS],
                                 'SELECT dp_count(*) FROM visit WHERE ana.f(patient) > 0'),

@@ -390,6 +390,8 @@ dp_negated_variant(const DpAllowed *allowed)
 	return named_variant(allowed, allowed->negates);
 }
 
+/* ranges that are made of columns, or of the time */
+#define DP_RANGE "write a range of constants, or compare its ends, for example lower(column) < a AND upper(column) > b"
 /* OVERLAPS with intervals */
 #define DP_ENDS "write the end instead of the length, for example (day, day + interval '2 days') OVERLAPS (...)"
 
@@ -416,6 +418,10 @@ static const struct
 	{F_CLOCK_TIMESTAMP, "use now()"},
 	{F_OVERLAPS_TIMESTAMP_INTERVAL_TIMESTAMP_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMP_TIMESTAMP_TIMESTAMP_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMP_INTERVAL_TIMESTAMP_TIMESTAMP, DP_ENDS},
 	{F_OVERLAPS_TIMESTAMPTZ_INTERVAL_TIMESTAMPTZ_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMPTZ_TIMESTAMPTZ_TIMESTAMPTZ_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMPTZ_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, DP_ENDS},
+	{F_TSRANGE_TIMESTAMP_TIMESTAMP, DP_RANGE}, {F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ, DP_RANGE}, {F_DATERANGE_DATE_DATE, DP_RANGE},
+	{F_INT4RANGE_INT4_INT4, DP_RANGE}, {F_NUMRANGE_NUMERIC_NUMERIC, DP_RANGE},
+	{F_ARRAY_TO_STRING_ANYARRAY_TEXT, "write CASE WHEN 'a' = ANY (column) THEN ... END, or column[1]"},
+	{F_ARRAY_EQ, "write column @> '{a,b}' AND cardinality(column) = 2"},
 	{F_MAKE_INTERVAL, "add a number of days to a date, for example day + n, or compute in seconds with extract(epoch FROM ...)"},
 	{F_INT4_JSONB, "cast the part as text, for example (column ->> 'name')::integer"},
 	{F_INT8_JSONB, "cast the part as text, for example (column ->> 'name')::bigint"},
