@@ -21,8 +21,19 @@ INSERT INTO visits SELECT i, (ARRAY['{}', '{a}', '{a,b}', '{b,NULL}', NULL, '{{a
 		'id', (ARRAY['a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{A0EEBC999C0B4EF8BB6D6BB9BD380A11}', 'a0eebc99'])[1 + i % 3]),
 	i % 21 / 10.0 - 1, nullif(i % 7, 3) - 3
 	FROM generate_series(1, 420) i;
+-- strings in which much matches, and what regular expressions make of them
+CREATE TABLE words (id int PRIMARY KEY, w text);
+SELECT setseed(0.5);
+INSERT INTO words SELECT i, (SELECT string_agg(substr('@@aab.&=', 1 + floor(random() * 8)::int + 0 * g, 1), '') FROM generate_series(1, i % 9) g) FROM generate_series(1, 800) i;
+INSERT INTO words VALUES (0, NULL), (-1, ''), (-2, E'a@b\nc@d');
+CREATE TABLE patterns (n int, call text);
+INSERT INTO patterns SELECT row_number() OVER (), call FROM unnest(ARRAY['substring(w FROM ''@(.*)$'')', 'substring(w FROM ''a@(.*)'')', 'substring(w FROM ''@(.+)'')', 'substring(w FROM ''^[^@]+'')', 'substring(w FROM ''^([^@]*)@'')', 'substring(w FROM ''^([^@]+)@'')',
+	'substring(w FROM ''[^.]+$'')', 'substring(w FROM ''([^.]*)$'')', 'substring(w FROM ''a=([^&]*)'')', 'substring(w FROM ''aa([^@]*)'')', 'substring(w, ''^([^.]+)\.'')', 'regexp_replace(w, ''^.*@'', '''')', 'regexp_replace(w, ''@.*$'', '''')', 'regexp_replace(w, ''aa.*'', '''', ''g'')',
+	'regexp_replace(w, ''aa'', ''b&'', ''g'')', 'regexp_replace(w, ''\.'', ''-'', ''g'')']) AS call;
+DO $$ DECLARE p record; BEGIN FOR p IN TABLE patterns LOOP EXECUTE format('ALTER TABLE words ADD p%s text', p.n); EXECUTE format('UPDATE words SET p%s = %s', p.n, p.call); END LOOP; END $$;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 3000, max_rows => 4, max_groups => 4);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'id');
+SELECT dp_cdp.protect_table('words', 'clinic', 'id');
 SELECT dp_cdp.set_bounds('visits', 'x', -1, 1.1), dp_cdp.set_bounds('visits', 'y', -3, 3);
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
 CREATE TABLE wanted (tag text, code int);
@@ -149,5 +160,15 @@ SELECT is(rows_for('analyst1', 'SELECT count(*) FILTER (WHERE asin(x) IS NULL), 
 SELECT as_written('SELECT avg(sin(x))::numeric(6,2), avg(degrees(atan2(x, y)))::numeric(6,0), avg(acos(least(x, 1)) * 100)::numeric(9,0), avg(radians(x))::numeric(6,2) FROM visits', 'bounds follow');
 SELECT counted(ARRAY['lpad(id::text, 3, ''0'') < ''042''', 'rpad(id::text, 2) = ''42''', 'lpad(id::text, 5) = ''   42''', 'lpad(id::text, -1) = ''''', 'rpad(id::text, id, ''ab'') = ''3ab''', 'lpad(id::text, 200000) IS NOT NULL OR id > 0', 'split_part(id::text, ''2'', -1) = ''''']);
 SELECT is(rows_for('analyst1', 'SELECT count(*) FILTER (WHERE lpad(id::text, 200000) IS NULL), count(*) FILTER (WHERE rpad(id::text, id * 5000000, ''x'') IS NULL) FROM visits'), '(420,420)', 'long strings are NULL');
+
+-- ------------------------------------------------------------------------
+-- regular expressions, in words of other functions
+-- ------------------------------------------------------------------------
+
+SELECT is(rows_for('analyst1', format('SELECT count(*) FILTER (WHERE %1$s IS DISTINCT FROM p%2$s), count(*) FILTER (WHERE %1$s IS NULL) = count(*) FILTER (WHERE p%2$s IS NULL), count(p%2$s) > 50 FROM words', call, n)), '(0,t,t)', call)
+	FROM patterns;
+SELECT matches(rows_for('analyst1', format('SELECT %s, count(*) FROM words GROUP BY 1', call)), '^ZC002 function (regexp_replace|"substring").*split_part', call)
+	FROM unnest(ARRAY['substring(w FROM ''a+'')', 'substring(w FROM ''@(.*?)$'')', 'substring(w FROM ''^(.*)@'')', 'substring(w FROM ''(a|b)(.*)'')', 'substring(w FROM ''@([^.]+)'')', 'substring(w FROM ''@.*'')', 'substring(w FROM ''(?i)a(.*)'')', 'substring(w FROM w)',
+		'regexp_replace(w, ''a'', ''b'')', 'regexp_replace(w, ''^.*aa'', '''')', 'regexp_replace(w, ''[^a-z]'', '''', ''g'')', 'regexp_replace(w, ''a'', ''\&'', ''g'')', 'regexp_replace(w, ''a'', ''b'', ''gi'')', 'regexp_replace(w, ''@.*'', ''x'')', 'regexp_replace(w, ''^a'', '''', ''g'')']) AS call;
 
 SELECT finish();

@@ -15,8 +15,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_type_d.h"
@@ -241,155 +239,6 @@ joined(DpVet *vet, FuncExpr *call, Oid collation)
 }
 
 /* ------------------------------------------------------------------------
- * Regular expressions
- * ------------------------------------------------------------------------
- */
-
-static bool
-is_quantifier(char c)
-{
-	return c != '\0' && strchr("*+?{", c) != NULL;
-}
-
-/* Returns the first character wanted of a regular expression that is in none of its groups, nor behind its end if it is a group's; NULL: none. */
-static const char *
-find_outside(const char *regex, char wanted)
-{
-	int			depth = 0;
-
-	for (; *regex != '\0'; regex++)
-	{
-		if (*regex == '\\' && regex[1] != '\0')
-			regex++;
-		else if (depth == 0 && *regex == wanted)
-			return regex;
-		else if (*regex == '(')
-			depth++;
-		else if (*regex == ')' && --depth < 0)
-			return NULL;
-	}
-	return NULL;
-}
-
-#define MAX_ALTERNATIVES 100
-#define MAX_TAKEN_APART 1000
-
-/*
- * Appends to list the regular expressions without groups and | that together mean
- * what regex does: a(b|c) is ab or ac.  Returns false for what would be too many or
- * too long, and for brackets and groups that are repeated or capture nothing.
- *
- * What begins with a quantifier is no regular expression, but might become one
- * behind what stands before the group.
- */
-static bool
-add_alternatives(const char *regex, List **list)
-{
-	const char *bar = find_outside(regex, '|');
-	const char *open = find_outside(regex, '(');
-	const char *close;
-	const char *part;
-
-	check_stack_depth();
-	if (strchr(regex, '[') != NULL || is_quantifier(*regex) || list_length(*list) >= MAX_ALTERNATIVES ||
-		((bar != NULL || open != NULL) && strlen(regex) > MAX_TAKEN_APART))
-		return false;
-	if (bar != NULL)
-		return add_alternatives(pnstrdup(regex, bar - regex), list) && add_alternatives(bar + 1, list);
-	if (open == NULL)
-	{
-		*list = lappend(*list, pstrdup(regex));
-		return true;
-	}
-	close = find_outside(open + 1, ')');
-	if (close == NULL || is_quantifier(close[1]))
-		return false;
-	for (part = open + (strncmp(open, "(?:", 3) == 0 ? 3 : 1); part != NULL; part = bar == NULL ? NULL : bar + 1)
-	{
-		bar = find_outside(part, '|');
-		if (is_quantifier(*part) ||
-			!add_alternatives(psprintf("%.*s%.*s%s", (int) (open - regex), regex,
-									   (int) ((bar != NULL ? bar : close) - part), part, close + 1), list))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Returns the pattern of LIKE that means what a regular expression of plain
- * characters, ^ at its start, $ at its end, . and .* does; NULL for any other.
- */
-static char *
-like_of_regex(const char *regex)
-{
-	StringInfoData like;
-	bool		from_start = *regex == '^';
-
-	initStringInfo(&like);
-	if (!from_start)
-		appendStringInfoChar(&like, '%');
-	for (regex += from_start; *regex != '\0' && strcmp(regex, "$") != 0; regex++)
-	{
-		bool		any = *regex == '.';
-
-		if (any && regex[1] == '*' && !is_quantifier(regex[2]))
-		{
-			appendStringInfoChar(&like, '%');
-			regex++;
-			continue;
-		}
-		if (*regex == '\\')
-		{
-			regex++;
-			if (IS_HIGHBIT_SET(*regex) || !ispunct((unsigned char) *regex))
-				return NULL;
-		}
-		else if (strchr("[](){}*+?|^$", *regex) != NULL)
-			return NULL;
-		if (is_quantifier(regex[1]))
-			return NULL;
-		if (any)
-			appendStringInfoChar(&like, '_');
-		else
-			appendStringInfo(&like, strchr("%_\\", *regex) != NULL ? "\\%c" : "%c", *regex);
-	}
-	if (*regex == '\0')
-		appendStringInfoChar(&like, '%');
-	return like.data;
-}
-
-/* Returns a test of a regular expression in words of LIKE, one for each alternative; NULL where they do not do. */
-static Node *
-in_words_of_like(Node *node, Oid funcid, Oid inputcollid, List *args)
-{
-	bool		matches = funcid == F_TEXTREGEXEQ;
-	Node	   *regex = lsecond(args);
-	List	   *alternatives = NIL;
-	List	   *tests = NIL;
-	ListCell   *lc;
-
-	if (IsA(regex, FuncExpr) && (((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT || ((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT_TEXT) &&
-		!dp_is_unfoldable(regex, NULL))
-		regex = (Node *) dp_fold(regex);
-	if (!IsA(regex, Const) || ((Const *) regex)->constisnull ||
-		!add_alternatives(TextDatumGetCString(((Const *) regex)->constvalue), &alternatives))
-		return NULL;
-	foreach(lc, alternatives)
-	{
-		Const	   *pattern = (Const *) copyObject(regex);
-		char	   *like = like_of_regex(lfirst(lc));
-
-		if (like == NULL)
-			return NULL;
-		pattern->constvalue = CStringGetTextDatum(like);
-		tests = lappend(tests, call_of(matches ? F_TEXTLIKE : F_TEXTNLIKE, node, inputcollid, list_make2(copyObject(linitial(args)), pattern)));
-	}
-	if (list_length(tests) == 1)
-		return linitial(tests);
-	return (Node *) makeBoolExpr(matches ? OR_EXPR : AND_EXPR, tests, exprLocation(node));
-}
-
-/* ------------------------------------------------------------------------
  * Logarithms and powers of numeric
  * ------------------------------------------------------------------------
  */
@@ -424,7 +273,7 @@ in_words_of_double(Node *node, Oid funcid, List *args)
 
 /*
  * Returns text || anything, concat and concat_ws in words of text || text and casts,
- * simple regular expressions in words of LIKE, and logarithms and powers of numeric in
+ * simple regular expressions in words of LIKE, strpos and split_part, and logarithms and powers of numeric in
  * words of double precision, to be checked in turn; NULL for any other function.
  */
 static Node *
@@ -436,8 +285,9 @@ in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 	all = in_words_of_double(node, funcid, args);
 	if (all != NULL)
 		return all;
-	if (funcid == F_TEXTREGEXEQ || funcid == F_TEXTREGEXNE)
-		return in_words_of_like(node, funcid, inputcollid, args);
+	all = dp_words_of_regex(node, funcid, inputcollid, args);
+	if (all != NULL)
+		return all;
 	if (funcid == F_TEXTANYCAT || funcid == F_ANYTEXTCAT)
 		return concatenation(as_text(linitial(args)), as_text(lsecond(args)), node, inputcollid);
 	if ((funcid != F_CONCAT && funcid != F_CONCAT_WS) || ((FuncExpr *) node)->funcvariadic)
