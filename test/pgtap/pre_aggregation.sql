@@ -171,7 +171,7 @@ SELECT refused_target(a, m) FROM (VALUES
 	('rank(1) WITHIN GROUP (ORDER BY w)', 'aggregate rank'),
 	('total(w)', 'aggregate total\(integer\) cannot'),
 	('sum(f ORDER BY n)', 'ORDER BY inside of an aggregate'),
-	('count(j)', 'column "j" of type jsonb'),
+	('count(DISTINCT j)', 'column "j" of type jsonb'),
 	('count(visits)', 'a whole row'),
 	('max(md5(dept))', 'function md5'),
 	('count(*) FILTER (WHERE dept ~ ''(a+)+'')', 'operator ~'),
