@@ -360,8 +360,8 @@ class Neighbours(Sequences):
     def contribution(self, rng):
         """to what a unit's norm is held from now on; None: as before"""
         if self.exact:
-            # so little noise lets no limit that is found cut anything, and the others are far above what a unit has
-            return rng.choice(['TO DEFAULT', 'TO DEFAULT', '= auto', '= 100000', '= 2000.5'])
+            # far above what a unit has: one that is found cuts whoever is in the upper part of the last bin, at whatever price
+            return rng.choice(['TO DEFAULT', 'TO DEFAULT', '= 100000', '= 100000', '= 2000.5'])
         if rng.random() < 0.6:
             return None
         return rng.choice(['TO DEFAULT', 'TO DEFAULT', '= auto', '= auto', '= 0.5', '= 1', '= 3', '= 40', '= 1000', "= ''", '= 0', '= -1', "= 'NaN'", '= 1e300', "= 'none'"])
