@@ -157,6 +157,19 @@ END $$;
 
 SELECT same_integers(CASE WHEN i % 3 = 0 THEN 'small' ELSE 'n' END) FROM generate_series(1, 80) i;
 
+-- beyond what is declared there are rows in tiers, too
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE late (person int NOT NULL, at timestamp NOT NULL, day date NOT NULL, n int NOT NULL);
+INSERT INTO late SELECT i, timestamp '2024-02-01' + i * interval '2 hours', date '2024-02-01' + i / 12, i % 20 FROM generate_series(1, 1200) i;
+SELECT dp_cdp.protect_table('late', 'shop', 'person');
+SELECT dp_cdp.set_bounds('late', c, '2024-03-05', '2024-04-13') FROM unnest(ARRAY['at', 'day']) c;
+RESET SESSION AUTHORIZATION;
+SELECT as_declared(s, s) FROM unnest(ARRAY['SELECT CASE WHEN at < ''2024-05-01'' THEN ''a'' ELSE ''b'' END, count(*) FROM late GROUP BY 1', 'SELECT at < ''2024-02-10'', count(*) FROM late GROUP BY 1',
+	'SELECT CASE WHEN day < ''2024-03-01'' THEN ''x'' WHEN day < ''2024-04-01'' THEN ''a'' ELSE ''b'' END, count(*) FROM late GROUP BY 1']) s;
+-- which rows a FULL JOIN of public rows has is not known
+SELECT as_written(s, s) FROM unnest(ARRAY['SELECT n, count(*) FROM late JOIN ((VALUES (1), (3)) a (n) FULL JOIN (VALUES (3), (4)) b (n) USING (n)) USING (n) GROUP BY 1',
+	'SELECT late.n, count(*) FROM late JOIN (SELECT a.k FROM (VALUES (B''1'', 1)) a(x, k) FULL JOIN (VALUES (B''1''), (B''0'')) b(x) ON a.x = b.x) q ON late.n = q.k GROUP BY 1']) s;
+
 -- joins with constants, and lists that are left out
 SELECT as_declared(s, s) FROM unnest(ARRAY[
 	'SELECT n + 1, count(*) FROM events JOIN (VALUES (3), (5), (NULL)) v (k) ON n = k GROUP BY 1', 'SELECT n / 5, count(*) FROM events JOIN (SELECT 7 AS k) v ON k = n GROUP BY 1',

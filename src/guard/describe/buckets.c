@@ -170,6 +170,7 @@ typedef struct PointSearch
 	Var		   *column;
 	DpTimeCells cells;			/* of keys, and of conditions that are asked */
 	DpTimeRange range;
+	bool		is_declared;	/* an end of it is the owner's */
 	List	   *asked;			/* DpShadowConditions to be asked of points */
 	List	   *others;			/* those that read the column, too */
 } PointSearch;
@@ -208,6 +209,7 @@ find_range(PointSearch *p)
 		if (!bms_is_empty(condition->joins) || !ask_condition(p, condition))
 			p->others = lappend(p->others, condition);
 	}
+	p->is_declared = p->range.first == NULL || p->range.last == NULL;
 	dp_use_declared_range(p->s, p->column, &p->range);
 }
 
@@ -255,6 +257,9 @@ find_points(DpShadow *s, Var *column, List *keys)
 	of_keys = p.cells;
 	of_keys.parts = list_copy(p.cells.parts);
 	find_range(&p);
+	/* comparisons have groups on both sides, also beyond what is declared: value_cells.c knows them */
+	if (p.is_declared && !of_keys.fails && of_keys.parts == NIL && (of_keys.cuts != NIL || of_keys.times != NIL))
+		return;
 	if ((p.range.first == NULL || p.range.last == NULL) && !find_period(&p, &of_keys))
 		return;
 	step = column->vartype == DATEOID ? USECS_PER_DAY : dp_time_cells_step(&p.cells);

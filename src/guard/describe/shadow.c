@@ -482,6 +482,26 @@ add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
 }
 
 /*
+ * Takes what public entries of a FULL JOIN show for unknown: rows of its right side without a match are none of those that
+ * the two sides have, one after the other.
+ */
+static void
+forget_values(DpShadow *s, const JoinExpr *join, DpEntryMap *map)
+{
+	Bitmapset  *entries = bms_union(entries_of(join->larg), entries_of(join->rarg));
+	int			rti = -1;
+	ListCell   *lc;
+
+	while ((rti = bms_next_member(entries, rti)) >= 0)
+	{
+		if (map->items[rti] != 0)
+			dp_shadow_item(s, map->items[rti])->is_private = true;
+		foreach(lc, map->targets[rti])
+			lfirst(lc) = NULL;
+	}
+}
+
+/*
  * Adds a join tree.  strict: entries of the query of which a row without any
  * does not satisfy what is asked above; outer joins that may miss them are inner ones.
  */
@@ -529,6 +549,8 @@ add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict,
 			add_tree(s, query, join->rarg, right, nulls_left ? strict : own, map);
 		}
 		add_conditions(s, map, join->quals, bms_union(left, right));
+		if (nulls_left && nulls_right)
+			forget_values(s, join, map);
 		if (bms_is_empty(joins) && join->jointype != JOIN_FULL && bms_membership(bms_union(left, right)) == BMS_SINGLETON)
 			add_referenced(s, query, join, map);
 	}

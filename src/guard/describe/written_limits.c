@@ -24,11 +24,17 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
+/* Returns the conditions (DpCondition) that all rows of the query satisfy. */
+static List *
+conditions_of(DpWrittenLimits *w, Query *query)
+{
+	return dp_limits_of_conditions(query == w->level->from.query ? list_concat(list_copy(w->level->conditions), dp_conjuncts(w->filter))
+								   : dp_conditions_of_all((Node *) query->jointree));
+}
+
 List *
 dp_held_conditions(DpWrittenLimits *w, Query *query)
 {
-	bool		is_level = query == w->level->from.query;
-	List	   *conditions;
 	ListCell   *lc;
 
 	foreach(lc, w->queries)
@@ -36,11 +42,9 @@ dp_held_conditions(DpWrittenLimits *w, Query *query)
 		if (lfirst(lc) == query)
 			return list_nth(w->conditions, foreach_current_index(lc));
 	}
-	conditions = dp_limits_of_conditions(is_level ? list_concat(list_copy(w->level->conditions), dp_conjuncts(w->filter))
-									: dp_conditions_of_all((Node *) query->jointree));
 	w->queries = lappend(w->queries, query);
-	w->conditions = lappend(w->conditions, conditions);
-	return conditions;
+	w->conditions = lappend(w->conditions, conditions_of(w, query));
+	return llast(w->conditions);
 }
 
 void
@@ -57,6 +61,15 @@ dp_hold_condition(DpWrittenLimits *limits, Query *query, Node *condition)
 
 	if (read != NULL)
 		dp_restore_conditions(limits, query, lappend(list_copy(former), read));
+	return former;
+}
+
+List *
+dp_hold_none(DpWrittenLimits *limits, Query *query)
+{
+	List	   *former = dp_held_conditions(limits, query);
+
+	dp_restore_conditions(limits, query, conditions_of(limits, query));
 	return former;
 }
 

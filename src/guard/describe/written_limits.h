@@ -31,6 +31,9 @@ extern void dp_find_written_limits(DpWrittenLimits *limits, Query *query, Node *
 /* Returns the conditions (DpCondition) that limit: those that all rows of query satisfy, and those that are held. */
 extern List *dp_held_conditions(DpWrittenLimits *limits, Query *query);
 
+/* Has only the conditions limit that all rows of query satisfy; returns what dp_restore_conditions sets back. */
+extern List *dp_hold_none(DpWrittenLimits *limits, Query *query);
+
 /* Has a condition on rows of query limit, too; returns what dp_restore_conditions sets back. */
 extern List *dp_hold_condition(DpWrittenLimits *limits, Query *query, Node *condition);
 extern void dp_restore_conditions(DpWrittenLimits *limits, Query *query, List *former);

@@ -246,7 +246,9 @@ normalise_walker(Node *node, Query *query)
 			((FromExpr *) node)->quals = normal_form_in(query, ((FromExpr *) node)->quals);
 			break;
 		case T_JoinExpr:
-			((JoinExpr *) node)->quals = normal_form_in(query, ((JoinExpr *) node)->quals);
+			/* a FULL JOIN takes no condition that is none of both sides */
+			((JoinExpr *) node)->quals = ((JoinExpr *) node)->jointype == JOIN_FULL ? dp_normal_form(((JoinExpr *) node)->quals)
+				: normal_form_in(query, ((JoinExpr *) node)->quals);
 			break;
 		case T_Aggref:
 			((Aggref *) node)->aggfilter = (Expr *) dp_normal_form((Node *) ((Aggref *) node)->aggfilter);
