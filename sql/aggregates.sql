@@ -307,7 +307,7 @@ SELECT max(t) FROM answers;
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY span) FROM answers;
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY t) FROM answers;
 SELECT mode() WITHIN GROUP (ORDER BY i) FROM answers;
-SELECT regr_count(f, i) FROM answers;
+SELECT bit_and(i) FROM answers;
 -- bounds
 SELECT dp_avg(id) FROM answers;
 SELECT dp_median(id + 1) FROM answers;
