@@ -186,9 +186,9 @@ SELECT bit_and(age), bit_or(age), bit_xor(age) FROM visit WHERE age = 97;
 SELECT range_agg(int4range(age, age + 1)), array_agg(age) FROM visit WHERE age = 97;
 --> ZC002
 SELECT regr_count(age, age), corr(age, cost), var_pop(age), count(*) FROM visit;
---> ZC002
+--> ok 4
 SELECT regr_r2(age, cost), regr_sxx(age, cost), regr_sxy(age, cost), regr_syy(age, cost), regr_avgx(age, cost) FROM visit;
---> ZC002
+--> ok 6
 SELECT sum(DISTINCT cost), avg(DISTINCT cost) FROM visit;
 --> ok 1
 SELECT array_agg(DISTINCT name), string_agg(DISTINCT cost::text, ',') FROM visit JOIN patient USING (patient);

@@ -122,7 +122,7 @@ SELECT v, dp_count(*) IS NULL FROM spelled GROUP BY v;
 SELECT f::text, 'minus ' || f, dp_count(*) IS NULL FROM spelled GROUP BY f;
 --> ok 10000
 SELECT 'minus ' || (f::text = '-0'), dp_count(*) IS NULL FROM spelled GROUP BY f;
---> ZC002
+--> ok 10000
 --@ teardown
 SET ROLE boss; SELECT dp_cdp.unprotect_table('spelled'); DROP TABLE spelled;
 
