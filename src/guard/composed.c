@@ -6,7 +6,7 @@
  *		regr_avgx(y, x)		is   avg(x) FILTER (WHERE y IS NOT NULL)
  *		bool_or(c)			is   whether more rows with c are counted than noise explains
  *
- * What they are made of is released and charged as if it had been written.
+ * The others are released and charged as if they had been written.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

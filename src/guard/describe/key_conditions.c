@@ -111,28 +111,6 @@ is_comparison(Node *node, Node *key, Comparison *result)
 	return true;
 }
 
-static bool
-get_integer(Datum value, Oid type, int64 *result)
-{
-	switch (type)
-	{
-		case INT2OID:
-			*result = DatumGetInt16(value);
-			return true;
-		case INT4OID:
-			*result = DatumGetInt32(value);
-			return true;
-		case INT8OID:
-			*result = DatumGetInt64(value);
-			return true;
-		case DATEOID:
-			*result = DatumGetDateADT(value);
-			return true;
-		default:
-			return false;
-	}
-}
-
 /* Adds a constant of type that is compared with a key of key_type; returns false if that is not possible. */
 static bool
 add_compared(DpKeyValues *keys, Datum value, Oid type, Oid key_type)
@@ -141,7 +119,7 @@ add_compared(DpKeyValues *keys, Datum value, Oid type, Oid key_type)
 
 	if (type == key_type)
 		dp_key_values_add(keys, value);
-	else if (type != DATEOID && get_integer(value, type, &integer))
+	else if (type != DATEOID && dp_get_whole(value, type, &integer))
 		return dp_key_values_add_range(keys, integer, integer);
 	else if (type == FLOAT8OID && key_type == FLOAT4OID)
 	{

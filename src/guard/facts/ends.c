@@ -3,8 +3,8 @@
  * ends.c
  *	  Ends of ranges: expressions without columns, which are known when the query runs.
  *
- * What can be computed now is; the rest is left to the query, by the variants of functions that are NULL
- * where PostgreSQL's fail.
+ * An end is computed here if its value is known.  Else the query computes it, by the variants of functions
+ * that are NULL where PostgreSQL's fail.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

@@ -223,7 +223,7 @@ dp_find_hull(List *conditions, Node *target, Expr **first, Expr **last)
 }
 
 /* ------------------------------------------------------------------------
- * What follows for one value
+ * Consequences for one value
  * ------------------------------------------------------------------------
  */
 

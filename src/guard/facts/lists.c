@@ -65,7 +65,7 @@ dp_list_elements(Node *array, int most, List **elements)
 }
 
 /* ------------------------------------------------------------------------
- * What is compared
+ * Comparisons with constants
  * ------------------------------------------------------------------------
  */
 
@@ -142,24 +142,23 @@ add_list(ValueList *list, const ValueList *other)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the whole number that a constant is, of a type in which each has one next to it; false: it is none. */
-static bool
-get_whole(const Const *constant, int64 *whole)
+bool
+dp_get_whole(Datum value, Oid type, int64 *whole)
 {
-	switch (constant->consttype)
+	switch (type)
 	{
 		case INT2OID:
-			*whole = DatumGetInt16(constant->constvalue);
+			*whole = DatumGetInt16(value);
 			return true;
 		case INT4OID:
-			*whole = DatumGetInt32(constant->constvalue);
+			*whole = DatumGetInt32(value);
 			return true;
 		case INT8OID:
-			*whole = DatumGetInt64(constant->constvalue);
+			*whole = DatumGetInt64(value);
 			return true;
 		case DATEOID:
-			*whole = DatumGetDateADT(constant->constvalue);
-			return !DATE_NOT_FINITE(DatumGetDateADT(constant->constvalue));
+			*whole = DatumGetDateADT(value);
+			return !DATE_NOT_FINITE(DatumGetDateADT(value));
 		default:
 			return false;
 	}
@@ -189,9 +188,10 @@ as_range(const ValueList *list)
 
 	foreach(lc, list->is_none ? NIL : list->constants)
 	{
+		const Const *constant = lfirst_node(Const, lc);
 		int64		whole;
 
-		if (!get_whole(lfirst(lc), &whole))
+		if (!dp_get_whole(constant->constvalue, constant->consttype, &whole))
 			return NULL;
 		if (first == NULL || whole < least)
 		{

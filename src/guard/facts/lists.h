@@ -16,6 +16,9 @@
 /* Finds the elements of an array that is a constant, or written out; false: it is neither, or has more. */
 extern bool dp_list_elements(Node *array, int most, List **elements);
 
+/* Finds the whole number that a value is, of a type in which each has one next to it; false: it is none. */
+extern bool dp_get_whole(Datum value, Oid type, int64 *whole);
+
 /* Returns a condition; equalities of one value, of which one is true, and = ANY, as one comparison. */
 extern Node *dp_plain_list(Node *condition);
 

@@ -143,7 +143,7 @@ typedef enum DpConstantCheck
 								 * explicit, and truncates */
 } DpConstantCheck;
 
-/* What is known of a function, beside that it may run. */
+/* Facts of a function, beside that it may run. */
 typedef struct DpFunctionFacts
 {
 	const char *safe;			/* name of the safe variant that it has or is */

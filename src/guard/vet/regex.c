@@ -74,8 +74,8 @@ find_outside(const char *regex, char wanted)
  * what regex does: a(b|c) is ab or ac.  Returns false for what would be too many or
  * too long, and for brackets and groups that are repeated or capture nothing.
  *
- * What begins with a quantifier is no regular expression, but might become one
- * behind what stands before the group.
+ * An alternative that begins with a quantifier is no regular expression, but might become one
+ * behind the text before the group.
  */
 static bool
 add_alternatives(const char *regex, List **list)
