@@ -24,6 +24,7 @@
 #include "guard/describe/shadow.h"
 #include "guard/describe/written_limits.h"
 #include "guard/facts/facts.h"
+#include "guard/facts/lists.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -33,7 +34,6 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/fmgrprotos.h"
@@ -428,37 +428,13 @@ function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args
 	return bound;
 }
 
-/* Tells whether an expression without columns is a value that is not NULL, nor has one in it: a constant, a cast of one, an array of such. */
-static bool
-is_value(Node *node)
-{
-	Const	   *constant = (Const *) dp_strip_relabel(node);
-	FuncExpr   *cast = (FuncExpr *) constant;
-	ListCell   *lc;
-
-	node = (Node *) constant;
-	if (IsA(node, Const))
-		return !constant->constisnull && !(type_is_array(constant->consttype) && array_contains_nulls(DatumGetArrayTypeP(constant->constvalue)));
-	if (IsA(node, FuncExpr))
-		return cast->funcid < FirstGenbkiObjectId && list_length(cast->args) == 1 && func_strict(cast->funcid) &&
-			(cast->funcformat == COERCE_EXPLICIT_CAST || cast->funcformat == COERCE_IMPLICIT_CAST) && is_value(linitial(cast->args));
-	if (!IsA(node, ArrayExpr))
-		return false;
-	foreach(lc, ((ArrayExpr *) node)->elements)
-	{
-		if (!is_value(lfirst(lc)))
-			return false;
-	}
-	return true;
-}
-
 static bool
 unknown_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (!IsA(node, List) && !dp_has_columns(node))
-		return !is_value(node);
+		return !dp_is_value(node);
 	return expression_tree_walker(node, unknown_walker, context);
 }
 

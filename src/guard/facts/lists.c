@@ -38,6 +38,29 @@
 #define MOST_CONSTANTS 200
 
 bool
+dp_is_value(Node *node)
+{
+	Const	   *constant = (Const *) dp_strip_relabel(node);
+	FuncExpr   *cast = (FuncExpr *) constant;
+	ListCell   *lc;
+
+	node = (Node *) constant;
+	if (IsA(node, Const))
+		return !constant->constisnull && !(type_is_array(constant->consttype) && array_contains_nulls(DatumGetArrayTypeP(constant->constvalue)));
+	if (IsA(node, FuncExpr))
+		return cast->funcid < FirstGenbkiObjectId && list_length(cast->args) == 1 && func_strict(cast->funcid) &&
+			(cast->funcformat == COERCE_EXPLICIT_CAST || cast->funcformat == COERCE_IMPLICIT_CAST) && dp_is_value(linitial(cast->args));
+	if (!IsA(node, ArrayExpr))
+		return false;
+	foreach(lc, ((ArrayExpr *) node)->elements)
+	{
+		if (!dp_is_value(lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+bool
 dp_list_elements(Node *array, int most, List **elements)
 {
 	Oid			type = get_element_type(exprType(array));

@@ -13,6 +13,9 @@
 
 #include "nodes/parsenodes.h"
 
+/* Tells whether an expression is a value that is not NULL, nor has one in it: a constant, a cast of one, an array of such. */
+extern bool dp_is_value(Node *node);
+
 /* Finds the elements of an array that is a constant, or written out; false: it is neither, or has more. */
 extern bool dp_list_elements(Node *array, int most, List **elements);
 

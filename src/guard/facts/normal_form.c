@@ -20,7 +20,6 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
-#include "access/transam.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/facts.h"
 #include "guard/facts/lists.h"
@@ -50,18 +49,6 @@ static bool
 is_value(Node *node)
 {
 	return IsA(node, Const) && !((Const *) node)->constisnull;
-}
-
-/* Tells whether a node is a value that is not NULL, also in another type. */
-static bool
-is_cast_value(Node *node)
-{
-	FuncExpr   *call = (FuncExpr *) node;
-
-	/* a strict cast of PostgreSQL's is NULL for NULL alone */
-	return is_value(node) || (IsA(node, FuncExpr) && call->funcid < FirstGenbkiObjectId && list_length(call->args) == 1 &&
-							  (call->funcformat == COERCE_EXPLICIT_CAST || call->funcformat == COERCE_IMPLICIT_CAST) &&
-							  func_strict(call->funcid) && is_value(linitial(call->args)));
 }
 
 /* Tells whether a negation calls nothing but what the allow-list has. */
@@ -96,7 +83,7 @@ plain_negation(Node *condition)
 
 	if (IsA(condition, BoolExpr))
 		return is_notclause(condition) ? plain_form((Node *) get_notclausearg(condition)) : plain_args((BoolExpr *) condition, true);
-	if (IsA(condition, DistinctExpr) && (is_cast_value(linitial(distinct->args)) || is_cast_value(lsecond(distinct->args))))
+	if (IsA(condition, DistinctExpr) && (dp_is_value(linitial(distinct->args)) || dp_is_value(lsecond(distinct->args))))
 	{
 		negated = copyObject(condition);
 		NodeSetTag(negated, T_OpExpr);
