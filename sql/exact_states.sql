@@ -140,18 +140,22 @@ SELECT e AS exponent, count(*), count(*) FILTER (WHERE got <> want) AS wrong
 							   (VALUES (1), (1.0000000000000000000001), (0.9999999999999999999999), (0.3333), (0.0001)) c (d)) x) s
  GROUP BY e ORDER BY e;
 
--- one million doubles of many magnitudes: some random orders, 20 in the run of all tests, and 2 workers
+-- doubles of many magnitudes, a million in the run of all tests: some random orders, 20 in that run, and 2 workers
+\set rows 200000
 \set orders 3
+\set longest 10000000
 \set units 60
 \getenv all DP_TEST_ALL
 \if :{?all}
+\set rows 1000000
 \set orders 20
+\set longest 100000000
 \set units 300
 \endif
 CREATE TABLE doubles AS
 	SELECT (hashint4extended(i, 1) % 1000000) * power(2.0::float8, hashint4extended(i, 2) % 40) AS x,
 		   i % 7 AS k
-	  FROM generate_series(1, 1000000) i;
+	  FROM generate_series(1, :rows) i;
 ANALYZE doubles;
 CREATE FUNCTION orders(n int) RETURNS TABLE (sum numeric) LANGUAGE plpgsql AS $$
 BEGIN
@@ -385,8 +389,8 @@ ALTER TABLE lengths ALTER a SET STORAGE EXTERNAL;
 INSERT INTO lengths SELECT u, repeat('x', n), repeat('y', m)
   FROM generate_series(1, :units) u, (VALUES (65532, NULL), (65533, NULL), (NULL, 65532), (NULL, 65533), (32760, 32764), (32764, 32764), (32764, 32765),
 	(16380, 16380), (16380, 16381), (508, 508), (508, 509)) v (n, m);
-INSERT INTO lengths SELECT 1, NULL, repeat(repeat('z', 1000), 100000);
-INSERT INTO lengths SELECT 2, NULL, b FROM lengths WHERE unit = 1 AND length(b) = 100000000;
+INSERT INTO lengths SELECT 1, NULL, repeat(repeat('z', 1000), :longest / 1000);
+INSERT INTO lengths SELECT 2, NULL, b FROM lengths WHERE unit = 1 AND length(b) = :longest;
 INSERT INTO lengths SELECT 1, NULL, repeat('y', 65532);
 CREATE FUNCTION lengths_digest(max_groups int, VARIADIC settings text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE result text;
@@ -449,6 +453,9 @@ SELECT unit_total(-10, 10, 'int', '25', '-20') AS five,
 -- Out of reach
 -- ---------------------------------------------------------------------
 
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 SELECT dp_cdp_internal.exact_sum(x, dp_cdp_internal.make_grid(0, 1, 'int')) FROM generate_series(1, 3) x;
 SELECT dp_cdp_internal.exact_sum_add('0'::dp_cdp_internal.exact_sum, 1, dp_cdp_internal.make_grid(0, 1, 'int'));
 SELECT dp_cdp_internal.exact_sum_add(NULL, NULL::int, NULL);
