@@ -67,15 +67,21 @@ INSERT INTO sample
 		('timestamptz', ARRAY['infinity', '-infinity', '4714-11-24 00:00+00 BC', '294276-12-31 23:59:59.999999+00']),
 		('interval', ARRAY['-2147483648 days', '-9223372036854775808 microseconds', '-2147483648 months'])
 	) AS t (type, list), unnest(t.list) AS v (value);
--- what takes its time is for the run of all tests: more numbers with many digits, the widest strings, and all
--- names of one function
+-- what takes its time is for the run of all tests: more numbers with many digits, the widest strings, all names of
+-- one function, and more pairs and triples of arguments
 \set widths '{524286,-524286,524289}'
 \set every_name false
+\set pairs 500
+\set triples 2000
+\set many 60000
 \set least 150
 \getenv all DP_TEST_ALL
 \if :{?all}
 \set widths '{524286,-524286,524289,16777218}'
 \set every_name true
+\set pairs 5000
+\set triples 5000
+\set many 100000
 \set least 200
 INSERT INTO sample
 	SELECT 'numeric', value, true FROM unnest('{1e129999,1e130000,-1e131000,9e131071,99999e131067}'::text[] || ('0.' || repeat('7', 5000))) AS value;
@@ -114,7 +120,9 @@ INSERT INTO constant
 	FROM unnest(ARRAY['YYYY-MM', 'YYYY-MM-DD"T"HH24:MI:SS.US', 'IYYY-IW ID', 'Q', 'Mon DD, YYYY HH12:MI AM', 'DDD D WW IDDD MS Day Month MONTH month DY dy Dy day DAY mon MON YY HH PM',
 		'FMMonth FMDay, FMDD FMHH12 fmmm q w W', 'yyyy-mm-01 hh24:mi:ss.us (iyyy/iw) [ddd d iddd ms hh12 hh ww id am pm]', '10% FMUS+FMIDDD']) AS format;
 
--- every combination of values for a function's arguments, as literals
+-- every combination of values for a function's arguments, as literals; of many, some
+SET test.pairs = :pairs;
+SET test.triples = :triples;
 CREATE FUNCTION pg_temp.combinations(f regprocedure) RETURNS TABLE (args text, far boolean) LANGUAGE plpgsql AS $$
 DECLARE
 	types oid[];
@@ -143,8 +151,9 @@ BEGIN
 			-- weeks of intervals are new in version 18
 			(types[cardinality(types) - 1] = 'interval'::regtype)::text, proname, i);
 	END LOOP;
-	IF cardinality(types) > 2 THEN
-		query := format('SELECT * FROM (%s) x WHERE hashtext(args) %% (SELECT 1 + count(*) / 5000 FROM (%s) y) = 0', query, query);
+	IF cardinality(types) > 1 THEN
+		query := format('SELECT * FROM (%s) x WHERE hashtext(args) %% (SELECT 1 + count(*) / %s FROM (%s) y) = 0',
+			query, current_setting(CASE WHEN cardinality(types) > 2 THEN 'test.triples' ELSE 'test.pairs' END), query);
 	END IF;
 	RETURN QUERY EXECUTE query;
 END $$;
@@ -207,7 +216,7 @@ CREATE TEMP VIEW listed AS
 CREATE TEMP TABLE swept AS
 	SELECT function, total, s.* FROM listed, pg_temp.sweep(function, total) s;
 SELECT * FROM swept WHERE offence IS NOT NULL OR calls = 0;
-SELECT count(*) > 500 AS functions, sum(calls) > 100000 AS calls, sum(far_nulls) < sum(calls) / 10 AS far_nulls FROM swept;
+SELECT count(*) > 500 AS functions, sum(calls) > :many AS calls, sum(far_nulls) < sum(calls) / 10 AS far_nulls FROM swept;
 
 -- what depends on the time zone, in some others
 SET TimeZone = 'America/New_York';
