@@ -214,7 +214,7 @@ dp_initdb()
 	mkdir -p "$dir"
 	give "$dir"
 	as_server env HOME="$dir" "$DP_BIN/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 \
-		--no-locale --no-sync >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; return 1; }
+		--no-locale --no-sync ${DP_INITDB_OPTIONS-} >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; return 1; }
 	cat "$@" /dev/null | as_server tee -a "$dir/data/postgresql.conf" >/dev/null
 }
 

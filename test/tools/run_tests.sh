@@ -125,6 +125,8 @@ fi
 # clusters to copy: with a database "test" as it is new, and with extensions in it
 # --------------------------------------------------------------------------
 
+# to copy large segments of WAL takes longer than many a test
+DP_INITDB_OPTIONS=--wal-segsize=1
 if chosen '(pgtap|attacks|stat)/.*|reference|readme'
 then
 	dp_initdb "$DP_WORK/plain" "$tools/temp.conf" ${GOLDEN:+"$in/golden.conf"} && dp_start "$DP_WORK/plain" &&
