@@ -195,7 +195,7 @@ graph:
 	@GRAPH_REV="$(GRAPH_REV)" python3 test/tools/graph.py
 
 check-verify:
-	@bash test/tools/check_verify.sh
+	@DP_TEST_ALL=1 bash test/tools/check_verify.sh
 
 check-versions:
 	@ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" bash test/tools/other_versions.sh $(VERSIONS)

@@ -325,7 +325,7 @@ any_count(int kind)
 static void
 test_any(void)
 {
-	long		cases = sized(300000, 30000, 3000);
+	long		cases = sized(300000, 8000, 3000);
 
 	for (long n = 0; n < cases; n++)
 	{
