@@ -58,9 +58,10 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	char		typalign;
 	Datum	   *values;
 	bool	   *nulls;
-	Datum		value;
+	Datum	   *keys;
 	int			nvalues;
-	bool		null_listed = false;
+	int			nkeys = 0;
+	int			distinct;
 	int			level;
 
 	dp_admin_require_policy_owner(relid);
@@ -92,30 +93,40 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	label->has_keys = true;
 	label->nkeys = nvalues;
 	label->keys = palloc(nvalues * sizeof(char *));
+	keys = palloc(nvalues * sizeof(Datum));
 	getTypeOutputInfo(element, &output, &is_varlena);
 	level = dp_begin_portable_text();
 	for (int i = 0; i < nvalues; i++)
 	{
-		null_listed |= nulls[i];
-		label->keys[i] = nulls[i] ? NULL : OidOutputFunctionCall(output, values[i]);
-		if (label->keys[i] != NULL && !dp_try_input(label->keys[i], type, typmod, &value))
+		if (nulls[i])
+		{
+			label->keys[i] = NULL;
+			continue;
+		}
+		label->keys[i] = OidOutputFunctionCall(output, values[i]);
+		if (!dp_try_input(label->keys[i], type, typmod, &keys[nkeys]))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
 							label->keys[i], column, format_type_with_typemod(type, typmod))));
 
 		/* bounding leaves its rows out: see dp_key_bytes */
-		if (label->keys[i] != NULL && get_typlen(type) == -1 &&
-			MAXALIGN(dp_value_bytes(value) + VARHDRSZ) > DP_MOST_KEY_BYTES)
+		if (get_typlen(type) == -1 && MAXALIGN(dp_value_bytes(keys[nkeys]) + VARHDRSZ) > DP_MOST_KEY_BYTES)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("key %d of column \"%s\" is too long: give keys of at most %d bytes",
 							i + 1, column, (int) DP_MOST_KEY_BYTES - VARHDRSZ),
 					 errdetail("The group of the key would stay empty.")));
+		nkeys++;
 	}
 	dp_end_portable_text(level);
 	dp_label_put(relid, attnum, label);
-	if (!null_listed && !dp_column_is_not_null(relid, attnum))
+	distinct = dp_sort_keys(type, collation, keys, nkeys);
+	if (distinct < nkeys)
+		ereport(NOTICE,
+				(errmsg("%d of %d keys of column \"%s\" repeat another, and equal keys have one group",
+						nkeys - distinct, nkeys, column)));
+	if (nkeys == nvalues && !dp_column_is_not_null(relid, attnum))
 		note_null_group(relid, column);
 	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
 }
