@@ -10,6 +10,7 @@ use warnings;
 use Exporter 'import';
 use File::Basename;
 use File::Path 'make_path';
+use Client;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -20,24 +21,6 @@ our @EXPORT = qw(by_run ledger_node standby_of catch_up own_installation ledger_
   debit_error background finish wait_waiting wait_decided value balance pgbench_run crash_under_load
   hold_row release_row blocks worker_of wait_for_worker add_stays reader_of clinic_database set_clock start_with_clock);
 our @EXPORT_OK = qw(fill_locks empty_locks session ask add_waits wait_at_gate worker_errors);
-
-# The harness dies where psql cannot connect and is gone before it is given the query: who waits for a server that
-# comes back asks again.
-{
-	no warnings 'redefine';
-	my $poll = \&PostgreSQL::Test::Cluster::poll_query_until;
-
-	*PostgreSQL::Test::Cluster::poll_query_until = sub {
-		my ($times, $result) = (0);
-
-		until (eval { $result = $poll->(@_); 1 })
-		{
-			die $@ unless $@ =~ /Broken pipe/ && $times++ < 1800;
-			usleep(100_000);
-		}
-		return $result;
-	};
-}
 
 # The first in "make test", the second in "make test-all": rounds of what chance decides, sizes.
 sub by_run

@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 
+use Client;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
