@@ -149,6 +149,28 @@ dp_conjuncts(Node *condition)
 	return list;
 }
 
+/* Returns what EXISTS or IN asks of the row around it alone: a row that fails it has no match. */
+static List *
+conditions_of_sublink(SubLink *sublink)
+{
+	Query	   *query = (Query *) sublink->subselect;
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	if ((sublink->subLinkType != EXISTS_SUBLINK && sublink->subLinkType != ANY_SUBLINK) ||
+		query->setOperations != NULL || (query->hasAggs && query->groupClause == NIL) || query->groupingSets != NIL)
+		return NIL;
+	foreach(lc, dp_conditions_of_all((Node *) query->jointree))
+	{
+		if (!contain_vars_of_level(lfirst(lc), 0))
+		{
+			conditions = lappend(conditions, copyObject(lfirst(lc)));
+			IncrementVarSublevelsUp(llast(conditions), -1, 1);
+		}
+	}
+	return conditions;
+}
+
 List *
 dp_conditions_of_all(Node *jointree)
 {
@@ -175,7 +197,9 @@ dp_conditions_of_all(Node *jointree)
 	}
 	foreach(lc, dp_conjuncts(quals))
 	{
-		if (!checkExprHasSubLink(lfirst(lc)))
+		if (IsA(lfirst(lc), SubLink))
+			conditions = list_concat(conditions, conditions_of_sublink(lfirst(lc)));
+		else if (!checkExprHasSubLink(lfirst(lc)))
 			conditions = lappend(conditions, lfirst(lc));
 	}
 	return conditions;

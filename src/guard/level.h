@@ -243,7 +243,10 @@ extern bool dp_groups_by(Oid opno, Node *key);
 /* Returns what a condition, which may be NULL, asks all of: its conjuncts at any depth. */
 extern List *dp_conjuncts(Node *condition);
 
-/* Returns the conjuncts that every row of a join tree satisfies, but those with subqueries: these become joins, or are refused. */
+/*
+ * Returns the conjuncts that every row of a join tree satisfies, but those with subqueries, which become joins or are
+ * refused: what EXISTS and IN ask of the row around them stands for these.
+ */
 extern List *dp_conditions_of_all(Node *jointree);
 
 /* Returns var as an argument of an operator whose input is of this type. */

@@ -308,6 +308,8 @@ SELECT near('SELECT avg(CASE WHEN amount > 100 THEN 100 ELSE amount END) FROM or
 SELECT near('SELECT dp_median(amount) FROM orders WHERE amount > 300', 5, '... of a median', 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY amount) FROM orders WHERE amount > 300');
 SELECT is(bounds('u', '(SELECT stray AS u, customer FROM orders WHERE stray BETWEEN 1 AND 4) q'), '1 .. 4', '... of a subquery');
 SELECT is(bounds('u', '(SELECT stray AS u, customer FROM orders) q WHERE u BETWEEN 1 AND 4'), '1 .. 4', '... of what it shows');
+SELECT is(bounds('stray', 'orders o WHERE EXISTS (SELECT FROM rates r WHERE r.channel = o.channel AND o.stray BETWEEN 1 AND 4)'), '1 .. 4', '... of what EXISTS asks of the row');
+SELECT is(bounds('amount', 'orders o WHERE o.channel IN (SELECT r.channel FROM rates r WHERE o.amount < 50 AND r.rate > 0)'), '0 .. 49.99', '... and IN');
 SELECT is(bounds('extract(day FROM seen - timestamp ''2026-01-01'')', 'orders WHERE seen >= ''2026-01-01'' AND seen < ''2026-02-01'''), '0 .. 30', '... of times');
 SELECT is(bounds('o.stray', 'orders o JOIN orders p ON o.customer = p.customer AND o.stray BETWEEN 0 AND 5'), '0 .. 5', '... of an inner join');
 SELECT is(bounds('stray) FILTER (WHERE stray BETWEEN 2 AND 5'), '2 .. 5', '... of FILTER');

@@ -125,6 +125,10 @@ SELECT as_declared(query, query) FROM unnest(ARRAY[
 	'WITH q AS (SELECT * FROM payslips WHERE dept > $$a$$) SELECT dept, count(*) FROM q GROUP BY 1',
 	'SELECT dept, count(*) FROM (SELECT dept, person FROM payslips UNION ALL SELECT sex, person FROM payslips) q GROUP BY 1',
 	'SELECT dept, count(*) FROM payslips JOIN depts USING (dept) GROUP BY 1',
+	-- what a subquery asks of the row around it
+	'SELECT p.sex, p.dept IS NULL, count(*) FROM payslips p WHERE EXISTS (SELECT FROM depts d WHERE d.dept = p.dept AND p.sex IS NOT NULL) GROUP BY 1, 2',
+	'SELECT p.sex, p.dept IS NULL, count(*) FROM payslips p WHERE p.dept IN (SELECT d.dept FROM depts d WHERE p.sex <= $$f$$) GROUP BY 1, 2',
+	'SELECT p.sex, count(*) FROM payslips p WHERE p.dept IN (SELECT d.dept FROM depts d WHERE p.sex > $$a$$ OR d.dept = $$a$$) GROUP BY 1',
 	'SELECT p.dept, count(*) FROM payslips p JOIN depts d ON d.dept = p.dept GROUP BY 1',
 	'SELECT p.dept, count(*) FROM payslips p JOIN depts d ON length(p.dept || d.dept) = 2 AND d.building = $$main$$ GROUP BY 1',
 	'SELECT p.dept, d.building, count(*) FROM payslips p LEFT JOIN depts d USING (dept) GROUP BY 1, 2',
