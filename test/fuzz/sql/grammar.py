@@ -304,7 +304,8 @@ class Grammar(Asked):
             out.allowed = 'SELECT DISTINCT %s FROM %s%s' % (
                 ', '.join(s.dimension[1][k[0]] for k in keys), s.dimension[0], ' WHERE ' + ' AND '.join(own) if own else '') if keys else None
         out.columns = [(o[1], o[2]) for o in outputs]
-        out.plain = not having and not distinct
+        # keys of a release are noisy
+        out.plain = not having and not distinct and not s.post
         out.keys = [i for i, o in enumerate(outputs) if o[0] == '{g}' or o[0].startswith('{k')]
         out.changes = {i: aggregates[int(o[0][2:-1])][5] for i, o in enumerate(outputs) if re.fullmatch(r'\{a\d+\}', o[0])}
         out.sets = 2 ** len(keys) if sets else 1

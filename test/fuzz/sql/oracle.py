@@ -173,7 +173,8 @@ def not_possible(rows, exact, possible, q, selected):
     n = len(q.keys)
     wanted = {plain_key(r, n): r for r in exact}
     found = {plain_key(r, n): r for r in rows}
-    if len(found) < len(rows):
+    # grouping sets of keys that are one have their groups more than once
+    if len(found) < len(rows) and len(wanted) == len(exact):
         return 'a group twice: %s' % rows
     for key, r in wanted.items():
         if key not in found and not (selected and int(r[-1]) < 3):
