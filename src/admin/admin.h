@@ -101,6 +101,19 @@ extern AttrNumber dp_admin_column(FunctionCallInfo fcinfo, int argno, const char
  */
 extern const char *dp_admin_require_policy_owner(Oid relid);
 
+/* A column of a protected table. */
+typedef struct DpAdminColumn
+{
+	Oid			relid;
+	AttrNumber	attnum;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+} DpAdminColumn;
+
+/* Reads the arguments "table" and "column" of who owns the policy, and locks the table. */
+extern DpAdminColumn dp_admin_owned_column(FunctionCallInfo fcinfo);
+
 /* label of a column, or an empty one */
 extern DpLabel *dp_admin_column_label(Oid relid, AttrNumber attnum);
 

@@ -227,57 +227,41 @@ check_argument_type(Oid relid, AttrNumber attnum, Oid from, Oid type)
 Datum
 dp_set_bounds(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_admin_table(fcinfo);
+	DpAdminColumn c = dp_admin_owned_column(fcinfo);
 	Oid			from = argument_type(fcinfo->flinfo->fn_oid, 2);
-	AttrNumber	attnum;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
 	DpLabel    *label;
 
-	dp_admin_require_policy_owner(relid);
-	dp_admin_lock_table(relid);
-	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	check_bounds_type(relid, attnum, type);
+	check_bounds_type(c.relid, c.attnum, c.type);
 	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds")));
-	check_argument_type(relid, attnum, from, type);
+	check_argument_type(c.relid, c.attnum, from, c.type);
 
-	label = dp_admin_column_label(relid, attnum);
+	label = dp_admin_column_label(c.relid, c.attnum);
 	label->has_bounds = label->has_totals = false;
 	label->first = label->last = NULL;
-	if (dp_type_is_time(type))
-		set_times(fcinfo, label, from, getBaseType(type));
+	if (dp_type_is_time(c.type))
+		set_times(fcinfo, label, from, getBaseType(c.type));
 	else
 		set_numbers(fcinfo, label, from);
-	dp_label_put(relid, attnum, label);
-	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
+	dp_label_put(c.relid, c.attnum, label);
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));
 }
 
 /* drop_bounds("table", "column") */
 Datum
 dp_drop_bounds(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_admin_table(fcinfo);
-	AttrNumber	attnum;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-	DpLabel    *label;
-
-	dp_admin_require_policy_owner(relid);
-	dp_admin_lock_table(relid);
-	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	label = dp_admin_column_label(relid, attnum);
+	DpAdminColumn c = dp_admin_owned_column(fcinfo);
+	DpLabel    *label = dp_admin_column_label(c.relid, c.attnum);
 	if (!label->has_bounds && label->first == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("column \"%s\" of table \"%s\" has no bounds: see dp_cdp.protected for those there are",
-						get_attname(relid, attnum, false), get_rel_name(relid))));
+						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid))));
 	label->has_bounds = label->has_totals = false;
 	label->first = label->last = NULL;
-	dp_label_put(relid, attnum, label);
-	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
+	dp_label_put(c.relid, c.attnum, label);
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));
 }

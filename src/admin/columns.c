@@ -42,12 +42,8 @@ note_null_group(Oid relid, const char *column)
 Datum
 dp_set_keys(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_admin_table(fcinfo);
-	AttrNumber	attnum;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-	char	   *column;
+	DpAdminColumn c = dp_admin_owned_column(fcinfo);
+	char	   *column = get_attname(c.relid, c.attnum, false);
 	DpLabel    *label;
 	ArrayType  *array;
 	Oid			element;
@@ -64,12 +60,8 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	int			distinct;
 	int			level;
 
-	dp_admin_require_policy_owner(relid);
-	dp_admin_lock_table(relid);
-	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	column = get_attname(relid, attnum, false);
-	dp_check_comparable(type, collation, column, "a grouping key");
-	type = getBaseTypeAndTypmod(type, &typmod);
+	dp_check_comparable(c.type, c.collation, column, "a grouping key");
+	c.type = getBaseTypeAndTypmod(c.type, &c.typmod);
 
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
@@ -89,7 +81,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 				 errmsg("a column can have at most %d keys: leave them undeclared, so that queries select keys privately",
 						DP_MAX_DECLARED_KEYS)));
 
-	label = dp_admin_column_label(relid, attnum);
+	label = dp_admin_column_label(c.relid, c.attnum);
 	label->has_keys = true;
 	label->nkeys = nvalues;
 	label->keys = palloc(nvalues * sizeof(char *));
@@ -104,14 +96,14 @@ dp_set_keys(PG_FUNCTION_ARGS)
 			continue;
 		}
 		label->keys[i] = OidOutputFunctionCall(output, values[i]);
-		if (!dp_try_input(label->keys[i], type, typmod, &keys[nkeys]))
+		if (!dp_try_input(label->keys[i], c.type, c.typmod, &keys[nkeys]))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
-							label->keys[i], column, format_type_with_typemod(type, typmod))));
+							label->keys[i], column, format_type_with_typemod(c.type, c.typmod))));
 
 		/* bounding leaves its rows out: see dp_key_bytes */
-		if (get_typlen(type) == -1 && MAXALIGN(dp_value_bytes(keys[nkeys]) + VARHDRSZ) > DP_MOST_KEY_BYTES)
+		if (get_typlen(c.type) == -1 && MAXALIGN(dp_value_bytes(keys[nkeys]) + VARHDRSZ) > DP_MOST_KEY_BYTES)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("key %d of column \"%s\" is too long: give keys of at most %d bytes",
@@ -120,40 +112,31 @@ dp_set_keys(PG_FUNCTION_ARGS)
 		nkeys++;
 	}
 	dp_end_portable_text(level);
-	dp_label_put(relid, attnum, label);
-	distinct = dp_sort_keys(type, collation, keys, nkeys);
+	dp_label_put(c.relid, c.attnum, label);
+	distinct = dp_sort_keys(c.type, c.collation, keys, nkeys);
 	if (distinct < nkeys)
 		ereport(NOTICE,
 				(errmsg("%d of %d keys of column \"%s\" repeat another, and equal keys have one group",
 						nkeys - distinct, nkeys, column)));
-	if (nkeys == nvalues && !dp_column_is_not_null(relid, attnum))
-		note_null_group(relid, column);
-	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
+	if (nkeys == nvalues && !dp_column_is_not_null(c.relid, c.attnum))
+		note_null_group(c.relid, column);
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));
 }
 
 /* drop_keys("table", "column") */
 Datum
 dp_drop_keys(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_admin_table(fcinfo);
-	AttrNumber	attnum;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-	DpLabel    *label;
-
-	dp_admin_require_policy_owner(relid);
-	dp_admin_lock_table(relid);
-	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	label = dp_admin_column_label(relid, attnum);
+	DpAdminColumn c = dp_admin_owned_column(fcinfo);
+	DpLabel    *label = dp_admin_column_label(c.relid, c.attnum);
 	if (!label->has_keys)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("column \"%s\" of table \"%s\" has no declared keys of its own: see dp_cdp.protected for those there are",
-						get_attname(relid, attnum, false), get_rel_name(relid))));
+						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid))));
 	label->has_keys = false;
-	dp_label_put(relid, attnum, label);
-	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, relid, label));
+	dp_label_put(c.relid, c.attnum, label);
+	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));
 }
 
 /*

@@ -108,17 +108,6 @@ compare_names(const ListCell *a, const ListCell *b)
 	return strcmp(lfirst(a), lfirst(b));
 }
 
-static bool
-has_row_security(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool		result = HeapTupleIsValid(tuple) && ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return result;
-}
-
 /*
  * Returns the name of the column that bears the unit, "" for row units;
  * "through a, b" for columns that reference what does.
@@ -285,7 +274,7 @@ dp_replace_table(PG_FUNCTION_ARGS)
 	require_no_other_policy(new, label->dataset, unit_name(old, label));
 	dp_check_protectable(new);
 	require_same_columns(old, new);
-	if (has_row_security(old) && !has_row_security(new))
+	if (dp_has_row_security(old) && !dp_has_row_security(new))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("table \"%s\" has row-level security and table \"%s\" has not: ALTER TABLE ... ENABLE ROW LEVEL SECURITY first",

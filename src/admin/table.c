@@ -156,6 +156,17 @@ dp_admin_require_policy_owner(Oid relid)
 	return label->dataset;
 }
 
+DpAdminColumn
+dp_admin_owned_column(FunctionCallInfo fcinfo)
+{
+	DpAdminColumn c = {.relid = dp_admin_table(fcinfo)};
+
+	dp_admin_require_policy_owner(c.relid);
+	dp_admin_lock_table(c.relid);
+	c.attnum = dp_admin_column(fcinfo, 1, "column", c.relid, &c.type, &c.typmod, &c.collation);
+	return c;
+}
+
 DpLabel *
 dp_admin_column_label(Oid relid, AttrNumber attnum)
 {

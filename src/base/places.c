@@ -153,8 +153,8 @@ get_place(Relation rel, const char *name, Oid role, ItemPointer tid)
  * ---------------------------------------------------------------------
  */
 
-static Oid
-key_index(Relation rel)
+Oid
+dp_primary_key(Relation rel)
 {
 	RelationGetIndexList(rel);	/* sets rd_pkindex */
 	if (!OidIsValid(rel->rd_pkindex))
@@ -271,7 +271,7 @@ begin_scan(Relation rel, Relation index, Snapshot snapshot, const char *name)
 bool
 dp_read_newest(Relation rel, const char *name, Snapshot snapshot, TupleTableSlot *slot)
 {
-	Relation	index = index_open(key_index(rel), AccessShareLock);
+	Relation	index = index_open(dp_primary_key(rel), AccessShareLock);
 	Key			key = {{0}};
 	bool		found;
 
@@ -303,7 +303,7 @@ void
 dp_scan_newest(Relation rel, const char *name, Snapshot snapshot,
 			   bool (*row) (TupleTableSlot *slot, void *arg), void *arg)
 {
-	Relation	index = index_open(key_index(rel), AccessShareLock);
+	Relation	index = index_open(dp_primary_key(rel), AccessShareLock);
 	SysScanDesc scan = begin_scan(rel, index, snapshot, name);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	Key			last = {{0}};

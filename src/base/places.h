@@ -32,6 +32,9 @@ extern bool dp_read_newest(Relation rel, const char *name, Snapshot snapshot, Tu
 extern void dp_scan_newest(Relation rel, const char *name, Snapshot snapshot,
 						   bool (*row) (TupleTableSlot *slot, void *arg), void *arg);
 
+/* the index of a table's primary key, whose lack is an error */
+extern Oid	dp_primary_key(Relation rel);
+
 /* tells everybody where a row was at last, committed; role: InvalidOid in tables whose key is a name alone */
 extern void dp_place_set(Relation rel, const char *name, Oid role, ItemPointer tid);
 

@@ -31,21 +31,13 @@
 #include "utils/rel.h"
 
 #include "base/amounts.h"
+#include "base/places.h"
 #include "ledger/batch.h"
 
 /* ---------------------------------------------------------------------
  * Reading
  * ---------------------------------------------------------------------
  */
-
-static Oid
-key_index(Relation rel)
-{
-	RelationGetIndexList(rel);	/* sets rd_pkindex */
-	if (!OidIsValid(rel->rd_pkindex))
-		elog(ERROR, "table dp_cdp.%s lacks its primary key", RelationGetRelationName(rel));
-	return rel->rd_pkindex;
-}
 
 static int64
 get_amount(DpOpenTable *table, TupleTableSlot *row, int col, int scale)
@@ -108,7 +100,7 @@ static void
 read_ladder(DpWork *work, DpLadder *ladder)
 {
 	Relation	rel = work->table[DP_T_KEPT].rel;
-	Relation	index = index_open(key_index(rel), AccessShareLock);
+	Relation	index = index_open(dp_primary_key(rel), AccessShareLock);
 	bytea	   *question = palloc(VARHDRSZ + DP_QUESTION_BYTES);
 	TupleTableSlot *row = table_slot_create(rel, NULL);
 	IndexScanDesc scan;

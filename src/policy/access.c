@@ -31,8 +31,8 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
-static bool
-has_row_security(Oid relid)
+bool
+dp_has_row_security(Oid relid)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	bool		result = HeapTupleIsValid(tuple) && ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
@@ -69,7 +69,7 @@ bool
 dp_policies_let_read(Oid relid, Oid roleid)
 {
 	bool		checked = OidIsValid(roleid) ? check_enable_rls(relid, roleid, true) == RLS_ENABLED
-		: has_row_security(relid);
+		: dp_has_row_security(relid);
 
 	return !checked || some_policy_applies(relid, roleid);
 }

@@ -303,6 +303,9 @@ extern bool dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, vo
  */
 extern bool dp_may_read(Oid relid);
 
+/* tells whether row-level security is enabled on a table, whomever it lets pass */
+extern bool dp_has_row_security(Oid relid);
+
 /*
  * tells that current_user may read the table by itself, and the role that has
  * logged in, which SET ROLE does not change, may not
