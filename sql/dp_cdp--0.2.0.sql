@@ -4929,7 +4929,7 @@ BEGIN
 				(SELECT count(*) FROM datasets), (SELECT count(DISTINCT relid) FROM covered),
 				(SELECT count(DISTINCT role) FROM analysts), s.critical, s.warnings)
 			|| CASE WHEN s.critical > 0 THEN 'The promise does not hold.'
-				WHEN s.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.'
+				WHEN s.warnings > 0 THEN 'Roles with a budget see no rows, but something beside them is open, or fails.'
 				ELSE 'The promise holds for roles with a budget, as far as the database can tell.' END AS finding,
 			NULL AS remedy
 		FROM summary s
@@ -6437,7 +6437,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_checked(r jsonb) RETURNS text
 	SELECT format('<p><code>check_setup()</code> has %s and %s. %s</p>', dp_cdp_internal.report_plural(n.critical, 'critical finding', 'critical findings'),
 			dp_cdp_internal.report_plural(n.warnings, 'warning', 'warnings'),
 			CASE WHEN n.critical > 0 THEN '<b>The promise does not hold until they are mended.</b>'
-				WHEN n.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.' ELSE 'The promise holds for roles with a budget.' END)
+				WHEN n.warnings > 0 THEN 'Roles with a budget see no rows, but something beside them is open, or fails.' ELSE 'The promise holds for roles with a budget.' END)
 		|| CASE WHEN n.listed = '[]' THEN '' ELSE dp_cdp_internal.report_findings_of(n.listed) END
 	FROM (SELECT count(*) FILTER (WHERE f ->> 'severity' = 'critical') AS critical, count(*) FILTER (WHERE f ->> 'severity' = 'warning') AS warnings,
 			coalesce(jsonb_agg(f - 'remedy' ORDER BY f ->> 'severity', x.n) FILTER (WHERE f ->> 'severity' IN ('critical', 'warning')), '[]') AS listed

@@ -1154,7 +1154,7 @@ BEGIN
 				(SELECT count(*) FROM datasets), (SELECT count(DISTINCT relid) FROM covered),
 				(SELECT count(DISTINCT role) FROM analysts), s.critical, s.warnings)
 			|| CASE WHEN s.critical > 0 THEN 'The promise does not hold.'
-				WHEN s.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.'
+				WHEN s.warnings > 0 THEN 'Roles with a budget see no rows, but something beside them is open, or fails.'
 				ELSE 'The promise holds for roles with a budget, as far as the database can tell.' END AS finding,
 			NULL AS remedy
 		FROM summary s
