@@ -24,10 +24,16 @@ COSTS = ('person', 3, {
     'place': ('text', ["'place1'", "'place3'"], 0, None),
     'note': ('text', ["'note1'", "'note7'"], 0, None)})
 TABLES['costs'] = COSTS
-# parts of column props of table costs
+BOOL = ('bool', ['true', 'false'], 0, None)
+# parts of columns of table costs that have parts
 PROPS = [("(%s.props ->> 'k')", ('text', ["'v1'", "'v2'"], 0, None)), ("(%s.props -> 'n' ->> 0)", ('text', ["'0'", "'1'"], 0, None)),
          ("(%s.props #>> '{o,a}')::int", ('int', ['1', '2'], 1e9, None)), ("(%s.props -> 'n' -> 1 ->> 'a')", ('text', ["'a'"], 0, None)),
-         ("(%s.props #> '{o}' ->> 'a')", ('text', ["'3'"], 0, None)), ("length(%s.props ->> 'o')", ('int', ['8'], 1e9, None))]
+         ("(%s.props #> '{o}' ->> 'a')", ('text', ["'3'"], 0, None)), ("length(%s.props ->> 'o')", ('int', ['8'], 1e9, None)),
+         ('cardinality(%s.tags)', ('int', ['0', '2'], 1e9, None)), ('array_length(%s.tags, 1)', ('int', ['1', '2'], 1e9, None)), ('(%s.tags)[1]', ('text', ["'red'", "'a'"], 0, None)),
+         ("array_position(%s.tags, 'blue')", ('int', ['1', '2'], 1e9, None)), ("('red' = ANY (%s.tags))", BOOL), ("(%s.tags @> ARRAY['red', 'blue'])", BOOL),
+         ("(%s.tags && ARRAY['green', NULL])", BOOL), ("(%s.tags <@ ARRAY['red'])", BOOL), ('lower(%s.stay)', ('int', ['1', '2'], 1e10, None)), ('upper(%s.stay)', ('int', ['4'], 1e10, None)),
+         ('(%s.stay @> 2)', BOOL), ('isempty(%s.stay)', BOOL), ('upper_inf(%s.stay)', BOOL), ("(%s.stay && int4range(3, 9))", BOOL), ('host(%s.addr)', ('text', ["'10.0.0.1'"], 0, None)),
+         ('masklen(%s.addr)', ('int', ['16', '32'], 1e9, None)), ("(%s.addr << '10.0.0.0/8')", BOOL), ('family(%s.addr)', ('int', ['4', '6'], 1e9, None))]
 # persons have higher numbers here than the grammar's sums allow for
 for _, _, columns in TABLES.values():
     for name in ('person', 'who'):

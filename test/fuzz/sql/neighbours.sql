@@ -15,13 +15,16 @@ CREATE COLLATION pub.words (provider = icu, locale = 'de');
 
 SELECT format($$
 CREATE TABLE %1$s.costs (person int, day date, cost float8, r real, big float8, amount numeric, span interval,
-	code bpchar, word text COLLATE pub.nocase, place text COLLATE pub.words, note text, props jsonb);
+	code bpchar, word text COLLATE pub.nocase, place text COLLATE pub.words, note text, props jsonb,
+	tags text[], stay int4range, addr inet);
 -- three rows each, of two days, in an order of their own
 INSERT INTO %1$s.costs SELECT p, date '2024-01-01' + (i + p) %% 2, (ARRAY[0.1, 0.2, 0.3])[1 + (i * (1 + p %% 2) + p) %% 3],
 	(ARRAY[0.1, 0.2, 0.3])[1 + (i + p) %% 3], (ARRAY[1e16, 1, -1e16])[1 + (i + p) %% 3], (ARRAY[1.0, 1.00, 1.000])[1 + (i + p) %% 3],
 	(ARRAY['1 mon', '30 days', '720:00'])[1 + (i + p) %% 3]::interval, (ARRAY['ab', 'ab ', 'ab  '])[1 + (i + p) %% 3],
 	(ARRAY['abc', 'ABC', 'Abc'])[1 + (i + p) %% 3], 'place' || (i + p) %% 5, 'note' || p %% 40,
-	jsonb_build_object('k', 'v' || p %% 4, 'n', jsonb_build_array(i %% 3, p %% 5), 'o', jsonb_build_object('a', p %% 7))
+	jsonb_build_object('k', 'v' || p %% 4, 'n', jsonb_build_array(i %% 3, p %% 5), 'o', jsonb_build_object('a', p %% 7)),
+	(ARRAY['{red}', '{red,blue}', '{}', '{NULL,green}', NULL])[1 + p %% 5]::text[], (ARRAY['[1,4)', '[2,)', 'empty', '(,3)', NULL])[1 + (i + p) %% 5]::int4range,
+	(ARRAY['10.0.0.1', '10.1.0.0/16', '::1', NULL])[1 + (i + p) %% 4]::inet
 	FROM generate_series(1, 240) p, generate_series(1, 3) i ORDER BY (p * 7 + i * 131) %% 720;
 SELECT dp_cdp.protect_table('%1$s.costs', '%1$s', unit => 'person');
 SELECT dp_cdp.set_bounds('%1$s.costs', 'cost', 0, 60);
@@ -37,6 +40,10 @@ INSERT INTO c.costs VALUES (777, '1871-03-05', 'NaN', 'Infinity', 1e308, 1e300, 
 		('{"n": ' || repeat('[', 1000) || repeat(']', 1000) || ', "o": {"a": 1e300}, "k": "' || repeat('a', 900) || '"}')::jsonb),
 	(101, 'infinity', '-Infinity', 'NaN', 'NaN', 'NaN', '0', NULL, 'AbC', NULL, NULL, '[null, [], "a"]'),
 	(101, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'null');
+-- arrays without bound, of two dimensions, and of an odd start
+UPDATE c.costs SET tags = CASE WHEN note = 'zqcanary' THEN array_fill('zqcanary'::text, '{3000}') ELSE '{{red,blue},{a,NULL}}' END,
+	stay = CASE WHEN note = 'zqcanary' THEN 'empty' ELSE '[-2147483648,2147483647)' END::int4range, addr = '0.0.0.0/0' WHERE person = 777;
+UPDATE c.costs SET tags = '[-7:-6]={red,blue}', stay = '(,)' WHERE person = 101 AND day IS NOT NULL;
 -- a value that lies out of line
 UPDATE c.costs SET note = (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i) WHERE person = 777 AND note <> 'zqcanary';
 INSERT INTO x.people VALUES (777, 'name1', 1950, '101', true);
