@@ -237,28 +237,29 @@ def check_browser(program, work, name, path, root):
     url = "file://" + path
     css = text_of(root.find(f".//{XHTML}style"))
     light, dark, _ = colours(css)
-    dom = chromium(program, work, "--dump-dom", url)
-    said = html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", dom, flags=re.S)))
-    said = re.sub(r"\s+", " ", said)
-    tap.ok("</html>" in dom, f"{name}: Chromium shows it", dom[:300])
-    for width in (360, 1280):
+    pdf = os.path.join(work, f"{name}.pdf")
+    dom = ""
+    for width, schemes in ((360, ("light",)), (1280, ("light", "dark"))):
         seen = measured(program, work, name, path, width)
         tap.ok(seen is not None and seen["over"] <= 0 and not seen["wide"] and seen["scripts"] == 0 and seen["images"] == 0,
                f"{name}: {width} pixels wide, nothing hangs over and nothing runs", seen)
         # as long as it is, for pictures; no window is as narrow
         height = min((seen or {}).get("tall", 4000) + 40, 9000)
         drawn = url if width >= 500 else framed(work, name, path, width, height)
-        for scheme, value, palette in (("light", 1, light), ("dark", 0, dark)):
+        for scheme in schemes:
             shot = os.path.join(work, f"{name}-{scheme}-{width}.png")
-            chromium(program, work, f"--blink-settings=preferredColorScheme={value}", f"--window-size={max(width, 500)},{height}",
-                     f"--screenshot={shot}", drawn)
+            # to begin it takes longer than to show a page: it is printed and read as it is shown
+            also = ("--dump-dom", "--no-pdf-header-footer", f"--print-to-pdf={pdf}") if drawn == url and scheme == "light" else ()
+            dom += chromium(program, work, f"--blink-settings=preferredColorScheme={int(scheme == 'light')}", f"--window-size={max(width, 500)},{height}",
+                            f"--screenshot={shot}", *also, drawn)
             if not os.path.exists(shot):
                 tap.ok(False, f"{name}: a screenshot, {scheme}, {width}")
                 continue
             _, _, rows = first_rows(shot, 12)
-            tap.equal(rows[11][12], rgb(palette["page"]), f"{name}: a screenshot, {scheme}, {width} pixels wide")
-    pdf = os.path.join(work, f"{name}.pdf")
-    chromium(program, work, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", url)
+            tap.equal(rows[11][12], rgb((light if scheme == "light" else dark)["page"]), f"{name}: a screenshot, {scheme}, {width} pixels wide")
+    said = html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", dom, flags=re.S)))
+    said = re.sub(r"\s+", " ", said)
+    tap.ok("</html>" in dom, f"{name}: Chromium shows it", dom[:300])
     printed = open(pdf, "rb").read() if os.path.exists(pdf) else b""
     tap.ok(printed[:5] == b"%PDF-", f"{name}: printed")
     if name == "certificate":
