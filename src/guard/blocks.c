@@ -43,7 +43,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* of a subquery, as conditions of the query around it name its columns */
 #define OUTPUT_COLUMN INNER_VAR
@@ -484,15 +483,11 @@ dp_find_blocks(DpRelease *release, Query *query)
 static void
 hold_column(DpRelease *release, Node *node, Var *column, bool last)
 {
-	Oid			opno = get_opfamily_member(lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf,
-										   column->vartype, column->vartype,
-										   last ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber);
-	Expr	   *comparison = make_opclause(opno, BOOLOID, false, (Expr *) copyObject(column),
-										   dp_make_param(dp_block_param(release, column->vartype, last), column->vartype),
-										   InvalidOid, InvalidOid);
+	Expr	   *limit = dp_make_param(dp_block_param(release, column->vartype, last), column->vartype);
+	OpExpr	   *comparison = dp_make_ordering(last ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber,
+											  (Expr *) copyObject(column), limit, InvalidOid);
 	Node	  **quals = IsA(node, FromExpr) ? &((FromExpr *) node)->quals : &castNode(JoinExpr, node)->quals;
 
-	set_opfuncid((OpExpr *) comparison);
 	*quals = *quals ? (Node *) make_and_qual(*quals, (Node *) comparison) : (Node *) comparison;
 }
 

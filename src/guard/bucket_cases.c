@@ -107,10 +107,7 @@ dp_bucket_as_cases(FuncExpr *call)
 	dp_add_when(cases, (Expr *) is_null, (Expr *) makeNullConst(INT4OID, -1, InvalidOid));
 	foreach(lc, list)
 	{
-		OpExpr	   *below = (OpExpr *) make_opclause(type->lt_opr, BOOLOID, false, copyObject((Expr *) operand), lfirst(lc),
-													 InvalidOid, call->inputcollid);
-
-		set_opfuncid(below);
+		OpExpr	   *below = dp_make_comparison(type->lt_opr, copyObject((Expr *) operand), lfirst(lc), call->inputcollid);
 		dp_add_when(cases, (Expr *) below, (Expr *) dp_int4_const(foreach_current_index(lc)));
 	}
 	return (Node *) cases;

@@ -86,7 +86,7 @@ times_count(const Aggref *agg, Node *y, Node *x, Expr *aggregate)
 static Node *
 squared(Expr *value)
 {
-	Const	   *two = makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(2), false, FLOAT8PASSBYVAL);
+	Const	   *two = dp_float8_const(2);
 
 	return (Node *) makeFuncExpr(F_POWER_FLOAT8_FLOAT8, FLOAT8OID, list_make2(value, two), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }

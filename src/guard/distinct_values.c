@@ -321,14 +321,9 @@ record_of_groups(Parts *p, Index rti)
 static Node *
 same_group(Parts *p, Index left, Index right)
 {
-	Expr	   *equal;
-
 	if (p->groups == NIL)
 		return makeBoolConst(true, false);
-	equal = make_opclause(RECORD_EQ_OP, BOOLOID, false, record_of_groups(p, left), record_of_groups(p, right),
-						  InvalidOid, InvalidOid);
-	set_opfuncid((OpExpr *) equal);
-	return (Node *) equal;
+	return (Node *) dp_make_comparison(RECORD_EQ_OP, record_of_groups(p, left), record_of_groups(p, right), InvalidOid);
 }
 
 /* Joins an entry whose groups are among those of the first. */

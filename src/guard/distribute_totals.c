@@ -149,7 +149,7 @@ contribution(TargetEntry *target, const DpPart *part, bool *is_code)
 		value = argument(agg, 0);
 	else
 	{
-		value = (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
+		value = (Expr *) dp_int8_const(1);
 		if (agg->aggfnoid == F_COUNT_ANY)
 			value = when(dp_is_not_null(argument(agg, 0)), value);
 	}

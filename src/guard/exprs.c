@@ -42,12 +42,6 @@ dp_has_columns(Node *expr)
 	return column_walker(expr, NULL);
 }
 
-Const *
-dp_int4_const(int32 value)
-{
-	return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
-}
-
 Expr *
 dp_make_param(int number, Oid type)
 {
@@ -323,10 +317,8 @@ dp_group_clause(TargetEntry *tle)
 bool
 dp_groups_by(Oid opno, Node *key)
 {
-	Oid			opfamily = lookup_type_cache(getBaseType(exprType(key)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-
-	return OidIsValid(opfamily) && dp_is_unit_operator(opno) && op_volatile(opno) == PROVOLATILE_IMMUTABLE &&
-		get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
+	return dp_is_unit_operator(opno) && op_volatile(opno) == PROVOLATILE_IMMUTABLE &&
+		dp_strategy_of(opno, getBaseType(exprType(key))) == BTEqualStrategyNumber;
 }
 
 Expr *
@@ -363,16 +355,16 @@ dp_more_rows_than_noise(int location, Node *filter)
 											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 
 	/* what a limit cuts makes counts smaller, and none larger: noise alone shows rows that are not there */
-	Expr	   *most = (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1.96), false, FLOAT8PASSBYVAL);
+	Expr	   *most = (Expr *) dp_float8_const(1.96);
 	Expr	   *margin = (Expr *) makeFuncExpr(F_FLOAT8MUL, FLOAT8OID, list_make2(most, stddev), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(again),
 											  InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 
 	/* noise is whole: of a continuous margin, half a row is the next number's */
-	Expr	   *half = (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.5), false, FLOAT8PASSBYVAL);
+	Expr	   *half = (Expr *) dp_float8_const(0.5);
 	Expr	   *least = (Expr *) makeFuncExpr(F_FLOAT8PL, FLOAT8OID, list_make2(margin, half),
 											  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	Expr	   *condition = make_opclause(Float8LessOperator, BOOLOID, false, least, count, InvalidOid, InvalidOid);
+	Expr	   *condition = (Expr *) dp_make_comparison(Float8LessOperator, least, count, InvalidOid);
 
 	rows->aggfilter = (Expr *) filter;
 	again->aggfilter = (Expr *) copyObject(filter);

@@ -103,7 +103,7 @@ dp_null_unless_positive(Node *number)
 static bool
 is_replaced(const DpAllowed *allowed)
 {
-	return allowed != NULL && allowed->safe != NULL && dp_function_facts(allowed->funcid)->released;
+	return allowed != NULL && allowed->safe != NULL && dp_function_facts(allowed->kind)->released;
 }
 
 /* Tells whether arguments are constants, with which a function fails before anything is paid for. */

@@ -85,9 +85,7 @@ take_one_row(SubLink *link)
 	window->winref = 1;
 	var = makeVar(1, column->resno, exprType((Node *) column->expr), exprTypmod((Node *) column->expr),
 				  exprCollation((Node *) column->expr), 0);
-	is_only = make_opclause(lookup_type_cache(INT8OID, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID, false, (Expr *) count,
-							(Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL),
-							InvalidOid, InvalidOid);
+	is_only = (Expr *) dp_make_ordering(BTEqualStrategyNumber, (Expr *) count, (Expr *) dp_int8_const(1), InvalidOid);
 	value = dp_make_case((Expr *) makeNullConst(var->vartype, var->vartypmod, var->varcollid));
 	dp_add_when(value, is_only, (Expr *) var);
 	one = makeNode(Query);
@@ -100,7 +98,7 @@ take_one_row(SubLink *link)
 	((RangeTblRef *) linitial(one->jointree->fromlist))->rtindex = 1;
 	one->targetList = list_make1(makeTargetEntry((Expr *) value, 1, rte->eref->aliasname, false));
 	one->windowClause = list_make1(window);
-	one->limitCount = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
+	one->limitCount = (Node *) dp_int8_const(1);
 	link->subselect = (Node *) one;
 }
 

@@ -126,12 +126,6 @@ make_true(void)
 	return (Expr *) makeBoolConst(true, false);
 }
 
-static Expr *
-make_zero(void)
-{
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
-}
-
 /* the parts of all columns, in the order of the inner query's columns */
 typedef struct PartCursor
 {
@@ -303,7 +297,7 @@ static Expr *
 kept_column(const char *function, int i, Expr *last, Oid result, Oid collation)
 {
 	Oid			types[] = {INT4OID, dp_own_type("bound_state"), InvalidOid};
-	List	   *args = list_make2(makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true),
+	List	   *args = list_make2(dp_int4_const(i),
 								  makeVar(1, 1, types[1], -1, InvalidOid, 0));
 	FuncExpr   *call;
 
@@ -374,7 +368,7 @@ set_aggregate(DpRelease *release, Expr *codes, Expr *share, int i)
 
 	return (Expr *) make_aggregate(dp_own_routine("codes_distinct_shares", 4, args), dp_own_type("exact_vector"),
 								   list_make4(codes, share, spec_param(release),
-											  makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true)), NULL);
+											  dp_int4_const(i)), NULL);
 }
 
 /* Returns the aggregate of a part's shares; of codes each has one, and value is their column. */
@@ -566,7 +560,7 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 		}
 		else
 			add_target(query, limited_aggregate(kept_var(kept, nkeys + norm + 1), value, kept_var(kept, ++column),
-												list_nth_int(release->norms, norm) == part ? kept_var(kept, list_length(kept->targetList) - nnorms + norm + 1) : make_zero()));
+												list_nth_int(release->norms, norm) == part ? kept_var(kept, list_length(kept->targetList) - nnorms + norm + 1) : (Expr *) dp_int8_const(0)));
 	}
 	if (release->bins_apart)
 		add_target(query, sum_of_steps(kept_var(kept, column + 1)));

@@ -198,9 +198,6 @@ extern List *dp_collect_of_level(Query *query, int (*level_of) (Node *node));
 /* Tells whether an expression reads columns, of whichever level. */
 extern bool dp_has_columns(Node *expr);
 
-/* Makes a constant integer. */
-extern Const *dp_int4_const(int32 value);
-
 /* Makes an external parameter. */
 extern Expr *dp_make_param(int number, Oid type);
 

@@ -195,6 +195,5 @@ void
 dp_keep_apart(Query *query)
 {
 	if (query->limitOffset == NULL)
-		query->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-												Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+		query->limitOffset = (Node *) dp_int8_const(0);
 }

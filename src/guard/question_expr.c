@@ -436,16 +436,13 @@ put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
 static bool
 tells_time(const FuncExpr *call)
 {
-	const char *name;
-
 	if (func_volatile(call->funcid) == PROVOLATILE_IMMUTABLE)
 		return false;
 	if (dp_function_is_added(call->funcid))
 		return true;
 	if (list_length(call->args) > 1)
 		return false;
-	name = get_func_name(call->funcid);
-	return call->args == NIL || strcmp(name, "age") == 0 || strcmp(name, "try_age") == 0;
+	return call->args == NIL || dp_function_kind(call->funcid) == DP_KIND_age;
 }
 
 static void

@@ -105,22 +105,20 @@ int
 dp_question_close(DpQuestionWriter *w, OpExpr *op, Oid *opno, int *step)
 {
 	Oid			types[2];
-	Oid			family;
 	int			strategy;
 	int			side;
 
 	op_input_types(op->opno, &types[0], &types[1]);
 	if (!dp_question_has_steps(types[0]) || !dp_question_has_steps(types[1]))
 		return -1;
-	family = lookup_type_cache(types[0], TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	strategy = get_op_opfamily_strategy(op->opno, family);
+	strategy = dp_strategy_of(op->opno, types[0]);
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
 		return -1;
 	side = is_value(w, lsecond(op->args), types[1]) ? 1 : 0;
 	/* what has values on both sides is as it is */
 	if (!is_value(w, list_nth(op->args, side), types[side]) || is_value(w, list_nth(op->args, 1 - side), types[1 - side]))
 		return -1;
-	*opno = get_opfamily_member(family, types[0], types[1],
+	*opno = get_opfamily_member(lookup_type_cache(types[0], TYPECACHE_BTREE_OPFAMILY)->btree_opf, types[0], types[1],
 								strategy == BTLessStrategyNumber ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber);
 	if (!OidIsValid(*opno))
 		elog(ERROR, "operator %u has no closed one beside it", op->opno);
@@ -144,11 +142,10 @@ dp_question_bound_text(DpQuestionWriter *w, Node *value, int step)
 bool
 dp_question_commutes(FuncExpr *call)
 {
-	char	   *name;
+	DpFunctionKind kind = dp_function_kind(call->funcid);
 
 	if (list_length(call->args) != 2 || !dp_is_own(ProcedureRelationId, call->funcid) ||
 		exprType(linitial(call->args)) != exprType(lsecond(call->args)) || !dp_is_number(exprType(linitial(call->args))))
 		return false;
-	name = get_func_name(call->funcid);
-	return name != NULL && (strcmp(name, "try_add") == 0 || strcmp(name, "try_multiply") == 0);
+	return kind == DP_KIND_add || kind == DP_KIND_multiply;
 }

@@ -121,8 +121,7 @@ sort_arguments(AggregateCall *c)
 			rest = lappend(rest, tle->expr);
 	}
 	if (c->kind->is_median)
-		c->column->detail = (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-											   Float8GetDatum(0.5), false, FLOAT8PASSBYVAL);
+		c->column->detail = (Expr *) dp_float8_const(0.5);
 	else if (c->kind->answer == DP_ANSWER_QUANTILE)
 	{
 		Node	   *detail = AGGKIND_IS_ORDERED_SET(c->agg->aggkind) ? linitial(c->agg->aggdirectargs) : linitial(rest);
@@ -410,7 +409,7 @@ code_of_row(AggregateCall *c, RowExpr *row)
 {
 	Oid			any = ANYELEMENTOID;
 	Oid			code = dp_own_function("code", 1, &any, INT8OID);
-	Const	   *null = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(NULL_FIELD), false, FLOAT8PASSBYVAL);
+	Const	   *null = dp_int8_const(NULL_FIELD);
 	Expr	   *all = (Expr *) copyObject(null);
 	ListCell   *lc;
 

@@ -59,10 +59,7 @@ int4_call(Oid function, Node *a, Node *b)
 static Node *
 compare(Oid opno, Node *a, Node *b)
 {
-	OpExpr	   *op = (OpExpr *) make_opclause(opno, BOOLOID, false, (Expr *) a, (Expr *) b, InvalidOid, InvalidOid);
-
-	set_opfuncid(op);
-	return (Node *) op;
+	return (Node *) dp_make_comparison(opno, (Expr *) a, (Expr *) b, InvalidOid);
 }
 
 static Node *

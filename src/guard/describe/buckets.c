@@ -134,7 +134,7 @@ add_points(DpShadow *s, Var *column, const DpTimeRange *range, const DpTimeCells
 
 	call = makeFuncExpr(dp_own_routine("time_points", lengthof(types), types), column->vartype,
 						list_concat(list_make4(range->first, range->last,
-											   makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(step), false, FLOAT8PASSBYVAL),
+											   dp_int8_const(step),
 											   makeBoolConst(with_null, false)),
 									/* of dates each day is a point */
 									list_make3(array_of(type, type == DATEOID ? NIL : cells->cuts), makeBoolConst(cells->spread, false),
@@ -334,9 +334,9 @@ list_integers(DpShadow *s, Var *column, int most)
 static bool
 has_buckets(Node *key)
 {
-	const char *name;
+	List	   *args;
 
-	return dp_arguments_of(key, &name) != NIL && strcmp(name, "width_bucket") == 0;
+	return dp_call_kind(key, &args) == DP_KIND_width_bucket;
 }
 
 void

@@ -353,12 +353,10 @@ static Node *
 equated_with(Node *condition, Node *key)
 {
 	OpExpr	   *op = (OpExpr *) condition;
-	Oid			opfamily = lookup_type_cache(exprType(key), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	Node	   *left,
 			   *right;
 
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || !OidIsValid(opfamily) ||
-		get_op_opfamily_strategy(op->opno, opfamily) != BTEqualStrategyNumber ||
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || dp_strategy_of(op->opno, exprType(key)) != BTEqualStrategyNumber ||
 		!dp_is_deterministic(op->inputcollid))
 		return NULL;
 	left = dp_strip_relabel(linitial(op->args));

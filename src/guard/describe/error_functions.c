@@ -91,15 +91,13 @@ expand_mutator(Node *node, ExpandContext *c)
 			if (function != DP_ERROR_FUNCTION_MARGIN)
 				return stddev;
 			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
-				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
-									 FLOAT8PASSBYVAL);
+				: (Node *) dp_float8_const(0.95);
 
 			/*
 			 * the planner folds a constant confidence to a number, or raises
 			 * the error
 			 */
-			one = (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1), false,
-									 FLOAT8PASSBYVAL);
+			one = (Node *) dp_float8_const(1);
 			factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),
 								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 			return (Node *) makeFuncExpr(c->times, FLOAT8OID, list_make2(stddev, factor),

@@ -9,7 +9,7 @@
  * where their arguments have.
  *
  * Invariant: a function is taken for one that tells nothing of forms only if
- * it is listed here, and PostgreSQL's or the safe variant of that.
+ * functions.def says so.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -28,7 +28,6 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
  * Functions of numbers
@@ -61,10 +60,8 @@ has_several_forms(Oid number)
 List *
 dp_numbers_of_call(Node *node)
 {
-	static const char *const names[] = {"abs", "add", "ceil", "ceiling", "float4", "float8", "floor", "int2", "int4", "int8", "mod",
-	"multiply", "negate", "numeric", "plus", "round", "sign", "subtract", "trunc"};
-	const char *name;
-	List	   *args = dp_arguments_of(node, &name);
+	List	   *args;
+	DpFunctionKind kind = dp_call_kind(node, &args);
 	ListCell   *lc;
 
 	foreach(lc, args)
@@ -72,12 +69,7 @@ dp_numbers_of_call(Node *node)
 		if (!is_number(exprType(lfirst(lc))))
 			return NIL;
 	}
-	if (args == NIL || !is_number(exprType(node)))
-		return NIL;
-	for (int i = 0; i < lengthof(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return args;
-	return NIL;
+	return dp_function_facts(kind)->of_equals && is_number(exprType(node)) ? args : NIL;
 }
 
 /* ------------------------------------------------------------------------
@@ -115,18 +107,6 @@ follows_settings(Oid type)
 	return category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN;
 }
 
-/* Tells whether an operator compares values by the order of a type. */
-static bool
-compares(Oid opno, Oid type)
-{
-	Oid			opfamily = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	Oid			negator = get_negator(opno);
-
-	/* <> is the negator of = */
-	return get_op_opfamily_strategy(opno, opfamily) != 0 ||
-		(OidIsValid(negator) && get_op_opfamily_strategy(negator, opfamily) != 0);
-}
-
 /* Tells whether an expression is the key, or a number of which equal keys make equal ones. */
 static bool
 is_same_of_equals(Node *node)
@@ -151,6 +131,7 @@ static bool
 sees_form(Node *node, FormContext *c)
 {
 	List	   *args = NIL;
+	DpComparison comparison;
 	ListCell   *lc;
 
 	if (node == NULL)
@@ -164,29 +145,16 @@ sees_form(Node *node, FormContext *c)
 	/* whole numbers are written in one way */
 	if (dp_numbers_of_call(node) != NIL && !has_several_forms(exprType(node)) && is_same_of_equals(node))
 		return false;
-
-	switch (nodeTag(node))
+	if (IsA(node, Param))
+		return true;
+	if (IsA(node, NullTest))
+		args = list_make1(((NullTest *) node)->arg);
+	else if (dp_read_comparison(node, &comparison))
 	{
-		case T_Param:
-			return true;
-		case T_OpExpr:
-		case T_DistinctExpr:
-		case T_ScalarArrayOpExpr:
-			{
-				bool		is_array = IsA(node, ScalarArrayOpExpr);
-				List	   *both = is_array ? ((ScalarArrayOpExpr *) node)->args : ((OpExpr *) node)->args;
-				Oid			opno = is_array ? ((ScalarArrayOpExpr *) node)->opno : ((OpExpr *) node)->opno;
-				Oid			type = exprType(linitial(both));
+		Oid			type = exprType(comparison.left);
 
-				if (compares(opno, c->type) || (is_number(type) && compares(opno, type)))
-					args = both;
-				break;
-			}
-		case T_NullTest:
-			args = list_make1(((NullTest *) node)->arg);
-			break;
-		default:
-			break;
+		if (dp_compares_by_order(comparison.opno, c->type) || (is_number(type) && dp_compares_by_order(comparison.opno, type)))
+			args = list_make2(comparison.left, comparison.right);
 	}
 	if (args == NIL)
 		return expression_tree_walker(node, sees_form, c);

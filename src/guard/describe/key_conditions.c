@@ -53,16 +53,6 @@ order_of(Oid type)
 	return lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
-/*
- * Returns the strategy of an operator in the order of the type; 0 if it has
- * none there, as <> has.
- */
-static int
-strategy_of(Oid opno, Oid type)
-{
-	return get_op_opfamily_strategy(opno, order_of(type));
-}
-
 /* one comparison, turned so that the key is on its left */
 typedef struct Comparison
 {
@@ -74,40 +64,17 @@ typedef struct Comparison
 static bool
 is_comparison(Node *node, Node *key, Comparison *result)
 {
-	bool		is_array = IsA(node, ScalarArrayOpExpr);
-	Oid			opno;
-	Node	   *left;
-	Node	   *right;
+	DpComparison c;
 
-	if (is_array && ((ScalarArrayOpExpr *) node)->useOr)
-	{
-		opno = ((ScalarArrayOpExpr *) node)->opno;
-		left = linitial(((ScalarArrayOpExpr *) node)->args);
-		right = lsecond(((ScalarArrayOpExpr *) node)->args);
-	}
-	else if (IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2)
-	{
-		opno = ((OpExpr *) node)->opno;
-		left = linitial(((OpExpr *) node)->args);
-		right = lsecond(((OpExpr *) node)->args);
-		if (!equal(dp_strip_labels(left), key))
-		{
-			Node	   *swap = left;
-
-			left = right;
-			right = swap;
-			opno = get_commutator(opno);
-		}
-	}
-	else
+	if (!dp_read_comparison(node, &c) || c.is_distinct || !c.is_any)
 		return false;
-	if (!OidIsValid(opno) || !equal(dp_strip_labels(left), key) || dp_is_unfoldable(right, NULL))
+	if (!equal(dp_strip_labels(c.left), key))
+		dp_turn_comparison(&c);
+	result->strategy = dp_strategy_of(c.opno, exprType(key));
+	result->type = exprType(c.left);
+	if (result->strategy == 0 || !equal(dp_strip_labels(c.left), key) || dp_is_unfoldable(c.right, NULL))
 		return false;
-	result->strategy = strategy_of(opno, exprType(key));
-	result->type = exprType(left);
-	if (result->strategy == 0)
-		return false;
-	result->constant = dp_fold(right);
+	result->constant = dp_fold(c.right);
 	return true;
 }
 
@@ -305,14 +272,11 @@ replace_key(Node *node, Replacement *r)
 static Node *
 is_number_of(Node *number, Const *string)
 {
-	Oid text = TEXTOID;
+	Oid			text = TEXTOID;
 	FuncExpr   *value = makeFuncExpr(dp_own_function("try_numeric", 1, &text, NUMERICOID), NUMERICOID, list_make1(string),
 									 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	Expr	   *equals = make_opclause(lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID, false,
-									   (Expr *) copyObject(number), (Expr *) value, InvalidOid, InvalidOid);
 
-	set_opfuncid((OpExpr *) equals);
-	return (Node *) equals;
+	return (Node *) dp_make_ordering(BTEqualStrategyNumber, (Expr *) copyObject(number), (Expr *) value, InvalidOid);
 }
 
 /*
@@ -322,24 +286,25 @@ is_number_of(Node *number, Const *string)
 static Node *
 implied_by_text(Node *test)
 {
-	List	   *args = IsA(test, OpExpr) ? ((OpExpr *) test)->args :
-	IsA(test, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) test)->useOr ? ((ScalarArrayOpExpr *) test)->args : NIL;
-	Oid			opno = args == NIL ? InvalidOid : IsA(test, OpExpr) ? ((OpExpr *) test)->opno : ((ScalarArrayOpExpr *) test)->opno;
-	bool		turned = IsA(test, OpExpr) && opno == TextEqualOperator && dp_reads_param(lsecond(args));
-	Node	   *cast = opno == TextEqualOperator ? dp_strip_labels(list_nth(args, turned ? 1 : 0)) : NULL;
-	Node	   *other = cast != NULL ? list_nth(args, turned ? 0 : 1) : NULL;
+	DpComparison c;
+	Node	   *cast;
 	Const	   *strings;
 	List	   *elements;
 	List	   *any = NIL;
 	ListCell   *lc;
 
-	if (cast == NULL || !IsA(cast, CoerceViaIO) || !IsA(((CoerceViaIO *) cast)->arg, Param) ||
-		exprType((Node *) ((CoerceViaIO *) cast)->arg) != NUMERICOID || dp_reads_param(other))
+	if (!dp_read_comparison(test, &c) || c.opno != TextEqualOperator || c.is_distinct || !c.is_any)
 		return NULL;
-	strings = dp_fold(other);
+	if (!c.is_array && dp_reads_param(c.right))
+		dp_turn_comparison(&c);
+	cast = dp_strip_labels(c.left);
+	if (!IsA(cast, CoerceViaIO) || !IsA(((CoerceViaIO *) cast)->arg, Param) ||
+		exprType((Node *) ((CoerceViaIO *) cast)->arg) != NUMERICOID || dp_reads_param(c.right))
+		return NULL;
+	strings = dp_fold(c.right);
 	if (strings == NULL || strings->constisnull)
 		return NULL;
-	if (IsA(test, OpExpr))
+	if (!c.is_array)
 		return strings->consttype == TEXTOID ? is_number_of((Node *) ((CoerceViaIO *) cast)->arg, strings) : NULL;
 	if (strings->consttype != TEXTARRAYOID || !dp_list_elements((Node *) strings, INT_MAX, &elements))
 		return NULL;

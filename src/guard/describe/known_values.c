@@ -40,7 +40,6 @@
 #include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
  * What an expression reads
@@ -80,7 +79,6 @@ bool
 dp_shadow_is_equality(Node *condition, Node **left, Node **right)
 {
 	OpExpr	   *op = (OpExpr *) condition;
-	Oid			opfamily;
 
 	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId ||
 		op_volatile(op->opno) != PROVOLATILE_IMMUTABLE ||
@@ -88,10 +86,7 @@ dp_shadow_is_equality(Node *condition, Node **left, Node **right)
 		return false;
 	*left = dp_strip_labels(linitial(op->args));
 	*right = dp_strip_labels(lsecond(op->args));
-	if (!is_one_type(exprType(*left), exprType(*right)))
-		return false;
-	opfamily = lookup_type_cache(exprType(*left), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	return OidIsValid(opfamily) && get_op_opfamily_strategy(op->opno, opfamily) == BTEqualStrategyNumber;
+	return is_one_type(exprType(*left), exprType(*right)) && dp_strategy_of(op->opno, exprType(*left)) == BTEqualStrategyNumber;
 }
 
 static DpShadowClass *
@@ -341,7 +336,6 @@ dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
 static DpShadowItem *
 compared_list(DpShadow *s, Var *column)
 {
-	Oid			opfamily = lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	ListCell   *lc;
 
 	foreach(lc, s->conditions)
@@ -350,8 +344,8 @@ compared_list(DpShadow *s, Var *column)
 		ScalarArrayOpExpr *in = (ScalarArrayOpExpr *) condition->expr;
 		Node	   *array;
 
-		if (!IsA(in, ScalarArrayOpExpr) || !bms_is_empty(condition->joins) || !in->useOr || !OidIsValid(opfamily) ||
-			get_op_opfamily_strategy(in->opno, opfamily) != BTEqualStrategyNumber ||
+		if (!IsA(in, ScalarArrayOpExpr) || !bms_is_empty(condition->joins) || !in->useOr ||
+			dp_strategy_of(in->opno, column->vartype) != BTEqualStrategyNumber ||
 			!dp_is_deterministic(in->inputcollid) ||
 			!equal(dp_strip_labels(linitial(in->args)), column))
 			continue;
@@ -456,27 +450,6 @@ known_value(DpShadow *s, Node *expr, bool with_lists)
 	return value;
 }
 
-/* Tells whether a node compares its arguments by the order of their type, or for NULL: it takes all spellings for the same. */
-static bool
-compares_values(Node *node, Node *arg)
-{
-	Oid			opno;
-	Oid			opfamily;
-
-	if (IsA(node, NullTest))
-		return true;
-	if (IsA(node, ScalarArrayOpExpr))
-		opno = ((ScalarArrayOpExpr *) node)->opno;
-	else if (IsA(node, OpExpr) || IsA(node, DistinctExpr))
-		opno = ((OpExpr *) node)->opno;
-	else
-		return false;
-	opfamily = lookup_type_cache(exprType(arg), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	/* <> is the negator of = */
-	return get_op_opfamily_strategy(opno, opfamily) != 0 ||
-		(OidIsValid(get_negator(opno)) && get_op_opfamily_strategy(get_negator(opno), opfamily) != 0);
-}
-
 /*
  * Tells whether the form of an expression, labels aside, is all that may not be
  * known of it: it is known as a whole, or a number computed of such.
@@ -566,20 +539,15 @@ resolve_parts(Node *node, ResolveContext *c)
 {
 	Node	   *result;
 	bool		outer = c->form_matters;
+	DpComparison compared;
 
 	c->form_matters = !IsA(node, RelabelType) && !IsA(node, CollateExpr) && !IsA(node, BoolExpr);
-	if (c->form_matters && (IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullTest) ||
-							IsA(node, ScalarArrayOpExpr)))
-	{
-		Node	   *first = IsA(node, NullTest) ? (Node *) ((NullTest *) node)->arg
-		: IsA(node, ScalarArrayOpExpr) ? linitial(((ScalarArrayOpExpr *) node)->args)
-		: linitial(((OpExpr *) node)->args);
-		Node	   *second = IsA(node, NullTest) || IsA(node, ScalarArrayOpExpr) ? NULL : llast(((OpExpr *) node)->args);
-
-		/* both sides are such, or do not read what has forms */
-		if (compares_values(node, dp_strip_labels(first)) && is_formed(c, first) && (second == NULL || is_formed(c, second)))
-			c->form_matters = false;
-	}
+	/* what compares takes all forms for the same, if both sides are such, or do not read what has forms */
+	if (IsA(node, NullTest))
+		c->form_matters = !is_formed(c, (Node *) ((NullTest *) node)->arg);
+	else if (dp_read_comparison(node, &compared))
+		c->form_matters = !dp_compares_by_order(compared.opno, exprType(dp_strip_labels(compared.left))) || !is_formed(c, compared.left) ||
+			(!compared.is_array && !is_formed(c, compared.right));
 
 	/*
 	 * a list of arguments is as what it is the list of; equal numbers make

@@ -41,13 +41,6 @@
  */
 
 static Node *
-number(double value)
-{
-	return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(value), false,
-							  FLOAT8PASSBYVAL);
-}
-
-static Node *
 calculate(const char *function, Node *a, Node *b)
 {
 	Oid			types[] = {FLOAT8OID, FLOAT8OID};
@@ -83,7 +76,7 @@ times(Node *derivative, Node *factor)
 static Node *
 negative(Node *derivative)
 {
-	return derivative ? calculate("try_multiply", derivative, number(-1)) : NULL;
+	return derivative ? calculate("try_multiply", derivative, (Node *) dp_float8_const(-1)) : NULL;
 }
 
 static Node *
@@ -254,7 +247,7 @@ derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 	if (equal(expr, agg))
-		return number(1);
+		return (Node *) dp_float8_const(1);
 	if (!contains_walker(expr, agg))
 		return NULL;
 	arg = converted(expr);
@@ -337,7 +330,7 @@ coefficients(DpSplitContext *cxt, Node *expr, List *aggs)
 	{
 		Node	   *slope = derivative(cxt, expr, lfirst(lc));
 
-		slope = slope ? eval_const_expressions(NULL, slope) : number(0);
+		slope = slope ? eval_const_expressions(NULL, slope) : (Node *) dp_float8_const(0);
 		if (!IsA(slope, Const) || ((Const *) slope)->constisnull)
 			return NIL;
 		result = lappend(result, slope);
@@ -352,8 +345,8 @@ coefficients(DpSplitContext *cxt, Node *expr, List *aggs)
 static void
 put_slope(StringInfo text, DpLevel *level, Node *node, int loose)
 {
-	FuncExpr   *func = (FuncExpr *) node;
-	const char *name = NULL;
+	DpFunctionKind kind;
+	List	   *args;
 	Node	   *arg;
 	Node	   *a,
 			   *b;
@@ -367,22 +360,20 @@ put_slope(StringInfo text, DpLevel *level, Node *node, int loose)
 		appendStringInfo(text, "%g", DatumGetFloat8(((Const *) node)->constvalue));
 		return;
 	}
-	func = (FuncExpr *) node;
-	if (IsA(node, FuncExpr) && list_length(func->args) == 2 && get_func_namespace(func->funcid) == dp_internal_schema())
-		name = get_func_name(func->funcid);
-	if (name == NULL)
+	kind = dp_call_kind(node, &args);
+	if (list_length(args) != 2 || (kind != DP_KIND_add && kind != DP_KIND_multiply && kind != DP_KIND_divide))
 	{
 		appendStringInfoString(text, dp_expression_text(level, node));
 		return;
 	}
-	a = linitial(func->args);
-	b = lsecond(func->args);
-	binds = strcmp(name, "try_add") == 0 ? 1 : strcmp(name, "try_multiply") == 0 && equal(a, b) ? 3 : 2;
+	a = linitial(args);
+	b = lsecond(args);
+	binds = kind == DP_KIND_add ? 1 : kind == DP_KIND_multiply && equal(a, b) ? 3 : 2;
 	if (binds < loose)
 		appendStringInfoChar(text, '(');
-	if (strcmp(name, "try_multiply") == 0 && equal(a, number(1)))
+	if (kind == DP_KIND_multiply && equal(a, (Node *) dp_float8_const(1)))
 		put_slope(text, level, b, Max(loose, 2));
-	else if (strcmp(name, "try_multiply") == 0 && equal(b, number(-1)))
+	else if (kind == DP_KIND_multiply && equal(b, (Node *) dp_float8_const(-1)))
 	{
 		StringInfoData inner;
 
@@ -401,7 +392,7 @@ put_slope(StringInfo text, DpLevel *level, Node *node, int loose)
 	else
 	{
 		StringInfoData right;
-		bool		divides = strcmp(name, "try_divide") == 0;
+		bool		divides = kind == DP_KIND_divide;
 
 		initStringInfo(&right);
 		put_slope(&right, level, b, divides ? 3 : 2);
@@ -428,7 +419,7 @@ slopes(DpSplitContext *cxt, DpLevel *level, Node *expr, List *aggs)
 		StringInfoData text;
 
 		initStringInfo(&text);
-		put_slope(&text, level, slope ? eval_const_expressions(NULL, slope) : number(0), 2);
+		put_slope(&text, level, slope ? eval_const_expressions(NULL, slope) : (Node *) dp_float8_const(0), 2);
 		result = lappend(result, makeString(text.data));
 	}
 	return result;
@@ -497,5 +488,5 @@ dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stdd
 		error = dp_stddev_call(stddev, lfirst(lc));
 		variance = add(variance, square(calculate("try_multiply", slope, error)));
 	}
-	return variance ? calculate("try_power", variance, number(0.5)) : number(0);
+	return variance ? calculate("try_power", variance, (Node *) dp_float8_const(0.5)) : (Node *) dp_float8_const(0);
 }

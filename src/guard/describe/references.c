@@ -40,7 +40,6 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/typcache.h"
 
 static bool
 may_read_all(Relation rel)
@@ -137,9 +136,7 @@ add_condition(DpShadow *s, const DpShadowItem *row, const ForeignKeyCacheInfo *k
 				right;
 
 	op_input_types(key->conpfeqop[i], &left, &right);
-	op = (OpExpr *) make_opclause(key->conpfeqop[i], BOOLOID, false, dp_as_argument(referenced, left),
-								  dp_as_argument(value, right), InvalidOid, referenced->varcollid);
-	set_opfuncid(op);
+	op = dp_make_comparison(key->conpfeqop[i], dp_as_argument(referenced, left), dp_as_argument(value, right), referenced->varcollid);
 	dp_shadow_add_condition(s, (Node *) op)->joins = row->joins;
 }
 
@@ -171,10 +168,9 @@ static bool
 is_listed(DpShadowCondition *condition, Var *column)
 {
 	ScalarArrayOpExpr *in = (ScalarArrayOpExpr *) condition->expr;
-	Oid			opfamily = lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 
-	return IsA(in, ScalarArrayOpExpr) && in->useOr && bms_is_empty(condition->joins) && OidIsValid(opfamily) &&
-		get_op_opfamily_strategy(in->opno, opfamily) == BTEqualStrategyNumber &&
+	return IsA(in, ScalarArrayOpExpr) && in->useOr && bms_is_empty(condition->joins) &&
+		dp_strategy_of(in->opno, column->vartype) == BTEqualStrategyNumber &&
 		equal(dp_strip_relabel(linitial(in->args)), column) && !contain_var_clause(lsecond(in->args)) &&
 		!contain_volatile_functions(lsecond(in->args));
 }

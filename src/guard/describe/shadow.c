@@ -44,7 +44,6 @@
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* what the entries of one query are in the shadow, by their number there */
 typedef struct DpEntryMap
@@ -216,22 +215,17 @@ add_least(DpShadow *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
 {
 	Aggref	   *agg = (Aggref *) expr;
 	DpShadowCondition *condition;
-	OpExpr	   *is_no_less;
+	Const	   *limit;
 	int64		least = 1;
-	Oid			opno;
 
 	if (IsA(expr, Aggref) && (agg->aggfnoid == F_COUNT_ || agg->aggfnoid == F_COUNT_ANY))
 		least = sub->groupClause != NIL && sub->groupingSets == NIL && agg->aggfnoid == F_COUNT_ && agg->aggfilter == NULL;
 	else if (!IsA(expr, WindowFunc) || (((WindowFunc *) expr)->winfnoid != F_ROW_NUMBER &&
 										((WindowFunc *) expr)->winfnoid != F_RANK_ && ((WindowFunc *) expr)->winfnoid != F_DENSE_RANK_))
 		return;
-	opno = get_opfamily_member(lookup_type_cache(INT8OID, TYPECACHE_BTREE_OPFAMILY)->btree_opf, INT8OID, INT8OID,
-							   BTGreaterEqualStrategyNumber);
-	is_no_less = (OpExpr *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) column),
-										  (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(least), false,
-															 FLOAT8PASSBYVAL), InvalidOid, InvalidOid);
-	set_opfuncid(is_no_less);
-	condition = dp_shadow_add_condition(s, (Node *) is_no_less);
+	limit = dp_int8_const(least);
+	condition = dp_shadow_add_condition(s, (Node *) dp_make_ordering(BTGreaterEqualStrategyNumber, copyObject((Expr *) column),
+																	 (Expr *) limit, InvalidOid));
 	condition->joins = joins;
 	condition->is_below = true;
 }

@@ -318,10 +318,7 @@ exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
 		return;
 	}
 	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	any = (OpExpr *) make_opclause(Int4LessOperator, BOOLOID, false,
-								   (Expr *) dp_int4_const(0),
-								   (Expr *) count, InvalidOid, InvalidOid);
-	set_opfuncid(any);
+	any = dp_make_comparison(Int4LessOperator, (Expr *) dp_int4_const(0), (Expr *) count, InvalidOid);
 	dp_shadow_add_condition(s, (Node *) any)->joins = condition->joins;
 }
 

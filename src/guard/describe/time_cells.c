@@ -42,20 +42,20 @@
  */
 
 static bool
-is_call(Node *node, const char *name, int nargs)
+is_call(Node *node, DpFunctionKind kind, int nargs)
 {
-	const char *called;
-	List	   *args = dp_arguments_of(node, &called);
+	List	   *args;
 
-	return called != NULL && strcmp(called, name) == 0 && list_length(args) == nargs;
+	return dp_call_kind(node, &args) == kind && list_length(args) == nargs;
 }
 
 static Node *
 argument(Node *call, int n)
 {
-	const char *name;
+	List	   *args;
 
-	return list_nth(dp_arguments_of(call, &name), n);
+	(void) dp_call_kind(call, &args);
+	return list_nth(args, n);
 }
 
 /* Returns a constant argument that is not NULL; NULL: it is none. */
@@ -121,14 +121,14 @@ is_moved(Node *node, Var *column, DpCellPart *part)
 	node = dp_strip_labels(node);
 	if (IsA(node, Var))
 		return equal(node, column);
-	if (is_call(node, "timestamp", 1) || is_call(node, "timestamptz", 1))
+	if (is_call(node, DP_KIND_timestamp, 1) || is_call(node, DP_KIND_timestamptz, 1))
 		return is_moved(argument(node, 0), column, part);
-	if (is_call(node, "add", 2))
+	if (is_call(node, DP_KIND_add, 2))
 		return (is_moved(argument(node, 0), column, part) && shift_by(part, argument(node, 1))) ||
 			(is_moved(argument(node, 1), column, part) && shift_by(part, argument(node, 0)));
-	if (is_call(node, "subtract", 2))
+	if (is_call(node, DP_KIND_subtract, 2))
 		return is_moved(argument(node, 0), column, part) && shift_by(part, argument(node, 1));
-	if (is_call(node, "timezone", 2))
+	if (is_call(node, DP_KIND_timezone, 2))
 	{
 		const char *zone = text_of(argument(node, 0));
 
@@ -324,10 +324,10 @@ is_epoch(Node *node, Var *column, DpCellPart *part)
 	const char *field;
 
 	node = dp_strip_labels(node);
-	if (is_call(node, "int8", 1) || is_call(node, "int4", 1) || is_call(node, "numeric", 1) || is_call(node, "float8", 1) ||
-		is_call(node, "floor", 1) || is_call(node, "trunc", 1))
+	if (is_call(node, DP_KIND_int8, 1) || is_call(node, DP_KIND_int4, 1) || is_call(node, DP_KIND_numeric, 1) || is_call(node, DP_KIND_float8, 1) ||
+		is_call(node, DP_KIND_floor, 1) || is_call(node, DP_KIND_trunc, 1))
 		return is_epoch(argument(node, 0), column, part);
-	if (!is_call(node, "extract", 2) && !is_call(node, "date_part", 2))
+	if (!is_call(node, DP_KIND_extract, 2) && !is_call(node, DP_KIND_date_part, 2))
 		return false;
 	field = text_of(argument(node, 0));
 	return field != NULL && pg_strcasecmp(field, "epoch") == 0 && is_moved(argument(node, 1), column, part);
@@ -362,11 +362,11 @@ add_division(DpTimeCells *cells, Node *node)
 {
 	DpCellPart	part = {DP_UNIT_BIN};
 	Node	   *division = node;
-	bool		is_floor = is_call(node, "floor", 1) || is_call(node, "trunc", 1);
+	bool		is_floor = is_call(node, DP_KIND_floor, 1) || is_call(node, DP_KIND_trunc, 1);
 
 	if (is_floor)
 		division = dp_strip_labels(argument(node, 0));
-	if (!is_call(division, "divide", 2) || !is_epoch(argument(division, 0), cells->column, &part))
+	if (!is_call(division, DP_KIND_divide, 2) || !is_epoch(argument(division, 0), cells->column, &part))
 		return false;
 	if (!is_floor && exprType(division) != INT8OID && exprType(division) != INT4OID)
 		return false;
@@ -390,15 +390,15 @@ add_minutes(DpTimeCells *cells, Node *node)
 	const char *field;
 	int64		width;
 
-	if (!is_call(node, "floor", 1) && !is_call(node, "trunc", 1))
+	if (!is_call(node, DP_KIND_floor, 1) && !is_call(node, DP_KIND_trunc, 1))
 		return false;
 	division = dp_strip_labels(argument(node, 0));
-	if (!is_call(division, "divide", 2))
+	if (!is_call(division, DP_KIND_divide, 2))
 		return false;
 	minute = dp_strip_labels(argument(division, 0));
-	while (is_call(minute, "int4", 1) || is_call(minute, "int8", 1) || is_call(minute, "numeric", 1) || is_call(minute, "float8", 1))
+	while (is_call(minute, DP_KIND_int4, 1) || is_call(minute, DP_KIND_int8, 1) || is_call(minute, DP_KIND_numeric, 1) || is_call(minute, DP_KIND_float8, 1))
 		minute = dp_strip_labels(argument(minute, 0));
-	if (!is_call(minute, "extract", 2) && !is_call(minute, "date_part", 2))
+	if (!is_call(minute, DP_KIND_extract, 2) && !is_call(minute, DP_KIND_date_part, 2))
 		return false;
 	field = text_of(argument(minute, 0));
 	width = seconds_of(argument(division, 1));
@@ -427,27 +427,21 @@ length_of_pattern(Node *node)
 static Node *
 beginning_of(Node *node, int *length)
 {
-	OpExpr	   *op = (OpExpr *) node;
 	Const	   *first;
 	Const	   *count;
 
-	if (IsA(node, OpExpr) && (get_opcode(op->opno) == F_TEXTLIKE || get_opcode(op->opno) == F_TEXTNLIKE))
-	{
-		*length = length_of_pattern(lsecond(op->args));
-		return linitial(op->args);
-	}
-	if (is_call(node, "like", 2) || is_call(node, "not_like", 2))
+	if (is_call(node, DP_KIND_like, 2) || is_call(node, DP_KIND_not_like, 2))
 	{
 		*length = length_of_pattern(argument(node, 1));
 		return argument(node, 0);
 	}
-	if (is_call(node, "left", 2))
+	if (is_call(node, DP_KIND_left, 2))
 	{
 		count = constant_of(argument(node, 1));
 		*length = count ? DatumGetInt32(count->constvalue) : 0;
 		return argument(node, 0);
 	}
-	if (!is_call(node, "substring", 3) && !is_call(node, "substr", 3))
+	if (!is_call(node, DP_KIND_substring, 3))
 		return NULL;
 	first = constant_of(argument(node, 1));
 	count = constant_of(argument(node, 2));
@@ -462,7 +456,7 @@ static Node *
 written(Node *node)
 {
 	node = dp_strip_labels(node);
-	if (is_call(node, "text", 1))
+	if (is_call(node, DP_KIND_text, 1))
 		return dp_strip_labels(argument(node, 0));
 	return IsA(node, CoerceViaIO) ? dp_strip_labels((Node *) ((CoerceViaIO *) node)->arg) : NULL;
 }
@@ -507,15 +501,15 @@ add_call(DpTimeCells *cells, Node *node)
 		return true;
 	if (!IsA(node, FuncExpr))
 		return false;
-	if (is_call(node, "extract", 2) || is_call(node, "date_part", 2))
+	if (is_call(node, DP_KIND_extract, 2) || is_call(node, DP_KIND_date_part, 2))
 		return add_extract(cells, (FuncExpr *) node);
-	if (is_call(node, "date_trunc", 2) || is_call(node, "date_trunc", 3))
+	if (is_call(node, DP_KIND_date_trunc, 2) || is_call(node, DP_KIND_date_trunc, 3))
 		return add_trunc(cells, (FuncExpr *) node);
-	if (is_call(node, "to_char", 2))
+	if (is_call(node, DP_KIND_to_char, 2))
 		return add_to_char(cells, (FuncExpr *) node);
-	if (is_call(node, "date_bin", 3))
+	if (is_call(node, DP_KIND_date_bin, 3))
 		return add_bin(cells, (FuncExpr *) node);
-	if (is_call(node, "date", 1) && is_moved(argument(node, 0), cells->column, &part))
+	if (is_call(node, DP_KIND_date, 1) && is_moved(argument(node, 0), cells->column, &part))
 	{
 		cells->has_years = true;
 		add_part(cells, &part);
@@ -577,7 +571,7 @@ add_comparison(DpTimeCells *cells, Node *node)
 
 	if (!dp_get_cell_test(node, &test))
 		return false;
-	if (test.type == TIMEOID && is_call(test.expr, "time", 1) && equal(dp_strip_labels(argument(test.expr, 0)), cells->column))
+	if (test.type == TIMEOID && is_call(test.expr, DP_KIND_time, 1) && equal(dp_strip_labels(argument(test.expr, 0)), cells->column))
 	{
 		cells->times = list_concat_unique(cells->times, test.constants);
 		return list_length(cells->times) <= MOST_SPREAD_CUTS;

@@ -25,7 +25,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 bool
 dp_reads_column(Node *node, Var *column)
@@ -115,29 +114,24 @@ replace_column(Node *node, Replacement *r)
 static void
 bound_member(DpShadow *s, Node *member, Node *bucket, Var *column, Expr *end, int strategy)
 {
-	Oid			type = exprType(member);
-	Oid			opno = get_opfamily_member(lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf, type, type, strategy);
 	Replacement r = {column, end};
-	OpExpr	   *op;
+	OpExpr	   *op = dp_make_ordering(strategy, copyObject((Expr *) member), (Expr *) replace_column(bucket, &r), InvalidOid);
 
-	if (!OidIsValid(opno))
-		return;
-	op = (OpExpr *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) member),
-								  (Expr *) replace_column(bucket, &r), InvalidOid, InvalidOid);
-	set_opfuncid(op);
-	dp_shadow_add_condition(s, (Node *) op);
+	if (op != NULL)
+		dp_shadow_add_condition(s, (Node *) op);
 }
 
 /* Returns the column that a member of a class is the day, or another unit, of; NULL: it is no such. */
 static Var *
 column_of_bucket(DpShadow *s, Node *member)
 {
-	const char *name = IsA(member, FuncExpr) ? dp_builtin_name((FuncExpr *) member) : NULL;
+	List	   *args;
+	DpFunctionKind kind = dp_call_kind(member, &args);
 	Node	   *arg;
 
-	if (name == NULL || (strcmp(name, "date") != 0 && strcmp(name, "date_trunc") != 0) || !dp_is_time_expr((Expr *) member))
+	if ((kind != DP_KIND_date && kind != DP_KIND_date_trunc) || !dp_is_time_expr((Expr *) member))
 		return NULL;
-	arg = strcmp(name, "date") == 0 ? linitial(((FuncExpr *) member)->args) : lsecond(((FuncExpr *) member)->args);
+	arg = kind == DP_KIND_date ? linitial(args) : lsecond(args);
 	arg = dp_strip_labels(arg);
 	return IsA(arg, Var) && dp_is_time_expr((Expr *) arg) && dp_shadow_item(s, ((Var *) arg)->varno)->is_private ? (Var *) arg : NULL;
 }

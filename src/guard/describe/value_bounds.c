@@ -340,13 +340,13 @@ number_bound(BoundContext *c, const char *text)
 
 /* A field of age(a, b) is years at most: months are of different lengths. */
 static DpBound *
-age_bound(BoundContext *c, Query *query, Node *expr, FuncExpr *age)
+age_bound(BoundContext *c, Query *query, Node *expr, List *args)
 {
 	DpBound    *difference;
 
-	if (list_length(age->args) != 2)
+	if (list_length(args) != 2)
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
-	difference = dp_make_bound(DP_BOUND_SUBTRACT, build_all(c, query, age->args), INTERVALOID, -1);
+	difference = dp_make_bound(DP_BOUND_SUBTRACT, build_all(c, query, args), INTERVALOID, -1);
 	return bound_of(c, expr, DP_BOUND_AGE, list_make1(difference));
 }
 
@@ -359,10 +359,10 @@ field_bound(BoundContext *c, Query *query, Node *expr, List *args)
 	int			field = dp_bound_field(linitial(args));
 	const char *lowest;
 	const char *highest;
-	const char *name = IsA(source, FuncExpr) ? dp_safe_name(((FuncExpr *) source)->funcid) : NULL;
+	List	   *of_source;
 
-	if (is_interval && name != NULL && strcmp(name, "try_age") == 0)
-		return field == DTK_YEAR ? age_bound(c, query, expr, (FuncExpr *) source)
+	if (is_interval && dp_call_kind(source, &of_source) == DP_KIND_age)
+		return field == DTK_YEAR ? age_bound(c, query, expr, of_source)
 			: no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	if (field == DTK_EPOCH)
 		return bound_of(c, expr, DP_BOUND_EPOCH, list_make1(build(c, query, source)));
@@ -383,22 +383,23 @@ is_difference(Node *expr, DpBoundOp op, List *args)
 }
 
 static DpBound *
-function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args)
+call_bound(BoundContext *c, Query *query, Node *expr)
 {
-	const DpFunctionFacts *facts = dp_function_facts(funcid);
+	List	   *args;
+	DpFunctionKind kind = dp_call_kind(expr, &args);
+	const DpFunctionFacts *facts = dp_function_facts(kind);
 	DpBoundOp	op = facts->bound;
 	DpBound    *bound;
 	ListCell   *lc;
-	const char *name = dp_safe_name(funcid);
 
-	if (name != NULL && (strcmp(name, "try_extract") == 0 || strcmp(name, "try_date_part") == 0))
+	if (kind == DP_KIND_extract || kind == DP_KIND_date_part)
 		return field_bound(c, query, expr, args);
-	if (name != NULL && strcmp(name, "try_width_bucket") == 0)
+	if (kind == DP_KIND_width_bucket)
 		return bucket_bound(c, query, expr, args);
-	if (name != NULL && strcmp(name, "try_length") == 0)
+	if (kind == DP_KIND_length)
 		return length_bound(c, query, expr, linitial(args));
 	/* the zone is the first argument */
-	if (name != NULL && strcmp(name, "try_timezone") == 0)
+	if (kind == DP_KIND_timezone)
 		return bound_of(c, expr, DP_BOUND_TIME, list_make1(build(c, query, lsecond(args))));
 	if (facts->lowest != NULL)
 		return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, facts->lowest), number_bound(c, facts->highest)));
@@ -564,9 +565,8 @@ build_unlimited(BoundContext *c, Query *query, Node *expr)
 		case T_RelabelType:
 			return build(c, query, (Node *) ((RelabelType *) expr)->arg);
 		case T_FuncExpr:
-			return function_bound(c, query, expr, ((FuncExpr *) expr)->funcid, ((FuncExpr *) expr)->args);
 		case T_OpExpr:
-			return function_bound(c, query, expr, get_opcode(((OpExpr *) expr)->opno), ((OpExpr *) expr)->args);
+			return call_bound(c, query, expr);
 		case T_CaseExpr:
 			return case_bound(c, query, (CaseExpr *) expr);
 		case T_CoalesceExpr:

@@ -330,9 +330,7 @@ is_null(const DpShadowCells *cells)
 static void
 relate_nulls(DpShadow *s, const DpShadowCells *a, const DpShadowCells *b)
 {
-	OpExpr	   *same = (OpExpr *) make_opclause(BooleanEqualOperator, BOOLOID, false, is_null(a), is_null(b), InvalidOid, InvalidOid);
-
-	set_opfuncid(same);
+	OpExpr	   *same = dp_make_comparison(BooleanEqualOperator, is_null(a), is_null(b), InvalidOid);
 	dp_shadow_add_condition(s, (Node *) same)->follows = true;
 }
 
@@ -354,8 +352,7 @@ limit_truth(DpShadow *s, const DpShadowCells *cells)
 	of_none->booltesttype = any->useOr ? IS_FALSE : IS_TRUE;
 	of_none->location = -1;
 	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	is_empty = make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) count, (Expr *) dp_int4_const(0), InvalidOid, InvalidOid);
-	set_opfuncid((OpExpr *) is_empty);
+	is_empty = (Expr *) dp_make_comparison(Int4EqualOperator, (Expr *) count, (Expr *) dp_int4_const(0), InvalidOid);
 	dp_add_when(cases, is_null_test((Expr *) copyObject(array)), is_null(cells));
 	dp_add_when(cases, is_empty, (Expr *) of_none);
 	dp_shadow_add_condition(s, (Node *) cases)->follows = true;
@@ -430,8 +427,7 @@ write_test(const DpShadowCells *cells, Node *node, const DpCellTest *test)
 		any->location = -1;
 		return (Node *) any;
 	}
-	op = (OpExpr *) make_opclause(test->opno, BOOLOID, false, column, linitial(numbers), InvalidOid, InvalidOid);
-	set_opfuncid(op);
+	op = dp_make_comparison(test->opno, column, linitial(numbers), InvalidOid);
 	if (IsA(node, DistinctExpr))
 		NodeSetTag(op, T_DistinctExpr);
 	return (Node *) op;

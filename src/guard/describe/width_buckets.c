@@ -191,13 +191,10 @@ compared_bucket(FuncExpr *bucket, Oid opno, Expr *value)
 {
 	/* of what is known when the query runs, bucket_lists.c takes care */
 	FuncExpr   *other = value != NULL && IsA(value, Const) ? dp_bucket_of(bucket, value) : NULL;
-	Expr	   *comparison;
 
 	if (other == NULL)
 		return NULL;
-	comparison = make_opclause(opno, BOOLOID, false, (Expr *) copyObject(bucket), (Expr *) other, InvalidOid, InvalidOid);
-	set_opfuncid((OpExpr *) comparison);
-	return comparison;
+	return (Expr *) dp_make_comparison(opno, (Expr *) copyObject(bucket), (Expr *) other, InvalidOid);
 }
 
 /* Returns what a comparison of the value tells of the bucket. */

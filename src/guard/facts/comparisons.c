@@ -33,7 +33,6 @@
 #include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
  * Comparisons
@@ -117,18 +116,12 @@ static Oid
 number_operator(Oid opno, Oid type)
 {
 	static const Oid operators[] = {InvalidOid, Int4LessOperator, 523, Int4EqualOperator, 525, 521};
-	Oid			opfamily = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	int			strategy;
+	int			strategy = dp_strategy_of(opno, type);
 
-	if (!OidIsValid(opfamily))
-		return InvalidOid;
-	strategy = get_op_opfamily_strategy(opno, opfamily);
 	if (strategy > 0)
 		return operators[strategy];
 	/* <> is the negator of = */
-	opno = get_negator(opno);
-	return OidIsValid(opno) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber
-		? get_negator(Int4EqualOperator) : InvalidOid;
+	return dp_strategy_of(get_negator(opno), type) == BTEqualStrategyNumber ? get_negator(Int4EqualOperator) : InvalidOid;
 }
 
 /* Tells whether an expression is known now, and is so whatever settings are later. */
@@ -181,46 +174,25 @@ add_elements(DpCellTest *test, Node *array)
 bool
 dp_get_cell_test(Node *node, DpCellTest *test)
 {
-	bool		is_array = IsA(node, ScalarArrayOpExpr);
-	List	   *args;
-	Node	   *left;
-	Node	   *right;
-	Oid			opno;
+	DpComparison c;
 	Oid			type;
 
 	memset(test, 0, sizeof(DpCellTest));
-	if (is_array)
-	{
-		args = ((ScalarArrayOpExpr *) node)->args;
-		opno = ((ScalarArrayOpExpr *) node)->opno;
-		test->collation = ((ScalarArrayOpExpr *) node)->inputcollid;
-	}
-	else if ((IsA(node, OpExpr) || IsA(node, DistinctExpr)) && list_length(((OpExpr *) node)->args) == 2)
-	{
-		args = ((OpExpr *) node)->args;
-		opno = ((OpExpr *) node)->opno;
-		test->collation = ((OpExpr *) node)->inputcollid;
-	}
-	else
+	if (!dp_read_comparison(node, &c))
 		return false;
-	left = linitial(args);
-	right = lsecond(args);
-	if (!dp_has_columns(left) && !is_array)
-	{
-		left = lsecond(args);
-		right = linitial(args);
-		opno = get_commutator(opno);
-	}
-	if (!OidIsValid(opno) || dp_has_columns(right) || contain_volatile_functions(right))
+	if (!dp_has_columns(c.left) && !c.is_array)
+		dp_turn_comparison(&c);
+	if (!OidIsValid(c.opno) || dp_has_columns(c.right) || contain_volatile_functions(c.right))
 		return false;
-	type = is_array ? get_element_type(exprType(right)) : exprType(right);
-	test->opno = number_operator(opno, exprType(left));
-	test->type = OidIsValid(type) ? common_type(exprType(left), type) : InvalidOid;
+	type = c.is_array ? get_element_type(exprType(c.right)) : exprType(c.right);
+	test->collation = c.collation;
+	test->opno = number_operator(c.opno, exprType(c.left));
+	test->type = OidIsValid(type) ? common_type(exprType(c.left), type) : InvalidOid;
 	if (!OidIsValid(test->opno) || !OidIsValid(test->type) || !OidIsValid(get_array_type(test->type)) ||
 		type_is_rowtype(test->type) || type_is_array(test->type))
 		return false;
-	test->expr = test->type == NUMERICOID || test->type == FLOAT8OID ? dp_strip_casts(left) : dp_strip_labels(left);
-	return is_array ? add_elements(test, right) : add_constant(test, right);
+	test->expr = test->type == NUMERICOID || test->type == FLOAT8OID ? dp_strip_casts(c.left) : dp_strip_labels(c.left);
+	return c.is_array ? add_elements(test, c.right) : add_constant(test, c.right);
 }
 
 /* ------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 
 #include "catalog/pg_operator_d.h"
 #include "guard/facts/facts.h"
+#include "guard/vet/allow.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -37,9 +38,11 @@ other_level_walker(Node *node, void *context)
 static bool
 is_limit(Node *node, const DpCellTest *test)
 {
-	if (IsA(node, ScalarArrayOpExpr))
-		return ((ScalarArrayOpExpr *) node)->useOr && test->opno == Int4EqualOperator && test->constants != NIL;
-	return IsA(node, OpExpr) && test->opno != get_negator(Int4EqualOperator);
+	DpComparison c;
+
+	if (!dp_read_comparison(node, &c) || c.is_distinct || !c.is_any)
+		return false;
+	return c.is_array ? test->opno == Int4EqualOperator && test->constants != NIL : test->opno != get_negator(Int4EqualOperator);
 }
 
 static DpCondition *

@@ -27,20 +27,6 @@ extern Node *dp_normal_form(Node *condition);
 extern void dp_normalise_conditions(Query *query);
 
 /* ------------------------------------------------------------------------
- * calls.c
- * ------------------------------------------------------------------------
- */
-
-/* Returns the name of the built-in function that a safe form calls; NULL: it is no such. */
-extern const char *dp_builtin_name(const FuncExpr *call);
-
-/*
- * Returns the arguments of a call of PostgreSQL's, also by its operator or by
- * the safe variant, and its name: of operators of arithmetic "add" and the like.  NIL: node is no such.
- */
-extern List *dp_arguments_of(Node *node, const char **name);
-
-/* ------------------------------------------------------------------------
  * conditions.c
  * ------------------------------------------------------------------------
  */

@@ -232,16 +232,10 @@ static Node *
 beside_end(Node *target, int strategy, Expr *end)
 {
 	Oid			type = end ? exprType((Node *) end) : InvalidOid;
-	Oid			opno = end ? get_opfamily_member(lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf, type, type, strategy) : InvalidOid;
-	Node	   *value = OidIsValid(opno) ? coerce_to_target_type(NULL, (Node *) copyObject(target), exprType(target), type, -1,
-																 COERCION_EXPLICIT, COERCE_IMPLICIT_CAST, -1) : NULL;
-	OpExpr	   *op;
+	Node	   *value = end ? coerce_to_target_type(NULL, (Node *) copyObject(target), exprType(target), type, -1,
+													COERCION_EXPLICIT, COERCE_IMPLICIT_CAST, -1) : NULL;
 
-	if (value == NULL)
-		return NULL;
-	op = (OpExpr *) make_opclause(opno, BOOLOID, false, (Expr *) value, copyObject(end), InvalidOid, InvalidOid);
-	set_opfuncid(op);
-	return (Node *) op;
+	return value ? (Node *) dp_make_ordering(strategy, (Expr *) value, copyObject(end), InvalidOid) : NULL;
 }
 
 static Node *

@@ -32,7 +32,6 @@
 #include "utils/array.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* lists of more are left as they are */
 #define MOST_CONSTANTS 200
@@ -112,36 +111,29 @@ is_value_of(Node *node, Oid type)
 static bool
 is_equality(Oid opno, Oid type)
 {
-	return OidIsValid(opno) && opno < FirstGenbkiObjectId &&
-		get_op_opfamily_strategy(opno, lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf) == BTEqualStrategyNumber;
+	return opno < FirstGenbkiObjectId && dp_strategy_of(opno, type) == BTEqualStrategyNumber;
 }
 
 /* Reads a comparison with a constant, or with several; returns false if it is no such. */
 static bool
 read_list(Node *node, ValueList *list)
 {
-	bool		is_array = IsA(node, ScalarArrayOpExpr);
-	List	   *args;
-	Oid			opno;
+	DpComparison c;
 	ListCell   *lc;
 
-	if (!is_array && !IsA(node, OpExpr))
-		return false;
 	memset(list, 0, sizeof(ValueList));
-	args = is_array ? ((ScalarArrayOpExpr *) node)->args : ((OpExpr *) node)->args;
-	opno = is_array ? ((ScalarArrayOpExpr *) node)->opno : ((OpExpr *) node)->opno;
-	if (list_length(args) != 2)
+	if (!dp_read_comparison(node, &c) || c.is_distinct)
 		return false;
-	list->value = linitial(args);
+	list->value = c.left;
 	list->type = exprType(list->value);
-	list->collation = is_array ? ((ScalarArrayOpExpr *) node)->inputcollid : ((OpExpr *) node)->inputcollid;
-	list->is_none = is_array ? !((ScalarArrayOpExpr *) node)->useOr : !is_equality(opno, list->type);
-	list->equality = list->is_none ? get_negator(opno) : opno;
+	list->collation = c.collation;
+	list->is_none = c.is_array ? !c.is_any : !is_equality(c.opno, list->type);
+	list->equality = list->is_none ? get_negator(c.opno) : c.opno;
 	if (!is_equality(list->equality, list->type) || contain_volatile_functions(list->value) || !OidIsValid(get_array_type(list->type)))
 		return false;
-	if (!is_array)
-		list->constants = list_make1(lsecond(args));
-	else if (!dp_list_elements(lsecond(args), MOST_CONSTANTS, &list->constants))
+	if (!c.is_array)
+		list->constants = list_make1(c.right);
+	else if (!dp_list_elements(c.right, MOST_CONSTANTS, &list->constants))
 		return false;
 	foreach(lc, list->constants)
 		if (!is_value_of(lfirst(lc), list->type))
@@ -190,12 +182,7 @@ dp_get_whole(Datum value, Oid type, int64 *whole)
 static Node *
 compared(const ValueList *list, int strategy, Const *constant)
 {
-	Oid			opno = get_opfamily_member(lookup_type_cache(list->type, TYPECACHE_BTREE_OPFAMILY)->btree_opf, list->type, list->type, strategy);
-	OpExpr	   *op = (OpExpr *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) list->value), (Expr *) constant,
-											  InvalidOid, list->collation);
-
-	set_opfuncid(op);
-	return (Node *) op;
+	return (Node *) dp_make_ordering(strategy, copyObject((Expr *) list->value), (Expr *) constant, list->collation);
 }
 
 /* Returns that a value is in a range if its list is one without gaps; NULL: it is none. */

@@ -55,11 +55,9 @@ is_value(Node *node)
 static bool
 may_run(Node *node)
 {
-	if (IsA(node, OpExpr))
-		return dp_allowed_function(get_opcode(((OpExpr *) node)->opno)) != NULL;
-	if (IsA(node, ScalarArrayOpExpr))
-		return dp_allowed_function(get_opcode(((ScalarArrayOpExpr *) node)->opno)) != NULL;
-	return true;
+	DpComparison c;
+
+	return !dp_read_comparison(node, &c) || dp_allowed_function(get_opcode(c.opno)) != NULL;
 }
 
 static Node *
@@ -107,13 +105,12 @@ condition_of_case(CaseExpr *cases)
 static int
 comparison_of(Node *node, Const **constant)
 {
-	OpExpr	   *op = (OpExpr *) node;
+	DpComparison c;
 
-	if (!IsA(node, OpExpr) || list_length(op->args) != 2 || !is_value(lsecond(op->args)) ||
-		exprType(lsecond(op->args)) != exprType(linitial(op->args)))
+	if (!dp_read_comparison(node, &c) || c.is_distinct || c.is_array || !is_value(c.right) || exprType(c.right) != exprType(c.left))
 		return 0;
-	*constant = lsecond(op->args);
-	return get_op_opfamily_strategy(op->opno, lookup_type_cache((*constant)->consttype, TYPECACHE_BTREE_OPFAMILY)->btree_opf);
+	*constant = (Const *) c.right;
+	return dp_strategy_of(c.opno, (*constant)->consttype);
 }
 
 /* Tells whether two conditions exclude each other: the value is to be above one constant and below a smaller one. */

@@ -398,23 +398,23 @@ divide_ends(DpPreimage *p, Node *by)
 }
 
 static bool
-undo_arithmetic(DpPreimage *p, const char *name, Node *with, bool at_left)
+undo_arithmetic(DpPreimage *p, DpFunctionKind kind, Node *with, bool at_left)
 {
 	double		factor;
 
 	/* what is rounded may have been any of several numbers */
 	if (exprType((Node *) p->first) == FLOAT8OID)
 		return false;
-	if (strcmp(name, "add") == 0)
+	if (kind == DP_KIND_add)
 		return combine_ends(p, "-", with, false);
-	if (strcmp(name, "subtract") == 0 && at_left)
+	if (kind == DP_KIND_subtract && at_left)
 	{
 		turn_around(p);
 		return combine_ends(p, "-", with, true);
 	}
-	if (strcmp(name, "subtract") == 0)
+	if (kind == DP_KIND_subtract)
 		return combine_ends(p, "+", with, false);
-	if (strcmp(name, "multiply") != 0 ||
+	if (kind != DP_KIND_multiply ||
 		!get_number(dp_cast_to((Expr *) with, exprType((Node *) p->first)), &factor) || factor == 0 || isinf(factor))
 		return false;
 	if (factor < 0)
@@ -435,7 +435,7 @@ is_number(Oid type)
 
 /* Undoes the outermost function of two arguments, one of which is constant. */
 static bool
-undo_binary(DpPreimage *p, const char *name, Node *left, Node *right)
+undo_binary(DpPreimage *p, DpFunctionKind kind, Node *left, Node *right)
 {
 	bool		at_left = is_constant(left);
 	Node	   *inner = at_left ? right : left;
@@ -445,19 +445,19 @@ undo_binary(DpPreimage *p, const char *name, Node *left, Node *right)
 	if (!is_constant(with))
 		return false;
 	p->expr = inner;
-	if (strcmp(name, "timezone") == 0)
+	if (kind == DP_KIND_timezone)
 		return at_left && dp_type_is_time(type) && type != DATEOID && undo_zone(p, with, type);
-	if (strcmp(name, "date_trunc") == 0)
+	if (kind == DP_KIND_date_trunc)
 		return at_left && undo_trunc(p, with) && cast_ends(p, exprType((Node *) p->first));
-	if (strcmp(name, "extract") == 0 || strcmp(name, "date_part") == 0)
+	if (kind == DP_KIND_extract || kind == DP_KIND_date_part)
 		return at_left && undo_field(p, with, type);
-	if (strcmp(name, "age") == 0)
+	if (kind == DP_KIND_age)
 		return dp_type_is_time(type) && undo_difference(p, with, type, at_left, true);
 	if (!dp_type_is_time(type))
-		return is_number(exprType((Node *) p->first)) && undo_arithmetic(p, name, with, at_left);
-	if (strcmp(name, "add") == 0)
+		return is_number(exprType((Node *) p->first)) && undo_arithmetic(p, kind, with, at_left);
+	if (kind == DP_KIND_add)
 		return undo_move(p, "-", with, type);
-	if (strcmp(name, "subtract") != 0)
+	if (kind != DP_KIND_subtract)
 		return false;
 	if (dp_type_is_time(exprType(with)))
 		return undo_difference(p, with, type, at_left, false);
@@ -467,25 +467,25 @@ undo_binary(DpPreimage *p, const char *name, Node *left, Node *right)
 static bool
 undo_outermost(DpPreimage *p)
 {
-	const char *name;
-	List	   *args = dp_arguments_of(p->expr, &name);
+	List	   *args;
+	DpFunctionKind kind = dp_call_kind(p->expr, &args);
 	Node	   *inner;
 
 	if (list_length(args) == 2)
-		return undo_binary(p, name, linitial(args), lsecond(args));
+		return undo_binary(p, kind, linitial(args), lsecond(args));
 	if (list_length(args) != 1)
 		return false;
 	p->expr = inner = linitial(args);
-	if (strcmp(name, "negate") == 0 && is_number(exprType((Node *) p->first)))
+	if (kind == DP_KIND_negate && is_number(exprType((Node *) p->first)))
 	{
 		turn_around(p);
 		return combine_ends(p, "-", (Node *) dp_int4_const(0), true);
 	}
 	if (!dp_type_is_time(exprType(inner)))
 		return false;
-	if (strcmp(name, "date") == 0)
+	if (kind == DP_KIND_date)
 		return undo_date(p, exprType(inner));
-	return (strcmp(name, "timestamp") == 0 || strcmp(name, "timestamptz") == 0) && undo_timestamp(p, exprType(inner));
+	return (kind == DP_KIND_timestamp || kind == DP_KIND_timestamptz) && undo_timestamp(p, exprType(inner));
 }
 
 /* ------------------------------------------------------------------------

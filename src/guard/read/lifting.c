@@ -276,19 +276,11 @@ read_from_below(Query *sub)
 	memcpy(sub, query, sizeof(Query));
 }
 
-static Expr *
-number_of_rows(int64 rows)
-{
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(rows), false, FLOAT8PASSBYVAL);
-}
-
 /* Adds the condition that one number of rows is below another. */
 static void
 compare_numbers(Query *query, Expr *less, Expr *more)
 {
-	Expr	   *condition = make_opclause(Int8LessOperator, BOOLOID, false, less, more, InvalidOid, InvalidOid);
-
-	set_opfuncid((OpExpr *) condition);
+	Expr	   *condition = (Expr *) dp_make_comparison(Int8LessOperator, less, more, InvalidOid);
 	dp_add_conjunct(query, (Node *) condition);
 }
 
@@ -319,9 +311,9 @@ take_by_number(Query *sub, List *added, const DpTaken *taken)
 	column = ((TargetEntry *) llast(sub->targetList))->expr;
 	sub->targetList = list_delete_last(sub->targetList);
 	if (taken->skipped > 0)
-		compare_numbers(sub, number_of_rows(taken->skipped), copyObject(column));
+		compare_numbers(sub, (Expr *) dp_int8_const(taken->skipped), copyObject(column));
 	if (taken->count < PG_INT64_MAX - taken->skipped)
-		compare_numbers(sub, copyObject(column), number_of_rows(taken->skipped + taken->count + 1));
+		compare_numbers(sub, copyObject(column), (Expr *) dp_int8_const(taken->skipped + taken->count + 1));
 }
 
 List *
@@ -363,7 +355,7 @@ Query *
 dp_lifted(Query *sub)
 {
 	int			nshown = count_nonjunk_tlist_entries(sub->targetList);
-	DpComparison c = {0};
+	DpCorrelation c = {0};
 	List	   *added;
 	List	   *shown;
 	ListCell   *lc,

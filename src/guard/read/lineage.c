@@ -34,7 +34,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
 CommonTableExpr *
 dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner)
@@ -475,16 +474,13 @@ equated_columns(Node *condition, Index rti, Var **inner, Var **outer)
 	OpExpr	   *op = (OpExpr *) condition;
 	Node	   *left,
 			   *right;
-	Oid			opfamily;
 
 	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId)
 		return false;
 	left = dp_strip_relabel(linitial(op->args));
 	right = dp_strip_relabel(lsecond(op->args));
-	if (!IsA(left, Var) || !IsA(right, Var) || exprType(left) != exprType(right))
-		return false;
-	opfamily = lookup_type_cache(exprType(left), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	if (!OidIsValid(opfamily) || get_op_opfamily_strategy(op->opno, opfamily) != BTEqualStrategyNumber)
+	if (!IsA(left, Var) || !IsA(right, Var) || exprType(left) != exprType(right) ||
+		dp_strategy_of(op->opno, exprType(left)) != BTEqualStrategyNumber)
 		return false;
 	*inner = (Var *) (((Var *) left)->varno == rti ? left : right);
 	*outer = (Var *) (((Var *) left)->varno == rti ? right : left);

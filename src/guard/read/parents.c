@@ -78,14 +78,10 @@ key_equality(Var *key, Var *value)
 	Oid			types[] = {compared_as(key->vartype, &family[0]), compared_as(value->vartype, &family[1])};
 	Oid			op = OidIsValid(family[0]) && family[0] == family[1] ?
 	get_opfamily_member(family[0], types[0], types[1], BTEqualStrategyNumber) : InvalidOid;
-	Expr	   *equality;
 
 	if (!OidIsValid(op))
 		return NULL;
-	equality = make_opclause(op, BOOLOID, false, dp_as_argument(key, types[0]), dp_as_argument(value, types[1]),
-							 InvalidOid, key->varcollid);
-	set_opfuncid((OpExpr *) equality);
-	return equality;
+	return (Expr *) dp_make_comparison(op, dp_as_argument(key, types[0]), dp_as_argument(value, types[1]), key->varcollid);
 }
 
 /* Adds the condition that a token leads to the row of entry rti. */

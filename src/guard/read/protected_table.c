@@ -155,9 +155,7 @@ is_unique(Oid relid, Var *unit)
 	op_input_types(eq, &left, &right);
 	if (left != unit->vartype)
 		column = (Expr *) makeRelabelType(column, left, -1, unit->varcollid, COERCE_IMPLICIT_CAST);
-	same = make_opclause(eq, BOOLOID, false, column, (Expr *) makeNullConst(right, -1, unit->varcollid),
-						 InvalidOid, unit->varcollid);
-	set_opfuncid((OpExpr *) same);
+	same = (Expr *) dp_make_comparison(eq, column, (Expr *) makeNullConst(right, -1, unit->varcollid), unit->varcollid);
 	return dp_at_most_one_row(relid, unit->varno, list_make1(same), NULL);
 }
 
@@ -178,8 +176,7 @@ dp_unit_limit(Oid relid, Index rti)
 	length = (Expr *) makeFuncExpr(F_OCTET_LENGTH_TEXT, INT4OID, list_make1(length), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	limit = (Expr *) dp_int4_const(DP_MAX_TEXT);
 	le = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT4OID, INT4OID, BTLessEqualStrategyNumber);
-	limit = make_opclause(le, BOOLOID, false, length, limit, InvalidOid, InvalidOid);
-	set_opfuncid((OpExpr *) limit);
+	limit = (Expr *) dp_make_comparison(le, length, limit, InvalidOid);
 	return list_make1(limit);
 }
 

@@ -317,37 +317,37 @@ extern bool dp_takes_first(Query *sub, DpTaken *taken);
 extern bool dp_is_expressions(Query *sub);
 
 /* ------------------------------------------------------------------------
- * comparisons.c
+ * correlations.c
  * ------------------------------------------------------------------------
  */
 
 /* what the rows of a subquery are compared with */
-typedef struct DpComparison
+typedef struct DpCorrelation
 {
 	List	   *keys;			/* expressions of the subquery */
 	List	   *equalities;		/* OpExprs of the level around it: of each
 								 * key, whose place is ... */
 	List	   *places;			/* ... this argument (int) */
 	List	   *conditions;		/* of the level alone */
-} DpComparison;
+} DpCorrelation;
 
 /* Adds an equality of key, its argument number place; false if it is none by which that is grouped. */
-extern bool dp_add_key(DpComparison *c, OpExpr *equality, int place, Node *key);
+extern bool dp_add_key(DpCorrelation *c, OpExpr *equality, int place, Node *key);
 
 /* Leaves the WHERE of a subquery, in place, the conditions that are its own, and adds the others; false if that cannot be. */
-extern bool dp_take_conditions(DpComparison *c, Query *sub);
+extern bool dp_take_conditions(DpCorrelation *c, Query *sub);
 
 /* Forgets how rows are ordered, and how many are left of those, where there is one row or nobody counts them. */
 extern void dp_forget_order(Query *sub);
 
 /* Makes a subquery, in place, one of a row for all rows with the same keys; it shows these and then columns. */
-extern void dp_group_by_keys(Query *sub, const DpComparison *c, List *columns);
+extern void dp_group_by_keys(Query *sub, const DpCorrelation *c, List *columns);
 
 /*
  * Joins entry rti, which is such a subquery and shows its keys from column first
  * on, to all that the level reads; returns the number of the join.
  */
-extern int	dp_join_compared(Query *query, Index rti, int first, const DpComparison *c);
+extern int	dp_join_compared(Query *query, Index rti, int first, const DpCorrelation *c);
 
 /*
  * Finds the aggregates that a subquery's value is made of; false if it is not made of these and of the level
@@ -359,7 +359,7 @@ extern bool dp_compared_columns(Node *value, List **columns);
 extern bool dp_is_count(Node *column);
 
 /* Returns that value as the level has it, where these are columns of entry rti and may be NULL by a join. */
-extern Node *dp_compared_value(Node *value, const DpComparison *compared, List *columns, Index rti, int join);
+extern Node *dp_compared_value(Node *value, const DpCorrelation *compared, List *columns, Index rti, int join);
 
 /* ------------------------------------------------------------------------
  * lifting.c

@@ -30,14 +30,11 @@
 #include "nodes/nodeFuncs.h"
 #include "policy/unit_types.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 bool
 dp_is_equality_of(Oid opno, Node *var)
 {
-	Oid			opfamily = lookup_type_cache(getBaseType(exprType(var)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-
-	return OidIsValid(opfamily) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
+	return dp_strategy_of(opno, getBaseType(exprType(var))) == BTEqualStrategyNumber;
 }
 
 List *

@@ -215,9 +215,7 @@ same_value(TargetEntry *tle, Oid opno, bool never_null)
 
 	outer->varlevelsup = 1;
 	op_input_types(opno, &left, &right);
-	same = make_opclause(opno, BOOLOID, false, dp_as_argument(inner, left), dp_as_argument(outer, right),
-						 InvalidOid, inner->varcollid);
-	set_opfuncid((OpExpr *) same);
+	same = (Expr *) dp_make_comparison(opno, dp_as_argument(inner, left), dp_as_argument(outer, right), inner->varcollid);
 	if (never_null)
 		return same;
 	NodeSetTag(same, T_DistinctExpr);

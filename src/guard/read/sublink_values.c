@@ -59,7 +59,7 @@ typedef struct KnownValue
 typedef struct Groups
 {
 	Query	   *sub;			/* as it was, but for what it shows */
-	DpComparison compared;
+	DpCorrelation compared;
 	List	   *columns;		/* what it shows beside its keys */
 	Index		rti;
 	int			join;
@@ -87,7 +87,7 @@ tested_column(Node *arg, Query *sub)
 
 /* Takes apart x IN (SELECT ...), of several columns also. */
 static bool
-take_test(DpComparison *c, Node *test, Query *sub)
+take_test(DpCorrelation *c, Node *test, Query *sub)
 {
 	ListCell   *lc;
 
@@ -163,7 +163,7 @@ rows_of(Query *sub)
 
 /* Returns the groups of the same rows, by the same keys, that were joined before; NULL: none were. */
 static Groups *
-joined_before(DpSublinks *v, Query *rows, const DpComparison *c)
+joined_before(DpSublinks *v, Query *rows, const DpCorrelation *c)
 {
 	ListCell   *lc;
 
@@ -217,7 +217,7 @@ may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte)
 
 /* Joins an entry, of one row for all rows with the same keys, the first of which has this number, to all that the level reads. */
 static void
-join_entry(DpSublinks *v, RangeTblEntry *rte, DpComparison *c, int first, Index *rti, int *join)
+join_entry(DpSublinks *v, RangeTblEntry *rte, DpCorrelation *c, int first, Index *rti, int *join)
 {
 	Query	   *query = v->from->query;
 
@@ -232,7 +232,7 @@ join_entry(DpSublinks *v, RangeTblEntry *rte, DpComparison *c, int first, Index 
  * level reads; columns: what it shows beside them.  NULL: it stays.
  */
 static Groups *
-join_groups(DpSublinks *v, Query *sub, DpComparison *c, List *columns)
+join_groups(DpSublinks *v, Query *sub, DpCorrelation *c, List *columns)
 {
 	Query	   *rows = rows_of(sub);
 	Groups	   *groups = joined_before(v, rows, c);
@@ -271,7 +271,7 @@ names_columns(Node *node, void *context)
 
 /* Tells whether all that a subquery groups by is what it compares, or the same for all of its rows. */
 static bool
-groups_by_compared(Query *sub, const DpComparison *c)
+groups_by_compared(Query *sub, const DpCorrelation *c)
 {
 	ListCell   *lc;
 
@@ -287,7 +287,7 @@ groups_by_compared(Query *sub, const DpComparison *c)
 
 /* Returns value where a row of the level has found a group of its own, NULL elsewhere. */
 static Node *
-where_found(Node *value, const DpComparison *c, const Groups *groups)
+where_found(Node *value, const DpCorrelation *c, const Groups *groups)
 {
 	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType(value), exprTypmod(value), exprCollation(value)));
 	Var		   *key = dp_output_var(groups->rti, 1, linitial(c->keys));
@@ -306,7 +306,7 @@ static Node *
 join_aggregate(DpSublinks *v, SubLink *link, bool grouped)
 {
 	Query	   *sub = copyObject((Query *) link->subselect);
-	DpComparison c = {0};
+	DpCorrelation c = {0};
 	List	   *columns;
 	Node	   *value;
 	Groups	   *groups;
@@ -343,7 +343,7 @@ no_rows_mutator(Node *node, bool *unknown)
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, Aggref))
-		return (Node *) (dp_is_count(node) ? makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL)
+		return (Node *) (dp_is_count(node) ? dp_int8_const(0)
 						 : makeNullConst(exprType(node), -1, exprCollation(node)));
 	*unknown |= IsA(node, Var) || IsA(node, SubLink) || IsA(node, Param);
 	return expression_tree_mutator(node, no_rows_mutator, unknown);
@@ -408,7 +408,7 @@ static Node *
 join_first(DpSublinks *v, SubLink *link, const DpTaken *taken)
 {
 	Query	   *sub = copyObject((Query *) link->subselect);
-	DpComparison c = {0};
+	DpCorrelation c = {0};
 	RangeTblEntry *rte;
 	Query	   *rows;
 	TargetEntry *shown;
@@ -434,7 +434,7 @@ join_first(DpSublinks *v, SubLink *link, const DpTaken *taken)
 
 /* Tells whether x IN (SELECT k ...) is true or false, never NULL. */
 static bool
-is_two_valued(DpSublinks *v, DpComparison *c, Query *sub)
+is_two_valued(DpSublinks *v, DpCorrelation *c, Query *sub)
 {
 	OpExpr	   *equality = linitial(c->equalities);
 	Node	   *k = linitial(c->keys);
@@ -452,7 +452,7 @@ join_test(DpSublinks *v, SubLink *link)
 {
 	bool		exists = link->subLinkType == EXISTS_SUBLINK;
 	Query	   *sub = copyObject((Query *) link->subselect);
-	DpComparison c = {0};
+	DpCorrelation c = {0};
 	Var		   *key;
 	Groups	   *groups;
 
@@ -486,7 +486,7 @@ join_released_test(DpSublinks *v, SubLink *link)
 	bool		exists = link->subLinkType == EXISTS_SUBLINK;
 	Query	   *sub = copyObject((Query *) link->subselect);
 	DpScope		inner = {sub, v->scope};
-	DpComparison c = {0};
+	DpCorrelation c = {0};
 	Node	   *condition;
 	List	   *columns;
 	Groups	   *groups;

@@ -83,7 +83,7 @@ columns_of_functions(RangeTblEntry *rte)
 		List	   *numbers = NIL;
 
 		for (int i = 1; i <= nrows; i++)
-			numbers = lappend(numbers, makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(i), false, FLOAT8PASSBYVAL));
+			numbers = lappend(numbers, dp_int8_const(i));
 		columns = lappend(columns, numbers);
 	}
 	return columns;
@@ -213,10 +213,7 @@ chosen(List *column, Index rti, AttrNumber number)
 	foreach(lc, list_copy_head(column, list_length(column) - 1))
 	{
 		Const	   *this = dp_int4_const(++row);
-		OpExpr	   *is_this = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) dp_output_var(rti, number, (Node *) this),
-													   (Expr *) this, InvalidOid, InvalidOid);
-
-		set_opfuncid(is_this);
+		OpExpr	   *is_this = dp_make_comparison(Int4EqualOperator, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this, InvalidOid);
 		dp_add_when(cases, (Expr *) is_this, lfirst(lc));
 	}
 	return (Node *) cases;
@@ -275,11 +272,7 @@ static Expr *
 compare_number(Index rti, AttrNumber number, Oid opno, int row)
 {
 	Const	   *this = dp_int4_const(row);
-	Expr	   *test = make_opclause(opno, BOOLOID, false, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this,
-									 InvalidOid, InvalidOid);
-
-	set_opfuncid((OpExpr *) test);
-	return test;
+	return (Expr *) dp_make_comparison(opno, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this, InvalidOid);
 }
 
 /* Returns the condition that a row of the columns matches none of the level's: the last one of a LEFT JOIN. */

@@ -139,13 +139,10 @@ static Expr *
 compare(Expr *time, int strategy, Datum limit)
 {
 	Oid			type = exprType((Node *) time);
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
-	Oid			opno = get_opfamily_member(entry->btree_opf, type, type, strategy);
+	TypeCacheEntry *entry = lookup_type_cache(type, 0);
 	Const	   *constant = makeConst(type, -1, InvalidOid, entry->typlen, limit, false, entry->typbyval);
-	Expr	   *comparison = make_opclause(opno, BOOLOID, false, copyObject(time), (Expr *) constant, InvalidOid, InvalidOid);
 
-	set_opfuncid((OpExpr *) comparison);
-	return comparison;
+	return (Expr *) dp_make_ordering(strategy, copyObject(time), (Expr *) constant, InvalidOid);
 }
 
 /* Returns a date or timestamp, NULL where an offset might lead out of its type. */

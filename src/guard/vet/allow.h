@@ -114,6 +114,40 @@ extern Expr *dp_counted_value(Expr *arg);
 extern Expr *dp_as_base_type(Expr *expr);
 extern bool dp_type_is_key(Oid type);
 
+/* A comparison of two values, or of one with the elements of an array. */
+typedef struct DpComparison
+{
+	Node	   *left;
+	Node	   *right;
+	Oid			opno;
+	Oid			collation;
+	bool		is_distinct;	/* IS DISTINCT FROM */
+	bool		is_array;
+	bool		is_any;			/* one element is enough; true of two values */
+} DpComparison;
+
+/* Reads a node that compares; returns false of any other. */
+extern bool dp_read_comparison(Node *node, DpComparison *comparison);
+
+/* Changes sides; the operator is InvalidOid where it has no commutator, or an array was on the right. */
+extern void dp_turn_comparison(DpComparison *comparison);
+
+extern Const *dp_int4_const(int32 value);
+extern Const *dp_int8_const(int64 value);
+extern Const *dp_float8_const(double value);
+
+/* Makes the comparison of two values by an operator. */
+extern OpExpr *dp_make_comparison(Oid opno, Expr *left, Expr *right, Oid collation);
+
+/* Makes the comparison of two values of one type by its order; NULL: it has none. */
+extern OpExpr *dp_make_ordering(int strategy, Expr *left, Expr *right, Oid collation);
+
+/* Returns the strategy of an operator in the order of a type; 0: it has none there, as <> has. */
+extern int	dp_strategy_of(Oid opno, Oid type);
+
+/* Tells whether an operator compares values by the order of a type; <> does. */
+extern bool dp_compares_by_order(Oid opno, Oid type);
+
 /*
  * Calls errposition() for a node's location within source_text; returns 0,
  * without a position, if either is unknown.  For use inside ereport.
@@ -143,13 +177,25 @@ typedef enum DpConstantCheck
 								 * explicit, and truncates */
 } DpConstantCheck;
 
-/* Facts of a function, beside that it may run. */
+/* What functions compute that differ in nothing but types. */
+typedef enum DpFunctionKind
+{
+	DP_KIND_NONE,				/* nothing that is known */
+#define KIND(kind, ...) DP_KIND_##kind,
+#include "guard/vet/functions.def"
+#undef KIND
+} DpFunctionKind;
+
+/* What is known of all functions of a kind. */
 typedef struct DpFunctionFacts
 {
-	const char *safe;			/* name of the safe variant that it has or is */
+	const char *variant;		/* stands for those that may fail, in schema
+								 * dp_cdp_internal */
 	DpBoundOp	bound;			/* how bounds of its value follow from those
 								 * of its arguments; DP_BOUND_NONE: they do
 								 * not */
+	bool		of_equals;		/* equal numbers make equal ones, however they
+								 * are written */
 	bool		released;		/* its safe variant is called on released
 								 * values, too */
 	const char *lowest;			/* its values are in this range, as text;
@@ -162,6 +208,7 @@ typedef struct DpFunctionFacts
 typedef struct DpAllowed
 {
 	Oid			funcid;
+	DpFunctionKind kind;
 	const char *safe;			/* name of its safe variant in schema
 								 * dp_cdp_internal, which has the same
 								 * arguments and result; NULL: it runs as it
@@ -173,14 +220,15 @@ typedef struct DpAllowed
 	bool		folds;			/* changes or ignores case */
 	const char *negates;		/* is called as NOT of this safe variant,
 								 * which the planner knows more about */
-	DpFunctionFacts facts;		/* of a function without safe variant */
 } DpAllowed;
 
-/* Returns the name of the safe variant that a function has or, in schema dp_cdp_internal, is; NULL: neither. */
-extern const char *dp_safe_name(Oid funcid);
+/* Returns the kind of a function of the list, also by its safe variant. */
+extern DpFunctionKind dp_function_kind(Oid funcid);
 
-/* Returns what is known of a function, by any name; never NULL. */
-extern const DpFunctionFacts *dp_function_facts(Oid funcid);
+/* Returns the kind and the arguments of a call, also by an operator; DP_KIND_NONE: it is no call of the list. */
+extern DpFunctionKind dp_call_kind(Node *node, List **args);
+
+extern const DpFunctionFacts *dp_function_facts(DpFunctionKind kind);
 
 /* Returns the function of double precision that a function of numeric is computed by; InvalidOid: it is none */
 extern Oid	dp_double_function(Oid funcid);

@@ -233,7 +233,7 @@ joined(DpVet *vet, FuncExpr *call, Oid collation)
 	start = (Node *) makeFuncExpr(F_INT4PL, INT4OID,
 								  list_make2(makeFuncExpr(F_LENGTH_TEXT, INT4OID, list_make1(copyObject(separator)), InvalidOid,
 														  call->inputcollid, COERCE_EXPLICIT_CALL),
-											 makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true)),
+											 dp_int4_const(1)),
 								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	return (Node *) call_of(F_SUBSTR_TEXT_INT4, (Node *) call, call->inputcollid, list_make2(all, start));
 }

@@ -257,12 +257,6 @@ read_part(const char *regex, RegexPart *part)
 	return *regex == '\0' && plain != NULL && (plain[0] == '\0' || (plain[0] == part->until && plain[1] == '\0'));
 }
 
-static Node *
-int_const(int32 value)
-{
-	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
-}
-
 /* what a part is looked for in */
 typedef struct Searched
 {
@@ -280,7 +274,7 @@ text_const(const Searched *s, const char *text)
 static Node *
 split(const Searched *s, Node *string, const char *delimiter, int field)
 {
-	return (Node *) call_of(F_SPLIT_PART, TEXTOID, s->node, s->collation, list_make3(string, text_const(s, delimiter), int_const(field)));
+	return (Node *) call_of(F_SPLIT_PART, TEXTOID, s->node, s->collation, list_make3(string, text_const(s, delimiter), dp_int4_const(field)));
 }
 
 static Node *
@@ -306,7 +300,7 @@ where_found(const Searched *s, const char *sought, int behind, Node *value)
 	CaseExpr   *cases = makeNode(CaseExpr);
 	CaseWhen   *when = makeNode(CaseWhen);
 
-	when->expr = make_opclause(Int4LessOperator, BOOLOID, false, (Expr *) int_const(behind), (Expr *) position(s, sought), InvalidOid, InvalidOid);
+	when->expr = (Expr *) dp_make_comparison(Int4LessOperator, (Expr *) dp_int4_const(behind), (Expr *) position(s, sought), InvalidOid);
 	when->result = (Expr *) value;
 	cases->casetype = TEXTOID;
 	cases->casecollid = exprCollation(s->node);

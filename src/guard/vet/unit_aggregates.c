@@ -282,7 +282,7 @@ positive(DpVet *vet, WindowFunc *function, Node *number)
 {
 	CaseExpr   *positives = makeNode(CaseExpr);
 	CaseWhen   *when = makeNode(CaseWhen);
-	Const	   *zero = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
+	Const	   *zero = dp_int4_const(0);
 
 	if (IsA(number, Const))
 	{
@@ -290,8 +290,7 @@ positive(DpVet *vet, WindowFunc *function, Node *number)
 			dp_refuse_function(vet, (Node *) function, function->winfnoid, "write a number of at least 1");
 		return number;
 	}
-	when->expr = make_opclause(Int4LessOperator, BOOLOID, false, (Expr *) zero, (Expr *) number, InvalidOid, InvalidOid);
-	set_opfuncid((OpExpr *) when->expr);
+	when->expr = (Expr *) dp_make_comparison(Int4LessOperator, (Expr *) zero, (Expr *) number, InvalidOid);
 	when->result = copyObject((Expr *) number);
 	when->location = -1;
 	positives->casetype = INT4OID;

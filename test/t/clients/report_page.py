@@ -11,6 +11,8 @@ import html
 import json
 import os
 import re
+import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -160,13 +162,21 @@ def asked():
 
 
 def chromium(program, work, *arguments):
-    run = subprocess.run([program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
-                          "--hide-scrollbars", "--force-device-scale-factor=1", "--allow-file-access-from-files",
-                          f"--proxy-server=127.0.0.1:{PROXY.getsockname()[1]}", "--proxy-bypass-list=<-loopback>",
-                          f"--user-data-dir={work}/profile", "--virtual-time-budget=2000", *arguments],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=180, check=False, env=dict(os.environ, HOME=work))
-    return run.stdout.decode("utf-8", "replace")
+    """what it prints; it is begun again where it does not end, as happens once in some hundred times"""
+    for _ in range(3):
+        run = subprocess.Popen([program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                                "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+                                "--hide-scrollbars", "--force-device-scale-factor=1", "--allow-file-access-from-files",
+                                f"--proxy-server=127.0.0.1:{PROXY.getsockname()[1]}", "--proxy-bypass-list=<-loopback>",
+                                f"--user-data-dir={work}/profile", "--virtual-time-budget=2000", *arguments],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=work), start_new_session=True)
+        try:
+            return run.communicate(timeout=60)[0].decode("utf-8", "replace")
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.communicate()
+            shutil.rmtree(os.path.join(work, "profile"), ignore_errors=True)
+    return ""
 
 
 def first_rows(path, count):

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * comparisons.c
+ * correlations.c
  *	  Subqueries that are compared with the level around them, as groups that
  *	  are joined to it.
  *
@@ -39,7 +39,7 @@
  */
 
 bool
-dp_add_key(DpComparison *c, OpExpr *equality, int place, Node *key)
+dp_add_key(DpCorrelation *c, OpExpr *equality, int place, Node *key)
 {
 	if (list_length(equality->args) != 2 || !dp_groups_by(equality->opno, key) || checkExprHasSubLink(key) ||
 		equality->inputcollid != exprCollation(key))
@@ -52,7 +52,7 @@ dp_add_key(DpComparison *c, OpExpr *equality, int place, Node *key)
 
 /* Takes a condition that names columns of the level around the subquery out of it; false if that cannot be. */
 static bool
-take_condition(DpComparison *c, Node *condition)
+take_condition(DpCorrelation *c, Node *condition)
 {
 	OpExpr	   *op = (OpExpr *) condition;
 
@@ -85,7 +85,7 @@ take_condition(DpComparison *c, Node *condition)
 }
 
 bool
-dp_take_conditions(DpComparison *c, Query *sub)
+dp_take_conditions(DpCorrelation *c, Query *sub)
 {
 	List	   *own = NIL;
 	ListCell   *lc;
@@ -116,7 +116,7 @@ dp_forget_order(Query *sub)
 }
 
 void
-dp_group_by_keys(Query *sub, const DpComparison *c, List *columns)
+dp_group_by_keys(Query *sub, const DpCorrelation *c, List *columns)
 {
 	ListCell   *lc;
 
@@ -130,7 +130,7 @@ dp_group_by_keys(Query *sub, const DpComparison *c, List *columns)
 
 /* Returns what compares entry rti, of these keys, with the level around it. */
 static List *
-join_conditions(const DpComparison *c, Index rti, int first)
+join_conditions(const DpCorrelation *c, Index rti, int first)
 {
 	List	   *conditions = list_copy(c->conditions);
 	ListCell   *key,
@@ -148,7 +148,7 @@ join_conditions(const DpComparison *c, Index rti, int first)
 }
 
 int
-dp_join_compared(Query *query, Index rti, int first, const DpComparison *c)
+dp_join_compared(Query *query, Index rti, int first, const DpCorrelation *c)
 {
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
@@ -176,7 +176,7 @@ dp_join_compared(Query *query, Index rti, int first, const DpComparison *c)
 
 typedef struct ColumnContext
 {
-	const DpComparison *compared;
+	const DpCorrelation *compared;
 	List	   *columns;
 	Index		rti;
 	int			join;
@@ -244,7 +244,7 @@ column_value(ColumnContext *c, Node *column, int n)
 		return (Node *) var;
 	count = makeNode(CoalesceExpr);
 	count->coalescetype = INT8OID;
-	count->args = list_make2(var, makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL));
+	count->args = list_make2(var, dp_int8_const(0));
 	count->location = exprLocation(column);
 	return (Node *) count;
 }
@@ -271,7 +271,7 @@ value_mutator(Node *node, ColumnContext *c)
 }
 
 Node *
-dp_compared_value(Node *value, const DpComparison *compared, List *columns, Index rti, int join)
+dp_compared_value(Node *value, const DpCorrelation *compared, List *columns, Index rti, int join)
 {
 	ColumnContext c = {compared, columns, rti, join};
 

@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * operators.c
+ *	  Comparisons and constants as nodes of expressions: how they are read and made.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "guard/vet/allow.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* ------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------
+ */
+
+bool
+dp_read_comparison(Node *node, DpComparison *comparison)
+{
+	bool		is_array = IsA(node, ScalarArrayOpExpr);
+	ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) node;
+	OpExpr	   *op = (OpExpr *) node;
+	List	   *args = is_array ? any->args : IsA(node, OpExpr) || IsA(node, DistinctExpr) ? op->args : NIL;
+
+	if (list_length(args) != 2)
+		return false;
+	comparison->left = linitial(args);
+	comparison->right = lsecond(args);
+	comparison->opno = is_array ? any->opno : op->opno;
+	comparison->collation = is_array ? any->inputcollid : op->inputcollid;
+	comparison->is_distinct = IsA(node, DistinctExpr);
+	comparison->is_array = is_array;
+	comparison->is_any = !is_array || any->useOr;
+	return true;
+}
+
+void
+dp_turn_comparison(DpComparison *comparison)
+{
+	Node	   *left = comparison->left;
+
+	comparison->left = comparison->right;
+	comparison->right = left;
+	comparison->opno = comparison->is_array ? InvalidOid : get_commutator(comparison->opno);
+}
+
+static Oid
+order_of(Oid type)
+{
+	return lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
+int
+dp_strategy_of(Oid opno, Oid type)
+{
+	Oid			opfamily = order_of(type);
+
+	return OidIsValid(opfamily) && OidIsValid(opno) ? get_op_opfamily_strategy(opno, opfamily) : 0;
+}
+
+bool
+dp_compares_by_order(Oid opno, Oid type)
+{
+	return dp_strategy_of(opno, type) != 0 || dp_strategy_of(get_negator(opno), type) != 0;
+}
+
+/* ------------------------------------------------------------------------
+ * Making
+ * ------------------------------------------------------------------------
+ */
+
+Const *
+dp_int4_const(int32 value)
+{
+	return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+}
+
+Const *
+dp_int8_const(int64 value)
+{
+	return makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
+}
+
+Const *
+dp_float8_const(double value)
+{
+	return makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(value), false, FLOAT8PASSBYVAL);
+}
+
+OpExpr *
+dp_make_comparison(Oid opno, Expr *left, Expr *right, Oid collation)
+{
+	OpExpr	   *op = (OpExpr *) make_opclause(opno, BOOLOID, false, left, right, InvalidOid, collation);
+
+	set_opfuncid(op);
+	return op;
+}
+
+OpExpr *
+dp_make_ordering(int strategy, Expr *left, Expr *right, Oid collation)
+{
+	Oid			type = exprType((Node *) left);
+	Oid			opno = get_opfamily_member(order_of(type), type, type, strategy);
+
+	return OidIsValid(opno) ? dp_make_comparison(opno, left, right, collation) : NULL;
+}
