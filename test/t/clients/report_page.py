@@ -173,6 +173,7 @@ def chromium(program, work, *arguments):
         try:
             return run.communicate(timeout=60)[0].decode("utf-8", "replace")
         except subprocess.TimeoutExpired:
+            print("Chromium did not end and is begun again:", *arguments, file=sys.stderr)
             os.killpg(run.pid, signal.SIGKILL)
             run.communicate()
             shutil.rmtree(os.path.join(work, "profile"), ignore_errors=True)
