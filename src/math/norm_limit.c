@@ -13,6 +13,9 @@
  * likely as it makes what was counted, and one less where counts fell faster before.  The limit is chosen by what is to be
  * expected; the doubt is of all ways.  No noise tells of a few units far out, beyond bins that are empty: these are not expected.
  *
+ * Where no bin stands out ("hidden"), most units are of one bin, as many as noise may hide, and counts decline from it to both
+ * sides.  Each such bin and number is as likely as it makes what was counted, and a bin half as likely as the one below it.
+ *
  * Numbers of distinct values.  A value counts the sum of its units' credits, at most 1.  Let these sums be lognormal
  * with mean x.  Then a value counts x P[Z < -d] + P[Z < d - spread] in the mean, with d = ln(x) / spread + spread / 2.
  * A grid has levels, which are numbers of values, and spreads.  Each pair weighs as much as it makes the noisy numbers likely.
@@ -73,6 +76,13 @@ static const double curves[DP_NORM_CURVES] = {0, 0.4, 1, 2, 4};
 /* by which share what is cut of bins that stand out is not what it would be, and that of what their norms may be at most */
 #define TILT_ERROR 0.2
 #define TOP_ERROR 0.2
+
+/* where nobody stands out: how many units most bins may hide, by the noise of one, and powers of two by which counts decline */
+static const double hidden[] = {0.5, 1, 2, 3};
+
+#define HIDDEN ((int) (sizeof(hidden) / sizeof(hidden[0])))
+#define HIDDEN_BELOW 1
+#define HIDDEN_ABOVE 2
 
 /* a unit too many in the next bin costs four times as much */
 #define STEEPNESS (2 * log(4))
@@ -268,6 +278,47 @@ weigh_tails(dp_norms *norms, const double *noisy)
 	}
 }
 
+/* Returns how many units a bin has where most are of bin "most". */
+static double
+hidden_count(const dp_norms *norms, int most, double units, int bin)
+{
+	return norms->sigma * units * exp2(bin > most ? HIDDEN_ABOVE * (most - bin) : HIDDEN_BELOW * (bin - most));
+}
+
+/* Sets how likely it is that most units are of each bin, and counts to what is expected, where nobody stands out. */
+static void
+weigh_hidden(dp_norms *norms, const double *noisy)
+{
+	double		weights = 0;
+
+	for (int most = 0; most < norms->bins; most++)
+	{
+		norms->tail[most] = 0;
+		for (int n = 0; n < HIDDEN; n++)
+		{
+			double		likelihood = -log(2) * most;
+
+			for (int j = 0; j < norms->bins; j++)
+			{
+				double		expected = hidden_count(norms, most, hidden[n], j) / norms->sigma;
+
+				/* no count is that far below 0 */
+				likelihood += (2 * at_least(noisy[j] / norms->sigma, -10) - expected) * expected / 2;
+			}
+			likelihood = exp(likelihood);
+			norms->tail[most] += likelihood;
+			weights += likelihood;
+			for (int j = 0; j < norms->bins; j++)
+				norms->count[j] += likelihood * hidden_count(norms, most, hidden[n], j);
+		}
+	}
+	for (int j = 0; j < norms->bins; j++)
+	{
+		norms->tail[j] /= weights;
+		norms->count[j] /= weights;
+	}
+}
+
 bool
 dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, bool whole, double groups, dp_norms *norms)
 {
@@ -296,6 +347,8 @@ dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, bo
 		norms->count[j] = j <= last ? at_least(noisy[j], 0) : 0;
 	if (last >= 0)
 		weigh_tails(norms, noisy);
+	else
+		weigh_hidden(norms, noisy);
 	for (int j = 0; j < bins; j++)
 		norms->tilt[j] = tilt_of(j > 0 ? norms->count[j - 1] : 0, norms->count[j], half);
 	spread_units(norms);
@@ -336,7 +389,7 @@ dp_norms_choose(const dp_norms *norms, const double *limits, int n, double group
 	double		least = INFINITY;
 	int			best = 0;
 
-	if (norms->npoints == 0)
+	if (norms->last < 0)
 		return next_to(limits, n, DP_UNSEEN_LIMIT);
 	for (int i = 0; i < n; i++)
 	{
@@ -359,7 +412,7 @@ dp_norms_choose_mean(const dp_norms *norms, const double *limits, int n, double 
 	double		total;
 	int			best = 0;
 
-	if (norms->npoints == 0)
+	if (norms->last < 0)
 		return next_to(limits, n, 1);
 	total = at_least(dp_norms_total(norms), 1);
 	for (int i = 0; i < n; i++)
@@ -407,6 +460,29 @@ excess(const dp_norms *norms, int bin, double limit)
 	return norms->count[bin] > 0 ? cut / norms->count[bin] : at_least(M_SQRT2 * exp2(norms->exponent + bin - 1) - limit, 0);
 }
 
+/* Returns the doubt where nobody stands out: it is of the share that is cut. */
+static double
+hidden_doubt(const dp_norms *norms, double limit)
+{
+	double		squares = 0;
+
+	for (int most = 0; most < norms->bins; most++)
+	{
+		double		cut = 0;
+		double		total = 0;
+
+		for (int j = 0; j < norms->bins; j++)
+		{
+			double		count = hidden_count(norms, most, 1, j);
+
+			cut += count * excess(norms, j, limit);
+			total += count * excess(norms, j, 0);
+		}
+		squares += norms->tail[most] * pow(cut / total, 2);
+	}
+	return at_least(sqrt(squares) * dp_norms_total(norms), dp_norms_cut(norms, limit));
+}
+
 double
 dp_norms_doubt(const dp_norms *norms, double limit)
 {
@@ -418,7 +494,7 @@ dp_norms_doubt(const dp_norms *norms, double limit)
 	double		weights = 0;
 
 	if (norms->last < 0)
-		return 0;
+		return hidden_doubt(norms, limit);
 	for (int j = 0; j < norms->bins; j++)
 		above[j] = excess(norms, j, limit);
 	for (int j = 0; j <= norms->last; j++)
@@ -546,7 +622,7 @@ dp_norms_choose_distinct(const dp_norms *norms, const double *limits, int n, dou
 	int			best = 0;
 
 	*cut = 0;
-	if (norms->npoints == 0)
+	if (norms->last < 0)
 		return next_to(limits, n, DP_UNSEEN_LIMIT);
 	weigh_popularities(norms, groups, probes, nprobes, weight, npopularities);
 	for (int i = 0; i < n; i++)

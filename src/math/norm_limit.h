@@ -43,7 +43,7 @@ typedef struct dp_norms
 	bool		one_group;		/* ... or whole numbers */
 	double		sigma;			/* of the noise of a count */
 	int			last;			/* the last bin that stands out; -1: none does */
-	double		tail[DP_NORM_TAILS];	/* how likely each is */
+	double		tail[DP_NORM_TAILS];	/* how likely each is; where none stands out, that most units are of a bin */
 	double		count[DP_NORM_BINS];
 	double		tilt[DP_NORM_BINS];
 	int			npoints;
@@ -56,7 +56,7 @@ typedef struct dp_norms
  * Sets what noisy counts, with independent noise of standard deviation sigma >
  * 0 each, tell of norms; bins from 1 to DP_NORM_BINS.  whole: they are of counts of
  * rows, or of units, and exponent is 0; groups: of so many groups (>= 1; a guess where that is not known).
- * Returns false, and counts of 0, where the noise may be all that there is.
+ * Returns false where the noise may be all that there is: counts are of what it may hide.
  */
 extern bool dp_norms_estimate(const double *noisy, int bins, int exponent, double sigma, bool whole, double groups,
 							  dp_norms *norms);
