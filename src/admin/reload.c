@@ -267,6 +267,8 @@ dp_replace_table(PG_FUNCTION_ARGS)
 	/* in one order, lest two calls wait for each other */
 	dp_admin_lock_table(Min(old, new));
 	dp_admin_lock_table(Max(old, new));
+	dp_admin_require_table_owner(old);
+	dp_admin_require_table_owner(new);
 	label = dp_admin_table_label(old);
 
 	dp_admin_begin(&context);

@@ -163,6 +163,8 @@ dp_admin_owned_column(FunctionCallInfo fcinfo)
 
 	dp_admin_require_policy_owner(c.relid);
 	dp_admin_lock_table(c.relid);
+	/* while this waited the policy may have gone, or become another's */
+	dp_admin_require_policy_owner(c.relid);
 	c.attnum = dp_admin_column(fcinfo, 1, "column", c.relid, &c.type, &c.typmod, &c.collation);
 	return c;
 }
@@ -195,6 +197,12 @@ dp_admin_report_readers(Oid relid)
 				(errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
 						get_rel_name(relid), readers),
 				 errhint("REVOKE SELECT from those who are to see private answers only.")));
+	readers = dp_admin_partial_readers(relid);
+	if (readers != NULL)
+		ereport(NOTICE,
+				(errmsg("these roles read table \"%s\" by some columns or by a view, and get no rows from now on, but private answers if they have a budget: %s",
+						get_rel_name(relid), readers),
+				 errhint("Give them a budget with dp_cdp.set_budget, or SELECT on the table, if they are to see rows.")));
 }
 
 /* Returns the number of the column that argument 2 names; ZC004 when it cannot be a privacy unit. */
@@ -464,6 +472,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 
 	dp_admin_require_table_owner(relid);
 	dp_admin_lock_table(relid);
+	dp_admin_require_table_owner(relid);
 	dp_check_protectable(relid);
 	check_whose_rows(fcinfo, relid);
 	if (!PG_ARGISNULL(3))
@@ -554,6 +563,22 @@ report_forgotten(Oid relid, List *labels)
 				 errhint("If you protect it again, declare them again, with dp_cdp.set_bounds and dp_cdp.set_keys.")));
 }
 
+/* Returns the policy of a table, which the caller may take away. */
+static DpLabel *
+own_policy(Oid relid)
+{
+	DpLabel    *label;
+
+	if (dp_label_get(relid, 0) == NULL && dp_labelled_ancestors(relid) == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" is not protected: there is nothing to take away", get_rel_name(relid))));
+	label = dp_admin_table_label(relid);
+	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
+		dp_admin_require_policy_owner(relid);
+	return label;
+}
+
 /*
  * unprotect_table("table")
  *
@@ -572,14 +597,10 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 	DpAdminContext context;
 
-	if (dp_label_get(relid, 0) == NULL && dp_labelled_ancestors(relid) == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" is not protected: there is nothing to take away", get_rel_name(relid))));
-	label = dp_admin_table_label(relid);
-	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
-		dp_admin_require_policy_owner(relid);
+	(void) own_policy(relid);
 	dp_admin_lock_table(relid);
+	/* while this waited it may have gone, or become another's */
+	label = own_policy(relid);
 	children = dp_policy_children(relid, label->dataset);
 	in_rows_of = dp_policy_parent(relid, &parent) == DP_PARENT_OK ? parent.parent : InvalidOid;
 	labels = dp_label_list(relid);
