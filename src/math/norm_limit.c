@@ -81,6 +81,9 @@ static const double curves[DP_NORM_CURVES] = {0, 0.4, 1, 2, 4};
 static const double hidden[] = {0.5, 1, 2, 3};
 
 #define HIDDEN ((int) (sizeof(hidden) / sizeof(hidden[0])))
+/* the doubt is of bins that are no less likely than this, and of no larger share */
+#define HIDDEN_CHANCE 0.025
+#define HIDDEN_SHARE 0.7
 #define HIDDEN_BELOW 1
 #define HIDDEN_ABOVE 2
 
@@ -355,8 +358,9 @@ dp_norms_estimate(const double *counts, int bins, int exponent, double sigma, bo
 	return first >= 0;
 }
 
-double
-dp_norms_cut(const dp_norms *norms, double limit)
+/* Returns what points have above a limit. */
+static double
+points_above(const dp_norms *norms, double limit)
 {
 	double		cut = 0;
 
@@ -368,7 +372,52 @@ dp_norms_cut(const dp_norms *norms, double limit)
 double
 dp_norms_total(const dp_norms *norms)
 {
-	return dp_norms_cut(norms, 0);
+	return points_above(norms, 0);
+}
+
+/* Returns what a unit of a bin has above a limit, in the mean. */
+static double
+excess(const dp_norms *norms, int bin, double limit)
+{
+	double		cut = 0;
+
+	for (int i = norms->first[bin]; i < norms->first[bin + 1]; i++)
+		cut += norms->weight[i] * at_least(norms->point[i] - limit, 0);
+	return norms->count[bin] > 0 ? cut / norms->count[bin] : at_least(M_SQRT2 * exp2(norms->exponent + bin - 1) - limit, 0);
+}
+
+/* Returns the share that is cut where nobody stands out, if most units are of a bin. */
+static double
+hidden_share(const dp_norms *norms, double limit, int most)
+{
+	double		cut = 0;
+	double		total = 0;
+
+	for (int j = 0; j < norms->bins; j++)
+	{
+		double		count = hidden_count(norms, most, 1, j);
+
+		cut += count * excess(norms, j, limit);
+		total += count * excess(norms, j, 0);
+	}
+	return cut / total;
+}
+
+/* Returns its mean. */
+static double
+mean_hidden_share(const dp_norms *norms, double limit)
+{
+	double		result = 0;
+
+	for (int most = 0; most < norms->bins; most++)
+		result += norms->tail[most] * hidden_share(norms, limit, most);
+	return result;
+}
+
+double
+dp_norms_cut(const dp_norms *norms, double limit)
+{
+	return norms->last < 0 ? mean_hidden_share(norms, limit) * dp_norms_total(norms) : points_above(norms, limit);
 }
 
 /* Returns which limit is next to a number, from below if any is. */
@@ -449,38 +498,22 @@ most_cut(const dp_norms *norms, int bins, double limit)
 	return cut;
 }
 
-/* Returns what a unit of a bin has above a limit, in the mean. */
-static double
-excess(const dp_norms *norms, int bin, double limit)
-{
-	double		cut = 0;
-
-	for (int i = norms->first[bin]; i < norms->first[bin + 1]; i++)
-		cut += norms->weight[i] * at_least(norms->point[i] - limit, 0);
-	return norms->count[bin] > 0 ? cut / norms->count[bin] : at_least(M_SQRT2 * exp2(norms->exponent + bin - 1) - limit, 0);
-}
-
-/* Returns the doubt where nobody stands out: it is of the share that is cut. */
+/*
+ * Returns the doubt where nobody stands out: what is cut is not known but for how likely each bin is, so that it is
+ * that beside what is left in the highest bin that is not unlikely.
+ */
 static double
 hidden_doubt(const dp_norms *norms, double limit)
 {
-	double		squares = 0;
+	double		left = 1 - mean_hidden_share(norms, limit);
+	double		above = 1;
+	double		share;
+	int			most = -1;
 
-	for (int most = 0; most < norms->bins; most++)
-	{
-		double		cut = 0;
-		double		total = 0;
-
-		for (int j = 0; j < norms->bins; j++)
-		{
-			double		count = hidden_count(norms, most, 1, j);
-
-			cut += count * excess(norms, j, limit);
-			total += count * excess(norms, j, 0);
-		}
-		squares += norms->tail[most] * pow(cut / total, 2);
-	}
-	return at_least(sqrt(squares) * dp_norms_total(norms), dp_norms_cut(norms, limit));
+	while (most < norms->bins - 1 && above > HIDDEN_CHANCE)
+		above -= norms->tail[++most];
+	share = at_most(hidden_share(norms, limit, most), HIDDEN_SHARE);
+	return at_least(share / (1 - share) * left, 1 - left) * dp_norms_total(norms);
 }
 
 double

@@ -76,7 +76,7 @@ SELECT is(told('owner1', '''visits'', 10000'), 'count(*): 128.000, 0.000, 64.000
 SELECT is(told('owner1', '''replaced'', 10000'), 'count(*): 128.000, 0.000, 64.000; count(*) by k: 8.000, 0.000, 5.657', 'the noise of replacing a unit');
 SELECT is(told('owner1', '''orders'', 10000'), 'count(*): 2.000, 0.000, 1.000', 'a table without declared keys');
 SELECT is(told('owner1', '''lines'', 10000'), 'count(*): 8.000, 0.000, 4.000', 'whose rows belong to people through two foreign keys');
-SELECT is(told('owner1', '''nobody'', 10000'), 'count(*): 4.000, 0.000, 2.000; count(*) by k: 4.000, 0.000, 2.000', 'where noise is all that there is');
+SELECT matches(told('owner1', '''nobody'', 10000'), '^count\(\*\): 4.000, 0\.[0-7]\d*, 2.000; count\(\*\) by k: 4.000, 0\.[0-7]\d*, 2.000$', 'where noise is all that there is, and what is cut is a guess');
 SELECT is(regexp_replace(told('owner1', '''facts'', 50000'), ': [^;]*', '', 'g'),
 	'count(*); count(*) by "The Kind"; count(*) by even; count(*) by mood; count(*) by listed', 'columns whose keys are declared, and shown to who asks; not the unit');
 -- at a lower price more is cut; the limit is nearly the best
