@@ -580,10 +580,12 @@ dp_analyze(RawStmt *statement, const char *text)
 #define DP_RTE_IS_READ(rte) \
 	((rte)->perminfoindex != 0 && \
 	 (getRTEPermissionInfo(rteperminfos, rte)->requiredPerms & DP_ACL_READ) != 0)
+#define DP_RTE_SELECTED(rte) ((rte)->perminfoindex != 0 ? getRTEPermissionInfo(rteperminfos, rte)->selectedCols : NULL)
 #else
 #define DP_CHECK_PERMS_ARGS List *rangeTable, bool ereport_on_violation
 #define DP_CHECK_PERMS_CALL rangeTable, ereport_on_violation
 #define DP_RTE_IS_READ(rte) (((rte)->requiredPerms & DP_ACL_READ) != 0)
+#define DP_RTE_SELECTED(rte) ((rte)->selectedCols)
 #endif
 
 #if PG_VERSION_NUM >= 180000

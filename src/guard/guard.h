@@ -87,6 +87,15 @@ extern const char *dp_entry_text(RangeTblEntry *rte);
  */
 extern void dp_refuse_login(Oid relid);
 
+/*
+ * Returns a protected table whose rows the asker may not read, and whose foreign key references the table: each new
+ * row leaves a mark there, in xmax and as a lock.  InvalidOid: there is none.
+ */
+extern Oid	dp_marked_by(Oid relid);
+
+/* Refuses to read these marks. */
+extern void dp_refuse_marks(Oid relid, Oid marked_by, bool by_locks) __attribute__((noreturn));
+
 /* A protected table that query names, itself or a sequence of it, at any depth; InvalidOid: none. */
 extern Oid	dp_query_touches_protected(Query *query);
 

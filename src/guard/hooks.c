@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "access/sysattr.h"
 #include "access/xact.h"
 #include "base/compat.h"
 #include "base/errors.h"
@@ -130,6 +131,13 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 
 		if (rte->rtekind != RTE_RELATION || !DP_RTE_IS_READ(rte) || dp_is_inner_entry(rte))
 			continue;
+		if (bms_is_member(MaxTransactionIdAttributeNumber - FirstLowInvalidHeapAttributeNumber, DP_RTE_SELECTED(rte)) &&
+			OidIsValid(table = dp_marked_by(rte->relid)))
+		{
+			if (ereport_on_violation)
+				dp_refuse_marks(rte->relid, table, false);
+			return false;
+		}
 		if (is_explain_closed && (rte->relid == StatisticRelationId || rte->relid == StatisticExtDataRelationId))
 		{
 			if (ereport_on_violation)

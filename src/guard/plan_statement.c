@@ -21,6 +21,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
+#include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "utils/lsyscache.h"
 
@@ -457,10 +458,31 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 	return next_planner(parse, query_string, cursorOptions, boundParams, explain);
 }
 
+/* Refuses locks that tell whether others hold one on a row that protected rows reference. */
+static void
+check_row_marks(const PlannedStmt *plan)
+{
+	ListCell   *lc;
+
+	foreach(lc, plan->rowMarks)
+	{
+		PlanRowMark *mark = lfirst_node(PlanRowMark, lc);
+		RangeTblEntry *rte = rt_fetch(mark->rti, plan->rtable);
+		Oid			marked_by;
+
+		if (mark->waitPolicy != LockWaitBlock && rte->rtekind == RTE_RELATION && OidIsValid(marked_by = dp_marked_by(rte->relid)))
+			dp_refuse_marks(rte->relid, marked_by, true);
+	}
+}
+
 static PlannedStmt *
 guard_planner(DP_PLANNER_ARGS)
 {
-	return guard_query(parse, query_string, cursorOptions, boundParams, DP_PLANNER_EXPLAIN, NULL);
+	PlannedStmt *plan = guard_query(parse, query_string, cursorOptions, boundParams, DP_PLANNER_EXPLAIN, NULL);
+
+	if (unlikely(plan->rowMarks != NIL))
+		check_row_marks(plan);
+	return plan;
 }
 
 void

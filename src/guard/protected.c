@@ -10,7 +10,9 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "catalog/pg_class_d.h"
+#include "commands/trigger.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "guard/guard.h"
@@ -19,6 +21,7 @@
 #include "policy/policy.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 bool
 dp_is_protected(RangeTblEntry *rte)
@@ -49,6 +52,38 @@ dp_refuse_login(Oid relid)
 						get_rel_name(relid), GetUserNameFromId(GetUserId(), false),
 						GetUserNameFromId(GetSessionUserId(), false)),
 				 errdetail("SET ROLE does not change who has logged in.")));
+}
+
+Oid
+dp_marked_by(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	TriggerDesc *triggers = rel->trigdesc;
+	Oid			result = InvalidOid;
+
+	/* the server's own triggers of the keys that lead here */
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers && !OidIsValid(result); i++)
+	{
+		Oid			from = triggers->triggers[i].tgconstrrelid;
+
+		if (OidIsValid(from) && RI_FKey_trigger_type(triggers->triggers[i].tgfoid) == RI_TRIGGER_PK &&
+			dp_policy_table(from) != NULL && !dp_may_read(from))
+			result = from;
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+void
+dp_refuse_marks(Oid relid, Oid marked_by, bool by_locks)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 by_locks ?
+			 errmsg("rows of table \"%s\" cannot be locked with NOWAIT or SKIP LOCKED, which tells what rows of protected table \"%s\" reference; leave that out",
+					get_rel_name(relid), get_rel_name(marked_by)) :
+			 errmsg("xmax of table \"%s\" cannot be read, because it tells what rows of protected table \"%s\" reference; leave it out",
+					get_rel_name(relid), get_rel_name(marked_by))));
 }
 
 /* Returns the protected table that an entry reads, also by a sequence of the table's; InvalidOid: none. */

@@ -12,7 +12,8 @@
  * by counting; for these stand functions that do so for such relations
  * (told.c).  All others count what queries did, also those that read protected
  * rows: how often an index of a public table was looked up tells how many rows
- * were joined with it.  They are NULL for every relation.
+ * were joined with it.  They are NULL for every relation.  So are locks and what became of
+ * transactions: those of applications follow from the rows that their conditions meet.
  *
  * Names are those of all supported versions.
  *
@@ -59,6 +60,13 @@ static const ClosedName names[] = {
 	{STATISTICS, "pg_stat_get_recovery"},
 	{STATISTICS, "pg_stat_get_lock"},
 	{STATISTICS, "pg_get_multixact_stats"},
+	{STATISTICS, "pg_get_multixact_members"},
+	{STATISTICS, "pg_lock_status"},
+	{STATISTICS, "pg_xact_status"},
+	{STATISTICS, "txid_status"},
+	{STATISTICS, "pg_last_committed_xact"},
+	{STATISTICS, "pg_xact_commit_timestamp"},
+	{STATISTICS, "pg_xact_commit_timestamp_origin"},
 	{STATISTICS, "pg_stat_get_replication_slot"},
 	{STATISTICS, "pg_stat_get_subscription"},
 	{STATISTICS, "pg_stat_get_subscription_stats"},

@@ -93,3 +93,44 @@ SELECT 'wrong' FROM (SELECT code FROM stay GROUP BY code) s HAVING count(*) <> 0
 --> ok bob:1
 --@ teardown
 SET ROLE boss; SELECT dp_cdp.unprotect_table('stay'); DROP TABLE stay, code;
+
+--# the marks of new rows in the rows that they reference
+--@ only: noselect hardened
+--@ setup
+SET ROLE boss; CREATE TABLE dept (dept text PRIMARY KEY, floor int); INSERT INTO dept SELECT 'dept ' || i, i FROM generate_series(1, 3) i;
+CREATE TABLE place (place text PRIMARY KEY); INSERT INTO place VALUES ('a');
+CREATE TABLE stay (patient int, dept text REFERENCES dept); SELECT dp_cdp.protect_table('stay', 'clinic', 'patient');
+INSERT INTO stay VALUES (1, 'dept 2'); CREATE VIEW depts AS SELECT *, xmax AS marked FROM dept;
+GRANT SELECT, UPDATE ON dept TO ana; GRANT SELECT, UPDATE ON place TO ana; GRANT SELECT ON depts TO ana;
+--@ attack
+SELECT dept, xmax <> 0 FROM dept;
+--> ZC002
+SELECT dept FROM dept ORDER BY xmax::text::bigint DESC LIMIT 1;
+--> ZC002
+SELECT count(*) FROM dept WHERE xmax <> '0';
+--> ZC002
+SELECT dept, marked FROM depts;
+--> ZC002
+SELECT count(*) FROM place WHERE EXISTS (SELECT FROM dept WHERE xmax <> '0');
+--> ZC002
+UPDATE dept SET floor = floor RETURNING xmax;
+--> ZC002
+SELECT dp_count(*) > (SELECT max(xmax::text::bigint) FROM dept) FROM stay;
+--> ZC002
+SELECT dept FROM dept FOR UPDATE SKIP LOCKED;
+--> ZC002
+SELECT dept FROM (SELECT dept FROM dept FOR NO KEY UPDATE NOWAIT) d;
+--> ZC002
+WITH d AS (SELECT dept FROM dept FOR SHARE NOWAIT) SELECT count(*) FROM d;
+--> ZC002
+SELECT dept FROM dept;
+--> ok
+SELECT dept, xmin IS NULL FROM dept FOR UPDATE;
+--> ok
+SELECT place, xmax FROM place FOR UPDATE SKIP LOCKED;
+--> ok
+--@ attack boss
+SELECT dept FROM dept WHERE xmax <> '0';
+--> ok
+--@ teardown
+SET ROLE boss; DROP VIEW depts; SELECT dp_cdp.unprotect_table('stay'); DROP TABLE stay, dept, place;
