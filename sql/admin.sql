@@ -62,6 +62,23 @@ SELECT dp_cdp.drop_dataset('limits');
 GRANT SELECT ON visits TO regress_dp_team, PUBLIC;
 GRANT SELECT (age), INSERT ON visits TO regress_dp_analyst;
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
+-- who reads it in part is stopped, and told of to the owner
+CREATE TABLE parts (patient int, age int);
+CREATE VIEW ages AS SELECT age FROM parts;
+GRANT SELECT (age) ON parts TO regress_dp_analyst;
+GRANT SELECT ON ages TO regress_dp_team;
+SELECT dp_cdp.protect_table('parts', 'clinic', unit => 'patient');
+-- of other types than it was declared with
+SELECT dp_cdp.set_bounds('parts', 'age', 0, 100);
+SELECT dp_cdp.set_keys('parts', 'patient', ARRAY[1, 2]);
+DROP VIEW ages;
+ALTER TABLE parts ALTER age TYPE text, ALTER patient TYPE text;
+SELECT severity, "column", finding FROM dp_cdp.check_data('clinic') WHERE object LIKE '%parts';
+ALTER TABLE parts ALTER age TYPE date USING NULL, ALTER patient TYPE date USING NULL;
+SELECT severity, "column", finding FROM dp_cdp.check_data('clinic') WHERE object LIKE '%parts';
+SELECT severity, object, finding FROM dp_cdp.check_setup() WHERE object LIKE '%parts' AND finding LIKE 'column%' ORDER BY finding;
+SELECT dp_cdp.unprotect_table('parts');
+DROP TABLE parts;
 REVOKE ALL ON visits FROM regress_dp_team, PUBLIC;
 REVOKE ALL (age) ON visits FROM regress_dp_analyst;
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');	-- again: nothing changes

@@ -2436,7 +2436,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
 			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
 COMMENT ON VIEW dp_cdp.settings IS
-	'settings that a query of this session would run with, and why. One row for each dataset that one owns or has a budget in';
+	'settings that a query of this session would run with, and why. One row for each setting of each dataset that one owns or has a budget in';
 COMMENT ON COLUMN dp_cdp.settings.dataset IS
 	'name of the dataset';
 COMMENT ON COLUMN dp_cdp.settings.setting IS
@@ -3650,6 +3650,30 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- What of a column's policy is not of its type any more, which was changed; NULL: nothing.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.unfit_policy("table" regclass, "column" name, declared jsonb) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
+	AS $$
+DECLARE
+	type oid;
+	base oid;
+	category "char";
+BEGIN
+	SELECT t.oid, coalesce(nullif(t.typbasetype, 0), t.oid), t.typcategory INTO type, base, category FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+		WHERE a.attrelid = unfit_policy."table" AND a.attname = unfit_policy."column";
+	IF declared ? 'lower' AND category <> (CASE jsonb_typeof(declared -> 'lower') WHEN 'number' THEN 'N' ELSE 'D' END) THEN
+		RETURN format('its bounds %s and %s are not of its type %s', declared ->> 'lower', declared ->> 'upper', format_type(type, NULL));
+	-- of PostgreSQL's own types alone: no code of the table's owner runs here
+	ELSIF declared ? 'keys' AND base < 16384 THEN
+		BEGIN
+			EXECUTE format('SELECT FROM jsonb_array_elements_text($1) k WHERE k::%s IS NULL', format_type(base, NULL)) USING declared -> 'keys';
+		EXCEPTION WHEN data_exception THEN
+			RETURN format('its declared keys are not of its type %s', format_type(type, NULL));
+		END;
+	END IF;
+	RETURN NULL;
+END $$;
+
 -- What is declared of a column beside what its rows have.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
 	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
@@ -3663,9 +3687,14 @@ DECLARE
 		WHERE a.attrelid = check_column."table" AND a.attname = check_column."column");
 	bound text := CASE jsonb_typeof(declared -> 'lower') WHEN 'number' THEN 'numeric' ELSE type END;
 	them text := format('%L, %L', check_column."table", check_column."column");
+	unfit text := dp_cdp_internal.unfit_policy(check_column."table", check_column."column", declared);
 	missing text;
 	n record;
 BEGIN
+	IF unfit IS NOT NULL THEN
+		RETURN QUERY SELECT 'warning', unfit, NULL::bigint, format('SELECT dp_cdp.set_bounds(%1$s, ...) or dp_cdp.set_keys(%1$s, ...), or drop_bounds and drop_keys', them);
+		RETURN;
+	END IF;
 	IF declared ? 'lower' THEN
 		EXECUTE format('SELECT count(*) FILTER (WHERE %1$s < $1::%2$s OR %1$s > $2::%2$s) AS outside, count(%1$s) AS whole FROM %3$s',
 			value, bound, its_rows) INTO n USING declared ->> 'lower', declared ->> 'upper';
@@ -4519,7 +4548,7 @@ BEGIN
 				FROM covered c JOIN pg_class k ON k.oid = c.relid WHERE k.relowner = h.hand AND NOT r.rolsuper HAVING count(*) > 0
 				UNION ALL
 				SELECT 'critical', format('owns dataset %s, and so sets its own budget', quote_ident(d.dataset)), NULL
-				FROM datasets d WHERE d.owner = h.hand AND NOT r.rolsuper
+				FROM datasets d WHERE d.owner = h.hand AND NOT r.rolsuper AND EXISTS (SELECT FROM hands x WHERE x.hand = h.hand AND x.dataset = d.dataset)
 				UNION ALL
 				SELECT 'critical', 'owns extension dp_cdp, and so the ledger', NULL
 				FROM pg_extension e WHERE e.extname = 'dp_cdp' AND e.extowner = h.hand AND NOT r.rolsuper
@@ -4539,6 +4568,28 @@ BEGIN
 			JOIN hands h ON h.dataset = c.dataset
 		WHERE f.contype = 'f' AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.conrelid)
 			AND (has_any_column_privilege(h.hand, f.conrelid, 'INSERT') OR has_any_column_privilege(h.hand, f.conrelid, 'UPDATE'))
+		GROUP BY f.oid, f.conrelid, f.confrelid, f.conname
+
+		-- policies of columns whose type was changed
+		UNION ALL
+		SELECT 'warning', l.relid::regclass::text, format('column %s: %s, and queries that need them are refused', quote_ident(a.attname), u.unfit),
+			format('SELECT dp_cdp.set_bounds(%1$L, %2$L, ...) or dp_cdp.set_keys(%1$L, %2$L, ...), or drop_bounds and drop_keys', l.relid::regclass, a.attname)
+		FROM tops t JOIN labels l ON l.relid = t.relid AND l.objsubid > 0
+			JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.objsubid AND NOT a.attisdropped
+			CROSS JOIN LATERAL (SELECT dp_cdp_internal.unfit_policy(l.relid, a.attname, l.label) AS unfit) u
+		WHERE u.unfit IS NOT NULL
+
+		-- tables that protected ones reference: each new row locks one there
+		UNION ALL
+		SELECT 'warning', f.confrelid::regclass::text,
+			format('foreign key %s of protected table %s references it, and %s may write here: to wait for a lock tells which of its rows are referenced',
+				quote_ident(f.conname), f.conrelid::regclass, string_agg(DISTINCT h.hand::regrole::text, ', ')),
+			string_agg(DISTINCT format('REVOKE UPDATE, DELETE ON %s FROM %s', f.confrelid::regclass, h.hand::regrole), '; ')
+		FROM pg_constraint f
+			JOIN covered c ON c.relid = f.conrelid AND f.conparentid = 0
+			JOIN hands h ON h.dataset = c.dataset
+		WHERE f.contype = 'f' AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.confrelid)
+			AND (has_any_column_privilege(h.hand, f.confrelid, 'UPDATE') OR has_table_privilege(h.hand, f.confrelid, 'DELETE'))
 		GROUP BY f.oid, f.conrelid, f.confrelid, f.conname
 
 		-- what queries of rows may not use, because others own it

@@ -130,8 +130,11 @@ extern DpLabel *dp_admin_column_label(Oid relid, AttrNumber attnum);
 extern Datum dp_admin_table_row(FunctionCallInfo fcinfo, Oid relid);
 extern Datum dp_admin_column_row(FunctionCallInfo fcinfo, Oid relid, const DpLabel *label);
 
-/* who holds SELECT on the table, its children and columns, but for owners; NULL: nobody; inside dp_admin_begin/end */
+/* who holds SELECT on the table and its children, but for owners; NULL: nobody; inside dp_admin_begin/end */
 extern char *dp_admin_readers(Oid relid);
+
+/* Returns who reads it by some columns or by a view alone, and how, in SPI's memory; NULL: nobody. */
+extern char *dp_admin_partial_readers(Oid relid);
 
 /* ------------------------------------------------------------------------
  * blocks.c: tables whose rows are in blocks of time

@@ -25,6 +25,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
@@ -37,6 +38,7 @@
 #include "base/errors.h"
 #include "math/wide.h"
 #include "math/zcdp.h"
+#include "policy/policy.h"
 
 /* the longest period of a budget */
 #define MAX_PERIOD_YEARS 1000
@@ -237,13 +239,20 @@ dp_set_budget(PG_FUNCTION_ARGS)
 	TimestampTz renews_at = period ? next_renewal(period) : 0;
 	DpAdminContext context;
 	DpGrant		grant;
+	bool		is_owner;
 
 	dp_admin_begin(&context);
 	grant = complete_limits(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name, role, &limits);
 	dp_admin_lock_role(role, "role");
 	write_budget(&grant, period, renews_at);
 	dp_admin_tell_of_spent(&grant);
+	is_owner = has_privs_of_role(role, dp_policy_dataset(name)->owner);
 	dp_admin_end(&context);
+	if (is_owner)
+		ereport(WARNING,
+				(errmsg("role \"%s\" can act as the owner of dataset \"%s\", and a budget limits nothing for it",
+						GetUserNameFromId(role, false), name),
+				 errhint("Give budgets to roles that are no members of the owner.")));
 	dp_admin_warn_of_little(&grant);
 	dp_admin_tell_of_much(&grant);
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &grant));

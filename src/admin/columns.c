@@ -20,6 +20,8 @@
 #include "base/errors.h"
 #include "base/input.h"
 #include "base/sizes.h"
+#include "policy/policy.h"
+#include "policy/unit_types.h"
 
 PG_FUNCTION_INFO_V1(dp_set_keys);
 PG_FUNCTION_INFO_V1(dp_drop_keys);
@@ -118,6 +120,10 @@ dp_set_keys(PG_FUNCTION_ARGS)
 		ereport(NOTICE,
 				(errmsg("%d of %d keys of column \"%s\" repeat another, and equal keys have one group",
 						nkeys - distinct, nkeys, column)));
+	if (dp_leads_to_unit(c.relid, c.attnum))
+		ereport(WARNING,
+				(errmsg("column \"%s\" names people, and its keys are public: everybody with a budget reads them", column),
+				 errhint("dp_cdp.drop_keys removes them.")));
 	if (nkeys == nvalues && !dp_column_is_not_null(c.relid, c.attnum))
 		note_null_group(c.relid, column);
 	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));

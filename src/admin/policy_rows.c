@@ -128,9 +128,7 @@ dp_admin_readers(Oid relid)
 	values[0] = PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	nholders = dp_admin_execute("SELECT DISTINCT oid, grantee,"
 								" CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END"
-								" FROM (SELECT oid, relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
-								" UNION ALL SELECT c.oid, relowner, (aclexplode(attacl)).* FROM pg_attribute"
-								" JOIN pg_class c ON c.oid = attrelid WHERE attrelid = ANY ($1)) a"
+								" FROM (SELECT oid, relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)) a"
 								" WHERE privilege_type = 'SELECT' AND grantee <> relowner ORDER BY 3",
 								1, types, values, NULL, false);
 	holders = SPI_tuptable;
@@ -148,6 +146,26 @@ dp_admin_readers(Oid relid)
 		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", SPI_getvalue(holders->vals[i], holders->tupdesc, 3));
 	}
 	return readers == NIL ? NULL : text.data;
+}
+
+char *
+dp_admin_partial_readers(Oid relid)
+{
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relid)};
+
+	(void) dp_admin_execute("WITH held AS (SELECT a.grantee, 'some columns' AS how FROM pg_attribute, aclexplode(attacl) a"
+							" WHERE attrelid = $1 AND a.privilege_type = 'SELECT'"
+							" UNION SELECT a.grantee, 'view ' || v.oid::regclass::text FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid"
+							" JOIN pg_class v ON v.oid = r.ev_class AND v.relkind = 'v', aclexplode(v.relacl) a"
+							" WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $1"
+							" AND a.privilege_type = 'SELECT' AND a.grantee <> v.relowner),"
+							" roles AS (SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS name, string_agg(how, ', ' ORDER BY how) AS how"
+							" FROM held h WHERE CASE grantee WHEN 0 THEN NOT EXISTS (SELECT FROM pg_class t, aclexplode(t.relacl) a"
+							" WHERE t.oid = $1 AND a.privilege_type = 'SELECT' AND a.grantee = 0)"
+							" ELSE NOT has_table_privilege(grantee, $1, 'SELECT') END GROUP BY grantee)"
+							" SELECT string_agg(format('%s (%s)', name, how), ', ' ORDER BY name) FROM roles", 1, types, values, NULL, false);
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 
 /* Returns them in the caller's memory. */

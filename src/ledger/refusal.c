@@ -21,6 +21,7 @@
 #include "base/amounts.h"
 #include "base/clock.h"
 #include "base/errors.h"
+#include "base/settings.h"
 #include "ledger/ledger_int.h"
 
 static const char *
@@ -125,7 +126,9 @@ raise_exhausted(const DpReply *reply)
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 			 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); the dataset's owner can raise it with dp_cdp.set_budget",
 					reply->dataset, unit, asked, in, remaining, role_name(reply->role)),
-			 errdetail("This budget does not renew.")));
+			 errdetail("This budget does not renew."),
+			 dp_guc_rho > 0 && reply->reason == DP_REASON_RHO ?
+			 errhint("dp_cdp.rho is %g in this session: RESET dp_cdp.rho asks the default of the dataset.", dp_guc_rho) : 0));
 }
 
 /* Raises the error for an answer of DP_REQUEST_REFUSED. */

@@ -23,6 +23,7 @@
 #include "policy/policy.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "utils/acl.h"
 
 PG_FUNCTION_INFO_V1(dp_may_read_rows);
 
@@ -65,6 +66,12 @@ dp_check_payer(const char *dataset)
 				 errmsg("%s has no privacy budget for dataset \"%s\" in a ledger that was not adopted; first call dp_cdp.adopt_ledger(), which may bring it back",
 						dp_asking_role(), dataset),
 				 errdetail("%s", problem)));
+	if (GetSessionUserId() == GetUserId() && has_privs_of_role(GetUserId(), dp_policy_dataset(dataset)->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("%s has no privacy budget for dataset \"%s\", whose owner it can act as: ask plain aggregates such as count(*), or SET ROLE to a role with a budget",
+						dp_asking_role(), dataset),
+				 errdetail("A budget of the dataset's owner limits nothing.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 			 errmsg("%s has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",

@@ -256,7 +256,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
 			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
 COMMENT ON VIEW dp_cdp.settings IS
-	'settings that a query of this session would run with, and why. One row for each dataset that one owns or has a budget in';
+	'settings that a query of this session would run with, and why. One row for each setting of each dataset that one owns or has a budget in';
 COMMENT ON COLUMN dp_cdp.settings.dataset IS
 	'name of the dataset';
 COMMENT ON COLUMN dp_cdp.settings.setting IS

@@ -60,6 +60,30 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- What of a column's policy is not of its type any more, which was changed; NULL: nothing.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.unfit_policy("table" regclass, "column" name, declared jsonb) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
+	AS $$
+DECLARE
+	type oid;
+	base oid;
+	category "char";
+BEGIN
+	SELECT t.oid, coalesce(nullif(t.typbasetype, 0), t.oid), t.typcategory INTO type, base, category FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+		WHERE a.attrelid = unfit_policy."table" AND a.attname = unfit_policy."column";
+	IF declared ? 'lower' AND category <> (CASE jsonb_typeof(declared -> 'lower') WHEN 'number' THEN 'N' ELSE 'D' END) THEN
+		RETURN format('its bounds %s and %s are not of its type %s', declared ->> 'lower', declared ->> 'upper', format_type(type, NULL));
+	-- of PostgreSQL's own types alone: no code of the table's owner runs here
+	ELSIF declared ? 'keys' AND base < 16384 THEN
+		BEGIN
+			EXECUTE format('SELECT FROM jsonb_array_elements_text($1) k WHERE k::%s IS NULL', format_type(base, NULL)) USING declared -> 'keys';
+		EXCEPTION WHEN data_exception THEN
+			RETURN format('its declared keys are not of its type %s', format_type(type, NULL));
+		END;
+	END IF;
+	RETURN NULL;
+END $$;
+
 -- What is declared of a column beside what its rows have.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
 	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
@@ -73,9 +97,14 @@ DECLARE
 		WHERE a.attrelid = check_column."table" AND a.attname = check_column."column");
 	bound text := CASE jsonb_typeof(declared -> 'lower') WHEN 'number' THEN 'numeric' ELSE type END;
 	them text := format('%L, %L', check_column."table", check_column."column");
+	unfit text := dp_cdp_internal.unfit_policy(check_column."table", check_column."column", declared);
 	missing text;
 	n record;
 BEGIN
+	IF unfit IS NOT NULL THEN
+		RETURN QUERY SELECT 'warning', unfit, NULL::bigint, format('SELECT dp_cdp.set_bounds(%1$s, ...) or dp_cdp.set_keys(%1$s, ...), or drop_bounds and drop_keys', them);
+		RETURN;
+	END IF;
 	IF declared ? 'lower' THEN
 		EXECUTE format('SELECT count(*) FILTER (WHERE %1$s < $1::%2$s OR %1$s > $2::%2$s) AS outside, count(%1$s) AS whole FROM %3$s',
 			value, bound, its_rows) INTO n USING declared ->> 'lower', declared ->> 'upper';

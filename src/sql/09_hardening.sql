@@ -744,7 +744,7 @@ BEGIN
 				FROM covered c JOIN pg_class k ON k.oid = c.relid WHERE k.relowner = h.hand AND NOT r.rolsuper HAVING count(*) > 0
 				UNION ALL
 				SELECT 'critical', format('owns dataset %s, and so sets its own budget', quote_ident(d.dataset)), NULL
-				FROM datasets d WHERE d.owner = h.hand AND NOT r.rolsuper
+				FROM datasets d WHERE d.owner = h.hand AND NOT r.rolsuper AND EXISTS (SELECT FROM hands x WHERE x.hand = h.hand AND x.dataset = d.dataset)
 				UNION ALL
 				SELECT 'critical', 'owns extension dp_cdp, and so the ledger', NULL
 				FROM pg_extension e WHERE e.extname = 'dp_cdp' AND e.extowner = h.hand AND NOT r.rolsuper
@@ -764,6 +764,28 @@ BEGIN
 			JOIN hands h ON h.dataset = c.dataset
 		WHERE f.contype = 'f' AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.conrelid)
 			AND (has_any_column_privilege(h.hand, f.conrelid, 'INSERT') OR has_any_column_privilege(h.hand, f.conrelid, 'UPDATE'))
+		GROUP BY f.oid, f.conrelid, f.confrelid, f.conname
+
+		-- policies of columns whose type was changed
+		UNION ALL
+		SELECT 'warning', l.relid::regclass::text, format('column %s: %s, and queries that need them are refused', quote_ident(a.attname), u.unfit),
+			format('SELECT dp_cdp.set_bounds(%1$L, %2$L, ...) or dp_cdp.set_keys(%1$L, %2$L, ...), or drop_bounds and drop_keys', l.relid::regclass, a.attname)
+		FROM tops t JOIN labels l ON l.relid = t.relid AND l.objsubid > 0
+			JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.objsubid AND NOT a.attisdropped
+			CROSS JOIN LATERAL (SELECT dp_cdp_internal.unfit_policy(l.relid, a.attname, l.label) AS unfit) u
+		WHERE u.unfit IS NOT NULL
+
+		-- tables that protected ones reference: each new row locks one there
+		UNION ALL
+		SELECT 'warning', f.confrelid::regclass::text,
+			format('foreign key %s of protected table %s references it, and %s may write here: to wait for a lock tells which of its rows are referenced',
+				quote_ident(f.conname), f.conrelid::regclass, string_agg(DISTINCT h.hand::regrole::text, ', ')),
+			string_agg(DISTINCT format('REVOKE UPDATE, DELETE ON %s FROM %s', f.confrelid::regclass, h.hand::regrole), '; ')
+		FROM pg_constraint f
+			JOIN covered c ON c.relid = f.conrelid AND f.conparentid = 0
+			JOIN hands h ON h.dataset = c.dataset
+		WHERE f.contype = 'f' AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.confrelid)
+			AND (has_any_column_privilege(h.hand, f.confrelid, 'UPDATE') OR has_table_privilege(h.hand, f.confrelid, 'DELETE'))
 		GROUP BY f.oid, f.conrelid, f.confrelid, f.conname
 
 		-- what queries of rows may not use, because others own it
