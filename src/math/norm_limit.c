@@ -505,7 +505,7 @@ most_cut(const dp_norms *norms, int bins, double limit)
 static double
 hidden_doubt(const dp_norms *norms, double limit)
 {
-	double		left = 1 - mean_hidden_share(norms, limit);
+	double		mean = mean_hidden_share(norms, limit);
 	double		above = 1;
 	double		share;
 	int			most = -1;
@@ -513,7 +513,7 @@ hidden_doubt(const dp_norms *norms, double limit)
 	while (most < norms->bins - 1 && above > HIDDEN_CHANCE)
 		above -= norms->tail[++most];
 	share = at_most(hidden_share(norms, limit, most), HIDDEN_SHARE);
-	return at_least(share / (1 - share) * left, 1 - left) * dp_norms_total(norms);
+	return at_least(share / (1 - share) * (1 - mean), mean) * dp_norms_total(norms);
 }
 
 double
