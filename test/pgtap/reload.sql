@@ -210,6 +210,10 @@ SELECT provoked('CREATE MATERIALIZED VIEW m AS SELECT * FROM good; GRANT SELECT 
 SELECT provoked('CREATE VIEW v AS SELECT * FROM good; GRANT SELECT ON v TO ana', 'lab.v', 'ana may read it', 'DROP VIEW v');
 SELECT provoked('CREATE UNLOGGED TABLE u (LIKE good); GRANT SELECT (cost) ON u TO ana', 'lab.u', 'ana may read it', 'DROP TABLE u');
 SELECT provoked('CREATE TABLE own (LIKE good); ALTER TABLE own OWNER TO ana', 'lab.own', 'ana may read it', 'DROP TABLE own');
+CREATE VIEW own AS SELECT * FROM visits;
+ALTER VIEW own OWNER TO ana;
+SELECT is_empty('SELECT * FROM critical', 'a view of an analyst''s own shows what he may read');
+DROP VIEW own;
 SELECT provoked('GRANT SELECT ON good TO ana', 'lab.good', 'ana may read it', $$SELECT dp_cdp.replace_table('visits', 'good'); REVOKE SELECT ON good FROM ana$$);
 SELECT provoked('CREATE TABLE synthetic (LIKE good); GRANT SELECT ON synthetic TO ana, bob', 'lab.synthetic', 'may read it',
 	$$SELECT dp_cdp.forget_name('lab.synthetic', 'clinic'), dp_cdp.forget_name('lab.synthetic', 'second')$$);

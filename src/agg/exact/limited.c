@@ -26,6 +26,7 @@
 #include "fmgr.h"
 
 #include "agg/bounding/state.h"
+#include "base/errors.h"
 
 PG_FUNCTION_INFO_V1(dp_limited_sum);
 PG_FUNCTION_INFO_V1(dp_limited_sum_combine);
@@ -97,7 +98,9 @@ dp_limited_sum(PG_FUNCTION_ARGS)
 		return dp_state_unchanged(fcinfo);
 	bin = PG_GETARG_INT64(1);
 	if (bin < -1 || bin > DP_MAX_NORM_LIMITS)
-		elog(ERROR, "a norm has no bin " INT64_FORMAT, bin);
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a norm has no bin %lld", (long long) bin)));
 	/* nothing is added: another norm's row, or who contributes nothing */
 	if (bin < 0 && PG_GETARG_INT64(2) == 0 && PG_GETARG_INT64(3) == 0)
 		return dp_state_unchanged(fcinfo);
