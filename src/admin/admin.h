@@ -13,6 +13,7 @@
 
 #include "base/dataset_row.h"
 #include "policy/policy_admin.h"
+#include "storage/lockdefs.h"
 
 /* how a function holds the dataset it works on */
 typedef enum DpDatasetLock
@@ -87,6 +88,9 @@ extern void dp_admin_report_readers(Oid relid);
 
 /* keeps its columns as they are until the end of the transaction */
 extern void dp_admin_lock_table(Oid relid);
+
+/* locks a table; ZC004 where it was dropped while this waited */
+extern void dp_admin_lock_existing(Oid relid, LOCKMODE mode);
 
 /*
  * The column of an argument, by number, with its type.  parameter is the name

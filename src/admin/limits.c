@@ -17,9 +17,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
-#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "admin/admin.h"
@@ -51,11 +49,7 @@ dp_suggest_limits(PG_FUNCTION_ARGS)
 				 errmsg("rho must be given: what of the dataset's cap all suggestions together may cost")));
 	rho = dp_rho_amount(PG_GETARG_FLOAT8(1), "rho");
 	dp_admin_require_policy_owner(relid);
-	LockRelationOid(relid, AccessShareLock);
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the table was dropped in the meantime")));
+	dp_admin_lock_existing(relid, AccessShareLock);
 	/* while this waited the policy may have gone, or become another's */
 	dataset = dp_admin_require_policy_owner(relid);
 	/* what cannot be returned costs nothing */

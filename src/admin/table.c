@@ -87,7 +87,13 @@ void
 dp_admin_lock_table(Oid relid)
 {
 	dp_admin_require_primary();
-	LockRelationOid(relid, ShareUpdateExclusiveLock);
+	dp_admin_lock_existing(relid, ShareUpdateExclusiveLock);
+}
+
+void
+dp_admin_lock_existing(Oid relid, LOCKMODE mode)
+{
+	LockRelationOid(relid, mode);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

@@ -81,11 +81,12 @@ static const double curves[DP_NORM_CURVES] = {0, 0.4, 1, 2, 4};
 static const double hidden[] = {0.5, 1, 2, 3};
 
 #define HIDDEN ((int) (sizeof(hidden) / sizeof(hidden[0])))
-/* the doubt is of bins that are no less likely than this, and of no larger share */
-#define HIDDEN_CHANCE 0.025
-#define HIDDEN_SHARE 0.7
 #define HIDDEN_BELOW 1
 #define HIDDEN_ABOVE 2
+
+/* the doubt is of the highest bin that is no less likely than this, or any above it, and of no larger share */
+#define HIDDEN_CHANCE 0.025
+#define HIDDEN_SHARE 0.7
 
 /* a unit too many in the next bin costs four times as much */
 #define STEEPNESS (2 * log(4))

@@ -177,7 +177,7 @@ typedef enum DpConstantCheck
 								 * explicit, and truncates */
 } DpConstantCheck;
 
-/* What functions compute that differ in nothing but types. */
+/* Functions of one kind compute the same, of other types. */
 typedef enum DpFunctionKind
 {
 	DP_KIND_NONE,				/* nothing that is known */
@@ -186,7 +186,7 @@ typedef enum DpFunctionKind
 #undef KIND
 } DpFunctionKind;
 
-/* What is known of all functions of a kind. */
+/* Facts that hold for all functions of a kind. */
 typedef struct DpFunctionFacts
 {
 	const char *variant;		/* stands for those that may fail, in schema
