@@ -260,7 +260,7 @@ class Shapes:
             outputs.append('%s AS n' % made)
             s.raw = [Col(name + '.n', (INT, ['1', '2'] if made == 'count(*)' else inner.raw[0].literals))]
         else:
-            s.raw = [Col(name + '.' + inner.raw[0].ref.split('.')[1], (INT, ['0', '1', '2']))]
+            s.raw = [Col(name + '.' + inner.raw[0].ref.split('.')[1], (INT, inner.raw[0].literals))]
             outputs.append('%s AS %s' % (inner.raw[0].ref, inner.raw[0].ref.split('.')[1]))
             if inner.seen:
                 outputs.append('%s AS seen' % inner.seen)
