@@ -3701,6 +3701,14 @@ BEGIN
 		RETURN QUERY SELECT 'warning', format('%s of %s values are outside of the bounds %s and %s, and count as the nearer one', n.outside, n.whole,
 				declared ->> 'lower', declared ->> 'upper'), n.outside,
 			format('SELECT dp_cdp.set_bounds(%s, lower, upper), with bounds that are publicly plausible', them) WHERE n.outside > 0;
+		IF bound = 'numeric' THEN
+			EXECUTE format('SELECT count(*) FILTER (WHERE 10 * abs(%1$s::numeric) > greatest(abs($1::numeric), abs($2::numeric))) AS far, count(%1$s) AS whole FROM %2$s',
+				value, its_rows) INTO n USING declared ->> 'lower', declared ->> 'upper';
+			-- the values themselves are not told: bounds that follow them would be told to analysts
+			RETURN QUERY SELECT 'info', format('each of %s values is within a tenth of the bounds %s and %s: sums have at least ten times the noise of narrower bounds', n.whole,
+					declared ->> 'lower', declared ->> 'upper'), n.whole,
+				format('SELECT dp_cdp.set_bounds(%s, lower, upper), with narrower bounds if these are publicly plausible', them) WHERE n.far = 0 AND n.whole >= 20;
+		END IF;
 	END IF;
 	IF declared ? 'total_lower' AND person IS NOT NULL THEN
 		EXECUTE format('SELECT count(*) FILTER (WHERE p.total < $1 OR p.total > $2) AS outside, count(*) AS whole'
@@ -3800,7 +3808,7 @@ BEGIN
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_data(text) IS
-	'where rows are not as the policy of a dataset says. It finds rows of nobody, and rows without time. It finds values out of bounds, undeclared keys, and units with few values. It finds people above limits, and people with much of the rows. It is for the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
+	'where rows are not as the policy of a dataset says. It finds rows of nobody, and rows without time. It finds values out of bounds, bounds that are far too wide, undeclared keys, and units with few values. It finds people above limits, and people with much of the rows. It is for the owner of the dataset who may read all of its tables. It counts rows without noise and costs nothing, so its result is for no analyst';
 
 -- =========================================================================
 -- 9. Hardening and check_setup

@@ -163,7 +163,8 @@ time_argument(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid fro
 	return pstrdup(JsonEncodeDateTime(buffer, value, type, type == TIMESTAMPTZOID ? &utc : NULL));
 }
 
-static void
+/* Tells, like the one for numbers, whether the lower bound is less than the upper one. */
+static bool
 set_times(FunctionCallInfo fcinfo, DpLabel *label, Oid from, Oid type)
 {
 	int64		first;
@@ -171,10 +172,7 @@ set_times(FunctionCallInfo fcinfo, DpLabel *label, Oid from, Oid type)
 
 	label->first = time_argument(fcinfo, 2, "lower", from, type, &first);
 	label->last = time_argument(fcinfo, 3, "upper", from, type, &last);
-	if (first >= last)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("lower must be less than upper")));
+	return first < last;
 }
 
 /* ------------------------------------------------------------------------
@@ -195,18 +193,13 @@ number_argument(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid f
 	return DatumGetNumeric(value);
 }
 
-static void
+static bool
 set_numbers(FunctionCallInfo fcinfo, DpLabel *label, Oid from)
 {
 	label->has_bounds = true;
 	label->lower = number_argument(fcinfo, 2, "lower", from);
 	label->upper = number_argument(fcinfo, 3, "upper", from);
-	if (!less(label->lower, label->upper))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("lower must be less than upper")));
-	if (from == NUMERICOID)
-		read_totals(fcinfo, label);
+	return less(label->lower, label->upper);
 }
 
 /* Refuses numbers as bounds of dates, and dates as bounds of numbers. */
@@ -230,6 +223,7 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 	DpAdminColumn c = dp_admin_owned_column(fcinfo);
 	Oid			from = argument_type(fcinfo->flinfo->fn_oid, 2);
 	DpLabel    *label;
+	bool		ordered;
 
 	check_bounds_type(c.relid, c.attnum, c.type);
 	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
@@ -242,9 +236,16 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 	label->has_bounds = label->has_totals = false;
 	label->first = label->last = NULL;
 	if (dp_type_is_time(c.type))
-		set_times(fcinfo, label, from, getBaseType(c.type));
+		ordered = set_times(fcinfo, label, from, getBaseType(c.type));
 	else
-		set_numbers(fcinfo, label, from);
+		ordered = set_numbers(fcinfo, label, from);
+	if (!ordered)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the lower bound of column \"%s\" of table \"%s\" must be less than its upper bound",
+						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid))));
+	if (from == NUMERICOID)
+		read_totals(fcinfo, label);
 	dp_label_put(c.relid, c.attnum, label);
 	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));
 }

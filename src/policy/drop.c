@@ -128,7 +128,9 @@ typedef struct RoleColumn
 {
 	const char *column;
 	const char *name_column;
+	const char *dataset_column;
 	Oid			role;
+	char	   *dataset;		/* of the row that was found */
 } RoleColumn;
 
 static bool
@@ -142,7 +144,11 @@ row_names_role(TupleTableSlot *slot, Oid relid, void *arg)
 		return false;
 	/* it may be that of another role, which is gone */
 	value = column_value(slot, relid, wanted->name_column, &isnull);
-	return dp_known_role(wanted->role, isnull ? NULL : TextDatumGetCString(value)) == wanted->role;
+	if (dp_known_role(wanted->role, isnull ? NULL : TextDatumGetCString(value)) != wanted->role)
+		return false;
+	value = column_value(slot, relid, wanted->dataset_column, &isnull);
+	wanted->dataset = isnull ? NULL : TextDatumGetCString(value);
+	return true;
 }
 
 /* ------------------------------------------------------------------------
@@ -227,23 +233,28 @@ drop_role(Oid role)
 		const char *table;
 		const char *column;
 		const char *name_column;
+		const char *dataset_column;
 		const char *complaint;
+		const char *detail;
 	}			uses[] = {
-		{"budget", "role", "role_name",
-		"role \"%s\" cannot be dropped because it has a privacy budget: call dp_cdp.drop_budget first"},
-		{"dataset", "owner", "owner_name",
-		"role \"%s\" cannot be dropped because it owns a dataset: give it away with dp_cdp.alter_dataset first"},
+		{"budget", "role", "role_name", "dataset",
+		"role \"%s\" cannot be dropped because it has a privacy budget: call dp_cdp.drop_budget first",
+		"The budget is of dataset \"%s\"."},
+		{"dataset", "owner", "owner_name", "name",
+		"role \"%s\" cannot be dropped because it owns a dataset: give it away with dp_cdp.alter_dataset first",
+		"The dataset is \"%s\"."},
 	};
 
 	for (int i = 0; i < lengthof(uses); i++)
 	{
 		Oid			relid = dp_own_table(uses[i].table);
-		RoleColumn	wanted = {uses[i].column, uses[i].name_column, role};
+		RoleColumn	wanted = {uses[i].column, uses[i].name_column, uses[i].dataset_column, role};
 
 		if (OidIsValid(relid) && any_row(relid, row_names_role, &wanted))
 			ereport(ERROR,
 					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-					 errmsg(uses[i].complaint, GetUserNameFromId(role, false))));
+					 errmsg(uses[i].complaint, GetUserNameFromId(role, false)),
+					 wanted.dataset != NULL ? errdetail(uses[i].detail, wanted.dataset) : 0));
 	}
 }
 

@@ -142,7 +142,8 @@ check_order(bool ordered, DpReleaseColumn *desc)
 	if (!ordered)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the lower bound of %s must be less than its upper bound", desc->label)));
+				 errmsg("the lower bound of %s must be less than its upper bound", desc->label),
+				 desc->answer == DP_ANSWER_HISTOGRAM ? errhint("The number of bins comes last: dp_histogram(value, lower, upper, bins).") : 0));
 }
 
 static Numeric

@@ -127,7 +127,7 @@ dp_noise_text(const DpNoise *noise)
 		case DP_NOISE_RANK:
 			return psprintf("stddev of its rank about %s of N rows,", about(noise->figure));
 		case DP_NOISE_BEYOND:
-			return psprintf("about %s rows lie beyond it,", about(noise->figure));
+			return psprintf("about %s rows or more lie beyond it,", about(noise->figure));
 		case DP_NOISE_COUNTS:
 			return psprintf("stddev=%.6g of each count,", noise->figure);
 		case DP_NOISE_BINS:
@@ -161,7 +161,7 @@ dp_noise_formula(const DpPricedRelease *priced, const DpPricedColumn *column)
 		case DP_NOISE_RANK:
 			return psprintf("that of its rank is about %s%s of N rows%s", about(margin), times, norm);
 		case DP_NOISE_BEYOND:
-			return psprintf("about %s%s rows lie beyond it%s", about(noise.figure), times, norm);
+			return psprintf("about %s%s rows or more lie beyond it%s", about(noise.figure), times, norm);
 		default:
 			return NULL;
 	}

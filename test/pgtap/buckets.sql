@@ -206,7 +206,7 @@ SELECT throws_ok(q, code, message, q) FROM (VALUES
 	($$SELECT dp_cdp.set_bounds('events', 'day', '2024-02-03', 'soon')$$, 'ZC004', 'upper "soon" is no date: write it as in ''2024-12-31'''),
 	($$SELECT dp_cdp.set_bounds('events', 'day', '2024-02-03', 'infinity')$$, 'ZC004', 'upper must be a finite date'),
 	($$SELECT dp_cdp.set_bounds('events', 'at', '-infinity', '2024-02-03')$$, 'ZC004', 'lower must be a finite timestamp without time zone'),
-	($$SELECT dp_cdp.set_bounds('events', 'at', '2024-02-03', '2024-02-03')$$, 'ZC004', 'lower must be less than upper'),
+	($$SELECT dp_cdp.set_bounds('events', 'at', '2024-02-03', '2024-02-03')$$, 'ZC004', 'the lower bound of column "at" of table "events" must be less than its upper bound'),
 	($$SELECT dp_cdp.set_bounds('events', 'at', '2024-02-03', NULL)$$, 'ZC004', 'lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds'),
 	($$SELECT dp_cdp.set_bounds('events', 'person', date '2024-02-03', date '2024-02-04')$$, 'ZC004', 'column "person" has type integer: its bounds are numbers'),
 	($$SELECT dp_cdp.set_bounds('events', 'person', 'a', 'b')$$, 'ZC004', 'lower must be a finite number'),

@@ -70,6 +70,14 @@ SELECT results_eq($$SELECT f FROM findings() f WHERE f NOT LIKE '%people have mo
 	'warning public.wards.beds: 1 of 2 values are outside of the bounds 0 and 100, and count as the nearer one [1]'], 'what is declared, and what rows have');
 RESET datestyle;
 RESET timezone;
+-- bounds that are ten times too wide, on either side of 0
+CREATE FUNCTION wide(lower numeric, upper numeric) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT dp_cdp.set_bounds('visits', 'cost', lower, upper);
+	SELECT f FROM findings() f WHERE f ~ 'within a tenth' $$;
+SELECT is_empty(format('SELECT wide(%s, %s)', l, u), format('some need them: %s to %s', l, u)) FROM (VALUES (0, 9999.9), (-9999.9, 1000), (5, 1000)) v(l, u);
+SELECT results_eq(format('SELECT wide(%s, %s)', l, u), ARRAY[format('info public.visits.cost: each of 60 values is within a tenth of the bounds %s and %s: sums have at least ten times the noise of narrower bounds [60]', l, u)],
+	format('none does: %s to %s', l, u)) FROM (VALUES (0, 10000), (-10000, 1000)) v(l, u);
+SELECT dp_cdp.set_bounds('visits', 'cost', 100, 800.5, 0, 2000) \g /dev/null
 SELECT dp_cdp.alter_dataset('clinic', max_contribution => '4.5') \g /dev/null
 SELECT is(count(*), 2::bigint, 'a norm that is declared') FROM findings() f WHERE f ~ 'have more than 4\.5 rows \(max_contribution\), and are scaled';
 SELECT dp_cdp.alter_dataset('clinic', max_contribution => 'auto') \g /dev/null

@@ -101,7 +101,7 @@ SELECT is(lines_of('SELECT dp_count(*), dp_avg(x, 0, 10), dp_median(x, 0, 10), d
 'dp_count(*)  (stddev=2.23607 rho=0.1)
 dp_avg(x, 0, 10)  (stddev about 16.8 / N for N rows, rho=0.1)
 dp_median(x, 0, 10)  (stddev of its rank about 11.4 of N rows, rho=0.1)
-dp_max(x, 0, 10)  (about 13.6 rows lie beyond it, rho=0.1)
+dp_max(x, 0, 10)  (about 13.6 rows or more lie beyond it, rho=0.1)
 dp_mode(kind)  (stddev=2.23607 of each count, rho=0.1)
 dp_bounds(x)  (sees bins of more than 13.41 rows, rho=0.1)
 dp_clipped(x, 0, 10)  (stddev about 3.16 / N for N rows, rho=0.1)
@@ -120,7 +120,7 @@ SELECT is(asked('SELECT string_agg(concat_ws(''|'', name, round(stddev::numeric,
 'dp_count(*)|2.236|4.383
 dp_avg(x, 0, 10)|about 32.9 / N for N rows
 dp_median(x, 0, 10)|that of its rank is about 22.3 of N rows
-dp_min(x, 0, 10)|about 13.6 rows lie beyond it
+dp_min(x, 0, 10)|about 13.6 rows or more lie beyond it
 dp_mode(kind)
 dp_bounds(x)
 dp_clipped(x, 0, 10)|about 6.2 / N for N rows', 'a preview tells margins, or about what they are');
@@ -141,7 +141,7 @@ SELECT ok(regexp_replace(formula, '[0-9.]+', 'M') = says AND before * norm / mar
 SELECT ok(regexp_replace(formula, '[0-9.]+', 'M') = 'about M * C / N for N rows and a norm of C' AND before * norm / 1000 / margin BETWEEN 0.8 AND 1.25, format('dp_avg(x): %s, was %s for %s', formula, margin, norm))
 	FROM foretold('dp_avg(x)');
 SELECT is(asked('SELECT string_agg(regexp_replace(formula, ''[0-9.]+'', ''M''), E''\n'') AS lines FROM dp_cdp.preview(''SELECT dp_median(x), dp_max(x) FROM people'') WHERE formula IS NOT NULL',
-	'SET LOCAL dp_cdp.max_contribution = auto') ->> 'lines', E'that of its rank is about M * C of N rows for a norm of C\nabout M * C rows lie beyond it for a norm of C', 'and so of ranks');
+	'SET LOCAL dp_cdp.max_contribution = auto') ->> 'lines', E'that of its rank is about M * C of N rows for a norm of C\nabout M * C rows or more lie beyond it for a norm of C', 'and so of ranks');
 RESET dp_cdp.max_contribution;
 SELECT is(asked('SELECT count(*) FROM (SELECT dp_mode(kind) AS a, dp_bounds(x) AS b, dp_avg(x, 0, 10) AS c, dp_count(*) AS d FROM facts) q WHERE a IS NOT NULL AND b IS NOT NULL AND c IS NOT NULL AND d IS NOT NULL')
 	->> 'count', '1', 'a release');
