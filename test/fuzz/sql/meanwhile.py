@@ -23,6 +23,16 @@ CHANGES = [
 # one release each, of what the owner changes; undeclared keys would be dear
 OF_COSTS = ['SELECT dp_count(*) FROM costs', 'SELECT dp_sum(cost, 0, 60) FROM costs', 'SELECT dp_sum(cost) FROM costs WHERE place IS NOT NULL',
             'SELECT dp_count(*) FROM costs c JOIN people p USING (person)', 'SELECT dp_sum(cost, 0, 60) FROM (SELECT person, sum(cost) AS cost FROM costs GROUP BY person) q']
+# protected table, key into a public one, that one and its column, the next value of the key, and how many there are
+REFERENCES = [('sales', 'shop', 'pub.shops', 'shop', 'shop % 3 + 1', 3), ('buyers', 'home', 'pub.shops', 'shop', 'home % 3 + 1', 3),
+              ('sales', 'item', 'pub.items', 'item', "CASE item WHEN 'nut' THEN 'bolt' WHEN 'bolt' THEN 'saw' WHEN 'saw' THEN 'nut' END", 3),
+              ('sales', 'day', 'pub.dates', 'day', "date '2024-03-30' + (day - date '2024-03-30' + 1) % 4", 4), ('visits', 'site', 'pub.sites', 'site', 'site % 4 + 1', 4)]
+# what tells of the marks and locks in public rows
+LOOKS = ['SELECT {k}, xmax = 0 FROM {t} ORDER BY 1', "SELECT {k} FROM {t} WHERE xmax::text <> '0' ORDER BY 1", 'SELECT count(*) FROM (SELECT xmax AS x FROM {t}) q WHERE x <> 0',
+         'SELECT count(nullif(t.xmax::text, $$0$$)) FROM {t} t', 'SELECT {k} FROM {t} ORDER BY 1 FOR UPDATE NOWAIT', 'SELECT {k} FROM {t} ORDER BY 1 FOR NO KEY UPDATE SKIP LOCKED',
+         'SELECT {k} FROM {t} ORDER BY 1 FOR UPDATE SKIP LOCKED', "SELECT own.safely('SELECT FROM {t} FOR UPDATE NOWAIT')", 'SELECT {k} FROM {t} ORDER BY 1',
+         'UPDATE own.notes SET n = n FROM {t} t WHERE t.xmax <> 0', 'SELECT {k}, (SELECT count(*) FROM {t} u WHERE u.xmax::text = $$0$$) FROM {t} ORDER BY 1',
+         'SELECT {k}, t::text FROM {t} t ORDER BY 1', 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT FROM {t} WHERE xmax <> 0']
 
 
 class Meanwhile:
@@ -54,6 +64,19 @@ class Meanwhile:
                 *between, Step(q.private, 'shape', q), *[Step('ROLLBACK TO s') for _ in between],
                 Step(own), Step(rng.choice(['COMMIT', 'ROLLBACK'])), Step(own, who='again'), Step('ROLLBACK', who='again'),
                 Step("INSERT INTO own.notes SELECT 5, 'note5', 5 / 3.0 WHERE NOT EXISTS (SELECT FROM own.notes WHERE id = 5)"), Step('RESET enable_seqscan')]
+
+    def marks(self, q):
+        """new rows of the person mark the public rows that they reference"""
+        rng = self.rng
+        table, key, public, column, following, n = rng.choice(REFERENCES)
+        write = Step('UPDATE %s.%s SET %s = %s WHERE person = %d' % (self.schema, table, key, following, rng.choice([self.person, self.person, 5])), 'raced', who=OWNER)
+        out = [Step('BEGIN', 'raced', who=OWNER)]
+        # at the end each row is as before
+        out += [write] * n + [Step('COMMIT', 'raced', who=OWNER)] if rng.random() < 0.4 else [write]
+        out += [Step('BEGIN ISOLATION LEVEL ' + rng.choice(['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE']))]
+        for look in rng.sample(LOOKS, 3):
+            out += [Step('SAVEPOINT s'), Step(look.format(t=public, k=column)), Step('ROLLBACK TO s')]
+        return out + [Step('ROLLBACK'), Step('ROLLBACK', 'raced', who=OWNER)]
 
     def full(self, q):
         """the lock table has room for some locks more, and a new session has yet to look up much"""

@@ -17,6 +17,8 @@ INSERT INTO pub.dates SELECT d, extract(month FROM d), to_char(d, 'Mon'), extrac
 CREATE TABLE pub.offers (shop int, item text, note text);
 INSERT INTO pub.offers VALUES (1, 'nut', 'p'), (1, 'saw', 'q'), (2, 'nut', NULL), (NULL, 'bolt', 'p'), (2, NULL, 'r');
 GRANT SELECT ON pub.shops, pub.items, pub.dates, pub.offers TO PUBLIC;
+-- who may write a column may lock rows
+GRANT UPDATE (size) ON pub.shops TO fuzz_analyst;
 
 SELECT format($$
 CREATE SCHEMA IF NOT EXISTS %1$s;
