@@ -197,13 +197,14 @@ def messages():
         cause = next((CAUSES[top] for top in CAUSES if path.startswith(top)), 'Others')
         # dp_refuse_at is ereport with ZC002
         text = re.sub(r'\bdp_refuse_at\(', 'ereport(errcode(ERRCODE_DP_NOT_RELEASABLE), ', open(path).read())
+        # what checks a setting, or adds to another's error
+        text = re.sub(r'^\t+(?:GUC_check_)?errcode\((\w+)\);\n\t+(?:GUC_check_)?errmsg\(', r'ereport(errcode(\1), errmsg(', text, flags=re.M)
         for report in re.split(r'\bereport\(', text)[1:]:
             report = report.split(';\n')[0]
-            said = re.search(r'\berrmsg(?:_\w+)?\(' + strings, report)
+            hint = re.search(r'\berrhint\(' + strings, report)
             for name, digit in names:
-                if said and re.search(r'errcode\(%s\)' % name, report):
-                    hint = re.search(r'\berrhint\(' + strings, report)
-                    found['ZC00' + digit].setdefault(cause, {})[literal(said[1])] = literal(hint[1]) if hint else ''
+                for said in re.findall(r'\berrmsg(?:_\w+)?\(' + strings, report) if re.search(r'errcode\(%s\)' % name, report) else ():
+                    found['ZC00' + digit].setdefault(cause, {})[literal(said).replace('%%', '%')] = literal(hint[1]) if hint else ''
     for path in sorted(glob.glob('src/sql/*.sql')):
         for said, code in re.findall(r"RAISE EXCEPTION '((?:[^']|'')*)'[^;]*?ERRCODE = '(ZC00\d)'", open(path).read()):
             found[code].setdefault(CAUSES['src/sql'], {})[said.replace("''", "'")] = ''
