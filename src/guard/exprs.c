@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "base/collations.h"
 #include "base/extension.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
@@ -267,6 +268,35 @@ dp_strip_labels(Node *node)
 		else
 			return node;
 	}
+}
+
+/* Tells whether equal values of the types, one of which may be varchar, are the same bytes or the same type's. */
+static bool
+is_one_type(Oid a, Oid b)
+{
+	return a == b || ((a == TEXTOID || a == VARCHAROID) && (b == TEXTOID || b == VARCHAROID));
+}
+
+bool
+dp_is_equality(Node *condition, Node **left, Node **right)
+{
+	DpComparison c;
+
+	if (!dp_read_operator(condition, &c) || c.opno >= FirstGenbkiObjectId || op_volatile(c.opno) != PROVOLATILE_IMMUTABLE ||
+		!dp_is_deterministic(c.collation))
+		return false;
+	*left = dp_strip_labels(c.left);
+	*right = dp_strip_labels(c.right);
+	return is_one_type(exprType(*left), exprType(*right)) && dp_strategy_of(c.opno, exprType(*left)) == BTEqualStrategyNumber;
+}
+
+Node *
+dp_listed_in(Node *condition, Var *column)
+{
+	DpComparison c;
+
+	return dp_read_comparison(condition, &c) && c.is_array && c.is_any && dp_is_deterministic(c.collation) &&
+		dp_strategy_of(c.opno, column->vartype) == BTEqualStrategyNumber && equal(dp_strip_labels(c.left), column) ? c.right : NULL;
 }
 
 RangeTblEntry *

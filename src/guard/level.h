@@ -261,4 +261,13 @@ extern bool dp_columns_among(List *vars, List *exprs);
 /* Returns what is inside of those casts and of COLLATE. */
 extern Node *dp_strip_labels(Node *node);
 
+/*
+ * Tells whether condition is an equality that holds only where both sides,
+ * which are of one type, are the same value in the sense of GROUP BY.
+ */
+extern bool dp_is_equality(Node *condition, Node **left, Node **right);
+
+/* Returns the array, one of whose elements the column is where the condition holds; NULL: it says anything else. */
+extern Node *dp_listed_in(Node *condition, Var *column);
+
 #endif							/* DP_LEVEL_H */

@@ -62,17 +62,10 @@ make_set_membership(DpRelease *release, Expr *value, Const *list)
 static Expr *
 make_list_membership(Expr *value, Const *list)
 {
-	ScalarArrayOpExpr *in = makeNode(ScalarArrayOpExpr);
 	TypeCacheEntry *type = lookup_type_cache(get_element_type(list->consttype), TYPECACHE_EQ_OPR);
 
-	in->opno = type->eq_opr;
-	in->opfuncid = get_opcode(type->eq_opr);
-	in->useOr = true;
-	in->inputcollid = list->constcollid;
 	/* varchar's equality is text's */
-	in->args = list_make2(copyObject(value), copyObject(list));
-	in->location = -1;
-	return (Expr *) in;
+	return (Expr *) dp_make_array_comparison(type->eq_opr, true, copyObject(value), (Expr *) copyObject(list), list->constcollid);
 }
 
 Expr *

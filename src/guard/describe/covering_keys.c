@@ -67,7 +67,6 @@ as_constraint(Relation rel, AttrNumber attnum, const Const *list)
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	Oid			elements = get_element_type(list->consttype);
 	TypeCacheEntry *type = lookup_type_cache(elements, TYPECACHE_EQ_OPR);
-	ScalarArrayOpExpr *in = makeNode(ScalarArrayOpExpr);
 	Node	   *column = (Node *) makeVar(1, attnum, att->atttypid, att->atttypmod, att->attcollation, 0);
 	Oid			left,
 				right;
@@ -88,14 +87,9 @@ as_constraint(Relation rel, AttrNumber attnum, const Const *list)
 	deconstruct_array(DatumGetArrayTypeP(list->constvalue), elements, type->typlen, type->typbyval, type->typalign,
 					  &values, NULL, &n);
 	array = construct_array(values, n, right, type->typlen, type->typbyval, type->typalign);
-	in->opno = type->eq_opr;
-	in->opfuncid = get_opcode(type->eq_opr);
-	in->useOr = true;
-	in->inputcollid = att->attcollation;
-	in->args = list_make2(column, makeConst(get_array_type(right), -1, att->attcollation, -1,
-											PointerGetDatum(array), false, false));
-	in->location = -1;
-	return (Expr *) in;
+	return (Expr *) dp_make_array_comparison(type->eq_opr, true, (Expr *) column,
+											 (Expr *) makeConst(get_array_type(right), -1, att->attcollation, -1, PointerGetDatum(array), false, false),
+											 att->attcollation);
 }
 
 /*

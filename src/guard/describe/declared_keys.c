@@ -352,16 +352,10 @@ add_values(DpLevel *level, Node *expr, DpKeyValues *keys)
 static Node *
 equated_with(Node *condition, Node *key)
 {
-	OpExpr	   *op = (OpExpr *) condition;
 	Node	   *left,
 			   *right;
 
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || dp_strategy_of(op->opno, exprType(key)) != BTEqualStrategyNumber ||
-		!dp_is_deterministic(op->inputcollid))
-		return NULL;
-	left = dp_strip_relabel(linitial(op->args));
-	right = dp_strip_relabel(lsecond(op->args));
-	if (exprType(left) != exprType(right) || !IsA(left, Var) || !IsA(right, Var))
+	if (!dp_is_equality(condition, &left, &right) || exprType(left) != exprType(right) || !IsA(left, Var) || !IsA(right, Var))
 		return NULL;
 	return equal(left, key) ? right : equal(right, key) ? left : NULL;
 }

@@ -68,27 +68,6 @@ reads_private(DpShadow *s, Node *node)
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether equal values of the types, one of which may be varchar, are the same bytes or the same type's. */
-static bool
-is_one_type(Oid a, Oid b)
-{
-	return a == b || ((a == TEXTOID || a == VARCHAROID) && (b == TEXTOID || b == VARCHAROID));
-}
-
-bool
-dp_shadow_is_equality(Node *condition, Node **left, Node **right)
-{
-	OpExpr	   *op = (OpExpr *) condition;
-
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId ||
-		op_volatile(op->opno) != PROVOLATILE_IMMUTABLE ||
-		!dp_is_deterministic(op->inputcollid))
-		return false;
-	*left = dp_strip_labels(linitial(op->args));
-	*right = dp_strip_labels(lsecond(op->args));
-	return is_one_type(exprType(*left), exprType(*right)) && dp_strategy_of(op->opno, exprType(*left)) == BTEqualStrategyNumber;
-}
-
 static DpShadowClass *
 class_of(DpShadow *s, Node *expr)
 {
@@ -148,7 +127,7 @@ dp_shadow_equate(DpShadow *s)
 				   *right;
 
 		/* rows without a match do not satisfy an outer join's */
-		if (!bms_is_empty(condition->joins) || !dp_shadow_is_equality(condition->expr, &left, &right))
+		if (!bms_is_empty(condition->joins) || !dp_is_equality(condition->expr, &left, &right))
 			continue;
 		keep_for_cells(s, condition, left, right);
 		a = make_class(s, left);
@@ -341,18 +320,11 @@ compared_list(DpShadow *s, Var *column)
 	foreach(lc, s->conditions)
 	{
 		DpShadowCondition *condition = lfirst(lc);
-		ScalarArrayOpExpr *in = (ScalarArrayOpExpr *) condition->expr;
-		Node	   *array;
+		Node	   *array = bms_is_empty(condition->joins) ? dp_listed_in(condition->expr, column) : NULL;
 
-		if (!IsA(in, ScalarArrayOpExpr) || !bms_is_empty(condition->joins) || !in->useOr ||
-			dp_strategy_of(in->opno, column->vartype) != BTEqualStrategyNumber ||
-			!dp_is_deterministic(in->inputcollid) ||
-			!equal(dp_strip_labels(linitial(in->args)), column))
-			continue;
-		array = dp_strip_relabel(lsecond(in->args));
 		/* of numbers it is known what depends on their form */
-		if (dp_has_columns(array) || (has_forms((Node *) column) && column->vartype == BPCHAROID) ||
-			getBaseType(get_element_type(exprType(array))) != exprType(linitial(in->args)))
+		if (array == NULL || dp_has_columns(array = dp_strip_relabel(array)) || (has_forms((Node *) column) && column->vartype == BPCHAROID) ||
+			getBaseType(get_element_type(exprType(array))) != exprType(linitial(((ScalarArrayOpExpr *) condition->expr)->args)))
 			continue;
 		return dp_shadow_add_list(s, column, (Expr *) array);
 	}

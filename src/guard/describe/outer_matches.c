@@ -53,7 +53,7 @@ get_match(DpShadow *s, const DpShadowCondition *condition, Match *match)
 			   *right;
 	int			join = -1;
 
-	if (bms_is_empty(condition->joins) || !dp_shadow_is_equality(condition->expr, &left, &right) ||
+	if (bms_is_empty(condition->joins) || !dp_is_equality(condition->expr, &left, &right) ||
 		contain_volatile_functions(condition->expr))
 		return false;
 	while ((join = bms_next_member(condition->joins, join)) >= 0)

@@ -167,12 +167,9 @@ compare_instead(ScalarArrayOpExpr *in, Var *column)
 static bool
 is_listed(DpShadowCondition *condition, Var *column)
 {
-	ScalarArrayOpExpr *in = (ScalarArrayOpExpr *) condition->expr;
+	Node	   *array = bms_is_empty(condition->joins) ? dp_listed_in(condition->expr, column) : NULL;
 
-	return IsA(in, ScalarArrayOpExpr) && in->useOr && bms_is_empty(condition->joins) &&
-		dp_strategy_of(in->opno, column->vartype) == BTEqualStrategyNumber &&
-		equal(dp_strip_relabel(linitial(in->args)), column) && !contain_var_clause(lsecond(in->args)) &&
-		!contain_volatile_functions(lsecond(in->args));
+	return array != NULL && !contain_var_clause(array) && !contain_volatile_functions(array);
 }
 
 /* Adds the referenced row of a key of one column that is compared with a list of constants. */
@@ -208,7 +205,7 @@ matched_with(DpShadow *s, const DpShadowCondition *condition, Var *column)
 			   *right;
 	int			join = -1;
 
-	if (bms_is_empty(condition->joins) || !dp_shadow_is_equality(condition->expr, &left, &right))
+	if (bms_is_empty(condition->joins) || !dp_is_equality(condition->expr, &left, &right))
 		return NULL;
 	while ((join = bms_next_member(condition->joins, join)) >= 0)
 		if (((DpShadowJoin *) list_nth(s->joins, join - 1))->is_anti)

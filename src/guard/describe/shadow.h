@@ -156,12 +156,6 @@ extern void dp_shadow_bound_buckets(DpShadow *s);
 /* known_values.c: finds the classes of what conditions equate */
 extern void dp_shadow_equate(DpShadow *s);
 
-/*
- * known_values.c: tells whether condition is an equality that holds only where
- * both sides, which are of one type, are the same value in the sense of GROUP BY
- */
-extern bool dp_shadow_is_equality(Node *condition, Node **left, Node **right);
-
 /* outer_matches.c: adds what outer joins that compare with the same protected expression tell of each other's rows */
 extern void dp_shadow_relate_matches(DpShadow *s);
 

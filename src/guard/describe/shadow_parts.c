@@ -304,21 +304,19 @@ known_part(DpShadow *s, const DpShadowCondition *of, Node *condition, Bitmapset 
 static void
 exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
 {
-	ScalarArrayOpExpr *op = (ScalarArrayOpExpr *) condition->expr;
-	Node	   *array = lsecond(op->args);
+	DpComparison c;
 	Bitmapset  *items = NULL;
-	Node	   *count;
 	OpExpr	   *any;
 
-	if (!op_strict(op->opno) || !dp_reads_param(array) || dp_shadow_resolve(s, array, false, &items) == NULL || !bms_is_empty(items))
+	if (!dp_read_comparison(condition->expr, &c) || !c.is_array || !op_strict(c.opno) || !dp_reads_param(c.right) ||
+		dp_shadow_resolve(s, c.right, false, &items) == NULL || !bms_is_empty(items))
 		return;
-	if (!op->useOr)
+	if (!c.is_any)
 	{
-		dp_shadow_add_condition(s, (Node *) dp_is_not_null((Expr *) copyObject(array)))->joins = condition->joins;
+		dp_shadow_add_condition(s, (Node *) dp_is_not_null((Expr *) copyObject(c.right)))->joins = condition->joins;
 		return;
 	}
-	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	any = dp_make_comparison(Int4LessOperator, (Expr *) dp_int4_const(0), (Expr *) count, InvalidOid);
+	any = dp_make_cardinality_comparison(Int4LessOperator, c.right);
 	dp_shadow_add_condition(s, (Node *) any)->joins = condition->joins;
 }
 
@@ -330,8 +328,7 @@ exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
 
 	if (contain_volatile_functions(condition->expr) || condition->by_cells)
 		return;
-	if (IsA(condition->expr, ScalarArrayOpExpr))
-		exclude_no_array(s, condition);
+	exclude_no_array(s, condition);
 	if (!IsA(condition->expr, OpExpr) || !op_strict(((OpExpr *) condition->expr)->opno))
 		return;
 	foreach(lc, ((OpExpr *) condition->expr)->args)

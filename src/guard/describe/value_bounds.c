@@ -609,7 +609,7 @@ bound_of_equal(BoundContext *c, Query *query, Node *expr)
 		Node	   *right;
 		DpBound    *bound;
 
-		if (!dp_shadow_is_equality(lfirst(lc), &left, &right) || equal(left, expr) == equal(right, expr))
+		if (!dp_is_equality(lfirst(lc), &left, &right) || equal(left, expr) == equal(right, expr))
 			continue;
 		c->is_equal = true;
 		bound = build(c, query, equal(left, expr) ? right : left);

@@ -338,23 +338,18 @@ relate_nulls(DpShadow *s, const DpShadowCells *a, const DpShadowCells *b)
 static void
 limit_truth(DpShadow *s, const DpShadowCells *cells)
 {
-	ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) cells->expr;
 	CaseExpr   *cases = dp_make_case((Expr *) makeBoolConst(true, false));
 	BooleanTest *of_none = makeNode(BooleanTest);
-	Node	   *array;
-	Node	   *count;
-	Expr	   *is_empty;
+	DpComparison c;
 
-	if (!cells->is_truth || !IsA(any, ScalarArrayOpExpr) || dp_has_columns((array = lsecond(any->args))) ||
-		contain_volatile_functions(array))
+	if (!cells->is_truth || !dp_read_comparison(cells->expr, &c) || !c.is_array || dp_has_columns(c.right) ||
+		contain_volatile_functions(c.right))
 		return;
 	of_none->arg = (Expr *) copyObject(cells->item->column);
-	of_none->booltesttype = any->useOr ? IS_FALSE : IS_TRUE;
+	of_none->booltesttype = c.is_any ? IS_FALSE : IS_TRUE;
 	of_none->location = -1;
-	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	is_empty = (Expr *) dp_make_comparison(Int4EqualOperator, (Expr *) count, (Expr *) dp_int4_const(0), InvalidOid);
-	dp_add_when(cases, is_null_test((Expr *) copyObject(array)), is_null(cells));
-	dp_add_when(cases, is_empty, (Expr *) of_none);
+	dp_add_when(cases, is_null_test((Expr *) copyObject(c.right)), is_null(cells));
+	dp_add_when(cases, (Expr *) dp_make_cardinality_comparison(Int4EqualOperator, c.right), (Expr *) of_none);
 	dp_shadow_add_condition(s, (Node *) cases)->follows = true;
 }
 
@@ -417,16 +412,8 @@ write_test(const DpShadowCells *cells, Node *node, const DpCellTest *test)
 		numbers = lappend(numbers, number);
 	}
 	if (IsA(node, ScalarArrayOpExpr))
-	{
-		ScalarArrayOpExpr *any = makeNode(ScalarArrayOpExpr);
-
-		any->opno = test->opno;
-		set_sa_opfuncid(any);
-		any->useOr = ((ScalarArrayOpExpr *) node)->useOr;
-		any->args = list_make2(column, make_array(INT4OID, InvalidOid, numbers, is_known));
-		any->location = -1;
-		return (Node *) any;
-	}
+		return (Node *) dp_make_array_comparison(test->opno, ((ScalarArrayOpExpr *) node)->useOr, column,
+												 (Expr *) make_array(INT4OID, InvalidOid, numbers, is_known), InvalidOid);
 	op = dp_make_comparison(test->opno, column, linitial(numbers), InvalidOid);
 	if (IsA(node, DistinctExpr))
 		NodeSetTag(op, T_DistinctExpr);
@@ -461,16 +448,11 @@ tell_null(DpShadow *s, NullTest *node)
 static Node *
 negated_list(Node *node)
 {
-	ScalarArrayOpExpr *all = (ScalarArrayOpExpr *) node;
-	ScalarArrayOpExpr *any;
+	DpComparison c;
 
-	if (!IsA(node, ScalarArrayOpExpr) || all->useOr || !OidIsValid(get_negator(all->opno)))
+	if (!dp_read_comparison(node, &c) || !c.is_array || c.is_any || !OidIsValid(get_negator(c.opno)))
 		return NULL;
-	any = copyObject(all);
-	any->opno = get_negator(all->opno);
-	any->opfuncid = get_opcode(any->opno);
-	any->useOr = true;
-	return (Node *) any;
+	return (Node *) dp_make_array_comparison(get_negator(c.opno), true, copyObject((Expr *) c.left), copyObject((Expr *) c.right), c.collation);
 }
 
 Node *

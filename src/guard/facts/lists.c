@@ -224,7 +224,6 @@ as_range(const ValueList *list)
 static Node *
 as_array(const ValueList *list)
 {
-	ScalarArrayOpExpr *op = makeNode(ScalarArrayOpExpr);
 	ArrayExpr  *array = makeNode(ArrayExpr);
 
 	array->array_typeid = get_array_type(list->type);
@@ -232,13 +231,9 @@ as_array(const ValueList *list)
 	array->element_typeid = list->type;
 	array->elements = list->constants;
 	array->location = -1;
-	op->opno = list->is_none ? get_negator(list->equality) : list->equality;
-	set_sa_opfuncid(op);
-	op->useOr = !list->is_none;
-	op->inputcollid = list->collation;
-	op->args = list_make2(copyObject(list->value), eval_const_expressions(NULL, (Node *) array));
-	op->location = -1;
-	return (Node *) op;
+	return (Node *) dp_make_array_comparison(list->is_none ? get_negator(list->equality) : list->equality, !list->is_none,
+											 (Expr *) copyObject(list->value), (Expr *) eval_const_expressions(NULL, (Node *) array),
+											 list->collation);
 }
 
 static Node *

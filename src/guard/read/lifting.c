@@ -84,18 +84,18 @@ equal_is_same(Var *var)
 static void
 note_equality(NearContext *c, Node *condition)
 {
-	OpExpr	   *op = (OpExpr *) condition;
+	DpComparison compared;
 
-	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+	if (!dp_read_operator(condition, &compared))
 		return;
 	for (int i = 0; i < 2; i++)
 	{
-		Var		   *near = (Var *) dp_strip_relabel(list_nth(op->args, i));
-		Var		   *far = (Var *) dp_strip_relabel(list_nth(op->args, 1 - i));
+		Var		   *near = (Var *) dp_strip_relabel(i == 0 ? compared.left : compared.right);
+		Var		   *far = (Var *) dp_strip_relabel(i == 0 ? compared.right : compared.left);
 
 		if (!IsA(near, Var) || !IsA(far, Var) || near->varlevelsup != 0 || far->varlevelsup != 1 ||
-			near->vartype != far->vartype || near->varcollid != far->varcollid || op->inputcollid != near->varcollid ||
-			!dp_groups_by(op->opno, (Node *) near) || !equal_is_same(near))
+			near->vartype != far->vartype || near->varcollid != far->varcollid || compared.collation != near->varcollid ||
+			!dp_groups_by(compared.opno, (Node *) near) || !equal_is_same(near))
 			continue;
 		c->far = lappend(c->far, far);
 		c->near = lappend(c->near, near);

@@ -471,16 +471,10 @@ dp_foreign_key_holds(const ForeignKeyCacheInfo *key)
 static bool
 equated_columns(Node *condition, Index rti, Var **inner, Var **outer)
 {
-	OpExpr	   *op = (OpExpr *) condition;
 	Node	   *left,
 			   *right;
 
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId)
-		return false;
-	left = dp_strip_relabel(linitial(op->args));
-	right = dp_strip_relabel(lsecond(op->args));
-	if (!IsA(left, Var) || !IsA(right, Var) || exprType(left) != exprType(right) ||
-		dp_strategy_of(op->opno, exprType(left)) != BTEqualStrategyNumber)
+	if (!dp_is_equality(condition, &left, &right) || exprType(left) != exprType(right) || !IsA(left, Var) || !IsA(right, Var))
 		return false;
 	*inner = (Var *) (((Var *) left)->varno == rti ? left : right);
 	*outer = (Var *) (((Var *) left)->varno == rti ? right : left);

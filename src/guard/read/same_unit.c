@@ -40,17 +40,14 @@ dp_is_equality_of(Oid opno, Node *var)
 List *
 dp_equality_args(Node *condition, bool or_null, Oid *opno)
 {
-	OpExpr	   *op = (OpExpr *) condition;
+	bool		negates = or_null && is_notclause(condition);
+	DpComparison c;
 
-	if (or_null && IsA(condition, BoolExpr) && ((BoolExpr *) condition)->boolop == NOT_EXPR &&
-		IsA(linitial(((BoolExpr *) condition)->args), DistinctExpr))
-		op = linitial(((BoolExpr *) condition)->args);
-	else if (!IsA(condition, OpExpr))
+	if (!dp_read_comparison(negates ? (Node *) get_notclausearg(condition) : condition, &c) || c.is_array || c.is_distinct != negates ||
+		!dp_is_unit_operator(c.opno) || op_volatile(c.opno) != PROVOLATILE_IMMUTABLE)
 		return NIL;
-	if (list_length(op->args) != 2 || !dp_is_unit_operator(op->opno) || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
-		return NIL;
-	*opno = op->opno;
-	return op->args;
+	*opno = c.opno;
+	return list_make2(c.left, c.right);
 }
 
 /* Tells whether condition is an equality, in the sense of GROUP BY, of one Var of these with one of those. */

@@ -142,17 +142,17 @@ take_conditions(PullUp *p, List **conditions)
 static bool
 is_equality(PullUp *p, Node *condition)
 {
-	OpExpr	   *op = (OpExpr *) condition;
+	DpComparison c;
 
-	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+	if (!dp_read_operator(condition, &c))
 		return false;
 	for (int i = 0; i < 2; i++)
 	{
-		Node	   *column = list_nth(op->args, i);
+		Node	   *column = i == 0 ? c.left : c.right;
 		Node	   *stripped = dp_strip_relabel(column);
 
 		if (IsA(stripped, Var) && ((Var *) stripped)->varno == p->rti)
-			return dp_groups_by(op->opno, column) && op->inputcollid == exprCollation(column);
+			return dp_groups_by(c.opno, column) && c.collation == exprCollation(column);
 	}
 	return false;
 }

@@ -110,15 +110,13 @@ column_is_fixed(Relation index, int i, List *conditions, UniqueContext *cxt)
 		return false;
 	foreach(lc, conditions)
 	{
-		OpExpr	   *op = lfirst(lc);
+		DpComparison c;
 
-		if (!IsA(op, OpExpr) || list_length(op->args) != 2 ||
-			op->opno >= FirstGenbkiObjectId || op->inputcollid != collation ||
-			get_op_opfamily_strategy(op->opno, index->rd_opfamily[i]) != BTEqualStrategyNumber ||
-			op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
+		if (!dp_read_operator(lfirst(lc), &c) || c.opno >= FirstGenbkiObjectId || c.collation != collation ||
+			get_op_opfamily_strategy(c.opno, index->rd_opfamily[i]) != BTEqualStrategyNumber ||
+			op_volatile(c.opno) != PROVOLATILE_IMMUTABLE)
 			continue;
-		if ((is_column(linitial(op->args), attnum, cxt) && is_fixed(lsecond(op->args), cxt)) ||
-			(is_column(lsecond(op->args), attnum, cxt) && is_fixed(linitial(op->args), cxt)))
+		if ((is_column(c.left, attnum, cxt) && is_fixed(c.right, cxt)) || (is_column(c.right, attnum, cxt) && is_fixed(c.left, cxt)))
 			return true;
 	}
 	return false;

@@ -129,6 +129,9 @@ typedef struct DpComparison
 /* Reads a node that compares; returns false of any other. */
 extern bool dp_read_comparison(Node *node, DpComparison *comparison);
 
+/* Reads an operator between two values; returns false of any other node, also of IS DISTINCT FROM. */
+extern bool dp_read_operator(Node *node, DpComparison *comparison);
+
 /* Changes sides; the operator is InvalidOid where it has no commutator, or an array was on the right. */
 extern void dp_turn_comparison(DpComparison *comparison);
 
@@ -138,6 +141,12 @@ extern Const *dp_float8_const(double value);
 
 /* Makes the comparison of two values by an operator. */
 extern OpExpr *dp_make_comparison(Oid opno, Expr *left, Expr *right, Oid collation);
+
+/* Makes the comparison of a value with elements of an array: one is enough (is_any), or it is with each of them. */
+extern ScalarArrayOpExpr *dp_make_array_comparison(Oid opno, bool is_any, Expr *left, Expr *array, Oid collation);
+
+/* Makes the comparison of 0 with the number of an array's elements. */
+extern OpExpr *dp_make_cardinality_comparison(Oid opno, Node *array);
 
 /* Makes the comparison of two values of one type by its order; NULL: it has none. */
 extern OpExpr *dp_make_ordering(int strategy, Expr *left, Expr *right, Oid collation);

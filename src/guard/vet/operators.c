@@ -14,6 +14,7 @@
 #include "guard/vet/allow.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -40,6 +41,12 @@ dp_read_comparison(Node *node, DpComparison *comparison)
 	comparison->is_array = is_array;
 	comparison->is_any = !is_array || any->useOr;
 	return true;
+}
+
+bool
+dp_read_operator(Node *node, DpComparison *comparison)
+{
+	return dp_read_comparison(node, comparison) && !comparison->is_distinct && !comparison->is_array;
 }
 
 void
@@ -102,6 +109,28 @@ dp_make_comparison(Oid opno, Expr *left, Expr *right, Oid collation)
 
 	set_opfuncid(op);
 	return op;
+}
+
+ScalarArrayOpExpr *
+dp_make_array_comparison(Oid opno, bool is_any, Expr *left, Expr *array, Oid collation)
+{
+	ScalarArrayOpExpr *op = makeNode(ScalarArrayOpExpr);
+
+	op->opno = opno;
+	set_sa_opfuncid(op);
+	op->useOr = is_any;
+	op->inputcollid = collation;
+	op->args = list_make2(left, array);
+	op->location = -1;
+	return op;
+}
+
+OpExpr *
+dp_make_cardinality_comparison(Oid opno, Node *array)
+{
+	FuncExpr   *count = makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+
+	return dp_make_comparison(opno, (Expr *) dp_int4_const(0), (Expr *) count, InvalidOid);
 }
 
 OpExpr *
