@@ -222,6 +222,9 @@ extern void dp_admin_warn_of_little(const DpGrant *grant);
 /* tells of a budget above the cap, and of a limit that promises little */
 extern void dp_admin_tell_of_much(const DpGrant *grant);
 
+/* tells of a budget whose renewals promise little, and that no cap ends */
+extern void dp_admin_tell_of_renewals(const DpGrant *grant, const Interval *period);
+
 /* tells of a limit below what is spent; between dp_admin_begin and dp_admin_end */
 extern void dp_admin_tell_of_spent(const DpGrant *grant);
 

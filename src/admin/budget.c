@@ -255,6 +255,8 @@ dp_set_budget(PG_FUNCTION_ARGS)
 				 errhint("Give budgets to roles that are no members of the owner.")));
 	dp_admin_warn_of_little(&grant);
 	dp_admin_tell_of_much(&grant);
+	if (period != NULL)
+		dp_admin_tell_of_renewals(&grant, period);
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &grant));
 }
 

@@ -225,6 +225,24 @@ dp_admin_tell_of_much(const DpGrant *grant)
 }
 
 void
+dp_admin_tell_of_renewals(const DpGrant *grant, const Interval *period)
+{
+	double		days = period->month * (DAYS_PER_YEAR / MONTHS_PER_YEAR) + period->day + (double) period->time / USECS_PER_DAY;
+	double		times = ceil(DAYS_PER_YEAR / days);
+	double		rho = times * (double) grant->rho / (double) DP_RHO_ONE;
+	double		guess = dp_admin_best_guess(rho, Min(1, times * key_delta_of(grant)));
+
+	/* a cap, and one period that promises little, are told of already */
+	if (grant->has_cap || guess <= MUCH_GUESSED || best_guess(grant) > MUCH_GUESSED)
+		return;
+	ereport(NOTICE,
+			(errmsg("%s dataset \"%s\" is renewed %.6g times a year, which adds up to rho %.4g: then the best guesser is right in %.4g %% of cases",
+					limit_of(grant), grant->dataset, times, rho, 100 * guess),
+			 errhint("Cap all periods together with dp_cdp.alter_dataset(%s, rho => %d) or less.",
+					 quote_literal_cstr(grant->dataset), MODERATE_RHO)));
+}
+
+void
 dp_admin_tell_of_budgets(const DpGrant *cap)
 {
 	Oid			types[] = {TEXTOID, NUMERICOID};

@@ -217,7 +217,21 @@ SELECT matches(:'said'::text, 'NOTICE:  the cap of dataset "town" is rho 0.01, a
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, $$NOTICE:  dataset "bare" has no cap: its roles together may spend all that their budgets allow
 HINT:  Give one with dp_cdp.alter_dataset('bare', rho => 1), say.$$, 'a dataset without a cap');
+-- what renews without a cap
+\set statement 'SELECT dp_cdp.set_budget(''bare'', ''analyst1'', rho => 0.5, period => ''1 month'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, $$NOTICE:  the budget of role "analyst1" in dataset "bare" is renewed 12 times a year, which adds up to rho 6: then the best guesser is right in 95.84 % of cases
+HINT:  Cap all periods together with dp_cdp.alter_dataset('bare', rho => 5) or less.$$, 'a budget whose year promises little');
+\set statement 'SELECT dp_cdp.set_budget(''bare'', ''analyst1'', rho => 0.5, period => ''3 months''), dp_cdp.set_budget(''bare'', ''analyst1'', rho => 0.5, period => ''5 years'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, '', 'others promise more');
+\set statement 'SELECT dp_cdp.set_budget(''bare'', ''analyst1'', rho => 1e-9, period => ''1 microsecond'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT matches(:'said'::text, 'renewed 3\.15576e\+13 times a year, which adds up to rho 3\.156e\+04: then the best guesser is right in 100 %', 'however short');
 SELECT is((dp_cdp.alter_dataset('bare', rho => 1)).rho, 1::numeric, 'the remedy');
+\set statement 'SELECT dp_cdp.set_budget(''bare'', ''analyst1'', rho => 0.5, period => ''1 month'')'
+\set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
+SELECT is(:'said'::text, '', '... ends what renews');
 \set statement 'SELECT dp_cdp.create_dataset(''boundless'', rho => ''Infinity'')'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'who says Infinity knows');
