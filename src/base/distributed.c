@@ -25,6 +25,7 @@
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -43,10 +44,41 @@ catalogue(const char *name)
 	return get_relname_relid(name, PG_CATALOG_NAMESPACE);
 }
 
+/* Whether there is a catalogue of Citus, valid if it is known. */
+static bool citus_known = false;
+static bool has_citus;
+static uint32 citus_hash;
+static uint64 citus_changes = 0;
+
+static void
+relation_changed(Datum arg, int cacheid, uint32 hashvalue)
+{
+	if (hashvalue != 0 && hashvalue != citus_hash)
+		return;
+	citus_known = false;
+	citus_changes++;
+}
+
+/* Each query of each role asks. */
 bool
 dp_has_citus(void)
 {
-	return OidIsValid(catalogue("pg_dist_partition"));
+	static bool registered = false;
+	const char *name = "pg_dist_partition";
+	uint64		before;
+
+	if (citus_known)
+		return has_citus;
+	if (!registered)
+	{
+		citus_hash = GetSysCacheHashValue2(RELNAMENSP, CStringGetDatum(name), ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
+		CacheRegisterSyscacheCallback(RELNAMENSP, relation_changed, (Datum) 0);
+		registered = true;
+	}
+	before = citus_changes;
+	has_citus = OidIsValid(catalogue(name));
+	citus_known = citus_changes == before;
+	return has_citus;
 }
 
 bool

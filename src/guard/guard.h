@@ -57,6 +57,17 @@ extern void dp_call_forms_init(void);
 extern Query *dp_inline_functions(Query *query, Oid *table, List **depends);
 
 /* ------------------------------------------------------------------------
+ * plain_query.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Tells whether dp_inline_functions() and dp_mask_query() leave a query as it is, at less cost than these; false: they
+ * may change it.
+ */
+extern bool dp_is_plain_query(Query *query);
+
+/* ------------------------------------------------------------------------
  * bucket_cases.c
  * ------------------------------------------------------------------------
  */

@@ -432,6 +432,7 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 		Oid			table = dp_query_touches_protected(parse);
 		List	   *depends = NIL;
 		Query	   *inlined = NULL;
+		bool		is_plain = !(OidIsValid(table) || dp_extension_installed()) || dp_is_plain_query(parse);
 
 		dp_check_written(parse);
 
@@ -441,7 +442,7 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 		 */
 		if (unlikely(OidIsValid(table) || dp_policy_any_held()))
 			dp_refuse_held(parse);
-		if (OidIsValid(table) || dp_extension_installed())
+		if (!is_plain)
 			inlined = dp_inline_functions(parse, &table, &depends);
 		if (OidIsValid(table))
 		{
@@ -453,7 +454,8 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 			result->invalItems = list_concat(result->invalItems, depends);
 			return result;
 		}
-		return plan_masked(parse, query_string, cursorOptions, boundParams, explain);
+		if (!is_plain)
+			return plan_masked(parse, query_string, cursorOptions, boundParams, explain);
 	}
 	return next_planner(parse, query_string, cursorOptions, boundParams, explain);
 }

@@ -111,6 +111,8 @@ then
 	command -v python3 >/dev/null || want python3
 	perl -MTest::More -MIPC::Run -MTime::HiRes -e 1 2>/dev/null || want perl libipc-run-perl
 	command -v nm >/dev/null || want binutils
+	# counts instructions
+	command -v valgrind >/dev/null || want valgrind
 	[[ -n $pg_config && -f $("$pg_config" --sharedir)/extension/pgtap.control ]] ||
 		want "postgresql-$major-pgtap"
 fi
