@@ -273,7 +273,8 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	DpSplitContext cxt = {.source_text = query_string};
 	PlannedStmt *volatile result;
 	ListCell   *lc;
-	volatile bool declared = false;
+	volatile bool reads_public = false;
+	ListCell   *set;
 
 	if (!dp_extension_installed())
 		ereport(ERROR,
@@ -318,7 +319,8 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
 		if (((DpRelease *) lfirst(lc))->finder != NULL)
 			plan_inner(((DpRelease *) lfirst(lc))->finder, cursorOptions, boundParams);
-		declared = declared || dp_public_sets(lfirst(lc)) != NIL;
+		foreach(set, dp_public_sets(lfirst(lc)))
+			reads_public = reads_public || ((DpKeySet *) lfirst(set))->domain == NULL;
 	}
 
 	foreach(lc, cxt.releases)
@@ -358,7 +360,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	 * keys that a referenced table or an enum declares may change without
 	 * notice
 	 */
-	result->transientPlan = result->transientPlan || declared;
+	result->transientPlan = result->transientPlan || reads_public || dp_policies_read_rows();
 	return result;
 }
 

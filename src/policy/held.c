@@ -50,6 +50,7 @@ struct DpHeldPolicies
 	MemoryContext context;
 	HTAB	   *tables;
 	List	   *datasets;		/* HeldDataset */
+	bool		read_rows;		/* dp_held_note_rows() */
 };
 
 /* NULL: each question is answered anew */
@@ -85,6 +86,19 @@ bool
 dp_holds_policies(void)
 {
 	return held != NULL;
+}
+
+void
+dp_held_note_rows(void)
+{
+	if (held != NULL)
+		held->read_rows = true;
+}
+
+bool
+dp_policies_read_rows(void)
+{
+	return held == NULL || held->read_rows;
 }
 
 const DpTable *

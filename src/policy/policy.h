@@ -180,6 +180,13 @@ extern DpHeldPolicies *dp_hold_policies(void);
 extern bool dp_let_go_policies(DpHeldPolicies *before);
 extern DpHeldPolicies *dp_suspend_policies(DpHeldPolicies *instead);
 
+/*
+ * held.c: dp_held_note_rows notes that what is planned depends on rows that may change without an invalidation: labels
+ * of an enum, or values of a public column.  dp_policies_read_rows tells whether it does, where policies are held.
+ */
+extern void dp_held_note_rows(void);
+extern bool dp_policies_read_rows(void);
+
 /* ------------------------------------------------------------------------
  * through.c: tables whose rows belong to people through a foreign key
  * ------------------------------------------------------------------------

@@ -42,6 +42,7 @@ enum_values(Oid type)
 	CatCList   *list = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(type));
 	int			n = list->n_members;
 
+	dp_held_note_rows();
 	ReleaseCatCacheList(list);
 	return n;
 }
