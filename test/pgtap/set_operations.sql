@@ -86,6 +86,10 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 -- keys follow where all have them: constants, declared ones
 SELECT as_declared('SELECT label, count(*) FROM (SELECT customer, ''one'' AS label FROM orders UNION ALL SELECT customer, ''two'' FROM customers) u GROUP BY 1', 'labels');
 SELECT as_declared('SELECT label, count(*) FROM (SELECT customer, ''one'' AS label FROM orders UNION ALL SELECT customer, ''two'' FROM customers) u WHERE label <> ''one'' GROUP BY 1', 'labels that a condition leaves');
+-- a condition on a part of the key leaves out what that part cannot be
+SELECT as_declared(format('SELECT %s AS k, count(*) FROM (SELECT customer, kind, ''one'' AS label FROM orders UNION ALL SELECT customer, NULL, ''two'' FROM customers) u WHERE label <> ''one'' GROUP BY 1', k), k)
+	FROM unnest(ARRAY['coalesce(label, ''two'')', 'coalesce(label, ''other'')', 'CASE WHEN kind IS NULL THEN label ELSE ''two'' END', 'coalesce(nullif(kind, ''p''), label)', 'coalesce(CASE WHEN customer > 5 THEN label END, label)']) k;
+SELECT as_declared('SELECT coalesce(kind, ''none'') AS k, count(*) FROM (SELECT customer, kind FROM orders UNION ALL SELECT customer, ''none'' FROM customers) u WHERE kind IS NULL OR kind <> ''q'' GROUP BY 1', 'also where NULL passes');
 SELECT as_declared('SELECT kind, count(*) FROM (SELECT customer, kind FROM orders UNION ALL SELECT customer, ''none'' FROM customers) u GROUP BY 1', 'keys of a table, with NULL, and a label');
 SELECT as_declared('SELECT date_trunc(''month'', at), count(*) FROM (SELECT customer, at FROM orders UNION ALL SELECT customer, at + 1 FROM orders) u WHERE at >= ''2025-01-01'' AND at < ''2025-04-01'' GROUP BY 1', 'buckets of a range');
 SELECT as_declared('SELECT label, date_trunc(''month'', at), count(*) FROM (SELECT customer, ''one'' AS label, at FROM orders UNION ALL SELECT customer, ''two'', at FROM orders) u WHERE at >= ''2025-01-01'' AND at < ''2025-04-01'' GROUP BY 1, 2', 'labels and buckets');

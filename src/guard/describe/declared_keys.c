@@ -253,6 +253,26 @@ add_results(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 
 static bool add_values(DpLevel *level, Node *expr, DpKeyValues *keys);
 
+/* Adds the values of a part that the key may be equal to, without those that conditions exclude. */
+static bool
+add_part(DpLevel *level, Node *part, DpKeyValues *keys)
+{
+	bool		null_before = keys->null_key;
+	int			before = keys->n;
+	DpKeyValues added;
+
+	keys->null_key = false;
+	if (!add_values(level, part, keys))
+		return false;
+	added = *keys;
+	added.values += before;
+	added.n -= before;
+	dp_key_values_restrict(&added, part, level);
+	keys->n = before + added.n;
+	keys->null_key = null_before || added.null_key;
+	return true;
+}
+
 static bool
 add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *keys)
 {
@@ -260,7 +280,7 @@ add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *keys)
 
 	foreach(lc, cases->args)
 	{
-		if (!add_values(level, (Node *) lfirst_node(CaseWhen, lc)->result, keys))
+		if (!add_part(level, (Node *) lfirst_node(CaseWhen, lc)->result, keys))
 			return false;
 	}
 	if (cases->defresult == NULL)
@@ -268,10 +288,10 @@ add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *keys)
 		keys->null_key = true;
 		return true;
 	}
-	return add_values(level, (Node *) cases->defresult, keys);
+	return add_part(level, (Node *) cases->defresult, keys);
 }
 
-/* Adds the values of all arguments: a column whose declared keys are without NULL may still have NULLs. */
+/* Adds the values of arguments up to one that is never NULL: a column whose declared keys are without NULL may still have NULLs. */
 static bool
 add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *keys)
 {
@@ -282,9 +302,11 @@ add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *keys)
 	foreach(lc, coalesce->args)
 	{
 		keys->null_key = false;
-		if (!add_values(level, lfirst(lc), keys))
+		if (!add_part(level, lfirst(lc), keys))
 			return false;
 		null_everywhere &= keys->null_key;
+		if (dp_expression_never_null(level, lfirst(lc)))
+			break;
 	}
 	keys->null_key = null_before || null_everywhere;
 	return true;
