@@ -159,9 +159,9 @@ anchor_of(const double *noisy, int bins, int exponent, double sigma)
 	return last;
 }
 
-/* Returns point i of a bin that begins at low; 0: it has no more. */
+/* Returns point i of a bin that begins at low, where steps are what points of any bin have of that; 0: it has no more. */
 static double
-point(const dp_norms *norms, double low, int i)
+point(const dp_norms *norms, const double *steps, double low, int i)
 {
 	double		next = low * low + i + 1;
 
@@ -169,13 +169,17 @@ point(const dp_norms *norms, double low, int i)
 		return floor(low) + i + 1 <= 2 * low ? floor(low) + i + 1 : 0;
 	if (norms->whole && !norms->one_group && low <= 2)
 		return floor(next) <= 4 * low * low ? sqrt(floor(next)) : 0;
-	return low * exp2((i + 0.5) / DP_NORM_POINTS);
+	return low * steps[i];
 }
 
 /* Spreads the units of each bin over its points. */
 static void
 spread_units(dp_norms *norms)
 {
+	double		steps[DP_NORM_POINTS];
+
+	for (int i = 0; i < DP_NORM_POINTS; i++)
+		steps[i] = exp2((i + 0.5) / DP_NORM_POINTS);
 	norms->npoints = 0;
 	for (int j = 0; j < norms->bins; j++)
 	{
@@ -186,10 +190,10 @@ spread_units(dp_norms *norms)
 		norms->first[j] = norms->npoints;
 		if (norms->count[j] <= 0)
 			continue;
-		for (int i = 0; i < DP_NORM_POINTS && (x = point(norms, low, i)) > 0; i++)
+		for (int i = 0; i < DP_NORM_POINTS && (x = point(norms, steps, low, i)) > 0; i++)
 		{
 			norms->point[norms->npoints] = x;
-			norms->weight[norms->npoints] = exp(-norms->tilt[j] * log2(x / low));
+			norms->weight[norms->npoints] = norms->tilt[j] > 0 ? exp(-norms->tilt[j] * log2(x / low)) : 1;
 			weights += norms->weight[norms->npoints++];
 		}
 		for (int i = norms->first[j]; i < norms->npoints; i++)
@@ -282,19 +286,27 @@ weigh_tails(dp_norms *norms, const double *noisy)
 	}
 }
 
-/* Returns how many units a bin has where most are of bin "most". */
-static double
-hidden_count(const dp_norms *norms, int most, double units, int bin)
+/* Sets how many units bins have where most are of bin "most", in proportion to that one, which is bin 0 of fall. */
+static void
+set_fall(double *fall)
 {
-	return norms->sigma * units * exp2(bin > most ? HIDDEN_ABOVE * (most - bin) : HIDDEN_BELOW * (bin - most));
+	for (int j = 1 - DP_NORM_BINS; j < DP_NORM_BINS; j++)
+		fall[j] = ldexp(1, j > 0 ? -HIDDEN_ABOVE * j : HIDDEN_BELOW * j);
 }
 
 /* Sets how likely it is that most units are of each bin, and counts to what is expected, where nobody stands out. */
 static void
 weigh_hidden(dp_norms *norms, const double *noisy)
 {
+	double		falls[2 * DP_NORM_BINS];
+	double	   *fall = falls + DP_NORM_BINS;
+	double		height[DP_NORM_BINS];
 	double		weights = 0;
 
+	set_fall(fall);
+	/* no count is that far below 0 */
+	for (int j = 0; j < norms->bins; j++)
+		height[j] = at_least(noisy[j] / norms->sigma, -10);
 	for (int most = 0; most < norms->bins; most++)
 	{
 		norms->tail[most] = 0;
@@ -304,16 +316,15 @@ weigh_hidden(dp_norms *norms, const double *noisy)
 
 			for (int j = 0; j < norms->bins; j++)
 			{
-				double		expected = hidden_count(norms, most, hidden[n], j) / norms->sigma;
+				double		expected = hidden[n] * fall[j - most];
 
-				/* no count is that far below 0 */
-				likelihood += (2 * at_least(noisy[j] / norms->sigma, -10) - expected) * expected / 2;
+				likelihood += (2 * height[j] - expected) * expected / 2;
 			}
 			likelihood = exp(likelihood);
 			norms->tail[most] += likelihood;
 			weights += likelihood;
 			for (int j = 0; j < norms->bins; j++)
-				norms->count[j] += likelihood * hidden_count(norms, most, hidden[n], j);
+				norms->count[j] += likelihood * norms->sigma * hidden[n] * fall[j - most];
 		}
 	}
 	for (int j = 0; j < norms->bins; j++)
@@ -387,38 +398,44 @@ excess(const dp_norms *norms, int bin, double limit)
 	return norms->count[bin] > 0 ? cut / norms->count[bin] : at_least(M_SQRT2 * exp2(norms->exponent + bin - 1) - limit, 0);
 }
 
-/* Returns the share that is cut where nobody stands out, if most units are of a bin. */
+/* Sets the share that is cut where nobody stands out, if most units are of each bin; returns its mean. */
 static double
-hidden_share(const dp_norms *norms, double limit, int most)
+hidden_shares(const dp_norms *norms, double limit, double *share)
 {
-	double		cut = 0;
-	double		total = 0;
+	double		above[DP_NORM_BINS];
+	double		whole[DP_NORM_BINS];
+	double		falls[2 * DP_NORM_BINS];
+	double	   *fall = falls + DP_NORM_BINS;
+	double		mean = 0;
 
+	set_fall(fall);
 	for (int j = 0; j < norms->bins; j++)
 	{
-		double		count = hidden_count(norms, most, 1, j);
-
-		cut += count * excess(norms, j, limit);
-		total += count * excess(norms, j, 0);
+		above[j] = excess(norms, j, limit);
+		whole[j] = excess(norms, j, 0);
 	}
-	return cut / total;
-}
-
-/* Returns its mean. */
-static double
-mean_hidden_share(const dp_norms *norms, double limit)
-{
-	double		result = 0;
-
 	for (int most = 0; most < norms->bins; most++)
-		result += norms->tail[most] * hidden_share(norms, limit, most);
-	return result;
+	{
+		double		cut = 0;
+		double		total = 0;
+
+		for (int j = 0; j < norms->bins; j++)
+		{
+			cut += fall[j - most] * above[j];
+			total += fall[j - most] * whole[j];
+		}
+		share[most] = cut / total;
+		mean += norms->tail[most] * share[most];
+	}
+	return mean;
 }
 
 double
 dp_norms_cut(const dp_norms *norms, double limit)
 {
-	return norms->last < 0 ? mean_hidden_share(norms, limit) * dp_norms_total(norms) : points_above(norms, limit);
+	double		share[DP_NORM_BINS];
+
+	return norms->last < 0 ? hidden_shares(norms, limit, share) * dp_norms_total(norms) : points_above(norms, limit);
 }
 
 /* Returns which limit is next to a number, from below if any is. */
@@ -506,14 +523,15 @@ most_cut(const dp_norms *norms, int bins, double limit)
 static double
 hidden_doubt(const dp_norms *norms, double limit)
 {
-	double		mean = mean_hidden_share(norms, limit);
+	double		shares[DP_NORM_BINS];
+	double		mean = hidden_shares(norms, limit, shares);
 	double		above = 1;
 	double		share;
 	int			most = -1;
 
 	while (most < norms->bins - 1 && above > HIDDEN_CHANCE)
 		above -= norms->tail[++most];
-	share = at_most(hidden_share(norms, limit, most), HIDDEN_SHARE);
+	share = at_most(shares[most], HIDDEN_SHARE);
 	return at_least(share / (1 - share) * (1 - mean), mean) * dp_norms_total(norms);
 }
 
