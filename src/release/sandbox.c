@@ -153,10 +153,14 @@ static const char *const meanings[] = {
 	"DateStyle", "IntervalStyle", "bytea_output", "extra_float_digits"
 };
 
+/* Most have the value already, so that nothing is to be set, nor restored. */
 static void
 pin_setting(const char *name, const char *value)
 {
-	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	const char *now = GetConfigOption(name, true, false);
+
+	if (now == NULL || strcmp(now, value) != 0)
+		(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 void
@@ -193,7 +197,8 @@ dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *timezone)
 		if (GetConfigOption(foreign_settings[i].name, true, false) != NULL)
 			pin_setting(foreign_settings[i].name, foreign_settings[i].value);
 	}
-	snprintf(depth, sizeof(depth), "%dkB", stack / 1024);
+	/* in kB */
+	snprintf(depth, sizeof(depth), "%d", stack / 1024);
 	pin_setting("max_stack_depth", depth);
 	SetUserIdAndSecContext(owner,
 						   box->save_sec_context | SECURITY_RESTRICTED_OPERATION |
