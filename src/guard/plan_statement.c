@@ -219,6 +219,13 @@ plan_key_sets(DpSplitContext *cxt, DpRelease *release, const char *query_string,
 	}
 }
 
+/* Tells whether the keys are those of a query that reads more than the days of a range. */
+static bool
+reads_tables(const DpKeySet *set)
+{
+	return set->domain == NULL && (set->plan == NULL || set->plan->relationOids != NIL || set->plan->transientPlan);
+}
+
 /* Plans an inner query, in which nothing becomes a release; only in the sandbox. */
 static PlannedStmt *
 plan_below(Query *query, const char *query_string, int cursorOptions, ParamListInfo params)
@@ -320,7 +327,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 		if (((DpRelease *) lfirst(lc))->finder != NULL)
 			plan_inner(((DpRelease *) lfirst(lc))->finder, cursorOptions, boundParams);
 		foreach(set, dp_public_sets(lfirst(lc)))
-			reads_public = reads_public || ((DpKeySet *) lfirst(set))->domain == NULL;
+			reads_public = reads_public || reads_tables(lfirst(set));
 	}
 
 	foreach(lc, cxt.releases)
@@ -360,7 +367,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	 * keys that a referenced table or an enum declares may change without
 	 * notice
 	 */
-	result->transientPlan = result->transientPlan || reads_public || dp_policies_read_rows();
+	result->transientPlan = result->transientPlan || reads_public || dp_policies_read_unwatched();
 	return result;
 }
 

@@ -209,7 +209,7 @@ keys_from_enum(DpColumn *column, const DpColumnInfo *info)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	dp_held_note_rows();
+	dp_held_note_unwatched();
 	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(info->type));
 	scan = systable_beginscan_ordered(rel, index, NULL, 1, &key);

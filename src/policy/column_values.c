@@ -210,7 +210,7 @@ dp_read_column_values(Oid relid, const char *column, bool inherit, const DpColum
 	List	   *relids = inherit ? find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
 	ListCell   *lc;
 
-	dp_held_note_rows();
+	dp_held_note_unwatched();
 	memset(read, 0, sizeof(DpColumnValues));
 	read->size = 256;
 	read->values = palloc(read->size * sizeof(Datum));

@@ -50,7 +50,7 @@ struct DpHeldPolicies
 	MemoryContext context;
 	HTAB	   *tables;
 	List	   *datasets;		/* HeldDataset */
-	bool		read_rows;		/* dp_held_note_rows() */
+	bool		read_unwatched; /* dp_held_note_unwatched() */
 };
 
 /* NULL: each question is answered anew */
@@ -89,16 +89,16 @@ dp_holds_policies(void)
 }
 
 void
-dp_held_note_rows(void)
+dp_held_note_unwatched(void)
 {
 	if (held != NULL)
-		held->read_rows = true;
+		held->read_unwatched = true;
 }
 
 bool
-dp_policies_read_rows(void)
+dp_policies_read_unwatched(void)
 {
-	return held == NULL || held->read_rows;
+	return held == NULL || held->read_unwatched;
 }
 
 const DpTable *

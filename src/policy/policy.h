@@ -181,11 +181,12 @@ extern bool dp_let_go_policies(DpHeldPolicies *before);
 extern DpHeldPolicies *dp_suspend_policies(DpHeldPolicies *instead);
 
 /*
- * held.c: dp_held_note_rows notes that what is planned depends on rows that may change without an invalidation: labels
- * of an enum, or values of a public column.  dp_policies_read_rows tells whether it does, where policies are held.
+ * held.c: dp_held_note_unwatched notes that what is planned depends on what may change without an invalidation: labels
+ * of an enum, values of a public column, settings.  dp_policies_read_unwatched tells whether it does, where policies are
+ * held.
  */
-extern void dp_held_note_rows(void);
-extern bool dp_policies_read_rows(void);
+extern void dp_held_note_unwatched(void);
+extern bool dp_policies_read_unwatched(void);
 
 /* ------------------------------------------------------------------------
  * through.c: tables whose rows belong to people through a foreign key

@@ -1,5 +1,5 @@
-# A prepared release is planned once.  It is planned again where keys came of rows, of which no invalidation tells:
-# labels of an enum, and rows of a referenced table; and where a policy has changed.
+# A prepared release is planned once.  It is planned again where keys came of what no invalidation tells of: labels of
+# an enum, rows of a referenced table, settings; and where a policy has changed.
 
 use strict;
 use warnings;
@@ -62,9 +62,11 @@ is(groups_by('dept', q{SELECT dp_cdp.set_keys('visits', 'dept', '{a,c}'::text[])
 is(groups_by('urgent'), 'f t: 1', 'keys of a type');
 is(groups_by('stage', 'ALTER TABLE visits DROP CONSTRAINT visits_stage_check, ADD CONSTRAINT visits_stage_check CHECK (stage IN (1, 3));'),
 	groups_by('stage', 'ALTER TABLE visits DROP CONSTRAINT visits_stage_check, ADD CONSTRAINT visits_stage_check CHECK (stage IN (1, 3));') =~ s/2/3/r, 'what a constraint says');
-is(groups_by("date_trunc('month', day)::date"), '2024-01-01 2024-02-01: 2', 'months within declared bounds, which a query finds');
+is(groups_by("date_trunc('month', day)::date"), '2024-01-01 2024-02-01: 1', 'months within declared bounds');
+is(groups_by(q{CASE WHEN urgent THEN date '2024-02-01'::text ELSE 'no' END}, q{SET DateStyle = 'German';}), '2024-02-01 no: 2 | 01.02.2024 no: 2', 'a date as text, which depends on a setting');
 is(groups_by('mood', q{ALTER TYPE mood ADD VALUE 'wild';}), 'glad sad: 2 | glad sad wild: 2', 'labels of an enum');
 is(groups_by('mood::text', q{ALTER TYPE mood ADD VALUE 'mild';}), 'glad sad wild: 2 | glad mild sad wild: 2', '... as texts');
+is(executed(q{SELECT k FROM (SELECT day AS k, count(*) AS n FROM visits WHERE day >= current_date - 1 AND day <= current_date GROUP BY 1) g WHERE k = current_date AND false}), ': 1', 'days until today');
 is(groups_by('ward', q{INSERT INTO wards VALUES ('north');}), 'east west: 2 | east north west: 2', 'rows of a referenced table');
 is(groups_by('upper(ward)', q{DELETE FROM wards WHERE ward = 'north';}), 'EAST NORTH WEST: 2 | EAST WEST: 2', '... of which a function is the key');
 

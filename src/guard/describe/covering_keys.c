@@ -42,7 +42,7 @@ enum_values(Oid type)
 	CatCList   *list = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(type));
 	int			n = list->n_members;
 
-	dp_held_note_rows();
+	dp_held_note_unwatched();
 	ReleaseCatCacheList(list);
 	return n;
 }

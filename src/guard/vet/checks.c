@@ -27,6 +27,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "policy/policy.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
@@ -316,7 +317,11 @@ dp_fold(Node *node)
 	Node	   *folded = eval_const_expressions(NULL, copyObject(node));
 
 	if (!IsA(folded, Const))
+	{
+		/* it depends on settings, as a date does that is cast to text */
+		dp_held_note_unwatched();
 		folded = (Node *) evaluate_expr((Expr *) folded, exprType(node), exprTypmod(node), exprCollation(node));
+	}
 	/* messages point at what was written */
 	((Const *) folded)->location = exprLocation(node);
 	return castNode(Const, folded);
