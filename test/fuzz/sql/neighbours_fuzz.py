@@ -78,9 +78,10 @@ def error_of(step, a):
 
 
 def notices_of(step, a):
-    """all fields; where noise decides which groups are shown, whether there is one, and what is read, numbers of groups are its choice"""
-    notices = tuple(fields(n) for n in a.notices if n.get('R') != 'notice_no_group')
-    if step.q and step.q.fragile:
+    """all fields; where noise decides which groups are shown, whether there is one, and what is read, numbers of groups are its choice, and so whether these are many"""
+    fragile = step.q and step.q.fragile
+    notices = tuple(fields(n) for n in a.notices if n.get('R') != 'notice_no_group' and not (fragile and n.get('R') == 'notice_limits'))
+    if fragile:
         notices = tuple(tuple((k, re.sub(r'\d+', '?', v)) for k, v in n) for n in notices)
     return notices
 
