@@ -54,6 +54,7 @@ KINDS = ('asked', 'answered', 'distances', 'with plain SQL', 'keys selected')
 SCENARIOS = 50                  # of an episode
 RHO = 200000.0                  # of one aggregate, where answers are compared
 REPEATS = 1 if HEAVY else 12
+STDDEV = 5                      # among what pair.charges() tells
 COUNTED = 'it counts as '       # says an error of a release that failed
 
 # Settings that make plans differ where data may, and those that fit a session here
@@ -252,6 +253,9 @@ class Neighbours(Sequences):
                     self.counts['distances'] += measured
                     self.tally(s.q, 'distances', measured)
             out.append((s, wrong, x, y))
+        if any(s.q and s.q.fragile for s in steps):
+            # noise decides what is read, so how many groups there are, and so the deviation
+            charges = [[c[:STDDEV] + c[STDDEV + 1:] for c in side] for side in charges]
         if charges[0] != charges[1] and not any(s.how in ('raced', 'room') and s.who != OWNER for s in steps):
             out.append((Step('-- charges'), 'charged', tuple(charges[0]), tuple(charges[1])))
         return out
