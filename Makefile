@@ -142,10 +142,10 @@ clean:
 endif
 
 test:
-	@unset DP_TEST_ALL; ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" bash test/tools/run_tests.sh
+	@unset DP_TEST_ALL; ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" exec bash test/tools/run_tests.sh
 
 test-all:
-	@DP_TEST_ALL=1 ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" bash test/tools/run_tests.sh
+	@DP_TEST_ALL=1 ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" exec bash test/tools/run_tests.sh
 
 demo:
 	@bash test/demo/demo.sh

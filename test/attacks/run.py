@@ -276,7 +276,7 @@ class Run:
             got = 'ok' if s.state == '00000' else s.state
             alternatives = expectation(s.wanted, self.setup)
             if s.text:
-                self.story.append('line %d: %s, wanted %s' % (s.line, got, s.wanted))
+                self.story.append('line %d: %s, wanted %s: %s' % (s.line, got, s.wanted, ' '.join(s.text.split())[:300]))
                 self.story += ['    ' + line for line in s.output.splitlines()[:10] if section.kind == 'shell']
             if self.host:
                 must_fail = all(a != 'any' and (a != 'ok' or any(high > 0 for low, high in p.values())) for a, p in alternatives)

@@ -138,8 +138,9 @@ class File:
         self.lines = text.count("\n")
         self.includes = []              # (line, quoted, name, path or None)
         bare = TOKEN.sub(blank, text)
-        for match in INCLUDE.finditer(TOKEN.sub(lambda m: m.group() if m.group()[0] == '"' else blank(m), text)):
-            self.includes.append((text.count("\n", 0, match.start()) + 1, match.group(1) == '"', match.group(2)))
+        named = TOKEN.sub(lambda m: m.group() if m.group()[0] == '"' else blank(m), text)
+        for match in INCLUDE.finditer(named):
+            self.includes.append((named.count("\n", 0, match.start(1)) + 1, match.group(1) == '"', match.group(2)))
         self.bodies = []                # (where the head begins, where the body ends)
         self.public = set()
         self.private = set()

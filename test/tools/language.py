@@ -5,7 +5,8 @@
 #	  How the papers are to read, in figures: README.md, docs/, the papers at the
 #	  top, test/README.md, the COMMENTs of src/sql and the messages of src.
 #
-# usage: language.py			prints each page's figures; exit 1 where one is too high
+# usage: language.py			prints the figures of pages of which one is too high, and exits with 1
+#		 language.py figures	prints those of each page
 #		 language.py PAGE...	prints the sentences of these pages that count against them,
 #								the longest first
 #
@@ -82,7 +83,8 @@ def figures(found):
 
 failed = 0
 read = {page: [one for paragraph in text for one in sentences(paragraph)] for page, text in pages().items()}
-if len(sys.argv) > 1:
+every = sys.argv[1:] == ['figures']
+if len(sys.argv) > 1 and not every:
     for page in sys.argv[1:]:
         for words, text in sorted(read[page], reverse=True):
             if words > 25 or BAD.match(text):
@@ -92,8 +94,9 @@ for page, found in read.items():
     have = figures(found)
     over = [name for name, figure, most in zip(('words a sentence', 'long sentences', 'beginnings'), have, RULE) if figure > most]
     failed += bool(over)
-    print('%-28s %4d sentences, %4.1f words, %4.1f %% longer than %d, %4.1f %% begin with What, Of, So ...%s'
-          % (page, len(found), have[0], have[1], LONG, have[2], '  TOO HIGH: ' + ', '.join(over) if over else ''))
+    if over or every:
+        print('%-28s %4d sentences, %4.1f words, %4.1f %% longer than %d, %4.1f %% begin with What, Of, So ...%s'
+              % (page, len(found), have[0], have[1], LONG, have[2], '  TOO HIGH: ' + ', '.join(over) if over else ''))
 if len(read[COMMENTS]) < 100 or len(read[MESSAGES]) < 100:
     failed += 1
     print('COMMENTs or messages are not found any more: the expressions of this check no longer fit')

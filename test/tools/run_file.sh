@@ -198,7 +198,12 @@ case $suite in
 			TESTLOGDIR="$out/tmp_check/log" PG_REGRESS="$DP_PGXS/src/test/regress/pg_regress" \
 			PERL5LIB="$DP_PGXS/src/test/perl:$in/test/t" perl "$in/test/t/$file")
 		rc=$?
-		if [[ $rc != 0 ]]; then tail -n 20 "$out"/tmp_check/log/*.log 2>/dev/null | sed 's/^/# /'; fi
+		# the last of it is what the program said as it ended
+		if [[ $rc != 0 ]]
+		then
+			tail -n 20 "$out"/tmp_check/log/*.log 2>/dev/null | sed 's/^/# /'
+			tail -q -n 20 "$out"/tmp_check/log/regress_log_* 2>/dev/null | sed 's/^/# /'
+		fi
 		as_server bash -c 'for d in "$1"/tmp_check/*/pgdata; do [[ ! -f $d/postmaster.pid ]] || pg_ctl -s -D "$d" -m immediate stop; done' - "$out" >/dev/null 2>&1
 		no_assertion_failed $rc "$out"/tmp_check/log/*.log
 		rc=$?

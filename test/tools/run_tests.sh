@@ -47,7 +47,7 @@ cleanup()
 	trap - EXIT INT TERM
 	for d in $(find "$DP_WORK" -name postmaster.pid 2>/dev/null)
 	do
-		dp_stop "$(dirname "$(dirname "$d")")" immediate
+		as_server "$DP_BIN/pg_ctl" -s -D "$(dirname "$d")" -m immediate stop >/dev/null 2>&1
 	done
 	rm -rf "$DP_WORK"
 }
@@ -67,7 +67,15 @@ chosen()
 
 echo "building: a minute or two the first time"
 begun=$SECONDS
-if ! dp_build "$DP_LOGS/build.log"
+( while sleep 20 && kill -0 $$ 2>/dev/null
+do
+	echo "building: $(find "$DP_TOP/src" -name '*.o' | wc -l) of $(find "$DP_TOP/src" -name '*.c' | wc -l) files"
+done ) &
+life=$!
+dp_build "$DP_LOGS/build.log"
+rc=$?
+kill "$life" 2>/dev/null
+if [[ $rc != 0 ]]
 then
 	tail -n 60 "$DP_LOGS/build.log"
 	echo "the extension could not be built; all that the compiler said: ${DP_LOGS#"$DP_TOP"/}/build.log"

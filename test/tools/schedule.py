@@ -102,15 +102,27 @@ def source_of(line):
     return ['#   ' + text.rstrip() for text in open(at[1]).readlines()[max(0, n - 2):n + 1]]
 
 
+DIED = re.compile(r'was terminated by signal|^TRAP:|^not ok - (a process of the server died|an assertion failed)')
+
+
 def failures(log, result, most=150):
-    """Returns what a log says of its failed tests: the statement or source before each, and the diagnostics after it."""
+    """
+    Returns what a log says: who died, then of the failed tests the statement or source before each, and the diagnostics
+    after it.  Its end, too, where more is wrong than tests that failed.
+    """
     # tests are read from a copy, which is gone then
     copy = os.environ['DP_WORK'] + '/in/'
     lines = [line[:1000].replace(copy, '') for line in open(log, errors='replace').read().splitlines()]
-    if result.names:
-        # pg_regress shows all differences at the end
-        first = next((i for i, line in enumerate(lines) if line.startswith('diff -')), -40)
-        return lines[first:][:most]
+    died = list(dict.fromkeys(line for line in lines if DIED.search(line)))[:5]
+    # pg_regress shows all differences at the end
+    first = next((i for i, line in enumerate(lines) if line.startswith('diff -')), -40)
+    shown = lines[first:] if result.names else failed_tests(lines)
+    rest = ['... %d lines more' % (len(shown) - most)] if len(shown) > most else []
+    end = ['... at its end:'] + lines[-25:] if result.why and shown else []
+    return died + (shown or lines[-40:])[:most] + rest + end
+
+
+def failed_tests(lines):
     shown, kept, say, over = [], [], 0, False
     for line in lines:
         if re.match(r'ok\b', line):
@@ -125,7 +137,7 @@ def failures(log, result, most=150):
         else:
             kept = ([] if over else kept) + [line]
             over = False
-    return (shown or lines[-40:])[:most]
+    return shown
 
 
 class Runner:
@@ -177,7 +189,7 @@ class Runner:
             for line in failures(log_of(name), result):
                 print('    ' + line)
             print('    its output: %s%s; again: %s' % (
-                os.path.relpath(log_of(name)), ', and in %s/%s' % (os.path.relpath(LOGS), name) if result.names else '', again(name, result)), flush=True)
+                os.path.relpath(log_of(name)), ', and in %s/%s' % (os.path.relpath(LOGS), name) if result.names else '', self.again(name, result)), flush=True)
 
     def run(self):
         while self.waiting or self.running:
@@ -217,12 +229,19 @@ class Runner:
                         break
         for name, (result, _) in self.results.items():
             if result.failed:
-                print('failed: %s' % again(name, result))
+                print('failed: %s' % self.again(name, result))
         passed, failed, skipped = (sum(counts[i] for counts in suites.values()) for i in (1, 2, 3))
         whole = time.time() - float(os.environ.get('DP_BEGUN') or time.time())
         print('%s minutes, and with installing and building before it %d:%02d' % (self.clock(), whole // 60, whole % 60))
         print('%d passed, %d failed%s' % (passed, failed, ', %d skipped' % skipped if skipped else ''))
         return passed > 0 and failed == 0
+
+    def again(self, name, result):
+        """Returns the command that runs a file again, or what failed of it."""
+        tests = result.names or self.within[name]
+        name = '"%s"' % ' '.join('%s/%s' % (name, test) for test in tests) if tests else name
+        settings = ' '.join('%s=%s' % (v, os.environ[v]) for v in ('ASSERT', 'SANITIZE', 'PGMAJOR', 'PG_SOURCE') if os.environ.get(v))
+        return 'make %s ONLY=%s%s' % (RUN, name, ' ' + settings if settings else '')
 
     def remember(self):
         """Leaves how long each file took that passed, for the next run's order."""
@@ -230,13 +249,6 @@ class Runner:
         times.update((name, seconds) for name, (result, seconds) in self.results.items() if not (self.within[name] or result.failed))
         with open('%s/times-%s' % (LOGS, RUN), 'w') as out:
             out.writelines('%s %.1f\n' % item for item in sorted(times.items()))
-
-
-def again(name, result):
-    """Returns the command that runs a file again, or what failed of it."""
-    name = '"%s"' % ' '.join('%s/%s' % (name, test) for test in result.names) if result.names else name
-    settings = ' '.join('%s=%s' % (v, os.environ[v]) for v in ('ASSERT', 'SANITIZE', 'PGMAJOR', 'PG_SOURCE') if os.environ.get(v))
-    return 'make %s ONLY=%s%s' % (RUN, name, ' ' + settings if settings else '')
 
 
 def main():

@@ -98,9 +98,12 @@ def long_alone():
     for suite, names in SUITES.items():
         alone = {os.path.basename(name) for name, (_, run) in rows.items() if name.split('/')[0] == suite and run == 'test-all'}
         row = re.search(r'^\| %s \|.*\|([^|]*)\|$' % suite, text, re.M)
-        if not row or set(re.findall(r'[\w./-]+', row[1].replace('`', ''))) != alone:
-            problems.append('test/README.md: in the row of "%s", what only "make test-all" runs is: %s'
-                            % (suite, ', '.join('`%s`' % name for name in sorted(alone)) or 'nothing'))
+        # of many the table of files tells
+        wanted = '%d of its files' % len(alone) if len(alone) > 3 else ', '.join('`%s`' % name for name in sorted(alone))
+        if suite == 'citus':
+            wanted = 'citus'
+        if not row or row[1].strip() != wanted:
+            problems.append('test/README.md: in the row of "%s", what only "make test-all" runs is: %s' % (suite, wanted or 'nothing'))
     return problems
 
 
