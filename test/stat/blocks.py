@@ -7,6 +7,7 @@ place.  Where the release was not charged to that block, the answer must be the 
 noise that is too small to be seen, as are errors, and the blocks that were charged; the price is always the same.
 So that this says something: many queries are charged to some blocks alone, and queries charged to the block do differ.
 Queries are always the same: `make test` has the first 300 of the 700 of `make test-all`.
+A fault that shows in one query of 100, or of 233, is missed by 5 % of such choices.
 """
 import random
 

@@ -11,13 +11,14 @@
 # with a semicolon; the text must be in the file once, or within a text that is, [[so]].  The
 # library has all mistakes, and in each session makes those that the setting
 # mutant.made names; "verify", which switches the last gate itself off, is among them.
-# `make test` takes every third of them, `make test-all` and `make check-verify` all.
+# `make test` takes about a third of them, by their names, `make test-all` and `make check-verify` all.
 #
 #-------------------------------------------------------------------------
 import os
 import re
 import subprocess
 import sys
+import zlib
 
 # who owns what is asked of a finished query, too, and would refuse what is the analyst's
 OWNERS = ('src/guard/trusted.c', 'trust_walker((Node *) release->inner_query, &c)', 'false')
@@ -183,5 +184,5 @@ def run(mutants):
 
 if __name__ == '__main__':
     arguments = 4 if sys.argv[1] == 'build' else 2
-    chosen = sys.argv[arguments:] or list(MUTANTS)[::1 if os.environ.get('DP_TEST_ALL') else 3]
+    chosen = sys.argv[arguments:] or [name for name in MUTANTS if os.environ.get('DP_TEST_ALL') or zlib.crc32(name.encode()) % 3 == 0]
     sys.exit(build(chosen, *sys.argv[2:4]) if sys.argv[1] == 'build' else run(chosen))
