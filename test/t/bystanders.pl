@@ -48,7 +48,7 @@ sub instructions
 my %each = map { my $preloaded = $_; $preloaded => instructions($preloaded, 120) - instructions($preloaded, 40) } ('', 'dp_cdp');
 
 note sprintf '%d instructions of plain SQL, %d with dp_cdp', map { $each{$_} / 80 } ('', 'dp_cdp');
-cmp_ok($each{dp_cdp} / $each{''}, '<', 1.01, 'less than 1 % more');
+cmp_ok($each{dp_cdp} / $each{''}, '<', 1.015, 'less than 1.5 % more, which leaves room for other versions and compilers');
 cmp_ok($each{dp_cdp} / $each{''}, '>', 1, '... and there are some, as the library is there');
 
 done_testing();
