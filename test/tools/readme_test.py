@@ -23,6 +23,8 @@ Before a block may stand an HTML comment:
 Each block is a psql session of its own, of the role of the blocks before.  PGHOST, PGPORT and PGDATABASE say
 where; PGUSER must be a superuser.  At the end every function, view and setting
 that the papers name must exist in the database.  Prints TAP.
+
+With arguments, which are pages, these alone are run, and those before them in ORDER.
 """
 import glob
 import itertools
@@ -180,6 +182,9 @@ EXISTS = {
 
 def main():
     texts = {}
+    wanted = sys.argv[1:]
+    pasted_pages = [page for page in PASTED if not wanted or page in wanted]
+    order = ORDER[:1 + max((ORDER.index(page) for page in wanted if page in ORDER), default=-1)] if wanted else ORDER
     for name in sorted(set(PASTED + ORDER + glob.glob("docs/*.md"))):
         with open(name, encoding="utf-8") as f:
             texts[name] = f.read()
@@ -196,16 +201,16 @@ def main():
     for name in sorted(set(texts) - set(ORDER) - set(PASTED)):
         result("```sql" not in texts[name], f"{name} has SQL, and a place in the order of papers")
 
-    for page in (page for page in PASTED if "```sql" in texts[page]):
+    for page in (page for page in pasted_pages if "```sql" in texts[page]):
         tables = "".join(sql for _, _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
         pasted(page, texts[page], tables, result)
-    for page in ORDER:
+    for page in order:
         who = ""
         for line, directive, sql, expected, noisy in shown(texts[page]):
             run(page, line, who, directive, sql, expected, noisy, result)
             who = "".join(re.findall(r"^(?:RE)?SET SESSION AUTHORIZATION.*;$", sql, flags=re.M)[-1:]) or who
 
-    for kind, name in sorted(set(named("\n".join(texts.values())))):
+    for kind, name in sorted(set(named("\n".join(texts.values())))) if not wanted else ():
         rc, output = psql(f"SELECT EXISTS ({EXISTS[kind].format(name)})", "-A", "-t")
         result(rc == 0 and output.strip() == "t", f"{name} exists ({kind})", output)
     print(f"1..{n}")

@@ -3,7 +3,7 @@
 #
 # run_file.sh SUITE[/FILE] [NAME...]
 #	  Runs one test file and prints TAP; NAMEs are tests within the suites
-#	  regress and isolation.
+#	  regress and isolation, and pages within readme.
 #
 # schedule.py calls it, below run_tests.sh, which exports
 #
@@ -225,7 +225,7 @@ case $suite in
 	readme)
 		# README.md and docs/: every SQL example, in one database
 		own_cluster plain || exit 1
-		at_cluster python3 test/tools/readme_test.py
+		at_cluster python3 test/tools/readme_test.py "$@"
 		end_clusters $? "$dir"
 		;;
 	*)

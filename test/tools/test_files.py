@@ -75,6 +75,9 @@ def chosen():
         names = [name for name in known if word in (name, name.split('/')[0], os.path.splitext(name)[0])]
         if part and any(word in (name, os.path.splitext(name)[0]) for name in found(suite, OF_PG_REGRESS.get(suite, ''))):
             result.setdefault(suite, []).append(os.path.splitext(part)[0])
+        elif suite == 'readme' and part and os.path.exists(part):
+            # a page
+            result.setdefault(suite, []).append(part)
         elif names:
             result.update((name, []) for name in names)
         else:
