@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every SQL example of the papers.
+"""Runs the SQL examples of a part of the papers, of which PARTS names the pages.
 
 README.md is pasted into one psql of a superuser, in a database of its own: what a reader sees, and nothing else.
 So is each page of docs/howto and docs/explain, after the blocks of docs/howto/README.md, which make its tables,
@@ -8,7 +8,7 @@ A ```text block holds what the ```sql block before it prints.  Columns are noisy
 
     <!-- noisy: visits, mean -->
 
-The other examples of docs/ run in order, in one database.  Their order is ORDER below: docs/start.md makes the extension, the
+The other examples of docs/ run in the part "order", in one database.  Their order is ORDER below: docs/start.md makes the extension, the
 roles and the tables; docs/owner.md protects the rest and gives budgets; then
 come those who ask, and what is looked up.  Each begins by saying what it goes
 on from.  A document of docs/ itself that has SQL and is not in the list fails.
@@ -21,10 +21,12 @@ Before a block may stand an HTML comment:
                                      first word; as many digits count as are written
 
 Each block is a psql session of its own, of the role of the blocks before.  PGHOST, PGPORT and PGDATABASE say
-where; PGUSER must be a superuser.  At the end every function, view and setting
-that the papers name must exist in the database.  Prints TAP.
+where; PGUSER must be a superuser.  At the end of the part "order" every function, view and
+setting that the papers name must exist in the database.  Prints TAP.
 
-With arguments, which are pages, these alone are run, and those before them in ORDER.
+usage: readme_test.py PART [PAGE...]
+
+With pages, these alone are run, and those before them in ORDER.
 """
 import glob
 import itertools
@@ -38,7 +40,12 @@ from decimal import Decimal
 ORDER = ["docs/start.md", "docs/owner.md", "docs/tools.md", "docs/calculators.md",
          "docs/reference/views.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
 
-PASTED = ["README.md", "docs/analyst.md"] + sorted(glob.glob("docs/analyst/*.md") + glob.glob("docs/explain/*.md") + glob.glob("docs/howto/*.md"))
+# the pages of each part; but for those of "order", each page has a database of its own
+PARTS = {"first": ["README.md"],
+         "analyst": ["docs/analyst.md"] + sorted(glob.glob("docs/analyst/*.md")),
+         "explain": sorted(glob.glob("docs/explain/*.md")),
+         "howto": sorted(glob.glob("docs/howto/*.md")),
+         "order": ORDER}
 
 
 def tables_of(page):
@@ -124,8 +131,9 @@ def pasted(page, text, tables, result):
     psql("ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf(); CREATE DATABASE pasted")
     script = "".join(f"\\echo @@\n{sql}" for _, _, sql, _, _ in examples)
     run = subprocess.run(["psql", "-X", "-d", "pasted"], input=tables + script, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    # the next page, and the examples of docs/ make roles of the same names
-    psql("ALTER SYSTEM RESET ALL; SELECT pg_reload_conf(); DROP DATABASE pasted;\n"
+    # the next page makes roles of the same names; the ledger's worker leaves at once, else in a second
+    psql("ALTER SYSTEM RESET ALL; ALTER SYSTEM SET dp_cdp.worker_idle_timeout = '10ms'; SELECT pg_reload_conf(); DROP DATABASE pasted;\n"
+         "ALTER SYSTEM RESET ALL; SELECT pg_reload_conf();\n"
          "SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE oid >= 16384 \\gexec")
     outputs = run.stdout.split("@@\n")[1:]
     result(len(outputs) == len(examples), f"{page} is pasted", run.stdout)
@@ -181,11 +189,10 @@ EXISTS = {
 
 
 def main():
+    part, wanted = sys.argv[1], sys.argv[2:]
+    pages = PARTS[part]
     texts = {}
-    wanted = sys.argv[1:]
-    pasted_pages = [page for page in PASTED if not wanted or page in wanted]
-    order = ORDER[:1 + max((ORDER.index(page) for page in wanted if page in ORDER), default=-1)] if wanted else ORDER
-    for name in sorted(set(PASTED + ORDER + glob.glob("docs/*.md"))):
+    for name in sorted(set(sum(PARTS.values(), []) + glob.glob("docs/*.md"))):
         with open(name, encoding="utf-8") as f:
             texts[name] = f.read()
     n = 0
@@ -198,21 +205,23 @@ def main():
             print("".join("# " + line + "\n" for line in output.rstrip().split("\n")), end="")
         sys.stdout.flush()
 
-    for name in sorted(set(texts) - set(ORDER) - set(PASTED)):
-        result("```sql" not in texts[name], f"{name} has SQL, and a place in the order of papers")
-
-    for page in (page for page in pasted_pages if "```sql" in texts[page]):
-        tables = "".join(sql for _, _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
-        pasted(page, texts[page], tables, result)
-    for page in order:
-        who = ""
-        for line, directive, sql, expected, noisy in shown(texts[page]):
-            run(page, line, who, directive, sql, expected, noisy, result)
-            who = "".join(re.findall(r"^(?:RE)?SET SESSION AUTHORIZATION.*;$", sql, flags=re.M)[-1:]) or who
-
-    for kind, name in sorted(set(named("\n".join(texts.values())))) if not wanted else ():
-        rc, output = psql(f"SELECT EXISTS ({EXISTS[kind].format(name)})", "-A", "-t")
-        result(rc == 0 and output.strip() == "t", f"{name} exists ({kind})", output)
+    if part != "order":
+        for page in pages:
+            if "```sql" in texts[page] and (not wanted or page in wanted):
+                tables = "".join(sql for _, _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
+                pasted(page, texts[page], tables, result)
+    else:
+        for page in pages[:1 + max(map(pages.index, wanted))] if wanted else pages:
+            who = ""
+            for line, directive, sql, expected, noisy in shown(texts[page]):
+                run(page, line, who, directive, sql, expected, noisy, result)
+                who = "".join(re.findall(r"^(?:RE)?SET SESSION AUTHORIZATION.*;$", sql, flags=re.M)[-1:]) or who
+        if not wanted:
+            for name in sorted(set(texts) - set(sum(PARTS.values(), []))):
+                result("```sql" not in texts[name], f"{name} has SQL, and a part of the papers")
+            for kind, name in sorted(set(named("\n".join(texts.values())))):
+                rc, output = psql(f"SELECT EXISTS ({EXISTS[kind].format(name)})", "-A", "-t")
+                result(rc == 0 and output.strip() == "t", f"{name} exists ({kind})", output)
     print(f"1..{n}")
     return 0
 

@@ -223,9 +223,9 @@ case $suite in
 		end_clusters $? "$dir"
 		;;
 	readme)
-		# README.md and docs/: every SQL example, in one database
+		# README.md and docs/: the SQL examples of a part
 		own_cluster plain || exit 1
-		at_cluster python3 test/tools/readme_test.py "$@"
+		at_cluster python3 test/tools/readme_test.py "$file" "$@"
 		end_clusters $? "$dir"
 		;;
 	*)

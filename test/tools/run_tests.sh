@@ -67,7 +67,8 @@ chosen()
 
 echo "building: a minute or two the first time"
 begun=$SECONDS
-( while sleep 20 && kill -0 $$ 2>/dev/null
+# a sleep that is left behind holds no pipe open
+( while sleep 20 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null
 do
 	echo "building: $(find "$DP_TOP/src" -name '*.o' | wc -l) of $(find "$DP_TOP/src" -name '*.c' | wc -l) files"
 done ) &
@@ -135,7 +136,7 @@ fi
 
 # to copy large segments of WAL takes longer than many a test
 DP_INITDB_OPTIONS=--wal-segsize=1
-if chosen '(pgtap|attacks|stat)/.*|reference|readme'
+if chosen '(pgtap|attacks|stat|readme)/.*|reference'
 then
 	dp_initdb "$DP_WORK/plain" "$tools/temp.conf" ${GOLDEN:+"$in/golden.conf"} && dp_start "$DP_WORK/plain" &&
 		dp_psql "$DP_WORK/plain" -d postgres -c "CREATE DATABASE test" && dp_stop "$DP_WORK/plain" || exit 1

@@ -239,7 +239,7 @@ class Runner:
     def again(self, name, result):
         """Returns the command that runs a file again, or what failed of it."""
         tests = result.names or self.within[name]
-        name = '"%s"' % ' '.join('%s/%s' % (name, test) for test in tests) if tests else name
+        name = '"%s"' % ' '.join('%s/%s' % (name.split('/')[0], test) for test in tests) if tests else name
         settings = ' '.join('%s=%s' % (v, os.environ[v]) for v in ('ASSERT', 'SANITIZE', 'PGMAJOR', 'PG_SOURCE') if os.environ.get(v))
         return 'make %s ONLY=%s%s' % (RUN, name, ' ' + settings if settings else '')
 

@@ -24,7 +24,10 @@ import os
 import re
 import sys
 
+sys.dont_write_bytecode = True
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+from readme_test import PARTS  # noqa: E402
+
 TABLE = 'test/files.txt'
 UNKNOWN = 10                    # seconds of a file that has not been run yet
 
@@ -32,7 +35,7 @@ UNKNOWN = 10                    # seconds of a file that has not been run yet
 SUITES = {
     'layers': None, 'docs': None, 'symbols': None, 'unit': ['unit/plain', 'unit/sanitized'], 'dist': None,
     'regress': None, 'isolation': None, 'pgtap': 'test/pgtap/*.sql', 'attacks': 'test/attacks/?_*.sql', 't': 'test/t/*.pl',
-    'stat': 'test/stat/*.py', 'reference': None, 'readme': None, 'verify': None, 'demo': None, 'citus': None}
+    'stat': 'test/stat/*.py', 'reference': None, 'readme': ['readme/' + part for part in PARTS], 'verify': None, 'demo': None, 'citus': None}
 # files that pg_regress runs in one server; they can be asked for singly
 OF_PG_REGRESS = {'regress': 'sql/*.sql', 'isolation': 'test/isolation/specs/*.spec'}
 
@@ -75,9 +78,9 @@ def chosen():
         names = [name for name in known if word in (name, name.split('/')[0], os.path.splitext(name)[0])]
         if part and any(word in (name, os.path.splitext(name)[0]) for name in found(suite, OF_PG_REGRESS.get(suite, ''))):
             result.setdefault(suite, []).append(os.path.splitext(part)[0])
-        elif suite == 'readme' and part and os.path.exists(part):
+        elif suite == 'readme' and any(part in pages for pages in PARTS.values()):
             # a page
-            result.setdefault(suite, []).append(part)
+            result.setdefault('readme/' + next(name for name, pages in PARTS.items() if part in pages), []).append(part)
         elif names:
             result.update((name, []) for name in names)
         else:
