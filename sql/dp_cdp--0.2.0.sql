@@ -3320,6 +3320,18 @@ CREATE FUNCTION dp_cdp_internal.try_not_ilike(bpchar, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_not_ilike(name, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_matches(text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_matches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.textregexeq_support;
+CREATE FUNCTION dp_cdp_internal.try_matches(bpchar, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_matches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.textregexeq_support;
+CREATE FUNCTION dp_cdp_internal.try_imatches(text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_imatches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.texticregexeq_support;
+CREATE FUNCTION dp_cdp_internal.try_imatches(bpchar, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_imatches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.texticregexeq_support;
 CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_lpad' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4, text) RETURNS text
@@ -3621,8 +3633,11 @@ DECLARE
 BEGIN
 	FOR step IN 0 .. 100 LOOP
 		IF NOT dp_cdp_internal.may_read(at) THEN
-			RAISE EXCEPTION 'must be allowed to read the rows of table %, to check them: have SELECT on it granted', at
-				USING ERRCODE = 'insufficient_privilege';
+			RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE =
+				CASE WHEN pg_catalog.has_table_privilege(at, 'SELECT') AND session_user <> current_user
+					THEN format('must be allowed to read the rows of table %s, to check them: role "%s" may, and login role "%s" may not; log in as a role that may',
+						at, current_user, session_user)
+				ELSE format('must be allowed to read the rows of table %s, to check them: have SELECT on it granted', at) END;
 		END IF;
 		source := coalesce(source || format(' LEFT JOIN %s AS t%s ON %s', at, step, condition), format('%s AS t0', at));
 		-- a partition has the policy of the table that it is one of
@@ -6522,7 +6537,10 @@ BEGIN
 			|| '<figcaption>All answers that the cap buys, seen as one number. Where the bells overlap, a guess can be wrong.</figcaption></figure>';
 	END IF;
 	RETURN '<section id="promise"><h2>What is promised</h2>'
-		|| format('<p>By all private answers, %s are hard to tell apart. ', dp_cdp_internal.report_neighbors(r))
+		|| format(CASE WHEN r -> 'protected' = '[]' THEN '<p class="warning">No table is protected: nothing is promised yet of %s. '
+			WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">No cap limits what all roles learn together. By the answers of one role, %s are as hard to tell apart as its budget says. '
+			WHEN (r ->> 'best_guess')::numeric > 0.8 THEN '<p class="warning">Once the cap is spent, little is hidden: %s are told apart in %s of cases. '
+			ELSE '<p>By all private answers, %s are hard to tell apart. ' END, dp_cdp_internal.report_neighbors(r), guess)
 		|| format('Take the best guesser: he knows %s, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
 			CASE WHEN replaced THEN 'everything but which of two persons is in the data'
 				WHEN every IS NOT NULL THEN 'everything but whether a person''s rows of one block are in the data' ELSE 'everything but whether one person is in the data' END)
@@ -6535,7 +6553,7 @@ BEGIN
 		|| '<li>Roles that put answers together: only the lifetime cap limits what they know.</li>'
 		|| '<li>Superusers, the operating system, backups, WAL and the server''s log: they show rows.</li>'
 		|| '<li>Copies, exports, and tables that are not listed above.</li>'
-		|| '<li>A person who goes by two names in the unit column: twice the loss.</li>'
+		|| '<li>A person who goes by two names in the unit column: up to four times the rho.</li>'
 		|| '<li>Disks that are set back as a whole: old balances come back with them.</li></ul></div>'
 		|| '</div><h3>Setup</h3>' || dp_cdp_internal.report_checked(r)
 		|| format('<h3>Owner of the dataset: %s. Read, and agreed to:</h3>', dp_cdp_internal.report_name(r ->> 'owner'))

@@ -375,6 +375,14 @@ cap_of(const DpDatasetRow *row, const char *name)
  * ------------------------------------------------------------------------
  */
 
+static void
+tell_of_no_cap(const char *name)
+{
+	ereport(NOTICE,
+			(errmsg("dataset \"%s\" has no cap: its roles together may spend all that their budgets allow", name),
+			 errhint("Give one with dp_cdp.alter_dataset(%s, rho => 1), say.", quote_literal_cstr(name))));
+}
+
 /*
  * The audit of a dataset that was dropped bears its name: whoever owns the next
  * one of this name would see it, and prune it.
@@ -500,10 +508,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	dp_admin_end(&context);
 	/* Infinity says so itself */
 	if (cap.no_limit && PG_ARGISNULL(1))
-		ereport(NOTICE,
-				(errmsg("dataset \"%s\" has no cap: its roles together may spend all that their budgets allow",
-						row.name),
-				 errhint("Give one with dp_cdp.alter_dataset(%s, rho => 1), say.", quote_literal_cstr(row.name))));
+		tell_of_no_cap(row.name);
 	dp_admin_warn_of_little(&cap);
 	dp_admin_tell_of_much(&cap);
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap));
@@ -525,6 +530,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	Oid			user = GetUserId();
 	DpDatasetRow *row;
 	bool		were_dumped;
+	bool		had_cap;
 	DpAdminContext context;
 	Oid			types[NUM_SETTINGS];
 	Datum		values[NUM_SETTINGS];
@@ -535,6 +541,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
 	were_dumped = row->reuse_dumped;
+	had_cap = row->has_rho_limit;
 	dp_admin_reset_options(fcinfo, 21, row);
 	read_settings(fcinfo, 0, row);
 	read_limits(fcinfo, 10, true, row);
@@ -574,6 +581,8 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	foreach(lc, dp_label_tables(name))
 		dp_policy_invalidate(lfirst_oid(lc));
 	/* of what this call has changed */
+	if (had_cap && cap.no_limit && PG_ARGISNULL(1))
+		tell_of_no_cap(name);
 	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(3))
 		dp_admin_warn_of_little(&cap);
 	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(2))

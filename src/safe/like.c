@@ -160,9 +160,8 @@ like_match(const char *t, int tlen, const char *p, int plen)
 	return like_match_mode(t, tlen, p, plen, DP_LIKE_MULTIBYTE);
 }
 
-/* Tells whether a collation has LIKE as it is here: nondeterministic ones have none, or one of another kind. */
-static bool
-like_collation_is_good(Oid collation)
+bool
+dp_collation_has_like(Oid collation)
 {
 	static Oid	good = InvalidOid;
 
@@ -179,7 +178,7 @@ like_is_matchable(FunctionCallInfo fcinfo)
 {
 	text	   *pattern;
 
-	if (!like_collation_is_good(PG_GET_COLLATION()) || dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_READ)
+	if (!dp_collation_has_like(PG_GET_COLLATION()) || dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_READ)
 		return false;
 	pattern = PG_GETARG_TEXT_PP(1);
 	return dp_like_is_good(VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern));

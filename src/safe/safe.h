@@ -25,4 +25,7 @@ dp_text_is_wide(Datum value)
 	return dp_value_bytes(value) > DP_MAX_TEXT;
 }
 
+/* Tells whether a collation has LIKE and regular expressions as they are here: nondeterministic ones have none, or others. */
+extern bool dp_collation_has_like(Oid collation);
+
 #endif							/* DP_SAFE_H */

@@ -104,6 +104,10 @@ SAFE ilike(name, text) boolean ilike_name SUPPORT texticlike_support
 SAFE not_ilike(text, text) boolean not_ilike_text
 SAFE not_ilike(bpchar, text) boolean not_ilike_text
 SAFE not_ilike(name, text) boolean not_ilike_name
+SAFE matches(text, text) boolean matches SUPPORT textregexeq_support
+SAFE matches(bpchar, text) boolean matches SUPPORT textregexeq_support
+SAFE imatches(text, text) boolean imatches SUPPORT texticregexeq_support
+SAFE imatches(bpchar, text) boolean imatches SUPPORT texticregexeq_support
 SAFE lpad(text, int4) text lpad
 SAFE lpad(text, int4, text) text lpad_fill
 SAFE rpad(text, int4) text rpad

@@ -31,8 +31,11 @@ DECLARE
 BEGIN
 	FOR step IN 0 .. 100 LOOP
 		IF NOT dp_cdp_internal.may_read(at) THEN
-			RAISE EXCEPTION 'must be allowed to read the rows of table %, to check them: have SELECT on it granted', at
-				USING ERRCODE = 'insufficient_privilege';
+			RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE =
+				CASE WHEN pg_catalog.has_table_privilege(at, 'SELECT') AND session_user <> current_user
+					THEN format('must be allowed to read the rows of table %s, to check them: role "%s" may, and login role "%s" may not; log in as a role that may',
+						at, current_user, session_user)
+				ELSE format('must be allowed to read the rows of table %s, to check them: have SELECT on it granted', at) END;
 		END IF;
 		source := coalesce(source || format(' LEFT JOIN %s AS t%s ON %s', at, step, condition), format('%s AS t0', at));
 		-- a partition has the policy of the table that it is one of

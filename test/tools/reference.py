@@ -159,6 +159,13 @@ def entries_of_settings():
     for name, kind, default, unit, least, most, context, text, more in rows(
             "SELECT name, vartype, coalesce(boot_val, ''), coalesce(unit, ''), coalesce(min_val, ''), coalesce(max_val, ''), context, short_desc, coalesce(extra_desc, '')"
             " FROM pg_settings WHERE name LIKE 'dp\\_cdp.%' ORDER BY name COLLATE \"C\""):
+        if least == '-Infinity':
+            # its check knows the range, which what it has when it is not set is not in
+            refused = subprocess.run(['psql', '-XAt', '-c', 'SET %s = %s' % (name, default)], capture_output=True, text=True, check=False).stderr
+            least, most = (re.findall(r'must be between (\S+) and ([^;\s]+); RESET it', refused) or [('', '')])[0]
+            default = "the dataset's, also after RESET"
+            if not least:
+                problems.append('setting %s does not refuse its default and tell the range: %s' % (name, refused))
         facts = [('type', kind), ('default', default or 'empty'), ('unit', unit), ('range', '%s to %s' % (least, most) if least else ''),
                  ('set by', who[context])]
         yield name, '%s %s\n\n| | |\n|---|---|\n' % (sentence(text), more) + ''.join('| %s | %s |\n' % fact for fact in facts if fact[1])

@@ -92,6 +92,8 @@ constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
 		case DP_CHECK_LIKE:
 			return dp_like_is_good(bytes, len) ? NULL :
 				"end the pattern with something else than the escape character";
+		case DP_CHECK_REGEX:
+			return dp_regex_problem(bytes, len);
 		case DP_CHECK_FIELD:
 			return dp_field_is_good(bytes, len, argtype) ? NULL :
 				"write the field out, for example year, quarter, month, week, day, dow, hour or epoch, and one that the type has";
@@ -273,7 +275,7 @@ in_words_of_double(Node *node, Oid funcid, List *args)
 
 /*
  * Returns text || anything, concat and concat_ws in words of text || text and casts,
- * simple regular expressions in words of LIKE, strpos and split_part, and logarithms and powers of numeric in
+ * tests of regular expressions in words of text ~ text, simple ones of their parts in words of strpos and split_part, and logarithms and powers of numeric in
  * words of double precision, to be checked in turn; NULL for any other function.
  */
 static Node *

@@ -15,7 +15,7 @@
  * sql/total.sql sweeps the whole list, as dp_cdp.allowed_functions()
  * shows it, over extreme values; what is added here is tested there.
  *
- * Not listed, on purpose: regular expressions (time, errors), anything that
+ * Not listed, on purpose: places of regular expressions (time), anything that
  * formats by settings (to_char of numbers, casts through text), repeat
  * (memory), hash functions (slow when nested), what makes arrays, ranges and
  * json, xml, text search, and object identifiers.
@@ -60,11 +60,13 @@ static const DpFunctionFacts kinds[] = {
 #define TRY_CONST(f, kind, constants, check) {F_##f, DP_KIND_##kind, "try_" #kind, constants, DP_CHECK_##check}
 #define CONSTANTS_ONLY(f) {F_##f, .constants_only = true}
 #define FOLD(f, kind) {F_##f, DP_KIND_##kind, "try_" #kind, .folds = true}
-#define MATCH(f, kind, ...) {F_##f, DP_KIND_##kind, "try_" #kind, ARG(1), DP_CHECK_LIKE, __VA_ARGS__}
-#define LIKE(f) MATCH(f, like, .folds = false)
-#define NOT_LIKE(f) MATCH(f, not_like, .negates = "try_like")
-#define ILIKE(f) MATCH(f, ilike, .folds = true)
-#define NOT_ILIKE(f) MATCH(f, not_ilike, .folds = true, .negates = "try_ilike")
+#define MATCH(f, kind, check, ...) {F_##f, DP_KIND_##kind, "try_" #kind, ARG(1), DP_CHECK_##check, __VA_ARGS__}
+#define LIKE(f) MATCH(f, like, LIKE, .folds = false)
+#define NOT_LIKE(f) MATCH(f, not_like, LIKE, .negates = "try_like")
+#define ILIKE(f) MATCH(f, ilike, LIKE, .folds = true)
+#define NOT_ILIKE(f) MATCH(f, not_ilike, LIKE, .folds = true, .negates = "try_ilike")
+#define MATCHES(f) MATCH(f, matches, REGEX, .folds = false)
+#define IMATCHES(f) MATCH(f, imatches, REGEX, .folds = true)
 
 /* comparisons whose names follow one of the two customs */
 #define COMPARE(t) ASIS(t##EQ), ASIS(t##NE), ASIS(t##LT), ASIS(t##LE), ASIS(t##GT), ASIS(t##GE)
@@ -216,12 +218,6 @@ static const struct
 	Oid			funcid;
 	const char *instead;
 }			dp_instead[] = {
-	{F_TEXTREGEXEQ, "use a constant of plain characters, ^, $, ., .* and (a|b), or LIKE"},
-	{F_TEXTREGEXNE, "use a constant of plain characters, ^, $, ., .* and (a|b), or NOT LIKE"},
-	{F_TEXTICREGEXEQ, "use ILIKE with a constant pattern"},
-	{F_TEXTICREGEXNE, "use NOT ILIKE with a constant pattern"},
-	{F_BPCHARREGEXEQ, "use LIKE with a constant pattern"},
-	{F_BPCHARICREGEXEQ, "use ILIKE with a constant pattern"},
 	{F_REGEXP_REPLACE_TEXT_TEXT_TEXT, "use replace(string, from, to), or split_part"},
 	{F_REGEXP_REPLACE_TEXT_TEXT_TEXT_TEXT, "use replace(string, from, to), or split_part"},
 	{F_SUBSTRING_TEXT_TEXT, "use substring(string, start, length) or split_part, or a pattern such as '@(.*)$', '^[^@]+' or 'id=([^&]*)'"},
@@ -246,7 +242,7 @@ static const struct
 	{F_BOOL_JSONB, "compare the part as text, for example column ->> 'name' = 'true'"},
 	{F_TS_MATCH_VQ, "use LIKE or ILIKE with a constant pattern"},
 	{F_TO_TSVECTOR_TEXT, "use LIKE or ILIKE with a constant pattern"},
-	{F_REGEXP_LIKE_TEXT_TEXT, "use LIKE with a constant pattern"},
+	{F_REGEXP_LIKE_TEXT_TEXT_TEXT, "use text ~ pattern, or text ~* pattern"},
 	{F_REGEXP_MATCH_TEXT_TEXT, "use LIKE, substring(string, start, length) or split_part"},
 	{F_STRING_TO_ARRAY_TEXT_TEXT, "use split_part(string, delimiter, n)"},
 	{F_TO_NUMBER, "cast it to numeric"},

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * regex.c
- *	  Regular expressions, in words of functions that take time in proportion
- *	  to the string.
+ *	  Functions of regular expressions, in words of functions that take time in
+ *	  proportion to the string.
  *
- * PostgreSQL's matcher takes time and memory that depend on the row, and fails
- * for lack of either.  So only expressions of a few forms are taken, each of
- * which other functions of the list find in the same place.
+ * All tests are words of string ~ regex (safe/regex.c).  To find a part of a
+ * string, PostgreSQL's matcher takes time that depends on the row.  So only
+ * expressions of a few forms are taken there, each of which other functions of
+ * the list find in the same place.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -40,154 +41,60 @@ call_of(Oid funcid, Oid type, Node *like, Oid inputcollid, List *args)
  * ------------------------------------------------------------------------
  */
 
-static bool
-is_quantifier(char c)
+/* tests that are others, or their negations */
+static const struct
 {
-	return c != '\0' && strchr("*+?{", c) != NULL;
-}
+	Oid			funcid;
+	Oid			means;
+	bool		negated;
+}			tests[] = {
+	{F_TEXTREGEXNE, F_TEXTREGEXEQ, true}, {F_TEXTICREGEXNE, F_TEXTICREGEXEQ, true}, {F_BPCHARREGEXNE, F_BPCHARREGEXEQ, true},
+	{F_BPCHARICREGEXNE, F_BPCHARICREGEXEQ, true}, {F_NAMEREGEXEQ, F_TEXTREGEXEQ, false}, {F_NAMEREGEXNE, F_TEXTREGEXEQ, true},
+	{F_NAMEICREGEXEQ, F_TEXTICREGEXEQ, false}, {F_NAMEICREGEXNE, F_TEXTICREGEXEQ, true}, {F_REGEXP_LIKE_TEXT_TEXT, F_TEXTREGEXEQ, false}
+};
 
-/* Returns the first character wanted of a regular expression that is in none of its groups, nor behind its end if it is a group's; NULL: none. */
-static const char *
-find_outside(const char *regex, char wanted)
-{
-	int			depth = 0;
-
-	for (; *regex != '\0'; regex++)
-	{
-		if (*regex == '\\' && regex[1] != '\0')
-			regex++;
-		else if (depth == 0 && *regex == wanted)
-			return regex;
-		else if (*regex == '(')
-			depth++;
-		else if (*regex == ')' && --depth < 0)
-			return NULL;
-	}
-	return NULL;
-}
-
-#define MAX_ALTERNATIVES 100
-#define MAX_TAKEN_APART 1000
-
-/*
- * Appends to list the regular expressions without groups and | that together mean
- * what regex does: a(b|c) is ab or ac.  Returns false for what would be too many or
- * too long, and for brackets and groups that are repeated or capture nothing.
- *
- * An alternative that begins with a quantifier is no regular expression, but might become one
- * behind the text before the group.
- */
-static bool
-add_alternatives(const char *regex, List **list)
-{
-	const char *bar = find_outside(regex, '|');
-	const char *open = find_outside(regex, '(');
-	const char *close;
-	const char *part;
-
-	check_stack_depth();
-	if (strchr(regex, '[') != NULL || is_quantifier(*regex) || list_length(*list) >= MAX_ALTERNATIVES ||
-		((bar != NULL || open != NULL) && strlen(regex) > MAX_TAKEN_APART))
-		return false;
-	if (bar != NULL)
-		return add_alternatives(pnstrdup(regex, bar - regex), list) && add_alternatives(bar + 1, list);
-	if (open == NULL)
-	{
-		*list = lappend(*list, pstrdup(regex));
-		return true;
-	}
-	close = find_outside(open + 1, ')');
-	if (close == NULL || is_quantifier(close[1]))
-		return false;
-	for (part = open + (strncmp(open, "(?:", 3) == 0 ? 3 : 1); part != NULL; part = bar == NULL ? NULL : bar + 1)
-	{
-		bar = find_outside(part, '|');
-		if (is_quantifier(*part) ||
-			!add_alternatives(psprintf("%.*s%.*s%s", (int) (open - regex), regex,
-									   (int) ((bar != NULL ? bar : close) - part), part, close + 1), list))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Returns the pattern of LIKE that means what a regular expression of plain
- * characters, ^ at its start, $ at its end, . and .* does; NULL for any other.
- */
-static char *
-like_of_regex(const char *regex)
-{
-	StringInfoData like;
-	bool		from_start = *regex == '^';
-
-	initStringInfo(&like);
-	if (!from_start)
-		appendStringInfoChar(&like, '%');
-	for (regex += from_start; *regex != '\0' && strcmp(regex, "$") != 0; regex++)
-	{
-		bool		any = *regex == '.';
-
-		if (any && regex[1] == '*' && !is_quantifier(regex[2]))
-		{
-			appendStringInfoChar(&like, '%');
-			regex++;
-			continue;
-		}
-		if (*regex == '\\')
-		{
-			regex++;
-			if (IS_HIGHBIT_SET(*regex) || !ispunct((unsigned char) *regex))
-				return NULL;
-		}
-		else if (strchr("[](){}*+?|^$", *regex) != NULL)
-			return NULL;
-		if (is_quantifier(regex[1]))
-			return NULL;
-		if (any)
-			appendStringInfoChar(&like, '_');
-		else
-			appendStringInfo(&like, strchr("%_\\", *regex) != NULL ? "\\%c" : "%c", *regex);
-	}
-	if (*regex == '\0')
-		appendStringInfoChar(&like, '%');
-	return like.data;
-}
-
-/* Returns a test of a regular expression in words of LIKE, one for each alternative; NULL where they do not do. */
+/* Returns a test of a regular expression in words of string ~ regex; NULL for such a test, and for other functions. */
 static Node *
-in_words_of_like(Node *node, Oid funcid, Oid inputcollid, List *args)
+test_in_words(Node *node, Oid funcid, Oid inputcollid, List *args)
 {
-	bool		matches = funcid == F_TEXTREGEXEQ;
-	Node	   *regex = lsecond(args);
-	List	   *alternatives = NIL;
-	List	   *tests = NIL;
-	ListCell   *lc;
+	bool		negated = false;
+	Oid			means = funcid;
+	Node	   *string;
+	Node	   *regex;
+	Node	   *test;
 
+	for (int i = 0; i < lengthof(tests); i++)
+		if (tests[i].funcid == funcid)
+		{
+			means = tests[i].means;
+			negated = tests[i].negated;
+		}
+	if (means != F_TEXTREGEXEQ && means != F_TEXTICREGEXEQ && means != F_BPCHARREGEXEQ && means != F_BPCHARICREGEXEQ)
+		return NULL;
+	string = linitial(args);
+	regex = lsecond(args);
+	/* SIMILAR TO */
 	if (IsA(regex, FuncExpr) && (((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT || ((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT_TEXT) &&
 		!dp_is_unfoldable(regex, NULL))
 		regex = (Node *) dp_fold(regex);
-	if (!IsA(regex, Const) || ((Const *) regex)->constisnull ||
-		!add_alternatives(TextDatumGetCString(((Const *) regex)->constvalue), &alternatives))
+	if (means == funcid && regex == lsecond(args))
 		return NULL;
-	foreach(lc, alternatives)
-	{
-		Const	   *pattern = (Const *) copyObject(regex);
-		char	   *like = like_of_regex(lfirst(lc));
-
-		if (like == NULL)
-			return NULL;
-		pattern->constvalue = CStringGetTextDatum(like);
-		tests = lappend(tests, call_of(matches ? F_TEXTLIKE : F_TEXTNLIKE, BOOLOID, node, inputcollid, list_make2(copyObject(linitial(args)), pattern)));
-	}
-	if (list_length(tests) == 1)
-		return linitial(tests);
-	return (Node *) makeBoolExpr(matches ? OR_EXPR : AND_EXPR, tests, exprLocation(node));
+	if (exprType(string) == NAMEOID)
+		string = (Node *) call_of(F_TEXT_NAME, TEXTOID, string, inputcollid, list_make1(string));
+	test = (Node *) call_of(means, BOOLOID, node, inputcollid, list_make2(string, regex));
+	return negated ? (Node *) makeBoolExpr(NOT_EXPR, list_make1(test), exprLocation(node)) : test;
 }
 
 /* ------------------------------------------------------------------------
  * Parts of strings
  * ------------------------------------------------------------------------
  */
+
+static bool
+is_quantifier(char c)
+{
+	return c != '\0' && strchr("*+?{", c) != NULL;
+}
 
 /* an expression of plain characters, one class that is repeated, and what follows that */
 typedef struct RegexPart
@@ -389,8 +296,8 @@ dp_words_of_regex(Node *node, Oid funcid, Oid inputcollid, List *args)
 	Searched	s = {node, args != NIL ? linitial(args) : NULL, inputcollid};
 	const char *texts[4] = {0};
 
-	if (funcid == F_TEXTREGEXEQ || funcid == F_TEXTREGEXNE)
-		return in_words_of_like(node, funcid, inputcollid, args);
+	if (list_length(args) == 2 && funcid != F_SUBSTRING_TEXT_TEXT)
+		return test_in_words(node, funcid, inputcollid, args);
 	if (funcid != F_SUBSTRING_TEXT_TEXT && funcid != F_REGEXP_REPLACE_TEXT_TEXT_TEXT && funcid != F_REGEXP_REPLACE_TEXT_TEXT_TEXT_TEXT)
 		return NULL;
 	for (int i = 1; i < list_length(args); i++)

@@ -105,7 +105,8 @@ class Hostile(Grammar):
             ("repeat('a', %d)" % n, "repeat('%%a', %d) || '%%b'" % (n - 1)),
             ("repeat('a', %d)" % n, "repeat('%%a', %d)" % (n + 1)),
             ("repeat('ab', %d)" % n, "repeat('%%a_', %d) || 'c'" % (n - 1)),
-            ("repeat('A', %d)" % n, "'%%' || repeat('a%%', %d) || 'b'" % (n - 1))])
+            ("repeat('A', %d)" % n, "'%%' || repeat('a%%', %d) || 'b'" % (n - 1)),
+            ("repeat('a', %d)" % n, rng.choice(["'^(a+)+$'", "'(a|aa)*b'", "'(a*)(a*)(a*)b$'", "'(.*)\\1b'", "'^(?=a*b)'", "'a{200}b'", "'('"]))])
 
     def hot(self, source):
         """a condition that may fail, or take more than there is, where a row reaches it"""
@@ -114,7 +115,7 @@ class Hostile(Grammar):
         r = 0.75 if self.vanishing else rng.random()
         if r < (0.7 if self.tiny or self.vanishing else 0.3):
             value, pattern = self.pattern()
-            like = rng.choice(['LIKE', 'LIKE', '~~'] if self.planning else ['LIKE', 'NOT LIKE', 'ILIKE', 'NOT ILIKE', '~~', '!~~*'])
+            like = rng.choice(['LIKE', 'LIKE', '~~'] if self.planning else ['LIKE', 'NOT LIKE', 'ILIKE', 'NOT ILIKE', '~~', '!~~*', '~', '!~*', 'SIMILAR TO'])
             templates = ['CASE WHEN %(reach)s THEN %(value)s END %(like)s %(pattern)s',
                          '(%(reach)s AND %(value)s %(like)s %(pattern)s)',
                          "coalesce(CASE WHEN %(reach)s THEN %(value)s END, 'x') %(like)s %(pattern)s",

@@ -617,7 +617,7 @@ class Sources:
         if r < 0.52 and c.type != 'bool':
             return '%s IN (%s)' % (c.ref, ', '.join(c.literals))
         if r < 0.57 and c.type == 'text':
-            return self.rng.choice(["%s LIKE '%%1'", "upper(%s) <> 'X'", "length(%s) > 3", "%s || 'x' > 'b'", "concat(%s, 1, NULL) < 'd'", '%s || 7 > \'a\'', "%s ~ '^(city|name|b).*1'"]) % c.ref
+            return self.rng.choice(["%s LIKE '%%1'", "upper(%s) <> 'X'", "length(%s) > 3", "%s || 'x' > 'b'", "concat(%s, 1, NULL) < 'd'", '%s || 7 > \'a\'', "%s ~ '^(city|name|b).*1'", "%s ~* '^[B-D]\\D*\\d$'"]) % c.ref
         if r < 0.62 and c.type in NUMBERS:
             return self.rng.choice(['%s + 1 > 2', '%s * 2 <= 3', '%s BETWEEN 0 AND 2', '%s::numeric < 2',
                                     'abs(%s) = 1', '10 / nullif(%s, 0) > 3', 'pub.twice(%s) > 2', '%s - 1 BETWEEN 0 AND 1', '3 - %s >= 1', '-%s > -2',
