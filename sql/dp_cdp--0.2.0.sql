@@ -269,6 +269,20 @@ CREATE TABLE dp_cdp.held_name (
 REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
 
+-- for whoever lists them
+COMMENT ON TABLE dp_cdp.dataset IS 'for the ledger: datasets, their options and what was spent of their caps; read dp_cdp.datasets';
+COMMENT ON TABLE dp_cdp.budget IS 'for the ledger: budgets of roles, and what was spent of them; read dp_cdp.budgets';
+COMMENT ON TABLE dp_cdp.release_log IS 'for the ledger: the audit; read dp_cdp.releases';
+COMMENT ON TABLE dp_cdp.block_spent IS 'for the ledger: what was spent of which block of time';
+COMMENT ON TABLE dp_cdp.ledger_chain IS 'for the ledger: where the chain of hashes ends';
+COMMENT ON TABLE dp_cdp.pruned IS 'for the ledger: rows that were taken out of the audit';
+COMMENT ON TABLE dp_cdp.kept_answer IS 'for the ledger: answers that may be given again, and who has paid for them';
+COMMENT ON TABLE dp_cdp.role_alias IS 'for the ledger: whom rows of the audit mean that came from another server';
+COMMENT ON TABLE dp_cdp.ledger_stamp IS 'for the ledger: where the ledger lives';
+COMMENT ON TABLE dp_cdp.standby IS 'for the ledger: standbys that may have their answers debited';
+COMMENT ON TABLE dp_cdp.hardened IS 'for the ledger: what dp_cdp.harden() took away';
+COMMENT ON TABLE dp_cdp.held_name IS 'for the ledger: names that protected tables have left';
+COMMENT ON SEQUENCE dp_cdp.ledger_id_seq IS 'for the ledger: numbers of balances';
 -- =========================================================================
 -- 2. Exact states (src/agg)
 -- =========================================================================
@@ -3803,7 +3817,7 @@ BEGIN
 					WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
 				UNION ALL SELECT 'warning', t.name, NULL,
 					CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
-						ELSE format('%s of %s people have more than %s rows (max_rows): of one group, so many count', n.above, n.whole, most) END,
+						ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
 					n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
 				UNION ALL SELECT 'info', t.name, NULL,
 					format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
@@ -4906,8 +4920,9 @@ BEGIN
 		SELECT CASE WHEN count(b.period) > 0 THEN 'warning' ELSE 'info' END, format('dataset %s', quote_ident(d.dataset)),
 			'has no lifetime cap: ' || CASE WHEN count(b.period) > 0
 				THEN 'renewing budgets may spend any rho in the long run'
-				ELSE format('its roles together may spend a rho of %s, and more with each new budget', coalesce(sum(b.rho_limit), 0)) END,
-			format('SELECT dp_cdp.alter_dataset(%L, rho => %s)', d.dataset, coalesce(sum(b.rho_limit), 1))
+				WHEN sum(b.rho_limit) > 0 THEN format('its roles together may spend a rho of %s, and more with each new budget', sum(b.rho_limit))
+				ELSE 'its roles together may spend what each new budget adds' END,
+			format('SELECT dp_cdp.alter_dataset(%L, rho => %s)', d.dataset, coalesce(nullif(sum(b.rho_limit), 0), 1))
 		FROM datasets d LEFT JOIN budgets b ON b.dataset = d.dataset
 		WHERE d.rho_limit IS NULL GROUP BY d.dataset
 		UNION ALL
@@ -5459,7 +5474,10 @@ BEGIN
 					l.asked_rho AS rho, l.refused AS repeats, l.failed > 0 AS failed
 				FROM dp_cdp_internal.log_sums l
 				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
-		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
+		-- not those of other datasets
+		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f
+			WHERE NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE d.dataset <> asked AND f.object = format('dataset %s', quote_ident(d.dataset)))
+				AND NOT EXISTS (SELECT FROM dp_cdp.protected p WHERE p.dataset <> asked AND f.object = p."table"::text)))
 	INTO result
 	FROM dp_cdp.overview o LEFT JOIN dp_cdp.limits m ON m.dataset = o.dataset AND m.ledger_id = o.ledger_id
 	WHERE o.dataset = asked AND o.role IS NULL;

@@ -269,3 +269,17 @@ CREATE TABLE dp_cdp.held_name (
 REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
 
+-- for whoever lists them
+COMMENT ON TABLE dp_cdp.dataset IS 'for the ledger: datasets, their options and what was spent of their caps; read dp_cdp.datasets';
+COMMENT ON TABLE dp_cdp.budget IS 'for the ledger: budgets of roles, and what was spent of them; read dp_cdp.budgets';
+COMMENT ON TABLE dp_cdp.release_log IS 'for the ledger: the audit; read dp_cdp.releases';
+COMMENT ON TABLE dp_cdp.block_spent IS 'for the ledger: what was spent of which block of time';
+COMMENT ON TABLE dp_cdp.ledger_chain IS 'for the ledger: where the chain of hashes ends';
+COMMENT ON TABLE dp_cdp.pruned IS 'for the ledger: rows that were taken out of the audit';
+COMMENT ON TABLE dp_cdp.kept_answer IS 'for the ledger: answers that may be given again, and who has paid for them';
+COMMENT ON TABLE dp_cdp.role_alias IS 'for the ledger: whom rows of the audit mean that came from another server';
+COMMENT ON TABLE dp_cdp.ledger_stamp IS 'for the ledger: where the ledger lives';
+COMMENT ON TABLE dp_cdp.standby IS 'for the ledger: standbys that may have their answers debited';
+COMMENT ON TABLE dp_cdp.hardened IS 'for the ledger: what dp_cdp.harden() took away';
+COMMENT ON TABLE dp_cdp.held_name IS 'for the ledger: names that protected tables have left';
+COMMENT ON SEQUENCE dp_cdp.ledger_id_seq IS 'for the ledger: numbers of balances';

@@ -1079,8 +1079,9 @@ BEGIN
 		SELECT CASE WHEN count(b.period) > 0 THEN 'warning' ELSE 'info' END, format('dataset %s', quote_ident(d.dataset)),
 			'has no lifetime cap: ' || CASE WHEN count(b.period) > 0
 				THEN 'renewing budgets may spend any rho in the long run'
-				ELSE format('its roles together may spend a rho of %s, and more with each new budget', coalesce(sum(b.rho_limit), 0)) END,
-			format('SELECT dp_cdp.alter_dataset(%L, rho => %s)', d.dataset, coalesce(sum(b.rho_limit), 1))
+				WHEN sum(b.rho_limit) > 0 THEN format('its roles together may spend a rho of %s, and more with each new budget', sum(b.rho_limit))
+				ELSE 'its roles together may spend what each new budget adds' END,
+			format('SELECT dp_cdp.alter_dataset(%L, rho => %s)', d.dataset, coalesce(nullif(sum(b.rho_limit), 0), 1))
 		FROM datasets d LEFT JOIN budgets b ON b.dataset = d.dataset
 		WHERE d.rho_limit IS NULL GROUP BY d.dataset
 		UNION ALL

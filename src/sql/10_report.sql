@@ -440,7 +440,10 @@ BEGIN
 					l.asked_rho AS rho, l.refused AS repeats, l.failed > 0 AS failed
 				FROM dp_cdp_internal.log_sums l
 				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
-		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
+		-- not those of other datasets
+		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f
+			WHERE NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE d.dataset <> asked AND f.object = format('dataset %s', quote_ident(d.dataset)))
+				AND NOT EXISTS (SELECT FROM dp_cdp.protected p WHERE p.dataset <> asked AND f.object = p."table"::text)))
 	INTO result
 	FROM dp_cdp.overview o LEFT JOIN dp_cdp.limits m ON m.dataset = o.dataset AND m.ledger_id = o.ledger_id
 	WHERE o.dataset = asked AND o.role IS NULL;

@@ -14,20 +14,20 @@ CREATE ROLE insurer LOGIN;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO registry_owner;
 CREATE SCHEMA registry AUTHORIZATION registry_owner;
 SET SESSION AUTHORIZATION registry_owner;
-SELECT dp_cdp.create_dataset('registry', rho => 11.5, delta => 1e-5, default_rho => 0.01, max_groups => 5, max_rows => 20);
+SELECT dp_cdp.create_dataset('registry', rho => 1.15, delta => 1e-5, default_rho => 0.001, max_groups => 5, max_rows => 20);
 CREATE TABLE registry.patients (patient_id int PRIMARY KEY, age int, sex text);
 CREATE TABLE registry.visits (patient_id int NOT NULL REFERENCES registry.patients, dept text, diagnosis text, cost numeric);
 SELECT dp_cdp.protect_table('registry.patients', 'registry', unit => 'patient_id');
 SELECT dp_cdp.protect_table('registry.visits', 'registry', through => 'patient_id');
-SELECT dp_cdp.set_budget('registry', 'epidemiology', rho => 6);
-SELECT dp_cdp.set_budget('registry', 'ben', rho => 2);
-SELECT dp_cdp.set_budget('registry', 'ministry', rho => 4);
-SELECT dp_cdp.set_budget('registry', 'student', rho => 0.21);
+SELECT dp_cdp.set_budget('registry', 'epidemiology', rho => 0.6);
+SELECT dp_cdp.set_budget('registry', 'ben', rho => 0.2);
+SELECT dp_cdp.set_budget('registry', 'ministry', rho => 0.4);
+SELECT dp_cdp.set_budget('registry', 'student', rho => 0.021);
 SELECT dp_cdp.set_budget('registry', 'insurer', epsilon => 1, delta => 1e-6);
 RESET SESSION AUTHORIZATION;
 -- a budget in the middle of its month
 INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)
-VALUES ('registry', 'dashboard'::regrole, 0.6, 1e-5, 1e-5, '1 month', now() + interval '12 days');
+VALUES ('registry', 'dashboard'::regrole, 0.06, 1e-5, 1e-5, '1 month', now() + interval '12 days');
 
 SELECT setseed(0.25) \g /dev/null
 INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, stddev, granted,
@@ -47,12 +47,12 @@ FROM (
 		   random() > w.refused AS granted
 	FROM generate_series(1, 91) AS d(d)
 	CROSS JOIN (VALUES
-		('ana', ARRAY['psql', 'RStudio'], 2.2, 0.01, 0.02, 91, 1),
-		('ben', ARRAY['jupyter'], 2.4, 0.005, 0.02, 60, 1),
-		('dashboard', ARRAY['Metabase'], 6.0, 0.0015, 0.0, 91, 1),
-		('ministry', ARRAY['Power BI', 'psql'], 1.6, 0.02, 0.05, 40, 12),
-		('student', ARRAY['jupyter'], 1.3, 0.004, 0.1, 24, 5),
-		('insurer', ARRAY['DBeaver'], 0.3, 0.001, 0.3, 70, 3))
+		('ana', ARRAY['psql', 'RStudio'], 2.2, 0.001, 0.02, 91, 1),
+		('ben', ARRAY['jupyter'], 2.4, 0.0005, 0.02, 60, 1),
+		('dashboard', ARRAY['Metabase'], 6.0, 0.00015, 0.0, 91, 1),
+		('ministry', ARRAY['Power BI', 'psql'], 1.6, 0.002, 0.05, 40, 12),
+		('student', ARRAY['jupyter'], 1.3, 0.0004, 0.1, 24, 5),
+		('insurer', ARRAY['DBeaver'], 0.3, 0.0002, 0.3, 70, 3))
 		AS w(who, apps, often, rho, refused, since, until)
 	CROSS JOIN LATERAL generate_series(1, floor(w.often * random() * 2 * CASE WHEN extract(isodow FROM now() - make_interval(days => d.d)) > 5
 		AND w.who <> 'dashboard' THEN 0.15 ELSE 1 END + random())::int) AS q

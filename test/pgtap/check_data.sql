@@ -39,9 +39,9 @@ CREATE FUNCTION findings() RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT format('%s %s%s: %s [%s]', severity, object, '.' || "column", finding, number) FROM dp_cdp.check_data('clinic') $$;
 SELECT results_eq('SELECT findings()', ARRAY[
 	'warning public.drugs: 11 rows belong to nobody, and count in no answer [11]',
-	'warning public.drugs: 9 of 10 people have more than 3 rows (max_rows): of one group, so many count [9]',
+	'warning public.drugs: 9 of 10 people have more than 3 rows (max_rows): in one group at most 3 of each count [9]',
 	'warning public.visits: 5 rows belong to nobody, and count in no answer [5]',
-	'warning public.visits: 7 of 10 people have more than 3 rows (max_rows): of one group, so many count [7]'], 'before anything is declared');
+	'warning public.visits: 7 of 10 people have more than 3 rows (max_rows): in one group at most 3 of each count [7]'], 'before anything is declared');
 
 SELECT dp_cdp.set_bounds('visits', 'cost', 100, 800.5, 0, 2000), dp_cdp.set_bounds('visits', 'score', 1, 10),
 	dp_cdp.set_bounds('visits', 'seen', '2024-01-02 00:00+00', '2024-01-08 00:00+00'), dp_cdp.set_bounds('wards', 'beds', 0, 100),

@@ -23,6 +23,7 @@
 #-------------------------------------------------------------------------
 import difflib
 import glob
+import json
 import os
 import re
 import subprocess
@@ -175,20 +176,24 @@ def entries_of_options():
     shown = {row[0]: row[1:] for row in rows(
         "SELECT attname, format_type(atttypid, atttypmod), col_description(attrelid, attnum) FROM pg_attribute"
         " WHERE attrelid = 'dp_cdp.datasets'::regclass AND attnum > 0")}
+    # as one is that nobody has set anything of
+    new = json.loads(subprocess.run(['psql', '-XAtq', '-c', 'BEGIN', '-c', "SELECT FROM dp_cdp.create_dataset('new')",
+                                     '-c', "SELECT to_jsonb(d) FROM dp_cdp.datasets d WHERE dataset = 'new'", '-c', 'ROLLBACK'],
+                                    capture_output=True, text=True, check=True).stdout.strip().split('\n')[-1])
     forms = [functions('dp_cdp')[name][0][0] for name in ('create_dataset', 'alter_dataset')]
     made, changed = ({part.split()[0]: part for part in re.split(r',\s*', form)[1:]} for form in forms)
     for option in dict.fromkeys([*made, *changed]):
         if option in SAYING_HOW:
             continue
         part = made.get(option) or changed[option]
-        kind, _, default = part.partition(' ')[2].partition(' DEFAULT ')
+        kind = part.partition(' ')[2].partition(' DEFAULT ')[0]
         column = SHOWN_AS.get(option, option)
         if column not in shown:
             problems.append('option %s: no column of dp_cdp.datasets shows it' % option)
             continue
         where = ' and '.join(name for name, form in (('create_dataset', made), ('alter_dataset', changed)) if option in form)
         yield option, '%s\n\n| | |\n|---|---|\n| type | %s |\n| default | %s |\n| argument of | %s |\n| shown by | `dp_cdp.datasets`, column `%s` |\n' % (
-            sentence(shown[column][1]), kind, default if option in made else 'as it is', where, column)
+            sentence(shown[column][1]), kind, 'the caller' if option == 'new_owner' else {None: 'none', True: 'true', False: 'false'}.get(new[column], new[column]), where, column)
 
 
 def literal(text):

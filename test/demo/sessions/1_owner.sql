@@ -1,6 +1,6 @@
 -- The administrator owns the table and decides, once, what may be asked.
 -- Who the data is about: each patient is one privacy unit.
-SELECT dp_cdp.create_dataset('clinic', rho => 10, delta => 1e-5,
+SELECT dp_cdp.create_dataset('clinic', rho => 1, delta => 1e-5,
                              default_rho => 0.01, max_groups => 5, max_rows => 20);
 SELECT dataset, "table", unit, readers FROM dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
 
