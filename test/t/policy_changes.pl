@@ -60,13 +60,13 @@ for my $change (@changes)
 	my ($what, $sql, $allowed) = @$change;
 	my ($before) = split / /, account();
 	# nobody reads what it is told, and a full pipe would stop it
-	my $owner = background($node, 'test', "\\o /dev/null\nSET SESSION AUTHORIZATION owner; SET client_min_messages = error;\n" . "$sql\n" x 20_000);
+	my $owner = background($node, 'test', "\\o /dev/null\nSET application_name = changes; SET SESSION AUTHORIZATION owner; SET client_min_messages = error;\n" . "$sql\n" x 20_000);
 	my @analysts = map { background($node, 'test', "SET SESSION AUTHORIZATION $_; SET client_min_messages = error;\n" . "$query\n" x by_run(60, 400)) } qw(ana bob);
 	my $errors = join '', map { finish($_) } @analysts;
 
 	$owner->{handle}->signal('TERM');
 	finish($owner);
-	ok($node->poll_query_until('test', q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'owner')}), "$what: the owner has ended");
+	ok($node->poll_query_until('test', q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'changes')}), "$what: the owner has ended");
 	my $answers = () = join('', map { $_->{out} } @analysts) =~ /^answer/mg;
 	note "$what: ", scalar(() = $errors =~ /ERROR:  $free/g), ' refused for nothing, ', scalar(() = $errors =~ /ERROR:  /g), ' errors in all';
 	my @other = grep { $_ !~ $allowed } $errors =~ /ERROR:  (.*)/g;
