@@ -37,7 +37,7 @@ extern void dp_admin_begin(DpAdminContext *context);
 extern void dp_admin_end(DpAdminContext *context);
 
 /* Ends all answers of a dataset that are kept; between dp_admin_begin and dp_admin_end. */
-extern void dp_admin_end_answers(const char *dataset);
+extern int64 dp_admin_end_answers(const char *dataset);
 
 /*
  * One statement with parameters; the number of rows.  writes: it changes or

@@ -128,7 +128,7 @@ dp_debit_for(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-void
+int64
 dp_admin_end_answers(const char *dataset)
 {
 	Oid			types[] = {TEXTOID, TIMESTAMPTZOID};
@@ -136,14 +136,14 @@ dp_admin_end_answers(const char *dataset)
 
 	dp_admin_execute("UPDATE dp_cdp.dataset SET forgotten_at = $2 WHERE name = $1",
 					 2, types, values, NULL, true);
-	dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
-					 1, types, values, NULL, true);
+	return dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
+							1, types, values, NULL, true);
 }
 
 /*
  * forget_answers(dataset)
  *
- * Ends all answers that are kept.  Who paid for them stays, for
+ * Ends all answers that are kept, and returns how many these were.  Who paid for them stays, for
  * dp_cdp.spent_together().  The lock on the dataset's row keeps debits out, so that
  * no answer which was bought before is marked as paid for behind our back.
  */
@@ -153,12 +153,13 @@ dp_refresh(PG_FUNCTION_ARGS)
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			user = GetUserId();
 	DpAdminContext context;
+	int64		ended;
 
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(name, user, DP_LOCK_CHANGE);
-	dp_admin_end_answers(name);
+	ended = dp_admin_end_answers(name);
 	dp_admin_end(&context);
-	PG_RETURN_VOID();
+	PG_RETURN_INT64(ended);
 }
 
 /*

@@ -619,7 +619,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	if (in_rows_of != InvalidOid)
 		dp_admin_keep_blocks(in_rows_of, InvalidOid);
 	/* a policy that is written alike later asks the same questions */
-	dp_admin_end_answers(label->dataset);
+	(void) dp_admin_end_answers(label->dataset);
 	dp_admin_end(&context);
 	relabel_workers(relid, labels);
 	report_forgotten(relid, labels);

@@ -347,9 +347,9 @@ dp_is_unit_column(Query *query, const Var *var)
 		return column != NULL && IsA(column, Var) && dp_is_unit_column(rte->subquery, (Var *) column);
 	}
 	table = rte->rtekind == RTE_RELATION ? dp_policy_table(rte->relid) : NULL;
-	if (table == NULL || table->nthrough > 0)
+	if (table == NULL)
 		return false;
-	return table->has_unit ? get_attnum(rte->relid, table->unit) == var->varattno : var->varattno < 0;
+	return table->has_unit || table->nthrough > 0 ? dp_policy_unit_column(rte->relid) == var->varattno : var->varattno < 0;
 }
 
 /* Tells whether the query is a subquery that compares no values of its rows with one another. */

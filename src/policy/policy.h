@@ -206,6 +206,13 @@ extern DpParentProblem dp_find_parent(Oid relid, const char *dataset, int n, cha
  */
 extern DpParentProblem dp_policy_chain(Oid relid, int *length, Oid *at);
 
+/*
+ * Returns the column of a protected table that has the unit of each row, or NULL
+ * where the row is nobody's: its unit, or the column of its foreign key that
+ * references such a column, of the same type and equality.  Invalid: there is none.
+ */
+extern AttrNumber dp_policy_unit_column(Oid relid);
+
 /* Returns the problem in words, after "but"; at: the table that has it. */
 extern char *dp_parent_complaint(DpParentProblem problem, Oid at);
 

@@ -47,6 +47,7 @@
 #include "base/collations.h"
 #include "base/compat.h"
 #include "policy/policy_int.h"
+#include "policy/unit_types.h"
 
 /* the columns that a foreign key is looked for on, and what was found */
 typedef struct KeySearch
@@ -326,6 +327,39 @@ dp_policy_chain(Oid relid, int *length, Oid *at)
 			return problem;
 		relid = parent.parent;
 	}
+}
+
+AttrNumber
+dp_policy_unit_column(Oid relid)
+{
+	const DpTable *table = dp_policy_table(relid);
+	DpParent	parent;
+	AttrNumber	unit;
+	Oid			at,
+				types[2],
+				collations[2];
+	int32		typmod;
+	int			length;
+
+	check_stack_depth();
+	if (table == NULL || (!table->has_unit && table->nthrough == 0))
+		return InvalidAttrNumber;
+	if (table->has_unit)
+		return Max(get_attnum(relid, table->unit), InvalidAttrNumber);
+	/* a chain that ends ends soon */
+	if (dp_policy_chain(relid, &length, &at) != DP_PARENT_OK || dp_policy_parent(relid, &parent) != DP_PARENT_OK)
+		return InvalidAttrNumber;
+	unit = dp_policy_unit_column(parent.parent);
+	for (int i = 0; i < parent.n; i++)
+	{
+		if (parent.key[i] != unit)
+			continue;
+		get_atttypetypmodcoll(parent.parent, unit, &types[0], &typmod, &collations[0]);
+		get_atttypetypmodcoll(relid, parent.child[i], &types[1], &typmod, &collations[1]);
+		/* long values of citext are nobody's */
+		return types[0] == types[1] && collations[0] == collations[1] && !dp_is_citext(types[0]) ? parent.child[i] : InvalidAttrNumber;
+	}
+	return InvalidAttrNumber;
 }
 
 char *

@@ -124,11 +124,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DE
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
 	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
 
-CREATE OR REPLACE FUNCTION dp_cdp.forget_answers(dataset text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.forget_answers(dataset text) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_refresh';
 COMMENT ON FUNCTION dp_cdp.forget_answers(text) IS
-	'ends all kept answers of a dataset, for its owner. Each question asked from now on is computed, and paid for, anew';
+	'ends all kept answers of a dataset, for its owner, and returns how many. Each question asked from now on is computed, and paid for, anew';
 
 CREATE OR REPLACE FUNCTION dp_cdp.suggest_limits("table" regclass, rho float8, OUT question text, OUT max_contribution float8,
 		OUT cut float8, OUT stddev float8) RETURNS SETOF record

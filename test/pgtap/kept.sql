@@ -351,7 +351,8 @@ SELECT is(paid(), 'analyst1 2, cap 2', 'as it is charged');
 -- ------------------------------------------------------------------
 
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.forget_answers('clinic');
+SELECT cmp_ok(dp_cdp.forget_answers('clinic'), '>', 0::bigint, 'answers are forgotten');
+SELECT is(dp_cdp.forget_answers('clinic'), 0::bigint, 'none is left');
 RESET SESSION AUTHORIZATION;
 SELECT ask('analyst1', 'SELECT count(*) FROM visits');
 SELECT is(paid(), 'analyst1 1, cap 1', 'the owner ends all answers');

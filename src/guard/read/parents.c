@@ -9,7 +9,7 @@
  * where nothing that the query reads itself names the unit, the tables are
  * joined that the tokens lead to: with inner joins above all that the query has
  * written, so that a row of nobody disappears, and no other row does or is
- * repeated.
+ * repeated.  A table is not joined for a unit that the foreign key itself has.
  *
  * Invariants:
  * - The tables are read with their owner's rights, and are judged as if the
@@ -36,13 +36,14 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "policy/policy.h"
+#include "policy/unit_types.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* Adds a table to the range table, and to the join tree above all that is there; returns its number. */
+/* Adds a table to the range table and, if it is joined, to the join tree above all that is there; returns its number. */
 static Index
-add_parent(Query *query, Oid relid)
+add_parent(Query *query, Oid relid, bool joined)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	ParseState *pstate = make_parsestate(NULL);
@@ -56,7 +57,8 @@ add_parent(Query *query, Oid relid)
 	free_parsestate(pstate);
 	query->rtable = lappend(query->rtable, rte);
 	ref->rtindex = list_length(query->rtable);
-	query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
+	if (joined)
+		query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
 	return ref->rtindex;
 }
 
@@ -106,6 +108,53 @@ add_condition(DpSource *s, Query *query, Index rti, const DpToken *token)
 	}
 }
 
+/*
+ * Returns the column of a token that is the unit of the row to which it leads: to
+ * read that row would tell nothing more.  NULL: the row's own columns are needed,
+ * or whether it may be read.
+ */
+static Var *
+unit_in_key(DpSource *s, const DpToken *token)
+{
+	AttrNumber	unit = dp_policy_unit_column(token->parent);
+	Oid			type,
+				collation;
+	int32		typmod;
+	ListCell   *column,
+			   *lc;
+
+	if (unit == InvalidAttrNumber || s->level->release->in_blocks || dp_has_row_security(token->parent))
+		return NULL;
+	get_atttypetypmodcoll(token->parent, unit, &type, &typmod, &collation);
+	forboth(column, token->key, lc, token->vars)
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		/* long values of citext are nobody's */
+		if (lfirst_int(column) == unit)
+			return var->vartype == type && var->varcollid == collation && !dp_is_citext(type) ? var : NULL;
+	}
+	return NULL;
+}
+
+/* Adds conditions that no column of a token is NULL: such a row is nobody's. */
+static void
+add_presence(Query *query, const DpToken *token)
+{
+	FromExpr   *from = query->jointree;
+	ListCell   *lc;
+
+	foreach(lc, token->vars)
+	{
+		NullTest   *test = makeNode(NullTest);
+
+		test->arg = copyObject(lfirst(lc));
+		test->nulltesttype = IS_NOT_NULL;
+		test->location = -1;
+		from->quals = from->quals ? (Node *) make_and_qual(from->quals, (Node *) test) : (Node *) test;
+	}
+}
+
 void
 dp_join_parents(DpSource *s, DpFrom *from)
 {
@@ -114,6 +163,7 @@ dp_join_parents(DpSource *s, DpFrom *from)
 	for (int n = 0; from->unit.exprs == NIL; n++)
 	{
 		DpFromItem	item = {0};
+		Var		   *unit;
 		Index		rti;
 
 		if (token == NULL || n > DP_MAX_PARENTS)
@@ -123,8 +173,16 @@ dp_join_parents(DpSource *s, DpFrom *from)
 							"its owner must mend that, or call dp_cdp.unprotect_table",
 							s->level->table, dp_parent_complaint(DP_PARENT_CIRCLE, s->level->release->relid)),
 					 dp_error_position(s->cxt->source_text, s->level->where)));
-		rti = add_parent(from->query, token->parent);
+		unit = unit_in_key(s, token);
+		rti = add_parent(from->query, token->parent, unit == NULL);
 		dp_read_protected(s, from->query, rti, &item);
+		if (unit != NULL)
+		{
+			/* its entry stays, so that plans depend on its policy */
+			add_presence(from->query, token);
+			from->unit.exprs = from->unit.vars = list_make1(copyObject(unit));
+			return;
+		}
 		add_condition(s, from->query, rti, token);
 		s->level->release->unique_keys = list_append_unique_oid(s->level->release->unique_keys, token->index);
 		from->unit.exprs = item.unit.exprs;

@@ -41,48 +41,51 @@ call_of(Oid funcid, Oid type, Node *like, Oid inputcollid, List *args)
  * ------------------------------------------------------------------------
  */
 
-/* tests that are others, or their negations */
+/* tests that are operators of text or bpchar, or their negations */
 static const struct
 {
 	Oid			funcid;
-	Oid			means;
+	Oid			opno;
 	bool		negated;
 }			tests[] = {
-	{F_TEXTREGEXNE, F_TEXTREGEXEQ, true}, {F_TEXTICREGEXNE, F_TEXTICREGEXEQ, true}, {F_BPCHARREGEXNE, F_BPCHARREGEXEQ, true},
-	{F_BPCHARICREGEXNE, F_BPCHARICREGEXEQ, true}, {F_NAMEREGEXEQ, F_TEXTREGEXEQ, false}, {F_NAMEREGEXNE, F_TEXTREGEXEQ, true},
-	{F_NAMEICREGEXEQ, F_TEXTICREGEXEQ, false}, {F_NAMEICREGEXNE, F_TEXTICREGEXEQ, true}, {F_REGEXP_LIKE_TEXT_TEXT, F_TEXTREGEXEQ, false}
+	{F_TEXTREGEXNE, OID_TEXT_REGEXEQ_OP, true}, {F_TEXTICREGEXNE, OID_TEXT_ICREGEXEQ_OP, true}, {F_BPCHARREGEXNE, OID_BPCHAR_REGEXEQ_OP, true},
+	{F_BPCHARICREGEXNE, OID_BPCHAR_ICREGEXEQ_OP, true}, {F_NAMEREGEXEQ, OID_TEXT_REGEXEQ_OP, false}, {F_NAMEREGEXNE, OID_TEXT_REGEXEQ_OP, true},
+	{F_NAMEICREGEXEQ, OID_TEXT_ICREGEXEQ_OP, false}, {F_NAMEICREGEXNE, OID_TEXT_ICREGEXEQ_OP, true}, {F_REGEXP_LIKE_TEXT_TEXT, OID_TEXT_REGEXEQ_OP, false}
 };
 
 /* Returns a test of a regular expression in words of string ~ regex; NULL for such a test, and for other functions. */
 static Node *
 test_in_words(Node *node, Oid funcid, Oid inputcollid, List *args)
 {
+	Oid			opno = IsA(node, OpExpr) ? ((OpExpr *) node)->opno : InvalidOid;
+	Node	   *regex = lsecond(args);
 	bool		negated = false;
-	Oid			means = funcid;
+	bool		same = true;
 	Node	   *string;
-	Node	   *regex;
-	Node	   *test;
+	OpExpr	   *test;
 
+	/* SIMILAR TO */
+	if (IsA(regex, FuncExpr) && !dp_is_unfoldable(regex, NULL) &&
+		(((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT || ((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT_TEXT))
+	{
+		regex = (Node *) dp_fold(regex);
+		same = false;
+	}
 	for (int i = 0; i < lengthof(tests); i++)
 		if (tests[i].funcid == funcid)
 		{
-			means = tests[i].means;
+			opno = tests[i].opno;
 			negated = tests[i].negated;
+			same = false;
 		}
-	if (means != F_TEXTREGEXEQ && means != F_TEXTICREGEXEQ && means != F_BPCHARREGEXEQ && means != F_BPCHARICREGEXEQ)
+	if (same || !OidIsValid(opno))
 		return NULL;
 	string = linitial(args);
-	regex = lsecond(args);
-	/* SIMILAR TO */
-	if (IsA(regex, FuncExpr) && (((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT || ((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT_TEXT) &&
-		!dp_is_unfoldable(regex, NULL))
-		regex = (Node *) dp_fold(regex);
-	if (means == funcid && regex == lsecond(args))
-		return NULL;
 	if (exprType(string) == NAMEOID)
 		string = (Node *) call_of(F_TEXT_NAME, TEXTOID, string, inputcollid, list_make1(string));
-	test = (Node *) call_of(means, BOOLOID, node, inputcollid, list_make2(string, regex));
-	return negated ? (Node *) makeBoolExpr(NOT_EXPR, list_make1(test), exprLocation(node)) : test;
+	test = dp_make_comparison(opno, (Expr *) string, (Expr *) regex, inputcollid);
+	test->location = exprLocation(node);
+	return negated ? (Node *) makeBoolExpr(NOT_EXPR, list_make1(test), exprLocation(node)) : (Node *) test;
 }
 
 /* ------------------------------------------------------------------------
@@ -296,7 +299,7 @@ dp_words_of_regex(Node *node, Oid funcid, Oid inputcollid, List *args)
 	Searched	s = {node, args != NIL ? linitial(args) : NULL, inputcollid};
 	const char *texts[4] = {0};
 
-	if (list_length(args) == 2 && funcid != F_SUBSTRING_TEXT_TEXT)
+	if (funcid != F_SUBSTRING_TEXT_TEXT && list_length(args) == 2)
 		return test_in_words(node, funcid, inputcollid, args);
 	if (funcid != F_SUBSTRING_TEXT_TEXT && funcid != F_REGEXP_REPLACE_TEXT_TEXT_TEXT && funcid != F_REGEXP_REPLACE_TEXT_TEXT_TEXT_TEXT)
 		return NULL;
