@@ -61,6 +61,10 @@ NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 SUPERUSER = os.environ.get("PGUSER", "postgres")
 
 
+# what a server has by default, and the servers of tests have not: check_setup() warns of it
+DEFAULTS = "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();"
+
+
 def psql(sql, *options):
     env = dict(os.environ, PGUSER=SUPERUSER, PGAPPNAME="readme")
     run = subprocess.run(
@@ -128,7 +132,7 @@ def compared(name, expected, output, noisy, result):
 def pasted(page, text, tables, result):
     """Pastes what is shown into one session of a database of its own, with what a server has by default."""
     examples = list(shown(text))
-    psql("ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf(); CREATE DATABASE pasted")
+    psql(DEFAULTS + "CREATE DATABASE pasted")
     script = "".join(f"\\echo @@\n{sql}" for _, _, sql, _, _ in examples)
     run = subprocess.run(["psql", "-X", "-d", "pasted"], input=tables + script, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     # the next page makes roles of the same names; the ledger's worker leaves at once, else in a second
@@ -211,6 +215,7 @@ def main():
                 tables = "".join(sql for _, _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
                 pasted(page, texts[page], tables, result)
     else:
+        psql(DEFAULTS)
         for page in pages[:1 + max(map(pages.index, wanted))] if wanted else pages:
             who = ""
             for line, directive, sql, expected, noisy in shown(texts[page]):
