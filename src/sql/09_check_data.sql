@@ -150,7 +150,7 @@ BEGIN
 				check_column."table", check_column."column") WHERE n.nulls > 0
 		UNION ALL SELECT 'warning', format('%s rows have a value that is no declared key: they are in no group', n.others), n.others,
 			format('SELECT dp_cdp.set_keys(%s, ...), with all keys that are publicly known', them) WHERE n.others > 0
-		UNION ALL SELECT 'info', format('%s declared keys have no row: their groups are noise around 0: %s', n.missing, missing), n.missing,
+		UNION ALL SELECT 'info', format(CASE n.missing WHEN 1 THEN '%s declared key has no row: its group is noise around 0: %s' ELSE '%s declared keys have no row: their groups are noise around 0: %s' END, n.missing, missing), n.missing,
 			'none is needed; leave them out of the keys where everybody knows that they have no row' WHERE n.missing > 0;
 	IF most_groups IS NOT NULL AND person IS NOT NULL THEN
 		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'

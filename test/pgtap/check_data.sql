@@ -55,7 +55,7 @@ SET timezone = 'Asia/Tokyo';
 SELECT results_eq($$SELECT f FROM findings() f WHERE f NOT LIKE '%people have more%' AND f NOT LIKE '%to nobody%'$$, ARRAY[
 	'warning public.drugs.name: 60 rows have a value that is no declared key: they are in no group [60]'::text,
 	'warning public.odd.mood: 1 rows have a value that is no declared key: they are in no group [1]',
-	'info public.odd.mood: 1 declared keys have no row: their groups are noise around 0: sad [1]',
+	'info public.odd.mood: 1 declared key has no row: its group is noise around 0: sad [1]',
 	'warning public.odd.share: 1 of 1 values are outside of the bounds 0 and 0.25, and count as the nearer one [1]',
 	'warning public.odd.born: 1 of 1 values are outside of the bounds 2024-03-01 and 2024-12-31, and count as the nearer one [1]',
 	'info public.visits.dept: 7 rows have NULL here [7]',
@@ -66,7 +66,7 @@ SELECT results_eq($$SELECT f FROM findings() f WHERE f NOT LIKE '%people have mo
 	'warning public.visits.cost: the values of 5 of 10 people add up to less than 0 or more than 2000, and are cut to that [5]',
 	'warning public.visits.score: 5 of 60 values are outside of the bounds 1 and 10, and count as the nearer one [5]',
 	'warning public.visits.seen: 11 of 60 values are outside of the bounds 2024-01-02T00:00:00+00:00 and 2024-01-08T00:00:00+00:00, and count as the nearer one [11]',
-	'info public.wards.ward: 1 declared keys have no row: their groups are noise around 0: west [1]',
+	'info public.wards.ward: 1 declared key has no row: its group is noise around 0: west [1]',
 	'warning public.wards.beds: 1 of 2 values are outside of the bounds 0 and 100, and count as the nearer one [1]'], 'what is declared, and what rows have');
 RESET datestyle;
 RESET timezone;

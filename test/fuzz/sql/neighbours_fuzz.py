@@ -600,7 +600,7 @@ class Neighbours(Sequences):
         self.tally(q, 'with plain SQL')
         self.counts['keys selected'] += selected
         for _ in range(3):
-            wrong = not_possible(answer.rows, exact.rows, possible and possible.rows, q, selected)
+            wrong = not_possible(answer.rows, exact.rows, possible and possible.rows, q, selected, RHO_OF_SHAPES)
             if wrong is None:
                 return
             answer = ask(both, steps)[0][-1]

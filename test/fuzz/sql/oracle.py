@@ -4,6 +4,7 @@ Findings are printed with what repeats them, and counted; a run fails if
 there is one.
 """
 import collections
+import math
 import re
 
 from wire import Connection
@@ -164,12 +165,14 @@ def plain_key(row, n):
     return tuple(number(v) if number(v) is not None else v for v in row[:n])
 
 
-def not_possible(rows, exact, possible, q, selected):
+def not_possible(rows, exact, possible, q, selected, rho):
     """
-    None, or what is wrong with the groups of an answer: exact are plain SQL's
-    rows, the number of units behind them; possible all keys that can be, or
-    None; selected: groups of few units are left out
+    None, or what is wrong with the groups of an answer that cost rho: exact are
+    plain SQL's rows, the number of units behind them; possible all keys that can
+    be, or None; selected: groups of few units are left out
     """
+    # 7 standard deviations, where a unit has q.rows rows in as many groups
+    noise = 7 * q.rows ** 1.5 / math.sqrt(2 * rho)
     n = len(q.keys)
     wanted = {plain_key(r, n): r for r in exact}
     found = {plain_key(r, n): r for r in rows}
@@ -179,14 +182,14 @@ def not_possible(rows, exact, possible, q, selected):
     for key, r in wanted.items():
         if key not in found and not (selected and int(r[-1]) < 3):
             return 'missing group: %s of %s' % (r, sorted(found.values(), key=str)[:20])
-        if key in found and not q.distinct and number(found[key][n]) != number(r[n]):
+        if key in found and not q.distinct and abs(number(found[key][n]) - number(r[n])) > noise:
             return 'another count: %s instead of %s' % (found[key], r)
     extra = [found[k] for k in found if k not in wanted]
     if selected and extra:
         return 'selected group: %s, which plain SQL does not have' % extra[0]
     if not q.distinct:
         for r in extra:
-            if number(r[n]) != 0:
+            if abs(number(r[n])) > noise:
                 return 'a count of an empty group: %s' % r
     if possible is None:
         return None
