@@ -106,7 +106,7 @@ class Hostile(Grammar):
             ("repeat('a', %d)" % n, "repeat('%%a', %d)" % (n + 1)),
             ("repeat('ab', %d)" % n, "repeat('%%a_', %d) || 'c'" % (n - 1)),
             ("repeat('A', %d)" % n, "'%%' || repeat('a%%', %d) || 'b'" % (n - 1)),
-            ("repeat('a', %d)" % n, rng.choice(["'^(a+)+$'", "'(a|aa)*b'", "'(a*)(a*)(a*)b$'", "'(.*)\\1b'", "'^(?=a*b)'", "'a{200}b'", "'('"]))])
+            ("repeat('a', %d)" % n, self.rng.choice(["'^(a+)+$'", "'(a|aa)*b'", "'(a*)(a*)(a*)b$'", "'(.*)\\1b'", "'^(?=a*b)'", "'a{200}b'", "'('"]))])
 
     def hot(self, source):
         """a condition that may fail, or take more than there is, where a row reaches it"""
