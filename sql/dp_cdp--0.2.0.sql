@@ -3346,6 +3346,12 @@ CREATE FUNCTION dp_cdp_internal.try_imatches(text, text) RETURNS boolean
 CREATE FUNCTION dp_cdp_internal.try_imatches(bpchar, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_imatches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.texticregexeq_support;
+CREATE FUNCTION dp_cdp_internal.try_regexp_substr(text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_regexp_substr' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_regexp_replace(text, text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_regexp_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_regexp_replace(text, text, text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_regexp_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_lpad' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4, text) RETURNS text

@@ -155,7 +155,7 @@ RESET client_min_messages;
 SELECT e, condition(e) FROM unnest(ARRAY[
 	'pg_sleep(1) IS NOT NULL', 'pg_notify(''c'', t) IS NOT NULL', 'pg_cancel_backend(1)', 'pg_create_restore_point(t || ''points'') IS NOT NULL', 'set_config(''a.b'', t, false) = ''''',
 	'query_to_xml(t, true, false, '''') IS NULL', 'pg_read_file(t) = ''''', 'nextval(''pg_class'') > 0', 'random() > f', 'clock_timestamp() > tz', 'lo_import(t) = 0',
-	't ~ ''(a)\1''', 't ~* ''a(?=b)''', 't !~ ''(''', 'regexp_replace(t, ''a'', ''b'') = ''''', 'substring(t FROM ''a'') = ''a''', 't LIKE ''a\''', 't LIKE v', 't LIKE ANY (ARRAY[''a%''])',
+	't ~ ''(a)\1''', 't ~* ''a(?=b)''', 't !~ ''(''', 'regexp_replace(t, ''(a)(b)'', ''\2'') = ''''', 'substring(t FROM ''(a|b)*'') = ''a''', 't LIKE ''a\''', 't LIKE v', 't LIKE ANY (ARRAY[''a%''])',
 	'repeat(t, i) = ''''', 'chr(97 - i) = ''a''', 'md5(md5(t)) = ''''', 'format(''%s'', t) = ''''', 'concat(t, f) = ''''', 'concat(c) = ''''', 'concat(VARIADIC a) = ''''', 'concat_ws(t, v, v) = ''''', 't || tz = ''''', 't || j = ''''', 'decode(t, ''hex'') = ''''', 'encode(t::bytea, ''hex'') = ''''',
 	'to_number(t, ''9'') > 0', 'to_date(t, ''YYYY'') > ''2020-01-01''', 'to_char(n, ''999'') = ''''', 'to_char(ts, ''TMMonth'') = ''''', 'to_char(ts, t) = ''''', 'date_trunc(t, ts) IS NOT NULL', 'date_trunc(''foo'', ts) IS NOT NULL',
 	'extract(foo FROM ts) > 0', 'extract(hour FROM d) > 0', 'date_part(t, ts) > 0', 'ts AT TIME ZONE t IS NOT NULL', 'ts AT TIME ZONE ''Nowhere/Nix'' IS NOT NULL', 'date_bin(''1 month'', ts, ts) IS NULL', 'date_bin(''0 days'', tz, ''2020-01-01'') IS NULL', 'date_bin(iv, ts, ''2020-01-01'') IS NULL', 'overlay(t placing ''a'' from i) = ''''',

@@ -29,8 +29,14 @@ extern bool dp_zone_is_good(const char *name, int len);
 /* Tells whether no string can make the pattern of LIKE fail. */
 extern bool dp_like_is_good(const char *pattern, int len);
 
-/* Tells what to write instead of a regular expression that cannot be read in linear time; NULL: it can. */
-extern const char *dp_regex_problem(const char *regex, int len);
+/*
+ * Tells what to write instead of a regular expression that cannot be read in linear
+ * time, or by which no part of a string can be found; NULL: it can.
+ */
+extern const char *dp_regex_problem(const char *regex, int len, bool part);
+
+/* The same for flags of regexp_replace. */
+extern const char *dp_regex_flags_problem(const char *flags, int len);
 
 /* Tells whether date_bin takes a stride: of days and time alone, longer than 0; sets *length to its microseconds. */
 extern bool dp_stride_is_good(const Interval *stride, int64 *length);

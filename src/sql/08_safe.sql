@@ -108,6 +108,9 @@ SAFE matches(text, text) boolean matches SUPPORT textregexeq_support
 SAFE matches(bpchar, text) boolean matches SUPPORT textregexeq_support
 SAFE imatches(text, text) boolean imatches SUPPORT texticregexeq_support
 SAFE imatches(bpchar, text) boolean imatches SUPPORT texticregexeq_support
+SAFE regexp_substr(text, text) text regexp_substr
+SAFE regexp_replace(text, text, text) text regexp_replace
+SAFE regexp_replace(text, text, text, text) text regexp_replace
 SAFE lpad(text, int4) text lpad
 SAFE lpad(text, int4, text) text lpad_fill
 SAFE rpad(text, int4) text rpad

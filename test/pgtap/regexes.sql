@@ -63,6 +63,59 @@ SELECT unnest(ARRAY[
 	FROM unnest(ARRAY['C', 'default', 'C.utf8', 'en-x-icu', 'tr-x-icu']::name[]) AS name, compare(:samples, name)
 	WHERE EXISTS (SELECT FROM pg_collation WHERE collname = name);
 
+-- The same of what substring and regexp_replace make of them.
+CREATE FUNCTION compare_parts(samples int, OUT differences bigint, OUT agreed bigint, OUT refused bigint, OUT captured bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	s text;
+	p text;
+	given text[];
+	expected text;
+	own text;
+	is_invalid boolean;
+BEGIN
+	differences := 0; agreed := 0; refused := 0; captured := 0;
+	FOR i IN 1 .. samples LOOP
+		SELECT coalesce(string_agg(substr('aabbAB1_ äÄ', 1 + floor(random() * 11)::int + 0 * g, 1), ''), '') INTO s FROM generate_series(1, floor(random() * 12)::int) g;
+		SELECT coalesce(string_agg(t[1 + floor(random() * cardinality(t))::int + 0 * g], ''), '') INTO p
+			FROM generate_series(1, 1 + floor(random() * 7)::int) g,
+				(SELECT string_to_array('a b A ä . [ab] [^a] [a-c)(] []a] [[:alpha:]] \d \w \W ( ) ( ) (a*) (.*) ([^b]+) (.) (a|ab) (?: | * + ? {1,2} *? ^ $ \y \( \1 (?=', ' ') AS t) v;
+		given := ARRAY[quote_literal(s), quote_literal(p), quote_literal((ARRAY['', 'x', '\1', '<\&>', '\\1\', '\2\1y\z'])[1 + i % 6]), quote_literal((ARRAY['g', '', 'i', 'gi'])[1 + i % 4])];
+		FOR n IN 2 .. 4 LOOP
+			is_invalid := false;
+			BEGIN
+				EXECUTE format('SELECT %s(%s)', CASE n WHEN 2 THEN 'substring' ELSE 'regexp_replace' END, array_to_string(given[:n], ', ')) INTO expected;
+			EXCEPTION WHEN invalid_regular_expression THEN
+				is_invalid := true;
+			END;
+			EXECUTE format('SELECT dp_cdp_internal.%s(%s)', CASE n WHEN 2 THEN 'try_regexp_substr' ELSE 'try_regexp_replace' END, array_to_string(given[:n], ', ')) INTO own;
+			IF own IS NULL AND (is_invalid OR p ~ '\\1|\(\?=|\((?!\?)') THEN
+				refused := refused + (expected IS NOT NULL AND NOT is_invalid)::int;
+			ELSIF is_invalid OR own IS DISTINCT FROM expected THEN
+				differences := differences + 1;
+				RAISE WARNING '%: % for %', given[:n], own, expected;
+			ELSE
+				agreed := agreed + 1;
+				captured := captured + (p ~ '\((?!\?)' AND own IS NOT NULL AND own <> s)::int;
+			END IF;
+		END LOOP;
+	END LOOP;
+END $$;
+SELECT setseed(0.25);
+SELECT unnest(ARRAY[is(differences, 0::bigint, 'parts and what is put in their place are as PostgreSQL''s own'),
+		ok(agreed > :samples / 2 AND captured > :samples / 20, format('%s agree, of which %s capture; %s are not taken', agreed, captured, refused))])
+	FROM compare_parts(:samples);
+SELECT is(dp_cdp_internal.try_regexp_substr(s, p), answer, format('substring(%s FROM %s)', left(s, 20), left(p, 20)))
+	FROM (VALUES ('https://www.example.com/a/b', '^https?://(?:www\.)?([^/]+)/', 'example.com'), ('a=1&b=22&c', '[&?]b=([^&]*)', '22'), ('a.b.tar.gz', '(.*)\.', 'a.b.tar'), ('2025-03-01', '^\d{4}-(\d\d)', '03'),
+		('aXbXc', 'X(.*)X', 'b'), ('xyz', '([ab]*)', ''), ('ab', '((a)b)', NULL), ('ab', '(a)|b', NULL), ('ab', '(?:(a)b)', NULL), ('aab', '(a)+b', NULL), ('aab', '(a+?)', NULL), ('a$', '(.)\$', 'a'), ('a\', '(\\)$', '\'),
+		(repeat('a', 4096), 'a*(a)$', 'a'), (repeat('a', 4097), 'a*(a)$', NULL)) AS v (s, p, answer);
+SELECT is(dp_cdp_internal.try_regexp_replace(repeat('a', 4096), 'a', repeat('b', 200), 'g'), NULL, 'a result that is too long');
+SELECT is(dp_cdp_internal.try_regexp_replace('abc', 'b', 'x', 'n'), NULL, 'other flags');
+-- the worst there is takes the square of a string's length
+SET statement_timeout = '20s';
+SELECT is(dp_cdp_internal.try_regexp_substr(repeat('a', 4095) || 'c', 'a*b|c'), 'c', 'not more than the square');
+SELECT is(length(dp_cdp_internal.try_regexp_replace(repeat('a', 4095) || 'c', 'a*(a)c', '\1')), 1, 'nor where something is captured');
+RESET statement_timeout;
+
 -- beyond what is sampled
 SELECT is(dp_cdp_internal.try_matches(s, p), answer, format('%s ~ %s', left(s, 20), left(p, 20)))
 	FROM (VALUES ('aa', '(a)\1', NULL), ('ab', 'a(?=b)', NULL), ('ab', '(?<=a)b', NULL), ('ab', '(', NULL), ('ab', 'a{2,1}', NULL), ('', '', true),
@@ -92,11 +145,13 @@ RESET statement_timeout;
 SELECT as_written(format('SELECT count(*) FILTER (WHERE %s) FROM agents', c), c)
 	FROM unnest(ARRAY['agent ~ ''^[A-Z]\w+/\d''', 'agent !~ ''\d\.\d''', 'agent ~* ''bot|CURL''', 'agent !~* ''[äo]''', 'code ~ ''^[a-z]+''', 'code ~ '' $''', 'code !~* ''GOO''', 'label ~ ''(?i)BOT\y''', 'n ~ ''^.{3}$''', 'n !~* ''l$''',
 		'regexp_like(agent, ''^two$'')', 'agent SIMILAR TO ''%(bot|curl)[ /][0-9]%''', 'agent NOT SIMILAR TO ''_*''', 'agent ~ ''(^|/)[0-9.]+$'' IS NULL', 'CASE WHEN agent ~ ''bot'' THEN ''bot'' WHEN agent ~ ''^Moz'' THEN ''browser'' END = ''bot''',
-		'agent || '''' ~ ''^$''', 'lower(agent) ~ ''^[^/]*bot''']) c;
+		'agent || '''' ~ ''^$''', 'substring(agent FROM ''^(\w+)/'') = ''curl''', 'regexp_replace(agent, ''\D+'', '''', ''g'') = ''50''', 'regexp_replace(code::text, ''^(.)o'', ''\1_'') ~ ''_''', 'substring(label, ''o+'') IS NULL', 'lower(agent) ~ ''^[^/]*bot''']) c;
 SELECT as_written('SELECT count(*) FROM agents WHERE agent ~* ''(google|bing)bot''', 'WHERE');
 SELECT matches(rows_for('analyst1', format('SELECT count(*) FROM agents WHERE %s', c)), '^ZC002 .*' || says, c)
 	FROM (VALUES ('agent ~ ''(a)\1''', 'without back references'), ('agent ~ ''a(?=b)''', 'without back references'), ('agent ~ ''(''', 'correct the regular expression: parentheses \(\) not balanced'),
 		('agent ~ agent', 'argument number 2 must be a constant'), ('regexp_like(agent, ''a'', ''i'')', 'text ~\* pattern'), (format('agent ~ %L', repeat('x', 4097)), 'at most 4096 bytes'),
+		('substring(agent FROM ''(a)(b)'') = ''a''', 'capture with one pair of parentheses'), ('substring(agent FROM ''(a|b)+'') = ''a''', 'capture with one pair'), ('substring(agent FROM agent) = ''a''', 'argument number 2 must be a constant'),
+		('regexp_replace(agent, ''a'', agent) = ''a''', 'argument number 3 must be a constant'), ('regexp_replace(agent, ''a'', ''b'', ''gx'') = ''a''', 'flags g and i alone'),
 		('agent ~ CASE WHEN id = 7 THEN ''('' ELSE ''x'' END', 'argument number 2 must be a constant')) v (c, says);
 
 -- the planner: the same estimates, and the same indexes

@@ -178,6 +178,8 @@ typedef enum DpConstantCheck
 	DP_CHECK_LIKE,				/* pattern does not end with the escape
 								 * character */
 	DP_CHECK_REGEX,				/* an automaton reads the regular expression */
+	DP_CHECK_REGEX_PART,		/* and what it captures is found by places */
+	DP_CHECK_REGEX_FLAGS,		/* g and i */
 	DP_CHECK_FIELD,				/* a field of extract */
 	DP_CHECK_TRUNC,				/* a precision of date_trunc */
 	DP_CHECK_ZONE,				/* a time zone */

@@ -17,6 +17,7 @@
 
 #include "base/compat.h"
 #include "base/extension.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "mb/pg_wchar.h"
@@ -93,7 +94,10 @@ constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
 			return dp_like_is_good(bytes, len) ? NULL :
 				"end the pattern with something else than the escape character";
 		case DP_CHECK_REGEX:
-			return dp_regex_problem(bytes, len);
+		case DP_CHECK_REGEX_PART:
+			return dp_regex_problem(bytes, len, check == DP_CHECK_REGEX_PART);
+		case DP_CHECK_REGEX_FLAGS:
+			return dp_regex_flags_problem(bytes, len);
 		case DP_CHECK_FIELD:
 			return dp_field_is_good(bytes, len, argtype) ? NULL :
 				"write the field out, for example year, quarter, month, week, day, dow, hour or epoch, and one that the type has";
@@ -141,6 +145,9 @@ check_constant_argument(DpVet *vet, Node *node, const DpAllowed *allowed, List *
 		if (i == 2)
 			check = DP_CHECK_ZONE;
 	}
+	/* then regexp_replace has what the match is replaced by, and flags */
+	if (check == DP_CHECK_REGEX_PART && i > 1)
+		check = i == 2 ? DP_CHECK_NONE : DP_CHECK_REGEX_FLAGS;
 	problem = constant_problem(check, argtype, con->consttype, value);
 	if (problem)
 		dp_refuse_function(vet, node, allowed->funcid, problem);
@@ -241,6 +248,58 @@ joined(DpVet *vet, FuncExpr *call, Oid collation)
 }
 
 /* ------------------------------------------------------------------------
+ * Regular expressions
+ * ------------------------------------------------------------------------
+ */
+
+/* tests that are operators of text or bpchar, or their negations */
+static const struct
+{
+	Oid			funcid;
+	Oid			opno;
+	bool		negated;
+}			tests[] = {
+	{F_TEXTREGEXNE, OID_TEXT_REGEXEQ_OP, true}, {F_TEXTICREGEXNE, OID_TEXT_ICREGEXEQ_OP, true}, {F_BPCHARREGEXNE, OID_BPCHAR_REGEXEQ_OP, true},
+	{F_BPCHARICREGEXNE, OID_BPCHAR_ICREGEXEQ_OP, true}, {F_NAMEREGEXEQ, OID_TEXT_REGEXEQ_OP, false}, {F_NAMEREGEXNE, OID_TEXT_REGEXEQ_OP, true},
+	{F_NAMEICREGEXEQ, OID_TEXT_ICREGEXEQ_OP, false}, {F_NAMEICREGEXNE, OID_TEXT_ICREGEXEQ_OP, true}, {F_REGEXP_LIKE_TEXT_TEXT, OID_TEXT_REGEXEQ_OP, false}
+};
+
+/* Returns a test of a regular expression in words of string ~ regex; NULL for such a test, and for other functions. */
+static Node *
+in_words_of_regex(Node *node, Oid funcid, Oid inputcollid, List *args)
+{
+	Oid			opno = IsA(node, OpExpr) ? ((OpExpr *) node)->opno : InvalidOid;
+	Node	   *regex = list_length(args) == 2 ? lsecond(args) : NULL;
+	bool		negated = false;
+	bool		same = true;
+	Node	   *string;
+	OpExpr	   *test;
+
+	/* SIMILAR TO */
+	if (regex != NULL && IsA(regex, FuncExpr) && !dp_is_unfoldable(regex, NULL) &&
+		(((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT || ((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT_TEXT))
+	{
+		regex = (Node *) dp_fold(regex);
+		same = false;
+	}
+	for (int i = 0; i < lengthof(tests); i++)
+		if (tests[i].funcid == funcid)
+		{
+			opno = tests[i].opno;
+			negated = tests[i].negated;
+			same = false;
+		}
+	if (regex == NULL || same || !OidIsValid(opno))
+		return NULL;
+	string = linitial(args);
+	if (exprType(string) == NAMEOID)
+		string = (Node *) makeFuncExpr(F_TEXT_NAME, TEXTOID, list_make1(string), inputcollid, inputcollid, COERCE_EXPLICIT_CAST);
+	test = dp_make_comparison(opno, (Expr *) string, (Expr *) regex, inputcollid);
+	test->location = exprLocation(node);
+	return negated ? (Node *) makeBoolExpr(NOT_EXPR, list_make1(test), exprLocation(node)) : (Node *) test;
+}
+
+/* ------------------------------------------------------------------------
  * Logarithms and powers of numeric
  * ------------------------------------------------------------------------
  */
@@ -275,7 +334,7 @@ in_words_of_double(Node *node, Oid funcid, List *args)
 
 /*
  * Returns text || anything, concat and concat_ws in words of text || text and casts,
- * tests of regular expressions in words of text ~ text, simple ones of their parts in words of strpos and split_part, and logarithms and powers of numeric in
+ * tests of regular expressions in words of text ~ text, and logarithms and powers of numeric in
  * words of double precision, to be checked in turn; NULL for any other function.
  */
 static Node *
@@ -287,7 +346,7 @@ in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 	all = in_words_of_double(node, funcid, args);
 	if (all != NULL)
 		return all;
-	all = dp_words_of_regex(node, funcid, inputcollid, args);
+	all = in_words_of_regex(node, funcid, inputcollid, args);
 	if (all != NULL)
 		return all;
 	if (funcid == F_TEXTANYCAT || funcid == F_ANYTEXTCAT)

@@ -15,7 +15,7 @@
  * sql/total.sql sweeps the whole list, as dp_cdp.allowed_functions()
  * shows it, over extreme values; what is added here is tested there.
  *
- * Not listed, on purpose: places of regular expressions (time), anything that
+ * Not listed, on purpose: anything that
  * formats by settings (to_char of numbers, casts through text), repeat
  * (memory), hash functions (slow when nested), what makes arrays, ranges and
  * json, xml, text search, and object identifiers.
@@ -218,9 +218,6 @@ static const struct
 	Oid			funcid;
 	const char *instead;
 }			dp_instead[] = {
-	{F_REGEXP_REPLACE_TEXT_TEXT_TEXT, "use replace(string, from, to), or split_part"},
-	{F_REGEXP_REPLACE_TEXT_TEXT_TEXT_TEXT, "use replace(string, from, to), or split_part"},
-	{F_SUBSTRING_TEXT_TEXT, "use substring(string, start, length) or split_part, or a pattern such as '@(.*)$', '^[^@]+' or 'id=([^&]*)'"},
 	{F_JSONB_CONTAINS, "compare a part of it, for example column ->> 'name' = 'value'"},
 	{F_JSONB_EXISTS, "write column ->> 'name' IS NOT NULL"},
 	{F_JSONB_EQ, "compare parts, for example column ->> 'name' = 'value'"},
@@ -243,7 +240,7 @@ static const struct
 	{F_TS_MATCH_VQ, "use LIKE or ILIKE with a constant pattern"},
 	{F_TO_TSVECTOR_TEXT, "use LIKE or ILIKE with a constant pattern"},
 	{F_REGEXP_LIKE_TEXT_TEXT_TEXT, "use text ~ pattern, or text ~* pattern"},
-	{F_REGEXP_MATCH_TEXT_TEXT, "use LIKE, substring(string, start, length) or split_part"},
+	{F_REGEXP_MATCH_TEXT_TEXT, "use substring(string FROM pattern)"},
 	{F_STRING_TO_ARRAY_TEXT_TEXT, "use split_part(string, delimiter, n)"},
 	{F_TO_NUMBER, "cast it to numeric"},
 	{F_TRANSLATE, "use replace(string, from, to)"},

@@ -92,9 +92,6 @@ extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
  */
 extern Node *dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args);
 
-/* regex.c: returns what a call of a regular expression is in words of LIKE, strpos, split_part and replace; NULL: it is no such */
-extern Node *dp_words_of_regex(Node *node, Oid funcid, Oid inputcollid, List *args);
-
 /*
  * added.c: vets the call of a function that a superuser has added, which keeps
  * it, and *args.  Returns false when the function was not added.

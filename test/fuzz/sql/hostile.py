@@ -128,6 +128,8 @@ class Hostile(Grammar):
         if r < (0.8 if self.tiny or self.vanishing else 0.42):
             # of the analyst's own; a domain is refused
             return rng.choice([
+                "substring(CASE WHEN %(reach)s THEN repeat('a', 4000) END FROM 'a*(a)a*b') IS NULL",
+                "regexp_replace(CASE WHEN %(reach)s THEN repeat('a', 4096) END, '(a)', repeat('\\\\1', 500), 'g') IS NULL",
                 "CASE WHEN %(reach)s THEN 'b'::own.shade END > 'aa'::own.shade",
                 "CASE WHEN %(reach)s THEN 'aa'::own.shade ELSE 'b' END IN ('a', 'aa')",
                 "CASE WHEN %(reach)s THEN %(text)s END COLLATE own.order1 < 'm'",

@@ -126,7 +126,7 @@ class Shapes:
         if r < 0.93:
             return 'CASE WHEN %s = %s THEN %s ELSE %s END' % (ref, self.lit(c), rng.choice(['true', 'false', 'NULL']), rng.choice(['true', '%s IS NULL' % ref]))
         if c.type == TEXT:
-            return rng.choice(["%s LIKE '%%%%o%%%%'", "upper(%s) > 'N'", 'length(%s) > 3', "%s || 'x' <> 'webx'", "left(%s, 1) = 's'", "%s NOT LIKE 'n%%%%'", "%s ~ '^[n-s]\\w+h'", "%s !~* 'O(U|R)'"]) % ref
+            return rng.choice(["%s LIKE '%%%%o%%%%'", "upper(%s) > 'N'", 'length(%s) > 3', "%s || 'x' <> 'webx'", "left(%s, 1) = 's'", "%s NOT LIKE 'n%%%%'", "%s ~ '^[n-s]\\w+h'", "%s !~* 'O(U|R)'", "regexp_replace(%s, '([aeiou])[^o]', '\\1', 'g') < 'so'", "substring(%s FROM '^.(.*)[ht]') > 'o'"]) % ref
         if c.type in (INT, NUM):
             return rng.choice(['%s + 1 > 2', '%s * 2 = 2', '-%s < -1', 'abs(%s) <> 2', '%s::numeric > 1.2', 'nullif(%s, 1) IS NULL', "%s::text = '1'"]) % ref
         if c.type == DAY:
