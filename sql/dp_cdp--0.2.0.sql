@@ -3376,6 +3376,8 @@ CREATE FUNCTION dp_cdp_internal.try_text(date) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_text(timestamp) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_text(timestamptz) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_text(anyenum) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_enum' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_text(bpchar) RETURNS text

@@ -77,23 +77,39 @@ dp_try_text_date(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(buf));
 }
 
-PG_FUNCTION_INFO_V1(dp_try_text_timestamp);
-Datum
-dp_try_text_timestamp(PG_FUNCTION_ARGS)
+/* zoned: in the session's time zone, and with it */
+static Datum
+text_of_time(TimestampTz t, bool zoned)
 {
-	Timestamp	t = PG_GETARG_TIMESTAMP(0);
 	struct pg_tm tm;
 	fsec_t		fsec;
+	int			zone = 0;
+	const char *name = NULL;
 	char		buf[MAXDATELEN + 1];
 
 	if (TIMESTAMP_NOT_FINITE(t))
 		EncodeSpecialTimestamp(t, buf);
-	else if (timestamp2tm(t, NULL, &tm, &fsec, NULL, NULL) == 0)
-		EncodeDateTime(&tm, fsec, false, 0, NULL, USE_ISO_DATES, buf);
+	else if (timestamp2tm(t, zoned ? &zone : NULL, &tm, &fsec, zoned ? &name : NULL, NULL) == 0)
+		EncodeDateTime(&tm, fsec, zoned, zone, name, USE_ISO_DATES, buf);
 	else
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(buf));
+		return (Datum) 0;
+	return PointerGetDatum(cstring_to_text(buf));
 }
+
+#define DP_TRY_TEXT_OF_TIME(name, zoned) \
+PG_FUNCTION_INFO_V1(dp_try_text_##name); \
+Datum \
+dp_try_text_##name(PG_FUNCTION_ARGS) \
+{ \
+	Datum		result = text_of_time(PG_GETARG_TIMESTAMP(0), zoned); \
+	if (result == (Datum) 0) \
+		PG_RETURN_NULL(); \
+	PG_RETURN_DATUM(result); \
+} \
+StaticAssertDecl(true, "")
+
+DP_TRY_TEXT_OF_TIME(timestamp, false);
+DP_TRY_TEXT_OF_TIME(timestamptz, true);
 
 /* ------------------------------------------------------------------------
  * Casts from text

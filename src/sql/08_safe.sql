@@ -124,6 +124,7 @@ SAFE text(numeric) text text_numeric
 SAFE text(uuid) text text_uuid
 SAFE text(date) text text_date
 SAFE text(timestamp) text text_timestamp
+SAFE text(timestamptz) text text_timestamptz STABLE
 SAFE text(anyenum) text text_enum STABLE
 SAFE text(bpchar) text text_bpchar
 SAFE name(text) name name_text

@@ -141,6 +141,8 @@ SELECT as_declared($$SELECT at::date, count(*) FROM events WHERE at::text LIKE '
 SELECT as_declared($$SELECT at::date, count(*) FROM events WHERE left(at::text, 7) = '2024-02' AND at >= '2024-01-30' AND at < '2024-03-03' GROUP BY 1$$, '... taken of it');
 SELECT as_declared($$SELECT substring(at::text FROM 1 FOR 7), left(at::text, 4), count(*) FROM events WHERE at >= '2024-01-30' AND at < '2024-05-03' GROUP BY 1, 2$$, '... as a key');
 SELECT as_declared($$SELECT substr(at::text, 12, 2), count(*) FROM events WHERE at >= '2024-02-01' AND at < '2024-02-20' GROUP BY 1$$, '... the hour of it');
+SELECT as_declared($$SELECT seen::date, count(*) FROM events WHERE left(seen::text, 7) = '2024-02' AND seen >= '2024-01-30' AND seen < '2024-03-03' GROUP BY 1$$, '... in a zone');
+SELECT as_declared($$SELECT left(seen::text, 7), count(*) FROM events WHERE seen >= '2024-01-30' AND seen < '2024-05-03' GROUP BY 1$$, '... as a key');
 SELECT is(rows_for('analyst1', $$SELECT at::date, count(*) FROM events WHERE at::text LIKE '%-02-01 0_:%' AND at >= '2024-01-31' AND at < '2024-02-03' GROUP BY 1$$),
 	'(2024-01-31,0) (2024-02-01,6) (2024-02-02,0)', '... of which nobody knows what it asks');
 

@@ -479,7 +479,7 @@ add_beginning(DpTimeCells *cells, Node *node)
 	Node	   *text = beginning_of(node, &length);
 	Node	   *time = text ? written(text) : NULL;
 
-	if (time == NULL || exprType(time) != TIMESTAMPOID || !is_moved(time, cells->column, &part))
+	if (time == NULL || (exprType(time) != TIMESTAMPOID && exprType(time) != TIMESTAMPTZOID) || !is_moved(time, cells->column, &part))
 		return false;
 	for (int i = 0; i < lengthof(units); i++)
 		if (length > 0 && length <= units[i].length)

@@ -427,7 +427,7 @@ dp_vet_io(DpVet *vet, CoerceViaIO *io)
 	if (to_text)
 	{
 		if (from == INT2OID || from == INT4OID || from == INT8OID || from == NUMERICOID ||
-			from == UUIDOID || from == DATEOID || from == TIMESTAMPOID)
+			from == UUIDOID || from == DATEOID || from == TIMESTAMPOID || from == TIMESTAMPTZOID)
 			name = "try_text";
 		else if (type_is_enum(from))
 		{
@@ -444,7 +444,7 @@ dp_vet_io(DpVet *vet, CoerceViaIO *io)
 	if (name == NULL)
 		dp_refuse(vet, (Node *) io,
 				  psprintf("a cast from %s to %s", dp_type_name(from), dp_type_name(to)),
-				  to_text ? "integers, numeric, uuid, date, timestamp and enums can be cast to text" :
+				  to_text ? "integers, numeric, uuid, dates, timestamps and enums can be cast to text" :
 				  				  "text can be cast to boolean, integers, numeric, double precision, dates, times, interval and uuid, and constants to every type");
 	arg = dp_vet((Node *) io->arg, vet);
 	dp_vet_collation(vet, (Node *) io, io->resultcollid);

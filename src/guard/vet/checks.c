@@ -363,7 +363,7 @@ dp_refuse_failing(Node *node, DpVet *vet)
 	else
 		return false;
 	allowed = dp_allowed_function(funcid);
-	if (allowed == NULL || allowed->safe == NULL)
+	if (allowed == NULL || allowed->safe == NULL || dp_function_facts(allowed->kind)->finds)
 		return false;
 	foreach(lc, args)
 	{

@@ -43,6 +43,7 @@
 #define BOUND(op) .bound = DP_BOUND_##op
 #define WITHIN(from, to) .lowest = from, .highest = to
 #define TIMES(number) .factor = number
+#define FINDS .finds = true
 #define OF_EQUALS .of_equals = true
 #define RELEASED .released = true
 
