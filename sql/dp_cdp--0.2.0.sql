@@ -3527,6 +3527,10 @@ CREATE FUNCTION dp_cdp_internal.try_summand_squared(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- looking into jsonb
+CREATE FUNCTION dp_cdp_internal.try_json_type(jsonb) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_json_type' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_json_exists(jsonb, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_json_exists' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text) RETURNS text

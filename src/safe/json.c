@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * json.c
- *	  Safe variants of the operators that look into jsonb: ->, ->>, #>, #>>.
+ *	  Safe variants of what looks into jsonb: ->, ->>, #>, #>>, ? and jsonb_typeof.
  *
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where a value is longer than safe.h has it.  What they call goes
@@ -20,7 +20,7 @@
 #include "safe/safe.h"
 #include "utils/fmgrprotos.h"
 
-/* Calls a built-in function of two arguments, which may return NULL and raises no error. */
+/* Calls a built-in function of one or two arguments, which may return NULL and raises no error. */
 static Datum
 look(FunctionCallInfo fcinfo, PGFunction builtin)
 {
@@ -30,9 +30,10 @@ look(FunctionCallInfo fcinfo, PGFunction builtin)
 	fcinfo->isnull = true;
 	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ)
 		return (Datum) 0;
-	InitFunctionCallInfoData(*inner, fcinfo->flinfo, 2, PG_GET_COLLATION(), NULL, NULL);
+	InitFunctionCallInfoData(*inner, fcinfo->flinfo, PG_NARGS(), PG_GET_COLLATION(), NULL, NULL);
 	inner->args[0] = fcinfo->args[0];
-	inner->args[1] = fcinfo->args[1];
+	if (PG_NARGS() > 1)
+		inner->args[1] = fcinfo->args[1];
 	result = builtin(inner);
 	fcinfo->isnull = inner->isnull;
 	return result;
@@ -50,6 +51,8 @@ StaticAssertDecl(true, "")
 DP_TRY_JSON(json_field, jsonb_object_field);
 DP_TRY_JSON(json_element, jsonb_array_element);
 DP_TRY_JSON(json_path, jsonb_extract_path);
+DP_TRY_JSON(json_exists, jsonb_exists);
+DP_TRY_JSON(json_type, jsonb_typeof);
 
 #define DP_TRY_JSON_TEXT(name, builtin) \
 PG_FUNCTION_INFO_V1(dp_try_##name); \

@@ -203,6 +203,8 @@ SAFE summand(bpchar) bpchar summand_text
 SAFE summand_squared(numeric) numeric summand_squared_numeric
 
 -- looking into jsonb
+SAFE json_type(jsonb) text json_type
+SAFE json_exists(jsonb, text) boolean json_exists
 SAFE json(jsonb, text) jsonb json_field
 SAFE json_text(jsonb, text) text json_field_text
 SAFE json(jsonb, int) jsonb json_element

@@ -219,8 +219,7 @@ static const struct
 	Oid			funcid;
 	const char *instead;
 }			dp_instead[] = {
-	{F_JSONB_CONTAINS, "compare a part of it, for example column ->> 'name' = 'value'"},
-	{F_JSONB_EXISTS, "write column ->> 'name' IS NOT NULL"},
+	{F_JSONB_CONTAINS, "write a constant object of strings, numbers, booleans and such objects, or compare a part of it, for example column ->> 'name' = 'value'"},
 	{F_JSONB_EQ, "compare parts, for example column ->> 'name' = 'value'"},
 	{F_TO_CHAR_NUMERIC_TEXT, "format the released value outside of the aggregate, or cast to text"},
 	{F_TO_CHAR_INT4_TEXT, "format the released value outside of the aggregate, or cast to text"},
