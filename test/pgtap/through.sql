@@ -309,4 +309,32 @@ SELECT matches(asked('SELECT count(*) FROM lines_new'), '^ZC004 .*no foreign key
 SELECT is(owner1('ALTER TABLE lines_new ADD FOREIGN KEY (oid) REFERENCES orders; INSERT INTO lines_new SELECT * FROM lines'), 'done', 'until it has one');
 SELECT same('SELECT count(*) AS n FROM lines_new', 'then it does', 'SELECT count(*) AS n FROM somebodys');
 
+-- ------------------------------------------------------------------------
+-- a unit that the foreign key names: its table is not read, and its policy counts
+-- ------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION analyst1;
+SET plan_cache_mode = force_generic_plan;
+SET dp_cdp.max_rows = 2;
+PREPARE orders_of AS SELECT round(dp_count(*))::int AS n FROM orders;
+EXECUTE orders_of \gset before_
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.unprotect_table('customers') \g /dev/null
+SELECT dp_cdp.protect_table('customers', 'shop', 'segment') \g /dev/null
+SET SESSION AUTHORIZATION analyst1;
+EXECUTE orders_of \gset other_
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.unprotect_table('customers') \g /dev/null
+SELECT dp_cdp.protect_table('customers', 'shop', 'cust') \g /dev/null
+SET SESSION AUTHORIZATION analyst1;
+EXECUTE orders_of \gset again_
+RESET SESSION AUTHORIZATION;
+RESET plan_cache_mode;
+RESET dp_cdp.max_rows;
+SELECT is(:before_n, (SELECT count(*)::int FROM orders WHERE cust IS NOT NULL), 'rows of somebody');
+SELECT is(:other_n, 6, 'another unit of the parent, of which three have two rows each that count');
+SELECT is(:again_n, :before_n, '... and the first again');
+SELECT dp_cdp.set_budget('shop', 'owner1', rho => 1e6) \g /dev/null
+SELECT is(inside('SELECT dp_count(*) FROM orders'), 'Filter: (cust IS NOT NULL)', 'no table is looked up');
+
 SELECT * FROM finish();

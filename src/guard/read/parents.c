@@ -137,21 +137,21 @@ unit_in_key(DpSource *s, const DpToken *token)
 	return NULL;
 }
 
-/* Adds conditions that no column of a token is NULL: such a row is nobody's. */
+/* Adds conditions that no other column of a token than the unit is NULL: such a row is nobody's, as is one without a unit. */
 static void
-add_presence(Query *query, const DpToken *token)
+add_presence(Query *query, const DpToken *token, const Var *unit)
 {
 	FromExpr   *from = query->jointree;
 	ListCell   *lc;
 
 	foreach(lc, token->vars)
 	{
-		NullTest   *test = makeNode(NullTest);
+		Node	   *test;
 
-		test->arg = copyObject(lfirst(lc));
-		test->nulltesttype = IS_NOT_NULL;
-		test->location = -1;
-		from->quals = from->quals ? (Node *) make_and_qual(from->quals, (Node *) test) : (Node *) test;
+		if (lfirst(lc) == unit)
+			continue;
+		test = (Node *) dp_is_not_null(copyObject(lfirst(lc)));
+		from->quals = from->quals ? make_and_qual(from->quals, test) : test;
 	}
 }
 
@@ -179,7 +179,7 @@ dp_join_parents(DpSource *s, DpFrom *from)
 		if (unit != NULL)
 		{
 			/* its entry stays, so that plans depend on its policy */
-			add_presence(from->query, token);
+			add_presence(from->query, token, unit);
 			from->unit.exprs = from->unit.vars = list_make1(copyObject(unit));
 			return;
 		}
