@@ -209,7 +209,9 @@ extern DpParentProblem dp_policy_chain(Oid relid, int *length, Oid *at);
 /*
  * Returns the column of a protected table that has the unit of each row, or NULL
  * where the row is nobody's: its unit, or the column of its foreign key that
- * references such a column, of the same type and equality.  Invalid: there is none.
+ * references the unit of the next table, of the same type and equality.  Invalid:
+ * there is none.  A table further up has none for it: a plan that reads none of
+ * those between would not depend on its policy.
  */
 extern AttrNumber dp_policy_unit_column(Oid relid);
 

@@ -335,22 +335,19 @@ dp_policy_unit_column(Oid relid)
 	const DpTable *table = dp_policy_table(relid);
 	DpParent	parent;
 	AttrNumber	unit;
-	Oid			at,
-				types[2],
+	Oid			types[2],
 				collations[2];
 	int32		typmod;
-	int			length;
 
-	check_stack_depth();
-	if (table == NULL || (!table->has_unit && table->nthrough == 0))
-		return InvalidAttrNumber;
-	if (table->has_unit)
+	if (table != NULL && table->has_unit)
 		return Max(get_attnum(relid, table->unit), InvalidAttrNumber);
-	/* a chain that ends ends soon */
-	if (dp_policy_chain(relid, &length, &at) != DP_PARENT_OK || dp_policy_parent(relid, &parent) != DP_PARENT_OK)
+	if (table == NULL || table->nthrough == 0 || dp_policy_parent(relid, &parent) != DP_PARENT_OK)
 		return InvalidAttrNumber;
-	unit = dp_policy_unit_column(parent.parent);
-	for (int i = 0; i < parent.n; i++)
+	table = dp_policy_table(parent.parent);
+	if (table == NULL || !table->has_unit)
+		return InvalidAttrNumber;
+	unit = get_attnum(parent.parent, table->unit);
+	for (int i = 0; unit > 0 && i < parent.n; i++)
 	{
 		if (parent.key[i] != unit)
 			continue;

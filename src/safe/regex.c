@@ -6,8 +6,8 @@
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where that would raise an error, where the collation is
  * nondeterministic, where the expression is none that is taken, and where a
- * string is too long: DP_MAX_READ for tests, MAX_SEARCHED for parts, MAX_REGEX
- * for expressions, DP_MAX_TEXT for results.
+ * string is too long: DP_MAX_READ for tests, MAX_SEARCHED for parts, less where
+ * the automaton has many states (MAX_STEPS), DP_MAX_TEXT for results.
  *
  * The matcher is PostgreSQL's own.  Asked for a match and not for its place, it
  * reads the string once, as an automaton, in memory that the expression alone
@@ -29,8 +29,10 @@
 #include "postgres.h"
 
 #include <ctype.h>
+#include <math.h>
 
 #include "regex/regex.h"
+#include "regex/regexport.h"
 
 #include "base/compat.h"
 #include "catalog/pg_collation.h"
@@ -47,6 +49,17 @@
 
 /* The longest string of which parts are found: not more steps than DP_MAX_READ allows a test. */
 #define MAX_SEARCHED 4096
+
+/* How many states of an automaton a match may visit: a second at most. */
+#define MAX_STEPS (1 << 27)
+
+/* How much of an expression may be optional, or repeated any number of times, and how many characters it is with all that is repeated
+ * written out: to compile it takes milliseconds then. */
+#define MAX_OPTIONAL 100
+#define MAX_WRITTEN_OUT 4096
+
+/* how deep groups may be nested */
+#define MAX_NESTED 30
 
 /* expressions that are made of one with a pair of parentheses that captures: A(B)C */
 enum
@@ -80,6 +93,67 @@ typedef struct DpRegex
 
 #define ONE_PAIR "capture with one pair of parentheses, outside of | and of what is repeated, and without *?, \\y and the like; (?:...) groups, and does not capture"
 
+typedef struct RegexSize
+{
+	double		optional;
+	double		written_out;
+} RegexSize;
+
+static const char *bracket_end(const char *p);
+
+/* Adds up the size of an expression from *p on, to its end or to that of the group; returns false where groups are nested too deep. */
+static bool
+measure(const char **p, const char *end, int depth, RegexSize *size)
+{
+	while (*p < end && **p != ')')
+	{
+		RegexSize	atom = {0, 1};
+		long		least = 1;
+		long		most = 1;
+
+		if (**p == '(')
+		{
+			(*p)++;
+			if (depth >= MAX_NESTED || !measure(p, end, depth + 1, &atom))
+				return false;
+		}
+		else if (**p == '[')
+			*p = bracket_end(*p);
+		else if (**p == '\\' && *p + 1 < end)
+			(*p)++;
+		*p += *p < end;
+		/* how often: so many times, to so many more; any number is one more */
+		if (*p < end && **p == '{' && isdigit((unsigned char) (*p)[1]))
+		{
+			char	   *rest;
+
+			least = strtol(*p + 1, &rest, 10);
+			most = *rest != ',' ? least : isdigit((unsigned char) rest[1]) ? strtol(rest + 1, NULL, 10) : least + 1;
+		}
+		else if (*p < end && strchr("*+?", **p) != NULL)
+			most = least + 1;
+		size->optional += atom.optional * Max(most, least) + Max(most - least, 0) * atom.written_out;
+		size->written_out += atom.written_out * Max(most, least);
+	}
+	return true;
+}
+
+/* Tells whether an expression is compiled quickly. */
+static bool
+is_small(const char *source, int len)
+{
+	const char *copy = pnstrdup(source, len);
+	const char *p = copy;
+	RegexSize	size = {0, 0};
+
+	do
+	{
+		if (!measure(&p, copy + len, 0, &size))
+			return false;
+	} while (p++ < copy + len);
+	return size.optional <= MAX_OPTIONAL && size.written_out <= MAX_WRITTEN_OUT;
+}
+
 static const char *
 compile(regex_t *regex, const char *source, int len, int flags, Oid collation)
 {
@@ -89,6 +163,8 @@ compile(regex_t *regex, const char *source, int len, int flags, Oid collation)
 
 	if (len > MAX_REGEX)
 		return psprintf("write a regular expression of at most %d bytes", MAX_REGEX);
+	if (!is_small(source, len))
+		return "write a regular expression in which less is optional, repeated or nested";
 	code = pg_regcomp(regex, wide, pg_mb2wchar_with_len(source, wide, len), REG_ADVANCED | flags, collation);
 	if (code != REG_OKAY)
 	{
@@ -155,6 +231,9 @@ find_pair(const char *source, const char **open, const char **close)
 		}
 		else if (*p == '[')
 		{
+			/* the ends of words look at what is beside them */
+			if (strncmp(p, "[[:<:]]", 7) == 0 || strncmp(p, "[[:>:]]", 7) == 0)
+				return false;
 			p = bracket_end(p);
 			if (*p == '\0')
 				return false;
@@ -341,6 +420,16 @@ wide_argument(FunctionCallInfo fcinfo, int *len)
 	return wide;
 }
 
+/*
+ * Tells whether a string is short enough for the states of an automaton, each of
+ * which a step may visit: power 1 of a test, 2 of a place.
+ */
+static bool
+is_short_enough(regex_t *regex, double len, int power)
+{
+	return pow(len, power) * pg_reg_getnumstates(regex) <= MAX_STEPS;
+}
+
 static Datum
 test(FunctionCallInfo fcinfo, int flags)
 {
@@ -352,6 +441,8 @@ test(FunctionCallInfo fcinfo, int flags)
 	if (!is_matchable(fcinfo, DP_MAX_READ) || (regex = compiled_argument(fcinfo, flags, false)) == NULL)
 		PG_RETURN_NULL();
 	wide = wide_argument(fcinfo, &len);
+	if (!is_short_enough(&regex->compiled[WHOLE], len, 1))
+		PG_RETURN_NULL();
 	found = matches(&regex->compiled[WHOLE], wide, len, 0, NULL);
 	pfree(wide);
 	PG_RETURN_BOOL(found);
@@ -389,8 +480,9 @@ longest_beginning(regex_t *regex, const pg_wchar *string, int start, int end)
  * Sets *part to what is captured in a match of A(B)C: A is as long as it can be
  * where BC matches the rest, then B where C does.  That is the rule of
  * PostgreSQL's regexec.c for concatenations, of which each prefers to be long.
+ * Returns false if that is nothing, which find_pair excludes.
  */
-static void
+static bool
 captured(DpRegex *regex, const pg_wchar *string, const regmatch_t *whole, regmatch_t *part)
 {
 	int			start = whole->rm_so;
@@ -413,7 +505,7 @@ captured(DpRegex *regex, const pg_wchar *string, const regmatch_t *whole, regmat
 			last = longest_beginning(&regex->compiled[INSIDE], string, middle, last - 1);
 		part->rm_eo = last;
 	}
-	Assert(part->rm_so >= 0 && part->rm_eo >= part->rm_so);
+	return part->rm_so >= 0 && part->rm_eo >= part->rm_so;
 }
 
 static void
@@ -437,13 +529,14 @@ dp_try_regexp_substr(PG_FUNCTION_ARGS)
 	if (!is_matchable(fcinfo, MAX_SEARCHED) || (regex = compiled_argument(fcinfo, 0, true)) == NULL)
 		PG_RETURN_NULL();
 	wide = wide_argument(fcinfo, &len);
-	if (!matches(&regex->compiled[WHOLE], wide, len, 0, &part))
+	if (!is_short_enough(&regex->compiled[WHOLE], len, 2) || !matches(&regex->compiled[WHOLE], wide, len, 0, &part))
 		PG_RETURN_NULL();
 	if (regex->captures)
 	{
 		regmatch_t	whole = part;
 
-		captured(regex, wide, &whole, &part);
+		if (!captured(regex, wide, &whole, &part))
+			PG_RETURN_NULL();
 	}
 	initStringInfo(&result);
 	append_wide(&result, wide, part.rm_so, part.rm_eo);
@@ -466,8 +559,8 @@ append_replacement(StringInfo result, const text *by, DpRegex *regex, const pg_w
 		{
 			regmatch_t	part;
 
-			captured(regex, string, whole, &part);
-			append_wide(result, string, part.rm_so, part.rm_eo);
+			if (captured(regex, string, whole, &part))
+				append_wide(result, string, part.rm_so, part.rm_eo);
 		}
 		else if (p[1] == '\\' || p[1] < '1' || p[1] > '9')
 			appendStringInfoChar(result, '\\');
@@ -501,6 +594,8 @@ dp_try_regexp_replace(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	by = PG_GETARG_TEXT_PP(2);
 	wide = wide_argument(fcinfo, &len);
+	if (!is_short_enough(&regex->compiled[WHOLE], len, 2))
+		PG_RETURN_NULL();
 	initStringInfo(&result);
 	for (int start = 0; start <= len && matches(&regex->compiled[WHOLE], wide, len, start, &whole); start = whole.rm_eo + (whole.rm_so == whole.rm_eo))
 	{

@@ -106,9 +106,11 @@ SELECT unnest(ARRAY[is(differences, 0::bigint, 'parts and what is put in their p
 	FROM compare_parts(:samples);
 SELECT is(dp_cdp_internal.try_regexp_substr(s, p), answer, format('substring(%s FROM %s)', left(s, 20), left(p, 20)))
 	FROM (VALUES ('https://www.example.com/a/b', '^https?://(?:www\.)?([^/]+)/', 'example.com'), ('a=1&b=22&c', '[&?]b=([^&]*)', '22'), ('a.b.tar.gz', '(.*)\.', 'a.b.tar'), ('2025-03-01', '^\d{4}-(\d\d)', '03'),
-		('aXbXc', 'X(.*)X', 'b'), ('xyz', '([ab]*)', ''), ('ab', '((a)b)', NULL), ('ab', '(a)|b', NULL), ('ab', '(?:(a)b)', NULL), ('aab', '(a)+b', NULL), ('aab', '(a+?)', NULL), ('a$', '(.)\$', 'a'), ('a\', '(\\)$', '\'),
+		('aXbXc', 'X(.*)X', 'b'), ('xyz', '([ab]*)', ''), ('ab', '((a)b)', NULL), ('ab', '(a)|b', NULL), ('ab', '(?:(a)b)', NULL), ('aab', '(a)+b', NULL), ('aab', '(a+?)', NULL), ('a$', '(.)\$', 'a'), ('foo bar', '(foo)[[:>:]]', NULL), ('foo bar', '[[:>:]]( b)', NULL), ('foo bar', 'foo[[:>:]]', 'foo'), ('a\', '(\\)$', '\'),
 		(repeat('a', 4096), 'a*(a)$', 'a'), (repeat('a', 4097), 'a*(a)$', NULL)) AS v (s, p, answer);
 SELECT is(dp_cdp_internal.try_regexp_replace(repeat('a', 4096), 'a', repeat('b', 200), 'g'), NULL, 'a result that is too long');
+SELECT is(dp_cdp_internal.try_regexp_replace(repeat('ab', n), '[ab]*a[ab]{255}[ab]*b[ab]{255}z|a', '', 'g'), answer, n || ' times two characters, for an automaton of many states')
+	FROM (VALUES (100, repeat('b', 100)), (1000, NULL)) AS v (n, answer);
 SELECT is(dp_cdp_internal.try_regexp_replace('abc', 'b', 'x', 'n'), NULL, 'other flags');
 -- the worst there is takes the square of a string's length
 SET statement_timeout = '20s';
@@ -148,7 +150,8 @@ SELECT as_written(format('SELECT count(*) FILTER (WHERE %s) FROM agents', c), c)
 		'agent || '''' ~ ''^$''', 'substring(agent FROM ''^(\w+)/'') = ''curl''', 'regexp_replace(agent, ''\D+'', '''', ''g'') = ''50''', 'regexp_replace(code::text, ''^(.)o'', ''\1_'') ~ ''_''', 'substring(label, ''o+'') IS NULL', 'lower(agent) ~ ''^[^/]*bot''']) c;
 SELECT as_written('SELECT count(*) FROM agents WHERE agent ~* ''(google|bing)bot''', 'WHERE');
 SELECT matches(rows_for('analyst1', format('SELECT count(*) FROM agents WHERE %s', c)), '^ZC002 .*' || says, c)
-	FROM (VALUES ('agent ~ ''(a)\1''', 'without back references'), ('agent ~ ''a(?=b)''', 'without back references'), ('agent ~ ''(''', 'correct the regular expression: parentheses \(\) not balanced'),
+	FROM (VALUES ('agent ~ ''(a)\1''', 'without back references'), ('agent ~ ''a(?=b)''', 'without back references'), ('agent ~ ''(''', 'correct the regular expression: parentheses \(\) not balanced'), ('agent ~ ''(?:a?b?c?d?){120}''', 'less is optional, repeated or nested'),
+		(format('agent ~ %L', repeat('(?:', 31) || 'a' || repeat(')', 31)), 'less is optional, repeated or nested'), ('agent ~ ''((a{15}){15}){15,20}''', 'less is optional'), ('substring(agent FROM ''(a)[[:>:]]'') = ''a''', 'capture with one pair'),
 		('agent ~ agent', 'argument number 2 must be a constant'), ('regexp_like(agent, ''a'', ''i'')', 'text ~\* pattern'), (format('agent ~ %L', repeat('x', 4097)), 'at most 4096 bytes'),
 		('substring(agent FROM ''(a)(b)'') = ''a''', 'capture with one pair of parentheses'), ('substring(agent FROM ''(a|b)+'') = ''a''', 'capture with one pair'), ('substring(agent FROM agent) = ''a''', 'argument number 2 must be a constant'),
 		('regexp_replace(agent, ''a'', agent) = ''a''', 'argument number 3 must be a constant'), ('regexp_replace(agent, ''a'', ''b'', ''gx'') = ''a''', 'flags g and i alone'),

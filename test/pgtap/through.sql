@@ -336,5 +336,27 @@ SELECT is(:other_n, 6, 'another unit of the parent, of which three have two rows
 SELECT is(:again_n, :before_n, '... and the first again');
 SELECT dp_cdp.set_budget('shop', 'owner1', rho => 1e6) \g /dev/null
 SELECT is(inside('SELECT dp_count(*) FROM orders'), 'Filter: (cust IS NOT NULL)', 'no table is looked up');
+-- a table further up: it is read, so that plans depend on it
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE members (id int PRIMARY KEY, family int NOT NULL);
+CREATE TABLE stays (id int PRIMARY KEY, member int NOT NULL REFERENCES members, UNIQUE (id, member));
+CREATE TABLE meals (stay int, member int, FOREIGN KEY (stay, member) REFERENCES stays (id, member));
+INSERT INTO members SELECT i, 1 FROM generate_series(1, 20) i;
+INSERT INTO stays SELECT i, i FROM generate_series(1, 20) i;
+INSERT INTO meals SELECT i, i FROM generate_series(1, 20) i;
+SELECT dp_cdp.protect_table('members', 'shop', 'id'), dp_cdp.protect_table('stays', 'shop', through => 'member'), dp_cdp.protect_table('meals', 'shop', through => 'stay, member') \g /dev/null
+SET SESSION AUTHORIZATION analyst1;
+SET plan_cache_mode = force_generic_plan;
+SET dp_cdp.max_rows = 1;
+PREPARE meals_of AS SELECT round(dp_count(*))::int AS n FROM meals;
+EXECUTE meals_of \gset before_
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.unprotect_table('members'), dp_cdp.protect_table('members', 'shop', 'family') \g /dev/null
+SET SESSION AUTHORIZATION analyst1;
+EXECUTE meals_of \gset other_
+RESET SESSION AUTHORIZATION;
+RESET plan_cache_mode;
+RESET dp_cdp.max_rows;
+SELECT is(ARRAY[:before_n, :other_n], ARRAY[20, 1], 'twenty members are one family');
 
 SELECT * FROM finish();

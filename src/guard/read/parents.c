@@ -116,7 +116,8 @@ add_condition(DpSource *s, Query *query, Index rti, const DpToken *token)
 static Var *
 unit_in_key(DpSource *s, const DpToken *token)
 {
-	AttrNumber	unit = dp_policy_unit_column(token->parent);
+	const DpTable *table = dp_policy_table(token->parent);
+	AttrNumber	unit = table != NULL && table->has_unit ? dp_policy_unit_column(token->parent) : InvalidAttrNumber;
 	Oid			type,
 				collation;
 	int32		typmod;

@@ -8,7 +8,8 @@
  * is unique there, so that equal tokens are one row, which has one unit.  All
  * tokens of a row lead to the same unit, or all to nobody: a foreign key that
  * is NULL, and one whose row is missing, are nobody's whichever way they are
- * asked.  A key of the row's own table is a token only where it is never NULL.
+ * asked; but one whose row is missing, which foreign keys exclude, is whom it
+ * names where it names the unit (parents.c).  A key of the row's own table is a token only where it is never NULL.
  *
  * Invariants:
  * - What is said to be of one unit is so for any content of the tables, by an
