@@ -50,8 +50,9 @@
 /* The longest string of which parts are found: not more steps than DP_MAX_READ allows a test. */
 #define MAX_SEARCHED 4096
 
-/* How many states of an automaton a match may visit: a second at most. */
+/* How many states of an automaton a test may visit, and the search for a place, which mostly ends early: a second or two. */
 #define MAX_STEPS (1 << 27)
+#define MAX_STEPS_TO_PLACE (1 << 29)
 
 /* How much of an expression may be optional, or repeated any number of times, and how many characters it is with all that is repeated
  * written out: to compile it takes milliseconds then. */
@@ -427,7 +428,7 @@ wide_argument(FunctionCallInfo fcinfo, int *len)
 static bool
 is_short_enough(regex_t *regex, double len, int power)
 {
-	return pow(len, power) * pg_reg_getnumstates(regex) <= MAX_STEPS;
+	return pow(len, power) * pg_reg_getnumstates(regex) <= (power == 1 ? MAX_STEPS : MAX_STEPS_TO_PLACE);
 }
 
 static Datum
