@@ -35,7 +35,7 @@ extern bool dp_like_is_good(const char *pattern, int len);
  */
 extern const char *dp_regex_problem(const char *regex, int len, bool part);
 
-/* The same for flags of regexp_replace. */
+/* Tells which flags of regexp_replace to give instead of others; NULL: these are taken. */
 extern const char *dp_regex_flags_problem(const char *flags, int len);
 
 /* Tells whether date_bin takes a stride: of days and time alone, longer than 0; sets *length to its microseconds. */

@@ -304,7 +304,7 @@ in_words_of_regex(Node *node, Oid funcid, Oid inputcollid, List *args)
 }
 
 /* ------------------------------------------------------------------------
- * What jsonb contains
+ * Containment of jsonb
  * ------------------------------------------------------------------------
  */
 
@@ -398,14 +398,18 @@ in_words_of_json(Node *node, Oid funcid, List *args)
 {
 	Const	   *object = funcid == F_JSONB_CONTAINS ? lsecond(args) : NULL;
 	List	   *conditions = NIL;
-	NullTest   *is_there = makeNode(NullTest);
-	BooleanTest *contains = makeNode(BooleanTest);
-	CaseExpr   *cases = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
+	NullTest   *is_there;
+	BooleanTest *contains;
+	CaseExpr   *cases;
+	CaseWhen   *when;
 
 	if (object == NULL || !IsA(object, Const) || object->constisnull ||
 		!add_contained(linitial(args), &DatumGetJsonbP(object->constvalue)->root, &conditions))
 		return NULL;
+	is_there = makeNode(NullTest);
+	contains = makeNode(BooleanTest);
+	cases = makeNode(CaseExpr);
+	when = makeNode(CaseWhen);
 	contains->arg = (Expr *) makeBoolExpr(AND_EXPR, conditions, exprLocation(node));
 	contains->booltesttype = IS_TRUE;
 	contains->location = exprLocation(node);
