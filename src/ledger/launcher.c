@@ -57,7 +57,7 @@ PG_FUNCTION_INFO_V1(dp_ledger_worker_slots);
 PGDLLEXPORT void dp_ledger_launcher_main(Datum main_arg);
 
 /* how soon the postmaster starts it again when it was terminated, in s */
-#define RESTART_S 5
+#define RESTART_S 2
 
 /* how long the launcher sleeps when all is well, in ms; who needs it wakes it */
 #define LONG_SLEEP_MS 60000
