@@ -23,6 +23,10 @@ CHANGES = [
 # one release each, of what the owner changes; undeclared keys would be dear
 OF_COSTS = ['SELECT dp_count(*) FROM costs', 'SELECT dp_sum(cost, 0, 60) FROM costs', 'SELECT dp_sum(cost) FROM costs WHERE place IS NOT NULL',
             'SELECT dp_count(*) FROM costs c JOIN people p USING (person)', 'SELECT dp_sum(cost, 0, 60) FROM (SELECT person, sum(cost) AS cost FROM costs GROUP BY person) q']
+# whose rows are whose trip's, which legs name by their key, and scans by a key into legs; and one release each of what follows it
+UNIT = "SELECT dp_cdp.protect_table('{s}.trips', '{s}', unit => '%s')"
+OF_TRIPS = ['SELECT dp_count(*) FROM legs', 'SELECT dp_count(*) FROM scans', 'SELECT dp_count(*) FROM scans s JOIN legs l USING (leg)', 'SELECT dp_count(*) FROM legs l JOIN trips t USING (trip)',
+            'SELECT dp_count(*) FROM scans WHERE leg > 0', 'SELECT dp_count(*) FROM scans s JOIN legs l USING (leg) JOIN trips t USING (trip)', 'SELECT dp_count(*) FROM trips']
 # protected table, key into a public one, that one and its column, the next value of the key, and how many there are
 REFERENCES = [('sales', 'shop', 'pub.shops', 'shop', 'shop % 3 + 1', 3), ('buyers', 'home', 'pub.shops', 'shop', 'home % 3 + 1', 3),
               ('sales', 'item', 'pub.items', 'item', "CASE item WHEN 'nut' THEN 'bolt' WHEN 'bolt' THEN 'saw' WHEN 'saw' THEN 'nut' END", 3),
@@ -108,14 +112,33 @@ class Meanwhile:
     def policy(self, q):
         """the owner changes what the asker reads, all the time"""
         rng = self.rng
-        changes = [Step(c.format(s=self.schema), 'raced', who=OWNER, later=True) for c in rng.choice(CHANGES)]
+        changed, asked = rng.choice([(c, OF_COSTS) for c in CHANGES] + [([UNIT % 'trip', UNIT % 'person'], OF_TRIPS)])
+        changes = [Step(c.format(s=self.schema), 'raced', who=OWNER, later=True) for c in changed]
         # a pilot's debit, and that of a finder, are not answers
         out = [Step('SET dp_cdp.reuse = off; SET dp_cdp.find_bounds = off')] + changes * rng.choice([3, 10, 30])
         for _ in range(rng.choice([3, 10, 20])):
             one = Level()
-            one.private = rng.choice(OF_COSTS)
+            one.private = rng.choice(asked)
             out.append(Step(one.private, 'raced', one))
         return out + [Step('RESET dp_cdp.reuse')]
+
+    def other_unit(self, q):
+        """the owner chooses another unit, as many as two keys up from what is read, beside a plan or a cursor of before"""
+        rng = self.rng
+        q = Level()
+        q.private, q.plain, q.columns, q.changes = rng.choice(OF_TRIPS), True, [('int', 0)], {0: 1}
+
+        def unit(column):
+            return Step((UNIT % column).format(s=self.schema), 'raced', who=OWNER)
+        # what is told while a trip is the unit may differ by more than a person
+        if rng.random() < 0.7:
+            before, after = [Step('PREPARE p AS ' + q.private)] + [Step('EXECUTE p', 'shape', q)] * rng.choice([0, 1, 6]), [Step('EXECUTE p', 'keys', q)] * 2
+        else:
+            before = [Step('BEGIN'), Step('DECLARE k CURSOR FOR ' + q.private)] + [Step('FETCH 1 FROM k', 'shape', q)] * rng.choice([0, 0, 1])
+            after = [Step('FETCH ALL FROM k', 'keys', q)]
+        # where answers are compared, one row of each
+        limits = [Step('SET dp_cdp.max_rows = 1; SET dp_cdp.max_groups = 1')] * (self.schema == 'x')
+        return limits + [unit('trip')] + before + [unit('person')] + after + [Step('ROLLBACK'), Step('DEALLOCATE ALL')]
 
     def after(self, q):
         """statements after a release, in its transaction"""

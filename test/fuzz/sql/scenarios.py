@@ -244,7 +244,7 @@ class Scenarios(Meanwhile):
     # how often
     WAYS = [('plain', 40), ('written', 3), ('explain', 14), ('prepared', 16), ('cursor', 3), ('table', 1), ('view', 2), ('block', 4), ('savepoint', 3), ('copy', 2), ('extended', 6),
             ('serializable', 2), ('deep', 4), ('shallow', 4), ('vanish', 3), ('while_it_runs', 1), ('catalog', 3), ('around', 2),
-            ('after', 3), ('writer', 2), ('marks', 1), ('full', 1), ('policy', 1), ('uncounted', 0.1)]
+            ('after', 3), ('writer', 2), ('marks', 1), ('full', 1), ('policy', 1), ('other_unit', 1), ('uncounted', 0.1)]
 
     def choose(self, only=()):
         ways = [w for w in self.WAYS if not only or w[0] in only]
