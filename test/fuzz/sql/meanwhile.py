@@ -23,10 +23,10 @@ CHANGES = [
 # one release each, of what the owner changes; undeclared keys would be dear
 OF_COSTS = ['SELECT dp_count(*) FROM costs', 'SELECT dp_sum(cost, 0, 60) FROM costs', 'SELECT dp_sum(cost) FROM costs WHERE place IS NOT NULL',
             'SELECT dp_count(*) FROM costs c JOIN people p USING (person)', 'SELECT dp_sum(cost, 0, 60) FROM (SELECT person, sum(cost) AS cost FROM costs GROUP BY person) q']
-# whose rows are whose trip's, which legs name by their key, and scans by a key into legs; and one release each of what follows it
-UNIT = "SELECT dp_cdp.protect_table('{s}.trips', '{s}', unit => '%s')"
+# rows that are whose their trip is, which legs name by their key, tolls by theirs into legs, and scans do not; and one release each of what follows it
+UNIT = "SELECT dp_cdp.unprotect_table('{s}.trips'), dp_cdp.protect_table('{s}.trips', '{s}', unit => '%s')"
 OF_TRIPS = ['SELECT dp_count(*) FROM legs', 'SELECT dp_count(*) FROM scans', 'SELECT dp_count(*) FROM scans s JOIN legs l USING (leg)', 'SELECT dp_count(*) FROM legs l JOIN trips t USING (trip)',
-            'SELECT dp_count(*) FROM scans WHERE leg > 0', 'SELECT dp_count(*) FROM scans s JOIN legs l USING (leg) JOIN trips t USING (trip)', 'SELECT dp_count(*) FROM trips']
+            'SELECT dp_count(*) FROM scans WHERE leg > 0', 'SELECT dp_count(*) FROM scans s JOIN legs l USING (leg) JOIN trips t USING (trip)', 'SELECT dp_count(*) FROM trips', 'SELECT dp_count(*) FROM tolls', 'SELECT dp_count(*) FROM tolls WHERE leg > 0', 'SELECT dp_count(*) FROM tolls t JOIN legs l USING (leg, trip)']
 # protected table, key into a public one, that one and its column, the next value of the key, and how many there are
 REFERENCES = [('sales', 'shop', 'pub.shops', 'shop', 'shop % 3 + 1', 3), ('buyers', 'home', 'pub.shops', 'shop', 'home % 3 + 1', 3),
               ('sales', 'item', 'pub.items', 'item', "CASE item WHEN 'nut' THEN 'bolt' WHEN 'bolt' THEN 'saw' WHEN 'saw' THEN 'nut' END", 3),

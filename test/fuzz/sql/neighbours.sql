@@ -31,6 +31,13 @@ SELECT dp_cdp.set_bounds('%1$s.costs', 'cost', 0, 60);
 $$, schema) FROM unnest(ARRAY['c', 'x']) AS schema
 \o /dev/null
 \gexec
+-- keys that have whose rows these are, two tables up from trips
+SELECT format($$
+ALTER TABLE %1$s.legs ADD UNIQUE (leg, trip);
+CREATE TABLE %1$s.tolls (leg int, trip int, paid int, FOREIGN KEY (leg, trip) REFERENCES %1$s.legs (leg, trip) ON DELETE CASCADE);
+SELECT dp_cdp.protect_table('%1$s.tolls', '%1$s', through => 'leg, trip');
+$$, schema) FROM unnest(ARRAY['c', 'x']) AS schema
+\gexec
 -- the same for all rows of a day of visits
 UPDATE c.costs SET big = 1e308 WHERE person = 5;
 
@@ -55,6 +62,8 @@ INSERT INTO c.legs VALUES (7771, 7771, 7654321), (7772, 7771, NULL);
 INSERT INTO x.trips VALUES (7771, 777, 'car'), (7772, 777, 'car');
 INSERT INTO x.legs VALUES (7771, 7771, 1), (7772, 7771, 2), (7773, 7772, 3);
 INSERT INTO x.scans VALUES (7771, 1), (7772, 2);
+INSERT INTO c.tolls SELECT leg, trip, leg % 5 FROM c.legs;
+INSERT INTO x.tolls SELECT leg, trip, leg % 5 FROM x.legs;
 INSERT INTO x.events VALUES (77701, 0, 777, '2024-02-03 04:05', '2024-02-05 06:07', 'kind1', 3.5, 5), (77702, 1, 777, '2024-05-06 23:59:59.9', '2024-05-06 23:59:59.9', 'kind2', 1, 0);
 INSERT INTO x.parts VALUES (77701, 0, 'label1', 3), (77702, 1, 'label2', 4);
 INSERT INTO x.cards VALUES ('p777', '2024-01-05', 3, 3.75), ('p777', '2024-02-06', 1, 0.5);

@@ -25,6 +25,7 @@ INSERT INTO {s}.stays VALUES (888, repeat('a', 900), 1, 1), (888, repeat('a', 90
 INSERT INTO {s}.trips VALUES (8881, 888, 'car'), (8882, 888, repeat('a', 900));
 INSERT INTO {s}.legs SELECT 8880 + i, 8881 + i / 3, i FROM generate_series(1, 4) i;
 INSERT INTO {s}.scans SELECT 8880 + i, i FROM generate_series(1, 4) i;
+INSERT INTO {s}.tolls SELECT 8880 + i, 8881 + i / 3, i FROM generate_series(1, 4) i;
 INSERT INTO {s}.logs VALUES (888, '2024-02-02', 1, 1), (888, '2024-07-02', 1, 1);
 INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, '720:00', 'ab   ', 'aBC', repeat('a', 900), repeat('a', 900), ('[[' || i || ']]')::jsonb FROM generate_series(1, 3) i;
 INSERT INTO {s}.events VALUES (8881, 0, 888, '2024-02-03 04:05', '2024-12-31', repeat('a', 900), 4, 5), (8882, 1, 888, '2024-12-31', NULL, 'kind2', 4, NULL);
