@@ -994,11 +994,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_dataset';
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
-	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
+	'drops a dataset that protects no table, with its budgets, and returns how many these were. It asks for erase_spent => true where some of them was spent';
 
 CREATE OR REPLACE FUNCTION dp_cdp.forget_answers(dataset text) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -1212,49 +1212,49 @@ COMMENT ON FUNCTION dp_cdp.approx_zcdp_delta(float8, float8, float8, float8) IS
 
 -- Gaussian noise
 
-CREATE FUNCTION dp_cdp.gaussian_rho(sensitivity float8, sigma float8) RETURNS float8
+CREATE FUNCTION dp_cdp.gaussian_rho(sensitivity float8, stddev float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_rho(float8, float8) IS
-	'rho of Gaussian noise, continuous or discrete: sensitivity^2 / (2 sigma^2). Takes sensitivity >= 0 in the '
-	'answer''s unit, sigma > 0 in the answer''s unit. Bun and Steinke 2016, Proposition 1.6. Source of discrete: '
+	'rho of Gaussian noise, continuous or discrete: sensitivity^2 / (2 stddev^2). Takes sensitivity >= 0 in the '
+	'answer''s unit, stddev > 0 in the answer''s unit. Bun and Steinke 2016, Proposition 1.6. Source of discrete: '
 	'Canonne, Kamath and Steinke 2020, Theorem 4';
-CREATE FUNCTION dp_cdp.gaussian_sigma_zcdp(sensitivity float8, rho float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_sigma_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.gaussian_sigma_zcdp(float8, float8) IS
+CREATE FUNCTION dp_cdp.gaussian_stddev_zcdp(sensitivity float8, rho float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_stddev_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_stddev_zcdp(float8, float8) IS
 	'standard deviation of the Gaussian noise that is rho-zCDP: sensitivity / sqrt(2 rho). Takes sensitivity >= 0 in '
 	'the answer''s unit, rho >= 0 in nats. Bun and Steinke 2016, Proposition 1.6';
-CREATE FUNCTION dp_cdp.gaussian_gdp(sensitivity float8, sigma float8) RETURNS float8
+CREATE FUNCTION dp_cdp.gaussian_gdp(sensitivity float8, stddev float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_gdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_gdp(float8, float8) IS
-	'mu of Gaussian noise as Gaussian DP: sensitivity / sigma. Takes sensitivity >= 0 in the answer''s unit, sigma > '
+	'mu of Gaussian noise as Gaussian DP: sensitivity / stddev. Takes sensitivity >= 0 in the answer''s unit, stddev > '
 	'0 in the answer''s unit. Dong, Roth and Su 2019, Theorem 1';
-CREATE FUNCTION dp_cdp.gaussian_mcdp(sensitivity float8, sigma float8) RETURNS dp_cdp.mcdp
+CREATE FUNCTION dp_cdp.gaussian_mcdp(sensitivity float8, stddev float8) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_mcdp(float8, float8) IS
-	'(mu, tau) of Gaussian noise as mean-concentrated DP: tau = sensitivity / sigma, mu = tau^2 / 2. Takes '
-	'sensitivity >= 0 in the answer''s unit, sigma > 0 in the answer''s unit. Dwork and Rothblum 2016, Theorem 3.2';
-CREATE FUNCTION dp_cdp.gaussian_rdp(alpha float8, sensitivity float8, sigma float8) RETURNS float8
+	'(mu, tau) of Gaussian noise as mean-concentrated DP: tau = sensitivity / stddev, mu = tau^2 / 2. Takes '
+	'sensitivity >= 0 in the answer''s unit, stddev > 0 in the answer''s unit. Dwork and Rothblum 2016, Theorem 3.2';
+CREATE FUNCTION dp_cdp.gaussian_rdp(alpha float8, sensitivity float8, stddev float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_rdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_rdp(float8, float8, float8) IS
-	'Renyi DP of order alpha of Gaussian noise: alpha sensitivity^2 / (2 sigma^2). Takes alpha > 1, sensitivity >= 0 '
-	'in the answer''s unit, sigma > 0 in the answer''s unit. Mironov 2017, Proposition 7';
-CREATE FUNCTION dp_cdp.gaussian_delta(sensitivity float8, sigma float8, epsilon float8)
+	'Renyi DP of order alpha of Gaussian noise: alpha sensitivity^2 / (2 stddev^2). Takes alpha > 1, sensitivity >= 0 '
+	'in the answer''s unit, stddev > 0 in the answer''s unit. Mironov 2017, Proposition 7';
+CREATE FUNCTION dp_cdp.gaussian_delta(sensitivity float8, stddev float8, epsilon float8)
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_delta(float8, float8, float8) IS
 	'exact delta of Gaussian noise at epsilon: Q(epsilon/mu - mu/2) - e^epsilon Q(epsilon/mu + mu/2). Here mu = '
-	'sensitivity / sigma, and Q is the upper tail of the normal distribution. Takes sensitivity >= 0 in the '
-	'answer''s unit, sigma > 0 in the answer''s unit, epsilon >= 0 in nats. Balle and Wang 2018, Theorem 8';
-CREATE FUNCTION dp_cdp.gaussian_epsilon(sensitivity float8, sigma float8, delta float8)
+	'sensitivity / stddev, and Q is the upper tail of the normal distribution. Takes sensitivity >= 0 in the '
+	'answer''s unit, stddev > 0 in the answer''s unit, epsilon >= 0 in nats. Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gaussian_epsilon(sensitivity float8, stddev float8, delta float8)
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_epsilon(float8, float8, float8) IS
 	'exact epsilon of Gaussian noise at delta, the inverse of gaussian_delta. Takes sensitivity >= 0 in the '
-	'answer''s unit, sigma > 0 in the answer''s unit, 0 <= delta <= 1. Balle and Wang 2018, Theorem 8';
-CREATE FUNCTION dp_cdp.gaussian_sigma(sensitivity float8, epsilon float8, delta float8, bound text DEFAULT 'tight')
+	'answer''s unit, stddev > 0 in the answer''s unit, 0 <= delta <= 1. Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gaussian_stddev(sensitivity float8, epsilon float8, delta float8, bound text DEFAULT 'tight')
 	RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_sigma' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.gaussian_sigma(float8, float8, float8, text) IS
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_stddev' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_stddev(float8, float8, float8, text) IS
 	'smallest standard deviation of Gaussian noise that is (epsilon, delta)-DP. Bound is tight (also called '
 	'analytic) or classic. Bound classic: sensitivity sqrt(2 ln(1.25/delta)) / epsilon, for 0 < epsilon <= 1. Takes '
 	'sensitivity >= 0 in the answer''s unit, epsilon >= 0 in nats, 0 <= delta <= 1. Source of tight: Balle and Wang '
@@ -1504,13 +1504,13 @@ COMMENT ON FUNCTION dp_cdp.group_zcdp(float8, bigint, float8) IS
 CREATE FUNCTION dp_cdp.group_mcdp(mu float8, tau float8, k bigint) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_group_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 -- (its comment is in part 19)
-CREATE FUNCTION dp_cdp.group_gaussian(sensitivity float8, sigma float8, k bigint)
+CREATE FUNCTION dp_cdp.group_gaussian(sensitivity float8, stddev float8, k bigint)
 	RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_group_gaussian' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.group_gaussian(float8, float8, bigint) IS
-	'(mu, tau) for groups of k of Gaussian noise: tau = k sensitivity / sigma, mu = tau^2 / 2. Takes sensitivity >= '
-	'0 in the answer''s unit, sigma > 0 in the answer''s unit, k >= 1. Dwork and Rothblum 2016, Corollary 3.3 (which '
-	'leaves out "/ sigma")';
+	'(mu, tau) for groups of k of Gaussian noise: tau = k sensitivity / stddev, mu = tau^2 / 2. Takes sensitivity >= '
+	'0 in the answer''s unit, stddev > 0 in the answer''s unit, k >= 1. Dwork and Rothblum 2016, Corollary 3.3 (which '
+	'leaves out "/ stddev")';
 CREATE FUNCTION dp_cdp.group_gdp(mu float8, k bigint) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_group_gdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.group_gdp(float8, bigint) IS
@@ -1838,34 +1838,34 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_ahead() RETURNS interval
 	LANGUAGE C STRICT VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_clock_ahead';
 COMMENT ON FUNCTION dp_cdp.clock_ahead() IS
 	'how far the server''s clock was set ahead while the server ran. Nothing is renewed by that much. 0: it was not, or was accepted';
-CREATE OR REPLACE FUNCTION dp_cdp.accept_clock() RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.accept_clock() RETURNS interval
 	LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME', 'dp_ledger_accept_clock';
 REVOKE ALL ON FUNCTION dp_cdp.accept_clock() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.accept_clock() IS
-	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran. For the owner of the extension';
+	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran. It returns by how much. For the owner of the extension';
 
 CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int)
 	LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME', 'dp_ledger_worker_slots';
 COMMENT ON FUNCTION dp_cdp.worker_slots() IS
 	'background workers that ledgers, parallel queries and logical replication need together; and max_worker_processes';
 
-CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS numeric
 	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
 REVOKE ALL ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) IS
-	'debits the caller''s budgets by hand, for an answer given outside of the database';
+	'debits the caller''s budgets by hand, for an answer given outside of the database. It returns the rho that was debited, rounded up to the ledger''s digits';
 
-CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric, role regrole) RETURNS numeric
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_debit_for';
 COMMENT ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric, regrole) IS
-	'debits a role''s budgets by hand, for an answer given outside of the database; for the owner of the dataset';
+	'debits a role''s budgets by hand, for an answer given outside of the database. It returns the rho that was debited, rounded up to the ledger''s digits. For the owner of the dataset';
 
-CREATE OR REPLACE FUNCTION dp_cdp.correct_spent(dataset text, role regrole, rho numeric, reason text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.correct_spent(dataset text, role regrole, rho numeric, reason text) RETURNS numeric
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_correct';
 COMMENT ON FUNCTION dp_cdp.correct_spent(text, regrole, numeric, text) IS
-	'adds rho to what a role''s budget and the dataset''s cap have spent, with a reason. With role NULL it changes the cap alone. For the owner of the dataset; a negative rho is for superusers';
+	'adds rho to what a role''s budget and the dataset''s cap have spent, with a reason. With role NULL it changes the cap alone. It returns what it added. For the owner of the dataset; a negative rho is for superusers';
 
 CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -2010,12 +2010,12 @@ REVOKE ALL ON FUNCTION dp_cdp_internal.logged_balances() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp_internal.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
-CREATE OR REPLACE FUNCTION dp_cdp.spent_together(roles regrole[])
+CREATE OR REPLACE FUNCTION dp_cdp.spent_together(dataset text, roles regrole[])
 	RETURNS TABLE(dataset text, rho numeric, delta numeric, epsilon float8, rho_sum numeric)
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_collusion';
-COMMENT ON FUNCTION dp_cdp.spent_together(regrole[]) IS
-	'rho that roles have spent together, for each dataset. A kept answer counts once, as the dearest that one of them has paid for, and every other release counts for itself. The epsilon is at the dataset''s delta, and rho_sum counts kept answers as often as they were paid for. For owners of datasets, and for oneself';
+COMMENT ON FUNCTION dp_cdp.spent_together(text, regrole[]) IS
+	'rho that roles have spent together in a dataset, or in each with ''*''. A kept answer counts once, as the dearest that one of them has paid for, and every other release counts for itself. The epsilon is at the dataset''s delta, and rho_sum counts kept answers as often as they were paid for. For owners of datasets, and for oneself';
 
 -- Days on which a balance with blocks is not what the log says.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_blocks()
@@ -2165,11 +2165,11 @@ COMMENT ON FUNCTION dp_cdp.check_ledger() IS
 -- over them took half a minute for 3,000 roles; and takes a statement without
 -- them for so dear that compiling it took three seconds, while debits wait.
 CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0, dataset text DEFAULT '*')
-	RETURNS void
+	RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_adopt_ledger';
 COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
-	'accepts a ledger that was copied, restored or promoted. It raises balances to the audit log, and adds a surcharge to each. The owner of the extension adopts all of it, the owner of a dataset that dataset';
+	'accepts a ledger that was copied, restored or promoted. It raises balances to the audit log, and adds a surcharge to each. It returns how many caps and budgets it adopted. The owner of the extension adopts all of it, the owner of a dataset that dataset';
 
 -- asks as the owner of the tables, for everybody: not with operators of the caller's search_path
 CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_problem() RETURNS text
@@ -2178,19 +2178,19 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_problem() RETURNS text
 COMMENT ON FUNCTION dp_cdp_internal.ledger_problem() IS
 	'why nothing can be debited until the ledger is adopted; NULL: it can';
 
-CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETURNS bigint
 	LANGUAGE C VOLATILE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_adopt_role';
 REVOKE ALL ON FUNCTION dp_cdp.adopt_role(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.adopt_role(text, regrole) IS
-	'gives a role the budgets and rows that the ledger has of a role that is gone, after a restore';
+	'gives a role the budgets and rows that the ledger has of a role that is gone, after a restore. It returns how many rows of datasets, budgets and names it changed';
 
-CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS bigint
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_empty';
 REVOKE ALL ON FUNCTION dp_cdp.empty_ledger() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.empty_ledger() IS
-	'forgets all spending and the audit log';
+	'forgets all spending and the audit log, and returns how many rows the log had. For the owner of the extension';
 
 -- =========================================================================
 -- 6. Views over policies and balances
@@ -3612,19 +3612,19 @@ CREATE FUNCTION dp_cdp.allowed_functions(OUT function regprocedure, OUT treatmen
 COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
 	'functions that may be used on rows of protected tables. Some are used as they are, some as a total variant that is NULL instead of an error, and some with constants only. Some are aggregates for a subquery that groups by the privacy unit, and some were added by allow_function';
 
-CREATE FUNCTION dp_cdp.allow_function(function regprocedure) RETURNS void
+CREATE FUNCTION dp_cdp.allow_function(function regprocedure) RETURNS regprocedure
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_allow_function';
 REVOKE ALL ON FUNCTION dp_cdp.allow_function(regprocedure) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.allow_function(regprocedure) IS
-	'lets a function be used on rows of protected tables, for superusers. It runs on raw rows with the rights of the table''s owner. It must never raise an error, send a message or have an effect that depends on a row';
+	'lets a function be used on rows of protected tables, for superusers. It runs on raw rows with the rights of the table''s owner. It must never raise an error, send a message or have an effect that depends on a row. It returns the function';
 
-CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS void
+CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS regprocedure
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_disallow_function';
 REVOKE ALL ON FUNCTION dp_cdp.disallow_function(regprocedure) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
-	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on';
+	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on. It returns the function';
 
 -- =========================================================================
 -- 9. Whether the rows are as the policy says, for owners who may read them
@@ -6608,11 +6608,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETU
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
 	'gives a table that was loaded anew the policy of the one whose place it takes: dataset, unit, bounds and keys. The other keeps it, too';
 
-CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NULL) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_release_name';
 COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
-	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected';
+	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected. It returns in how many datasets the name was watched';
 
 CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,
@@ -7055,12 +7055,13 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.primary_pays() RETURNS boolean
 COMMENT ON FUNCTION dp_cdp_internal.primary_pays() IS
 	'is dp_cdp.primary_conninfo set, so that a standby has its answers debited';
 
-CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS dp_cdp.standby
 	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_variable
 DECLARE
 	r record;
+	registered dp_cdp.standby;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.register_standby' USING ERRCODE = 'insufficient_privilege';
@@ -7080,25 +7081,27 @@ BEGIN
 			USING ERRCODE = 'ZC004';
 	END IF;
 	INSERT INTO dp_cdp.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
-		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name;
+		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name
+		RETURNING s.* INTO registered;
 	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
 		' dp_cdp_internal.standby_has_read(boolean) TO %I', r.rolname);
+	RETURN registered;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.register_standby(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.register_standby(text, regrole) IS
-	'lets the standby of that cluster_name, which logs in as role, have its answers debited here';
+	'lets the standby of that cluster_name, which logs in as role, have its answers debited here. It returns what is registered';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS dp_cdp.standby
 	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_variable
 DECLARE
-	gone record;
+	gone dp_cdp.standby;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.drop_standby' USING ERRCODE = 'insufficient_privilege';
 	END IF;
-	DELETE FROM dp_cdp.standby s WHERE s.name = name RETURNING s.role, s.role_name INTO gone;
+	DELETE FROM dp_cdp.standby s WHERE s.name = name RETURNING s.* INTO gone;
 	IF gone.role IS NULL THEN
 		RAISE EXCEPTION 'no standby "%" is registered', name USING ERRCODE = 'ZC004';
 	END IF;
@@ -7107,10 +7110,11 @@ BEGIN
 		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
 			' dp_cdp_internal.standby_has_read(boolean) FROM %I', gone.role_name);
 	END IF;
+	RETURN gone;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.drop_standby(text) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.drop_standby(text) IS
-	'takes away what dp_cdp.register_standby gave';
+	'takes away what dp_cdp.register_standby gave, and returns what was registered';
 
 CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)

@@ -107,7 +107,7 @@ dp_correct(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only superusers may lower what was spent: owners of datasets may raise it, or raise a limit with dp_cdp.set_budget")));
 	dp_ledger_correct(dataset, role, rho, reason);
-	PG_RETURN_VOID();
+	PG_RETURN_NUMERIC(dp_amount_numeric(rho, DP_RHO_SCALE));
 }
 
 /*
@@ -125,7 +125,7 @@ dp_debit_for(PG_FUNCTION_ARGS)
 	item.delta = dp_debit_amount(numeric_argument(fcinfo, 2, "delta"), DP_DELTA_SCALE, true, "delta");
 	require_owner(item.dataset, role, "role");
 	dp_ledger_debit_for(list_make1(&item), role);
-	PG_RETURN_VOID();
+	PG_RETURN_NUMERIC(dp_amount_numeric(item.rho, DP_RHO_SCALE));
 }
 
 int64
@@ -177,13 +177,9 @@ dp_adopt_ledger(PG_FUNCTION_ARGS)
 	DpAdminContext context;
 
 	if (strcmp(name, "*") == 0)
-	{
-		dp_ledger_adopt_balances(&surcharge, NULL);
-		PG_RETURN_VOID();
-	}
+		PG_RETURN_INT64(dp_ledger_adopt_balances(&surcharge, NULL));
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
 	dp_admin_end(&context);
-	dp_ledger_adopt_balances(&surcharge, name);
-	PG_RETURN_VOID();
+	PG_RETURN_INT64(dp_ledger_adopt_balances(&surcharge, name));
 }

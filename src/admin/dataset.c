@@ -603,6 +603,7 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 	DpDatasetRow *row;
 	DpAdminContext context;
 	List	   *tables;
+	int64		budgets;
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
 	Oid			user = GetUserId();
@@ -627,12 +628,12 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("dropping dataset \"%s\" would forget what was spent: call dp_cdp.drop_dataset with erase_spent => true if its data will never be released again",
 						name)));
-	dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
+	budgets = dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.kept_answer WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
 	dp_admin_forget_blocks();
 	if (dp_admin_execute("DELETE FROM dp_cdp.held_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
 		CacheInvalidateRelcacheAll();	/* as names.c does for each name */
 	dp_admin_end(&context);
-	PG_RETURN_VOID();
+	PG_RETURN_INT64(budgets);
 }

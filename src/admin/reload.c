@@ -395,6 +395,7 @@ dp_release_name(PG_FUNCTION_ARGS)
 	Oid			user = GetUserId();
 	Oid			schema;
 	Oid			relid = InvalidOid;
+	int64		names = 1;
 	DpAdminContext context;
 
 	read_name(fcinfo, &r);
@@ -413,13 +414,14 @@ dp_release_name(PG_FUNCTION_ARGS)
 	{
 		char	   *dataset = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 
-		if (dp_admin_execute("UPDATE dp_cdp.held_name h SET released = true, successor = 0"
+		names = dp_admin_execute("UPDATE dp_cdp.held_name h SET released = true, successor = 0"
 							 " WHERE h.schema = $1 AND h.name = $2"
 							 " AND NOT h.released AND ($3 IS NULL OR h.dataset = $3)"
 							 " AND ((SELECT r.rolsuper FROM pg_roles r WHERE r.oid = $4)"
 							 " OR EXISTS (SELECT FROM dp_cdp.dataset d"
 							 " WHERE d.name = h.dataset AND pg_has_role($4, d.owner::oid, 'USAGE')))",
-							 4, r.types, r.values, r.nulls, true) == 0)
+								 4, r.types, r.values, r.nulls, true);
+		if (names == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("must be owner of dataset \"%s\" to release the name \"%s\"", dataset, r.text)));
@@ -430,5 +432,5 @@ dp_release_name(PG_FUNCTION_ARGS)
 		dp_admin_report_readers(relid);
 	}
 	dp_admin_end(&context);
-	PG_RETURN_VOID();
+	PG_RETURN_INT64(names);
 }

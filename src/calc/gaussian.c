@@ -191,7 +191,7 @@ dp_gaussian_rho(double sensitivity, double sigma)
 }
 
 double
-dp_gaussian_sigma_zcdp(double sensitivity, double rho)
+dp_gaussian_stddev_zcdp(double sensitivity, double rho)
 {
 	if (sensitivity == 0)
 		return 0;
@@ -325,7 +325,7 @@ dp_gaussian_epsilon(double sensitivity, double sigma, double delta)
 }
 
 double
-dp_gaussian_sigma(double sensitivity, double epsilon, double delta)
+dp_gaussian_stddev(double sensitivity, double epsilon, double delta)
 {
 	if (sensitivity == 0)
 		return 0;
@@ -333,7 +333,7 @@ dp_gaussian_sigma(double sensitivity, double epsilon, double delta)
 }
 
 double
-dp_gaussian_sigma_classic(double sensitivity, double epsilon, double delta)
+dp_gaussian_stddev_classic(double sensitivity, double epsilon, double delta)
 {
 	if (!(epsilon > 0 && epsilon <= 1))
 		return -1;

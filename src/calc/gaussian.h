@@ -6,7 +6,7 @@
  *
  * Arguments, everywhere: sensitivity >= 0, sigma > 0, mu >= 0, epsilon >= 0,
  * rho >= 0, 0 <= delta <= 1, all finite; the caller has checked.  Results are
- * never NaN and never negative (but see dp_gaussian_sigma_classic); Infinity
+ * never NaN and never negative (but see dp_gaussian_stddev_classic); Infinity
  * where that is the limit.  They are nearest values, within a few units in
  * the last place of what the arguments' own rounding would move, and not
  * rounded outwards.
@@ -28,7 +28,7 @@
 extern double dp_gaussian_rho(double sensitivity, double sigma);
 
 /* Returns the sigma for which noise is rho-zCDP: sensitivity / sqrt(2 rho); Infinity at rho = 0. */
-extern double dp_gaussian_sigma_zcdp(double sensitivity, double rho);
+extern double dp_gaussian_stddev_zcdp(double sensitivity, double rho);
 
 /* Returns mu = sensitivity / sigma (Dong, Roth, Su, Theorem 1). */
 extern double dp_gaussian_gdp(double sensitivity, double sigma);
@@ -57,7 +57,7 @@ extern double dp_gaussian_delta(double sensitivity, double sigma, double epsilon
 extern double dp_gaussian_epsilon(double sensitivity, double sigma, double delta);
 
 /* Returns the least sigma: 0 at sensitivity = 0 or delta = 1, else Infinity at delta = 0. */
-extern double dp_gaussian_sigma(double sensitivity, double epsilon, double delta);
+extern double dp_gaussian_stddev(double sensitivity, double epsilon, double delta);
 
 /*
  * Returns sqrt(2 ln(1.25 / delta)) sensitivity / epsilon (Dwork and Roth 2014,
@@ -65,6 +65,6 @@ extern double dp_gaussian_sigma(double sensitivity, double epsilon, double delta
  * outside of
  * that: an error to report.
  */
-extern double dp_gaussian_sigma_classic(double sensitivity, double epsilon, double delta);
+extern double dp_gaussian_stddev_classic(double sensitivity, double epsilon, double delta);
 
 #endif							/* DP_GAUSSIAN_H */

@@ -54,7 +54,7 @@ typedef struct Adoption
 } Adoption;
 
 /* Runs a statement of this file's; SPI is connected. */
-static void
+static int64
 run(const char *query, Adoption *adoption, int expected)
 {
 	int			rc = SPI_execute_with_args(query, adoption ? NUM_PARAMETERS : 0, (Oid *) parameter_types,
@@ -63,6 +63,7 @@ run(const char *query, Adoption *adoption, int expected)
 
 	if (rc != expected)
 		elog(ERROR, "ledger query failed: %s", SPI_result_code_string(rc));
+	return SPI_processed;
 }
 
 /* ---------------------------------------------------------------------
@@ -191,10 +192,10 @@ raise_blocks(Adoption *adoption)
 		adoption, SPI_OK_INSERT);
 }
 
-static void
+static int64
 raise_caps(Adoption *adoption)
 {
-	run("UPDATE dp_cdp.dataset d SET"
+	return run("UPDATE dp_cdp.dataset d SET"
 		" rho_spent = greatest(d.rho_spent, s.rho) + $1::numeric,"
 		" delta_spent = greatest(d.delta_spent, s.delta) + $2::numeric"
 		" FROM (SELECT x.ledger_id, coalesce(max(l.rho), 0) AS rho, coalesce(max(l.delta), 0) AS delta"
@@ -204,10 +205,10 @@ raise_caps(Adoption *adoption)
 		adoption, SPI_OK_UPDATE);
 }
 
-static void
+static int64
 raise_budgets(Adoption *adoption)
 {
-	run("WITH" DUE ","
+	return run("WITH" DUE ","
 		" paid AS (" PAID_IN_DAYS("due") "),"
 		" changes AS ("
 		"   SELECT ledger_id, block_from AS day, rho, delta FROM paid"
@@ -301,11 +302,12 @@ stamp_if_fresh(void)
 		dp_stamp_write();
 }
 
-void
+int64
 dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 {
 	DpLedgerAdmin admin;
 	Adoption	adoption;
+	int64		adopted;
 
 	dp_ledger_admin_begin(&admin, dataset ? NULL : "adopt_ledger");
 	stamp_if_fresh();
@@ -317,8 +319,8 @@ dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 	dp_ledger_write_begin();
 	find_payers(&adoption);
 	raise_blocks(&adoption);
-	raise_caps(&adoption);
-	raise_budgets(&adoption);
+	adopted = raise_caps(&adoption);
+	adopted += raise_budgets(&adoption);
 	end_undrawn(&adoption);
 	run("UPDATE dp_cdp.dataset d SET adopted = $4 WHERE " ADOPTED("d.name") " AND d.adopted IS DISTINCT FROM $4",
 		&adoption, SPI_OK_UPDATE);
@@ -327,6 +329,7 @@ dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 	if (dataset == NULL)
 		dp_stamp_write();
 	dp_ledger_admin_end(&admin);
+	return adopted;
 }
 
 /*
@@ -339,11 +342,12 @@ Datum
 dp_ledger_empty(PG_FUNCTION_ARGS)
 {
 	DpLedgerAdmin admin;
+	int64		rows;
 
 	dp_ledger_admin_begin(&admin, "empty_ledger");
 	dp_ledger_write_begin();
 	/* not TRUNCATE, which would stop a subscriber: see writes.c */
-	run("DELETE FROM ONLY dp_cdp.release_log", NULL, SPI_OK_DELETE);
+	rows = run("DELETE FROM ONLY dp_cdp.release_log", NULL, SPI_OK_DELETE);
 	run("DELETE FROM ONLY dp_cdp.ledger_chain", NULL, SPI_OK_DELETE);
 	run("DELETE FROM ONLY dp_cdp.pruned", NULL, SPI_OK_DELETE);
 	run("DELETE FROM ONLY dp_cdp.block_spent", NULL, SPI_OK_DELETE);
@@ -354,5 +358,5 @@ dp_ledger_empty(PG_FUNCTION_ARGS)
 	dp_ledger_write_end();
 	dp_stamp_write();
 	dp_ledger_admin_end(&admin);
-	PG_RETURN_VOID();
+	PG_RETURN_INT64(rows);
 }

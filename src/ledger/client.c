@@ -632,5 +632,5 @@ dp_ledger_debit_by_hand(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", item.dataset)));
 	dp_ledger_debit(list_make1(&item));
-	PG_RETURN_VOID();
+	PG_RETURN_NUMERIC(dp_amount_numeric(item.rho, DP_RHO_SCALE));
 }

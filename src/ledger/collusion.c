@@ -48,10 +48,10 @@ PG_FUNCTION_INFO_V1(dp_ledger_collusion);
 
 #define NUM_COLUMNS 5
 
-/* $1: roles; $2: datasets, NULL: all where they have balances */
+/* $1: roles; $2: datasets, NULL: all where they have balances; $3: one of these, '*': each */
 static const char query[] =
 " WITH d AS MATERIALIZED ("
-"   SELECT name, ledger_id, delta_limit FROM dp_cdp.dataset WHERE $2 IS NULL OR name = ANY ($2)),"
+"   SELECT name, ledger_id, delta_limit FROM dp_cdp.dataset WHERE ($2 IS NULL OR name = ANY ($2)) AND $3 IN ('*', name)),"
 " budgets AS MATERIALIZED ("
 "   SELECT b.dataset, b.ledger_id, EXISTS (SELECT FROM unnest($1) AS r(role)"
 "     WHERE dp_cdp_internal.role_pays(r.role, dp_cdp_internal.known_role(b.role, b.role_name)::oid)) AS theirs"
@@ -151,8 +151,24 @@ read_roles(ArrayType *array, bool *all_mine)
 	return PointerGetDatum(construct_array(roles, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
+/* Fails unless the datasets that the session owns have this one; one at all, where it is "*". */
+static void
+require_owned(const char *dataset, ArrayType *owned)
+{
+	Datum	   *names;
+	int			n;
+
+	deconstruct_array(owned, TEXTOID, -1, false, TYPALIGN_INT, &names, NULL, &n);
+	for (int i = 0; i < n; i++)
+		if (strcmp(dataset, "*") == 0 || strcmp(dataset, TextDatumGetCString(names[i])) == 0)
+			return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("only owners of datasets may ask what other roles know together; dp_cdp.spent_together of your own roles is yours to ask")));
+}
+
 /*
- * SQL: dp_cdp.spent_together(roles)
+ * SQL: dp_cdp.spent_together(dataset, roles)
  *
  * For owners their datasets, for superusers all; for who asks about himself
  * those where he has a budget.  Runs as the owner of the tables.
@@ -161,11 +177,11 @@ Datum
 dp_ledger_collusion(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			types[2] = {OIDARRAYOID, TEXTARRAYOID};
+	Oid			types[3] = {OIDARRAYOID, TEXTARRAYOID, TEXTOID};
 	Oid			table = dp_own_table("kept_answer");
 	bool		all_mine;
-	Datum		values[2];
-	char		nulls[2] = {' ', ' '};
+	Datum		values[3] = {0, 0, PG_GETARG_DATUM(0)};
+	char		nulls[3] = {' ', ' ', ' '};
 	Relation	rel;
 	Oid			user;
 	int			security;
@@ -174,13 +190,11 @@ dp_ledger_collusion(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
-	values[0] = read_roles(PG_GETARG_ARRAYTYPE_P(0), &all_mine);
+	values[0] = read_roles(PG_GETARG_ARRAYTYPE_P(1), &all_mine);
 	values[1] = all_mine ? (Datum) 0 : dp_ledger_datasets_of_mine();
 	nulls[1] = all_mine ? 'n' : ' ';
-	if (!all_mine && ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(values[1])), ARR_DIMS(DatumGetArrayTypeP(values[1]))) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("only owners of datasets may ask what other roles know together; dp_cdp.spent_together of your own roles is yours to ask")));
+	if (!all_mine)
+		require_owned(TextDatumGetCString(PG_GETARG_DATUM(0)), DatumGetArrayTypeP(values[1]));
 	InitMaterializedSRF(fcinfo, 0);
 
 	GetUserIdAndSecContext(&user, &security);
@@ -188,7 +202,7 @@ dp_ledger_collusion(PG_FUNCTION_ARGS)
 	SetUserIdAndSecContext(rel->rd_rel->relowner, security | SECURITY_RESTRICTED_OPERATION);
 	table_close(rel, NoLock);
 	SPI_connect();
-	if (SPI_execute_with_args(query, 2, types, values, nulls, true, 0) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(query, 3, types, values, nulls, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "ledger query failed");
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{

@@ -188,6 +188,6 @@ extern DpSurcharge dp_ledger_surcharge(FunctionCallInfo fcinfo, int arg);
  * 42501 unless the caller owns the extension.  Or one dataset, whose owner the
  * caller is known to be.  ZC003 on a standby.
  */
-extern void dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset);
+extern int64 dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset);
 
 #endif							/* DP_LEDGER_H */

@@ -127,6 +127,7 @@ Datum
 dp_ledger_adopt_role(PG_FUNCTION_ARGS)
 {
 	DpLedgerAdmin admin;
+	uint64		given;
 	char	   *from = PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0));
 	char	   *to = PG_ARGISNULL(1) ? NULL : dp_role_name(PG_GETARG_OID(1));
 
@@ -140,11 +141,12 @@ dp_ledger_adopt_role(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("role is no role: give the name of an existing role")));
-	if (link_roles(from, to, NULL) == 0)
+	given = link_roles(from, to, NULL);
+	if (given == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the ledger has nothing of a missing role \"%s\" that role \"%s\" could be given: see role_missing in dp_cdp.budgets",
 						from, to)));
 	dp_ledger_admin_end(&admin);
-	PG_RETURN_VOID();
+	PG_RETURN_INT64(given);
 }

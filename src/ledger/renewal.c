@@ -185,10 +185,13 @@ dp_ledger_clock_ahead(PG_FUNCTION_ARGS)
 Datum
 dp_ledger_accept_clock(PG_FUNCTION_ARGS)
 {
+	Datum		ahead;
+
 	if (!dp_owns_extension(dp_extension_oid(), GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only the owner of extension dp_cdp may call dp_cdp.accept_clock")));
+	ahead = dp_ledger_clock_ahead(fcinfo);
 	dp_clock_accept();
-	PG_RETURN_VOID();
+	return ahead;
 }

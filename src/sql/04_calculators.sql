@@ -63,49 +63,49 @@ COMMENT ON FUNCTION dp_cdp.approx_zcdp_delta(float8, float8, float8, float8) IS
 
 -- Gaussian noise
 
-CREATE FUNCTION dp_cdp.gaussian_rho(sensitivity float8, sigma float8) RETURNS float8
+CREATE FUNCTION dp_cdp.gaussian_rho(sensitivity float8, stddev float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_rho(float8, float8) IS
-	'rho of Gaussian noise, continuous or discrete: sensitivity^2 / (2 sigma^2). Takes sensitivity >= 0 in the '
-	'answer''s unit, sigma > 0 in the answer''s unit. Bun and Steinke 2016, Proposition 1.6. Source of discrete: '
+	'rho of Gaussian noise, continuous or discrete: sensitivity^2 / (2 stddev^2). Takes sensitivity >= 0 in the '
+	'answer''s unit, stddev > 0 in the answer''s unit. Bun and Steinke 2016, Proposition 1.6. Source of discrete: '
 	'Canonne, Kamath and Steinke 2020, Theorem 4';
-CREATE FUNCTION dp_cdp.gaussian_sigma_zcdp(sensitivity float8, rho float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_sigma_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.gaussian_sigma_zcdp(float8, float8) IS
+CREATE FUNCTION dp_cdp.gaussian_stddev_zcdp(sensitivity float8, rho float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_stddev_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_stddev_zcdp(float8, float8) IS
 	'standard deviation of the Gaussian noise that is rho-zCDP: sensitivity / sqrt(2 rho). Takes sensitivity >= 0 in '
 	'the answer''s unit, rho >= 0 in nats. Bun and Steinke 2016, Proposition 1.6';
-CREATE FUNCTION dp_cdp.gaussian_gdp(sensitivity float8, sigma float8) RETURNS float8
+CREATE FUNCTION dp_cdp.gaussian_gdp(sensitivity float8, stddev float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_gdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_gdp(float8, float8) IS
-	'mu of Gaussian noise as Gaussian DP: sensitivity / sigma. Takes sensitivity >= 0 in the answer''s unit, sigma > '
+	'mu of Gaussian noise as Gaussian DP: sensitivity / stddev. Takes sensitivity >= 0 in the answer''s unit, stddev > '
 	'0 in the answer''s unit. Dong, Roth and Su 2019, Theorem 1';
-CREATE FUNCTION dp_cdp.gaussian_mcdp(sensitivity float8, sigma float8) RETURNS dp_cdp.mcdp
+CREATE FUNCTION dp_cdp.gaussian_mcdp(sensitivity float8, stddev float8) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_mcdp(float8, float8) IS
-	'(mu, tau) of Gaussian noise as mean-concentrated DP: tau = sensitivity / sigma, mu = tau^2 / 2. Takes '
-	'sensitivity >= 0 in the answer''s unit, sigma > 0 in the answer''s unit. Dwork and Rothblum 2016, Theorem 3.2';
-CREATE FUNCTION dp_cdp.gaussian_rdp(alpha float8, sensitivity float8, sigma float8) RETURNS float8
+	'(mu, tau) of Gaussian noise as mean-concentrated DP: tau = sensitivity / stddev, mu = tau^2 / 2. Takes '
+	'sensitivity >= 0 in the answer''s unit, stddev > 0 in the answer''s unit. Dwork and Rothblum 2016, Theorem 3.2';
+CREATE FUNCTION dp_cdp.gaussian_rdp(alpha float8, sensitivity float8, stddev float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_rdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_rdp(float8, float8, float8) IS
-	'Renyi DP of order alpha of Gaussian noise: alpha sensitivity^2 / (2 sigma^2). Takes alpha > 1, sensitivity >= 0 '
-	'in the answer''s unit, sigma > 0 in the answer''s unit. Mironov 2017, Proposition 7';
-CREATE FUNCTION dp_cdp.gaussian_delta(sensitivity float8, sigma float8, epsilon float8)
+	'Renyi DP of order alpha of Gaussian noise: alpha sensitivity^2 / (2 stddev^2). Takes alpha > 1, sensitivity >= 0 '
+	'in the answer''s unit, stddev > 0 in the answer''s unit. Mironov 2017, Proposition 7';
+CREATE FUNCTION dp_cdp.gaussian_delta(sensitivity float8, stddev float8, epsilon float8)
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_delta(float8, float8, float8) IS
 	'exact delta of Gaussian noise at epsilon: Q(epsilon/mu - mu/2) - e^epsilon Q(epsilon/mu + mu/2). Here mu = '
-	'sensitivity / sigma, and Q is the upper tail of the normal distribution. Takes sensitivity >= 0 in the '
-	'answer''s unit, sigma > 0 in the answer''s unit, epsilon >= 0 in nats. Balle and Wang 2018, Theorem 8';
-CREATE FUNCTION dp_cdp.gaussian_epsilon(sensitivity float8, sigma float8, delta float8)
+	'sensitivity / stddev, and Q is the upper tail of the normal distribution. Takes sensitivity >= 0 in the '
+	'answer''s unit, stddev > 0 in the answer''s unit, epsilon >= 0 in nats. Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gaussian_epsilon(sensitivity float8, stddev float8, delta float8)
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.gaussian_epsilon(float8, float8, float8) IS
 	'exact epsilon of Gaussian noise at delta, the inverse of gaussian_delta. Takes sensitivity >= 0 in the '
-	'answer''s unit, sigma > 0 in the answer''s unit, 0 <= delta <= 1. Balle and Wang 2018, Theorem 8';
-CREATE FUNCTION dp_cdp.gaussian_sigma(sensitivity float8, epsilon float8, delta float8, bound text DEFAULT 'tight')
+	'answer''s unit, stddev > 0 in the answer''s unit, 0 <= delta <= 1. Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gaussian_stddev(sensitivity float8, epsilon float8, delta float8, bound text DEFAULT 'tight')
 	RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_sigma' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cdp.gaussian_sigma(float8, float8, float8, text) IS
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_stddev' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_stddev(float8, float8, float8, text) IS
 	'smallest standard deviation of Gaussian noise that is (epsilon, delta)-DP. Bound is tight (also called '
 	'analytic) or classic. Bound classic: sensitivity sqrt(2 ln(1.25/delta)) / epsilon, for 0 < epsilon <= 1. Takes '
 	'sensitivity >= 0 in the answer''s unit, epsilon >= 0 in nats, 0 <= delta <= 1. Source of tight: Balle and Wang '
@@ -355,13 +355,13 @@ COMMENT ON FUNCTION dp_cdp.group_zcdp(float8, bigint, float8) IS
 CREATE FUNCTION dp_cdp.group_mcdp(mu float8, tau float8, k bigint) RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_group_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 -- (its comment is in part 19)
-CREATE FUNCTION dp_cdp.group_gaussian(sensitivity float8, sigma float8, k bigint)
+CREATE FUNCTION dp_cdp.group_gaussian(sensitivity float8, stddev float8, k bigint)
 	RETURNS dp_cdp.mcdp
 	AS 'MODULE_PATHNAME', 'dp_calc_group_gaussian' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.group_gaussian(float8, float8, bigint) IS
-	'(mu, tau) for groups of k of Gaussian noise: tau = k sensitivity / sigma, mu = tau^2 / 2. Takes sensitivity >= '
-	'0 in the answer''s unit, sigma > 0 in the answer''s unit, k >= 1. Dwork and Rothblum 2016, Corollary 3.3 (which '
-	'leaves out "/ sigma")';
+	'(mu, tau) for groups of k of Gaussian noise: tau = k sensitivity / stddev, mu = tau^2 / 2. Takes sensitivity >= '
+	'0 in the answer''s unit, stddev > 0 in the answer''s unit, k >= 1. Dwork and Rothblum 2016, Corollary 3.3 (which '
+	'leaves out "/ stddev")';
 CREATE FUNCTION dp_cdp.group_gdp(mu float8, k bigint) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_group_gdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.group_gdp(float8, bigint) IS

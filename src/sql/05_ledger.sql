@@ -126,34 +126,34 @@ CREATE OR REPLACE FUNCTION dp_cdp.clock_ahead() RETURNS interval
 	LANGUAGE C STRICT VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_clock_ahead';
 COMMENT ON FUNCTION dp_cdp.clock_ahead() IS
 	'how far the server''s clock was set ahead while the server ran. Nothing is renewed by that much. 0: it was not, or was accepted';
-CREATE OR REPLACE FUNCTION dp_cdp.accept_clock() RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.accept_clock() RETURNS interval
 	LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME', 'dp_ledger_accept_clock';
 REVOKE ALL ON FUNCTION dp_cdp.accept_clock() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.accept_clock() IS
-	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran. For the owner of the extension';
+	'has budgets renewed by the server''s clock as it is now, although it was set ahead while the server ran. It returns by how much. For the owner of the extension';
 
 CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int)
 	LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME', 'dp_ledger_worker_slots';
 COMMENT ON FUNCTION dp_cdp.worker_slots() IS
 	'background workers that ledgers, parallel queries and logical replication need together; and max_worker_processes';
 
-CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS numeric
 	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
 REVOKE ALL ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) IS
-	'debits the caller''s budgets by hand, for an answer given outside of the database';
+	'debits the caller''s budgets by hand, for an answer given outside of the database. It returns the rho that was debited, rounded up to the ledger''s digits';
 
-CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit_budget(dataset text, rho numeric, delta numeric, role regrole) RETURNS numeric
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_debit_for';
 COMMENT ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric, regrole) IS
-	'debits a role''s budgets by hand, for an answer given outside of the database; for the owner of the dataset';
+	'debits a role''s budgets by hand, for an answer given outside of the database. It returns the rho that was debited, rounded up to the ledger''s digits. For the owner of the dataset';
 
-CREATE OR REPLACE FUNCTION dp_cdp.correct_spent(dataset text, role regrole, rho numeric, reason text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.correct_spent(dataset text, role regrole, rho numeric, reason text) RETURNS numeric
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_correct';
 COMMENT ON FUNCTION dp_cdp.correct_spent(text, regrole, numeric, text) IS
-	'adds rho to what a role''s budget and the dataset''s cap have spent, with a reason. With role NULL it changes the cap alone. For the owner of the dataset; a negative rho is for superusers';
+	'adds rho to what a role''s budget and the dataset''s cap have spent, with a reason. With role NULL it changes the cap alone. It returns what it added. For the owner of the dataset; a negative rho is for superusers';
 
 CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -298,12 +298,12 @@ REVOKE ALL ON FUNCTION dp_cdp_internal.logged_balances() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp_internal.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
-CREATE OR REPLACE FUNCTION dp_cdp.spent_together(roles regrole[])
+CREATE OR REPLACE FUNCTION dp_cdp.spent_together(dataset text, roles regrole[])
 	RETURNS TABLE(dataset text, rho numeric, delta numeric, epsilon float8, rho_sum numeric)
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_collusion';
-COMMENT ON FUNCTION dp_cdp.spent_together(regrole[]) IS
-	'rho that roles have spent together, for each dataset. A kept answer counts once, as the dearest that one of them has paid for, and every other release counts for itself. The epsilon is at the dataset''s delta, and rho_sum counts kept answers as often as they were paid for. For owners of datasets, and for oneself';
+COMMENT ON FUNCTION dp_cdp.spent_together(text, regrole[]) IS
+	'rho that roles have spent together in a dataset, or in each with ''*''. A kept answer counts once, as the dearest that one of them has paid for, and every other release counts for itself. The epsilon is at the dataset''s delta, and rho_sum counts kept answers as often as they were paid for. For owners of datasets, and for oneself';
 
 -- Days on which a balance with blocks is not what the log says.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_blocks()
@@ -453,11 +453,11 @@ COMMENT ON FUNCTION dp_cdp.check_ledger() IS
 -- over them took half a minute for 3,000 roles; and takes a statement without
 -- them for so dear that compiling it took three seconds, while debits wait.
 CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0, dataset text DEFAULT '*')
-	RETURNS void
+	RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_adopt_ledger';
 COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
-	'accepts a ledger that was copied, restored or promoted. It raises balances to the audit log, and adds a surcharge to each. The owner of the extension adopts all of it, the owner of a dataset that dataset';
+	'accepts a ledger that was copied, restored or promoted. It raises balances to the audit log, and adds a surcharge to each. It returns how many caps and budgets it adopted. The owner of the extension adopts all of it, the owner of a dataset that dataset';
 
 -- asks as the owner of the tables, for everybody: not with operators of the caller's search_path
 CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_problem() RETURNS text
@@ -466,17 +466,17 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_problem() RETURNS text
 COMMENT ON FUNCTION dp_cdp_internal.ledger_problem() IS
 	'why nothing can be debited until the ledger is adopted; NULL: it can';
 
-CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETURNS bigint
 	LANGUAGE C VOLATILE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_adopt_role';
 REVOKE ALL ON FUNCTION dp_cdp.adopt_role(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.adopt_role(text, regrole) IS
-	'gives a role the budgets and rows that the ledger has of a role that is gone, after a restore';
+	'gives a role the budgets and rows that the ledger has of a role that is gone, after a restore. It returns how many rows of datasets, budgets and names it changed';
 
-CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS bigint
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_empty';
 REVOKE ALL ON FUNCTION dp_cdp.empty_ledger() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.empty_ledger() IS
-	'forgets all spending and the audit log';
+	'forgets all spending and the audit log, and returns how many rows the log had. For the owner of the extension';
 

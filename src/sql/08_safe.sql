@@ -270,17 +270,17 @@ CREATE FUNCTION dp_cdp.allowed_functions(OUT function regprocedure, OUT treatmen
 COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
 	'functions that may be used on rows of protected tables. Some are used as they are, some as a total variant that is NULL instead of an error, and some with constants only. Some are aggregates for a subquery that groups by the privacy unit, and some were added by allow_function';
 
-CREATE FUNCTION dp_cdp.allow_function(function regprocedure) RETURNS void
+CREATE FUNCTION dp_cdp.allow_function(function regprocedure) RETURNS regprocedure
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_allow_function';
 REVOKE ALL ON FUNCTION dp_cdp.allow_function(regprocedure) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.allow_function(regprocedure) IS
-	'lets a function be used on rows of protected tables, for superusers. It runs on raw rows with the rights of the table''s owner. It must never raise an error, send a message or have an effect that depends on a row';
+	'lets a function be used on rows of protected tables, for superusers. It runs on raw rows with the rights of the table''s owner. It must never raise an error, send a message or have an effect that depends on a row. It returns the function';
 
-CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS void
+CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS regprocedure
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_disallow_function';
 REVOKE ALL ON FUNCTION dp_cdp.disallow_function(regprocedure) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
-	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on';
+	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on. It returns the function';
 

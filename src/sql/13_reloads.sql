@@ -15,11 +15,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETU
 COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
 	'gives a table that was loaded anew the policy of the one whose place it takes: dataset, unit, bounds and keys. The other keeps it, too';
 
-CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NULL) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_release_name';
 COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
-	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected';
+	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected. It returns in how many datasets the name was watched';
 
 CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,

@@ -35,12 +35,13 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.primary_pays() RETURNS boolean
 COMMENT ON FUNCTION dp_cdp_internal.primary_pays() IS
 	'is dp_cdp.primary_conninfo set, so that a standby has its answers debited';
 
-CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS dp_cdp.standby
 	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_variable
 DECLARE
 	r record;
+	registered dp_cdp.standby;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.register_standby' USING ERRCODE = 'insufficient_privilege';
@@ -60,25 +61,27 @@ BEGIN
 			USING ERRCODE = 'ZC004';
 	END IF;
 	INSERT INTO dp_cdp.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
-		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name;
+		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name
+		RETURNING s.* INTO registered;
 	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
 		' dp_cdp_internal.standby_has_read(boolean) TO %I', r.rolname);
+	RETURN registered;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.register_standby(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.register_standby(text, regrole) IS
-	'lets the standby of that cluster_name, which logs in as role, have its answers debited here';
+	'lets the standby of that cluster_name, which logs in as role, have its answers debited here. It returns what is registered';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS dp_cdp.standby
 	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_variable
 DECLARE
-	gone record;
+	gone dp_cdp.standby;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.drop_standby' USING ERRCODE = 'insufficient_privilege';
 	END IF;
-	DELETE FROM dp_cdp.standby s WHERE s.name = name RETURNING s.role, s.role_name INTO gone;
+	DELETE FROM dp_cdp.standby s WHERE s.name = name RETURNING s.* INTO gone;
 	IF gone.role IS NULL THEN
 		RAISE EXCEPTION 'no standby "%" is registered', name USING ERRCODE = 'ZC004';
 	END IF;
@@ -87,10 +90,11 @@ BEGIN
 		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
 			' dp_cdp_internal.standby_has_read(boolean) FROM %I', gone.role_name);
 	END IF;
+	RETURN gone;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.drop_standby(text) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.drop_standby(text) IS
-	'takes away what dp_cdp.register_standby gave';
+	'takes away what dp_cdp.register_standby gave, and returns what was registered';
 
 CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)

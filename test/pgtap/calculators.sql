@@ -78,20 +78,20 @@ compose_rdp(alpha, epsilon)double precision
 compose_zcdp(rho)dp_cdp.zcdp
 compose_zcdp(rho, xi)dp_cdp.zcdp
 discrete_gaussian_delta(sensitivity, sigma, epsilon)double precision
-gaussian_delta(sensitivity, sigma, epsilon)double precision
-gaussian_epsilon(sensitivity, sigma, delta)double precision
-gaussian_gdp(sensitivity, sigma)double precision
-gaussian_mcdp(sensitivity, sigma)dp_cdp.mcdp
-gaussian_rdp(alpha, sensitivity, sigma)double precision
-gaussian_rho(sensitivity, sigma)double precision
-gaussian_sigma(sensitivity, epsilon, delta, bound)double precision
-gaussian_sigma_zcdp(sensitivity, rho)double precision
+gaussian_delta(sensitivity, stddev, epsilon)double precision
+gaussian_epsilon(sensitivity, stddev, delta)double precision
+gaussian_gdp(sensitivity, stddev)double precision
+gaussian_mcdp(sensitivity, stddev)dp_cdp.mcdp
+gaussian_rdp(alpha, sensitivity, stddev)double precision
+gaussian_rho(sensitivity, stddev)double precision
+gaussian_stddev(sensitivity, epsilon, delta, bound)double precision
+gaussian_stddev_zcdp(sensitivity, rho)double precision
 gdp_delta(mu, epsilon)double precision
 gdp_epsilon(mu, delta)double precision
 gdp_mu(epsilon, delta)double precision
 gdp_to_zcdp(mu)double precision
 group_approx_delta(epsilon, delta, k, bound)double precision
-group_gaussian(sensitivity, sigma, k)dp_cdp.mcdp
+group_gaussian(sensitivity, stddev, k)dp_cdp.mcdp
 group_gdp(mu, k)double precision
 group_mcdp(mu, tau, k)dp_cdp.mcdp
 group_mcdp_general(mu, tau, k)dp_cdp.mcdp
@@ -192,7 +192,7 @@ SELECT is(dp_cdp.compose_advanced(0.01, 1e-10, 37), (dp_cdp.compose_basic(0.01, 
 SELECT ok(near(dp_cdp.compose_advanced(x, 1e-6, 20), dp_cdp.compose_advanced(array_fill(x, ARRAY[20]), 1e-6))
 		AND near(dp_cdp.compose_advanced_delta(x / 10, 1e-6, 20), dp_cdp.compose_advanced_delta(array_fill(x / 10, ARRAY[20]), 1e-6)),
 	'k alike are a list of k alike: ' || x) FROM unnest('{0.001,0.1,1,5}'::float8[]) x;
-SELECT is(dp_cdp.gaussian_sigma(1, 1, 0.1), dp_cdp.gaussian_sigma(1, 1, 0.1, 'analytic'), 'analytic is tight');
+SELECT is(dp_cdp.gaussian_stddev(1, 1, 0.1), dp_cdp.gaussian_stddev(1, 1, 0.1, 'analytic'), 'analytic is tight');
 SELECT is(dp_cdp.bounded_range_to_zcdp(1), dp_cdp.bounded_range_to_zcdp(1, 'min'), 'min is tight');
 SELECT is(dp_cdp.privacy_loss('{0.5,0.5}', '{0.25,0.75}')::text ~ '^\(0.14384103622[0-9]*,0.54930614433[0-9]*\)$', true, 'the privacy loss of two distributions');
 SELECT ok((dp_cdp.privacy_loss(p, q)).mu <= dp_cdp.renyi_divergence(2, p, q) AND dp_cdp.renyi_divergence(2, p, q) <= dp_cdp.max_divergence(p, q), 'divergences rise with the order')
@@ -233,8 +233,8 @@ FROM (VALUES
 	('dp_cdp.pure_to_zcdp(1, ''kl'')', 'bound must be one of "tight", "standard"'),
 	('dp_cdp.zcdp_rho(1, 0.1, 2)', 'no rho satisfies this: xi must be at most epsilon - ln(1 - delta)'),
 	('dp_cdp.zcdp_rho(1, 0.9, 2, ''simple'')', 'no rho satisfies this: xi must be at most epsilon'),
-	('dp_cdp.gaussian_rho(1, 0)', 'sigma must be a finite number greater than 0'),
-	('dp_cdp.gaussian_sigma(1, 2, 0.1, ''classic'')', 'epsilon must be greater than 0 and at most 1 for the bound "classic"'),
+	('dp_cdp.gaussian_rho(1, 0)', 'stddev must be a finite number greater than 0'),
+	('dp_cdp.gaussian_stddev(1, 2, 0.1, ''classic'')', 'epsilon must be greater than 0 and at most 1 for the bound "classic"'),
 	('dp_cdp.discrete_gaussian_delta(0.5, 1, 1)', 'sensitivity must be a whole number of at least 0'),
 	('dp_cdp.rdp_epsilon(1, 1, 0.1)', 'alpha must be a finite number greater than 1'),
 	('dp_cdp.rdp_epsilon(''{2,1}''::float8[], ''{1,1}'', 0.1)', 'each element of alpha must be a finite number greater than 1'),

@@ -53,7 +53,7 @@ CREATE FUNCTION month(n int) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT count(*) FROM visits WHERE visited_on >= %L AND visited_on < %L', date '2024-01-01' + (n - 1) * interval '1 month', date '2024-01-01' + n * interval '1 month') $$;
 -- rho of what roles know together, and of what they would if nothing was shared
 CREATE FUNCTION known(roles text, wanted text DEFAULT 'clinic') RETURNS text LANGUAGE sql VOLATILE AS $$
-	SELECT round(rho * 1e6, 3)::float8 || ' of ' || round(rho_sum * 1e6, 3)::float8 FROM dp_cdp.spent_together(roles::regrole[]) WHERE dataset = wanted $$;
+	SELECT round(rho * 1e6, 3)::float8 || ' of ' || round(rho_sum * 1e6, 3)::float8 FROM dp_cdp.spent_together(wanted, roles::regrole[]) $$;
 
 SELECT no_plan();
 

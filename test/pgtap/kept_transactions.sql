@@ -142,7 +142,7 @@ SELECT count(*) AS second FROM visits WHERE id > 5 \gset
 RESET SESSION AUTHORIZATION;
 SELECT is(round(rho_spent * 1e6, 3)::float8, 1::float8, 'a renewed budget pays nothing for what it has paid for') FROM dp_cdp.budget WHERE role = 'analyst2'::regrole;
 SELECT is(:first, :second, 'and is given it');
-SELECT is(rho::float8 * 1e6, 1::float8, 'roles know what they have asked in all periods') FROM dp_cdp.spent_together('{analyst2}') WHERE dataset = 'clinic';
+SELECT is(rho::float8 * 1e6, 1::float8, 'roles know what they have asked in all periods') FROM dp_cdp.spent_together('clinic', '{analyst2}');
 SET SESSION AUTHORIZATION analyst2;
 SET dp_cdp.rho = 3e-6;
 SELECT count(*) AS third FROM visits WHERE id > 5 \gset

@@ -167,7 +167,7 @@ def collusion(tap):
             create(name, rows)
             answers = [ask(name, role, price * unit, ["count(*)"])[0] for role, price in ASKED]
             outputs.append([[float(v) - 1 for v in group] for group in zip(*answers)])
-            claims += psql("SELECT rho, rho_sum FROM dp_cdp.spent_together('{a,b,c}') WHERE dataset = '%s'" % name)
+            claims += psql("SELECT rho, rho_sum FROM dp_cdp.spent_together('%s', '{a,b,c}')" % name)
         tap.ok(claims[0] == claims[1] and abs(float(claims[0][0]) / (20 * unit) - 1) < 1e-6 < float(claims[0][1]) - float(claims[0][0]),
                "collusion tells rho %g, less than the sum" % (20 * unit), claims)
         rho = float(claims[0][0])

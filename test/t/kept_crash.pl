@@ -428,7 +428,7 @@ like($both, qr/^1\|(-?\d+)\n1\|\1$/, 'shown twice');
 $node->append_conf('postgresql.conf', "dp_cdp.reuse_max_size = 3kB\n");
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.reuse_max_size') = '3kB'});
-my $known = "(SELECT rho FROM dp_cdp.spent_together(ARRAY['" . join("','", @roles) . "']::regrole[]))";
+my $known = "(SELECT rho FROM dp_cdp.spent_together('*', ARRAY['" . join("','", @roles) . "']::regrole[]))";
 my $gap = "SELECT trim_scale($known - rho_spent) FROM dp_cdp.dataset";
 my $gap_before = value($node, 'test', $gap);
 foreach my $asked ([0, '100'], [0, '100.000001'], [1, '100.000001'], [2, '100.000001'])

@@ -52,7 +52,7 @@ like(asks($standby, $ask), qr/ERROR:.*standby/, 'and gives it to nobody');
 is(asks($standby, $ask) =~ s/LINE.*//sr, asks($standby, $other) =~ s/LINE.*//sr, 'as if there was none');
 like(asks($standby, "EXPLAIN $ask"), qr/Release: count\(\*\)  \(stddev=[^)]*\)\n/, 'EXPLAIN there shows what it costs elsewhere');
 is(asks($standby, "SELECT reused_since FROM dp_cdp.preview('$ask') WHERE item = 'aggregate'"), '', 'and so does preview');
-is(asks($standby, 'SELECT rho::float8 FROM dp_cdp.spent_together(\'{ana}\')'), '1e-06', 'what ana knows is told there, too');
+is(asks($standby, 'SELECT rho::float8 FROM dp_cdp.spent_together(\'*\', \'{ana}\')'), '1e-06', 'what ana knows is told there, too');
 is(asks($standby, "SELECT question FROM dp_cdp.question_id('$ask')"), asks($node, "SELECT question FROM dp_cdp.question_id('$ask')"), 'a question is the same there');
 
 $node->stop;

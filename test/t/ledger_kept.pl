@@ -170,17 +170,19 @@ sub together
 	my ($role, $roles) = @_;
 
 	return value($node, 'test',
-		"SET SESSION AUTHORIZATION $role; SELECT dataset || ' ' || rho || ' of ' || rho_sum FROM dp_cdp.spent_together('$roles')");
+		"SET SESSION AUTHORIZATION $role; SELECT dataset || ' ' || rho || ' of ' || rho_sum FROM dp_cdp.spent_together('*', '$roles')");
 }
 
 is(together('owner', '{ana}'), 'd 0.135 of 0.135', 'what ana knows');
 is(together('owner', '{bob}'), 'd 0.07 of 0.07', 'what bob knows');
 is(together('owner', '{ana,bob}'), 'd 0.135 of 0.205', 'together they know what ana knows');
+is(value($node, 'test', q{SET SESSION AUTHORIZATION owner; SELECT rho FROM dp_cdp.spent_together('d', '{ana,bob}')}), '0.135', 'the same of one dataset by name');
+like(debit_error($node, 'test', 'owner', q{SELECT * FROM dp_cdp.spent_together('other', '{ana}')}), qr/42501: only owners of datasets/, 'a dataset of others');
 is(together('postgres', '{ana,bob,ana}'), 'd 0.135 of 0.205', 'asked by a superuser');
 is(together('ana', '{ana}'), 'd 0.135 of 0.135', 'ana asks about herself');
 is(together('stranger', '{stranger}'), '', 'a stranger knows nothing');
-like(debit_error($node, 'test', 'ana', "SELECT * FROM dp_cdp.spent_together('{ana,bob}')"), qr/42501: only owners of datasets/, 'others are not for ana to ask about');
-like(debit_error($node, 'test', 'owner', "SELECT * FROM dp_cdp.spent_together('{ana,NULL}')"), qr/ZC004: roles must not be NULL/, 'nobody');
+like(debit_error($node, 'test', 'ana', "SELECT * FROM dp_cdp.spent_together('*', '{ana,bob}')"), qr/42501: only owners of datasets/, 'others are not for ana to ask about');
+like(debit_error($node, 'test', 'owner', "SELECT * FROM dp_cdp.spent_together('*', '{ana,NULL}')"), qr/ZC004: roles must not be NULL/, 'nobody');
 is(value($node, 'test', "SET SESSION AUTHORIZATION owner; SELECT paid_by_roles = (SELECT sum(rho_spent) FROM dp_cdp.budgets) FROM dp_cdp.overview WHERE role IS NULL"),
 	't', 'overview shows what roles have paid beside what they know');
 is(value($node, 'test', "SELECT sum(repeats) FROM dp_cdp.release_log WHERE granted"), '6', 'each release is one');

@@ -122,7 +122,7 @@ my $twice = asked('ana', "$count; $count");
 is(spent('ana'), 6, 'nothing is kept: each answer is bought');
 like(asked('ana', "SELECT count(*) FROM dp_cdp.check_setup()"), qr/42501/, 'the standby is one for others, too');
 like(asked('postgres', "SELECT finding FROM dp_cdp.check_setup() WHERE object = 'server'"), qr/answered here, and debited by the primary/, 'check_setup says who pays');
-is(asked('ana', "SELECT dp_cdp.debit_budget('clinic', 0.5)"), '', 'a debit by hand');
+is(asked('ana', "SELECT dp_cdp.debit_budget('clinic', 0.5)"), '0.5', 'a debit by hand tells what was debited');
 is(spent('ana'), '6.5', 'is the primary\'s, too');
 like(asked('postgres', "SELECT dp_cdp.correct_spent('clinic', 'ana', 1, 'x')"), qr/ZC003/, 'administration is the primary\'s alone');
 like(asked('postgres', "SELECT * FROM dp_cdp.suggest_limits('visits', 1)"), qr/ZC003/, 'and limits that its owner asks for');

@@ -438,7 +438,7 @@ def gaussian_rows():
         row("(dp_cdp.gaussian_mcdp({}, {})).mu", lambda d, s: d ** 2 / (2 * s ** 2), d, sigma)
         row("(dp_cdp.gaussian_mcdp({}, {})).tau", lambda d, s: d / s, d, sigma)
         row("dp_cdp.gaussian_rdp({}, {}, {})", lambda a, d, s: a * d ** 2 / (2 * s ** 2), 1.25, d, sigma)
-        row("dp_cdp.gaussian_sigma_zcdp({}, {})", lambda d, r: d / mp.sqrt(2 * r), d, around(-6, 2))
+        row("dp_cdp.gaussian_stddev_zcdp({}, {})", lambda d, r: d / mp.sqrt(2 * r), d, around(-6, 2))
         row("dp_cdp.gdp_to_zcdp({})", lambda m: m ** 2 / 2, around(-6, 3))
     for mu in (1e-12, 1e-3, 0.3, 1.0, 5.0):
         for epsilon in (0.0, 1e-3, 0.7, 6.0):
@@ -452,8 +452,8 @@ def gaussian_rows():
     for d, s, e in ((1.0, 4.0, 0.5), (3.0, 1.5, 2.0), (0.1, 0.02, 9.0)):
         row("dp_cdp.gaussian_delta({}, {}, {})", lambda d, s, e: gdp_delta(d / s, e), d, s, e, base=1e-14)
         row("dp_cdp.gaussian_epsilon({}, {}, {})", lambda d, s, e: gdp_epsilon(d / s, e), d, s, 1e-7, base=1e-14)
-        row("dp_cdp.gaussian_sigma({}, {}, {})", lambda d, e, x: d / gdp_mu(e, x), d, e, 1e-7, base=1e-14)
-    row("dp_cdp.gaussian_sigma({}, {}, {}, 'classic')",
+        row("dp_cdp.gaussian_stddev({}, {}, {})", lambda d, e, x: d / gdp_mu(e, x), d, e, 1e-7, base=1e-14)
+    row("dp_cdp.gaussian_stddev({}, {}, {}, 'classic')",
         lambda d, e, x: mp.sqrt(2 * mp.log(mpf("1.25") / x)) * d / e, 2.0, 0.5, 1e-6)
     for d, s, e in ((1, 0.3, 0.1), (1, 1.0, 1.0), (1, 7.5, 0.25), (2, 3.0, 0.0), (5, 20.0, 0.3), (10, 4.0, 8.0)):
         row("dp_cdp.discrete_gaussian_delta({}, {}, {})",
@@ -665,8 +665,8 @@ def edge_rows():
     infinite("dp_cdp.zcdp_epsilon(0.5, 0, bound => 'simple')")
     infinite("dp_cdp.zcdp_rho(1, 1)")
     infinite("dp_cdp.approx_zcdp_epsilon(0.5, 1e-6, 1e-6)")
-    infinite("dp_cdp.gaussian_sigma_zcdp(1, 0)")
-    infinite("dp_cdp.gaussian_sigma(1, 1, 0)")
+    infinite("dp_cdp.gaussian_stddev_zcdp(1, 0)")
+    infinite("dp_cdp.gaussian_stddev(1, 1, 0)")
     infinite("dp_cdp.gdp_mu(1, 1)")
     infinite("dp_cdp.gdp_epsilon(1, 0)")
     infinite("dp_cdp.zcdp_to_pure(1e-300)")
@@ -698,7 +698,7 @@ def edge_rows():
     for call in ("zcdp_epsilon(1, 1.0000000000000002)", "gaussian_rho(1, 0)", "rdp_epsilon(1, 1, 0.1)",
                  "pure_to_rdp(1, 1)", "group_pure(1, 0)", "group_pure(1, -1)", "group_gdp(1, 0)",
                  "zcdp_rho(1, 1e-6, 2)", "zcdp_rho(1, 0.1, 1.01, bound => 'simple')",
-                 "zcdp_epsilon(1, 0.1, bound => 'loose')", "gaussian_sigma(1, 1.5, 0.1, 'classic')",
+                 "zcdp_epsilon(1, 0.1, bound => 'loose')", "gaussian_stddev(1, 1.5, 0.1, 'classic')",
                  "discrete_gaussian_delta(1.5, 1, 1)", "compose_gdp('{}')", "compose_gdp('{1,NULL}')",
                  "compose_gdp('{{1},{2}}')", "compose_optimal_delta('{1}', '{0,0}', 1)",
                  "compose_optimal_delta('{1,2}', '{0}', 1)", "rdp_delta('{2,3}'::float8[], '{1}'::float8[], 1)",

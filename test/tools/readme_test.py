@@ -9,9 +9,8 @@ A ```text block holds what the ```sql block before it prints.  Columns are noisy
     <!-- noisy: visits, mean -->
 
 The other examples of docs/ run in the part "order", in one database.  Their order is ORDER below: docs/start.md makes the extension, the
-roles and the tables; docs/owner.md protects the rest and gives budgets; then
-come those who ask, and what is looked up.  Each begins by saying what it goes
-on from.  A document of docs/ itself that has SQL and is not in the list fails.
+roles and the tables; docs/tools.md protects the rest and gives budgets; then
+comes what is looked up.  Each begins by saying what it goes on from.  A document of docs/ itself that has SQL and is not in the list fails.
 
 There, too, a superuser begins, and a block itself says where another role goes on (SET SESSION AUTHORIZATION).
 Before a block may stand an HTML comment:
@@ -37,8 +36,7 @@ import sys
 from decimal import Decimal
 
 
-ORDER = ["docs/start.md", "docs/owner.md", "docs/tools.md", "docs/calculators.md",
-         "docs/reference/views.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
+ORDER = ["docs/start.md", "docs/tools.md", "docs/calculators.md", "docs/reference/views.md", "docs/performance.md"]
 
 # the pages of each part; but for those of "order", each page has a database of its own
 PARTS = {"first": ["README.md"],

@@ -59,8 +59,8 @@ test_known(void)
 				break;
 			case 'm':
 				got = dp_gdp_mu(a[0], a[1]);
-				check(distance(dp_gaussian_sigma(3, a[0], a[1]), 3 / k->value) <= 3e-15,
-					  "gaussian_sigma(3, %g, %g)", a[0], a[1]);
+				check(distance(dp_gaussian_stddev(3, a[0], a[1]), 3 / k->value) <= 3e-15,
+					  "gaussian_stddev(3, %g, %g)", a[0], a[1]);
 				break;
 			default:
 				got = dp_discrete_gaussian_delta(a[0], a[1], a[2]);
@@ -84,9 +84,9 @@ test_limits(void)
 
 	check(dp_gaussian_rho(2, 10) == 0.020000000000000004 || dp_gaussian_rho(2, 10) == 0.02, "rho");
 	check(dp_gaussian_rho(0, 1) == 0 && dp_gaussian_rho(1e300, 1e-300) == HUGE_VAL, "rho, limits");
-	check(dp_gaussian_sigma_zcdp(1, 0) == HUGE_VAL && dp_gaussian_sigma_zcdp(0, 0) == 0 &&
-		  dp_gaussian_sigma_zcdp(1, 0.5) == 1, "sigma of rho");
-	check(dp_gaussian_sigma_zcdp(1e154, DBL_MAX) > 0.5, "sigma of the largest rho");
+	check(dp_gaussian_stddev_zcdp(1, 0) == HUGE_VAL && dp_gaussian_stddev_zcdp(0, 0) == 0 &&
+		  dp_gaussian_stddev_zcdp(1, 0.5) == 1, "sigma of rho");
+	check(dp_gaussian_stddev_zcdp(1e154, DBL_MAX) > 0.5, "sigma of the largest rho");
 	check(dp_gdp_to_zcdp(3) == 4.5 && dp_gaussian_gdp(3, 2) == 1.5, "mu");
 
 	check(dp_gdp_delta(0, 0) == 0 && dp_gdp_delta(1e-300, 0) > 0 && dp_gdp_delta(1e-300, 1) == 0, "delta, small mu");
@@ -95,12 +95,12 @@ test_limits(void)
 	check(dp_gdp_epsilon(1, 0) == HUGE_VAL && dp_gdp_epsilon(1, 1) == 0 && dp_gdp_epsilon(0, 0) == 0 &&
 		  dp_gdp_epsilon(1, 0.5) == 0, "epsilon, limits");
 	check(dp_gdp_mu(1, 0) == 0 && dp_gdp_mu(1, 1) == HUGE_VAL && dp_gdp_mu(0, 0) == 0, "mu, limits");
-	check(dp_gaussian_sigma(1, 1, 0) == HUGE_VAL && dp_gaussian_sigma(1, 1, 1) == 0 &&
-		  dp_gaussian_sigma(0, 1, 0) == 0, "sigma, limits");
-	check(dp_gaussian_sigma_classic(1, 1.0000001, 1e-5) == -1 && dp_gaussian_sigma_classic(1, 0, 1e-5) == -1 &&
-		  dp_gaussian_sigma_classic(1, 1, 0) == HUGE_VAL && dp_gaussian_sigma_classic(0, 1, 0) == 0,
+	check(dp_gaussian_stddev(1, 1, 0) == HUGE_VAL && dp_gaussian_stddev(1, 1, 1) == 0 &&
+		  dp_gaussian_stddev(0, 1, 0) == 0, "sigma, limits");
+	check(dp_gaussian_stddev_classic(1, 1.0000001, 1e-5) == -1 && dp_gaussian_stddev_classic(1, 0, 1e-5) == -1 &&
+		  dp_gaussian_stddev_classic(1, 1, 0) == HUGE_VAL && dp_gaussian_stddev_classic(0, 1, 0) == 0,
 		  "classic sigma, limits");
-	check(distance(dp_gaussian_sigma_classic(1, 1, 1e-5), 4.844805262605389) < 1e-15, "classic sigma");
+	check(distance(dp_gaussian_stddev_classic(1, 1, 1e-5), 4.844805262605389) < 1e-15, "classic sigma");
 
 	check(dp_discrete_gaussian_delta(0, 1, 0) == 0 && dp_discrete_gaussian_delta(1, 1e-300, 1e10) == 1 &&
 		  dp_discrete_gaussian_delta(1, 1e-2, 5000) == 0, "discrete, limits");
@@ -165,10 +165,10 @@ test_any(void)
 							dd = dp_discrete_gaussian_delta(floor(a), sigma, b);
 
 				check(dd >= 0 && dd <= 1, "discrete delta(%g, %g, %g) = %g", floor(a), sigma, b, dd);
-				check(dp_gaussian_sigma_zcdp(a, b) >= 0 && dp_gaussian_rho(a, sigma) >= 0,
+				check(dp_gaussian_stddev_zcdp(a, b) >= 0 && dp_gaussian_rho(a, sigma) >= 0,
 					  "sigma or rho of %g, %g, %g", a, b, sigma);
 				if (b <= 1)
-					check(dp_gaussian_sigma(a, sigma, b) >= 0 && dp_gaussian_epsilon(a, sigma, b) >= 0,
+					check(dp_gaussian_stddev(a, sigma, b) >= 0 && dp_gaussian_epsilon(a, sigma, b) >= 0,
 						  "sigma and epsilon of %g, %g, %g", a, sigma, b);
 			}
 		}

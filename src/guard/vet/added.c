@@ -252,7 +252,7 @@ dp_allow_function(PG_FUNCTION_ARGS)
 						   get_language_name(proc->prolang, false))));
 	ReleaseSysCache(tuple);
 	dp_function_add(funcid, true);
-	PG_RETURN_VOID();
+	PG_RETURN_OID(funcid);
 }
 
 /* dp_cdp.disallow_function(function regprocedure) */
@@ -270,5 +270,5 @@ dp_disallow_function(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("function %s was not added with dp_cdp.allow_function", format_procedure(funcid))));
 	dp_function_add(funcid, false);
-	PG_RETURN_VOID();
+	PG_RETURN_OID(funcid);
 }

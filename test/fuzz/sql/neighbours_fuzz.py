@@ -468,14 +468,14 @@ class Neighbours(Sequences):
                     self.groups(pair, both, owner, settings, steps, answers[0][-1], any(float(c[4]) for c in charges[0]), where)
                     pair.charges()
                     if not pair.even():
-                        both, owner = self.begin(pair, role, settings), None
+                        both, owner, others = self.begin(pair, role, settings), None, {}
                 elif (self.exact and way == 'plain' and (q.sure or q.soft) and not q.fragile and grammar.of_owner and not answers[0][-1].error
                         and compare):
                     owner = owner or self.begin(pair, 'fuzz_owner', of_meaning(settings))[0]
                     self.twin(pair, both, owner, settings, steps, answers[0][-1], any(float(c[4]) for c in charges[0]), where)
                     pair.charges()
                     if not pair.even():
-                        both, owner = self.begin(pair, role, settings), None
+                        both, owner, others = self.begin(pair, role, settings), None, {}
         except Lost as e:
             self.find('lost connection', str(e), pair, settings, steps, where)
             time.sleep(3)

@@ -303,7 +303,7 @@ def main():
             continue
         said = check_browser(program, work, name, path, root)
         if name == "registry":
-            for words in ("Privacy budget", "registry", "of the lifetime cap of 11.5 is spent", "At the rate of the last seven days",
+            for words in ("Privacy budget", "registry", "of the lifetime cap of 1.15 is spent", "At the rate of the last seven days",
                           "What is left of the lifetime cap", "Budgets, those that are nearest to their end first", "epidemiology", "ministry",
                           "By application", "Metabase", "Together, the roles would reach the cap before their limits",
                           "The latest", "Who may see this page"):
