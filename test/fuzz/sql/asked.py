@@ -406,42 +406,43 @@ class Asked(Laterals):
 
         def tried(expression):
             return 'own.tried($e$%s$e$, n)' % expression
-        level = 'SELECT {0} FROM visits %s WHERE true%s GROUP BY %s.%s' % (t, condition, t, key)
+        # conditions may have braces of their own
+        level = lambda outputs: 'SELECT %s FROM visits %s WHERE true%s GROUP BY %s.%s' % (outputs, t, condition, t, key)
         k = '%s.%s AS c0' % (t, key)
         n = rng.choice(['count(*)', 'dp_count(*)'])
         place = rng.choice(['select', 'select', 'select', 'having', 'having', 'order', 'above', 'where', 'from', 'total', 'case', 'window', 'lateral'])
         of = lambda expression, number=n: expression.replace('{n}', number)
         out.columns = [('key', 0), ('key', 0)]
         if place == 'select':
-            out.private = level.format('%s, (%s)::text AS c1' % (k, of(e)))
+            out.private = level('%s, (%s)::text AS c1' % (k, of(e)))
             out.exact = 'SELECT c0, %s AS c1 FROM %s' % (tried(e), exact)
         elif place == 'having':
             op = rng.choice(['IS NULL', 'IS NOT NULL', 'IS DISTINCT FROM NULL'])
-            out.private = level.format('%s, %s AS c1' % (k, n)) + ' HAVING (%s) %s' % (of(e), op)
+            out.private = level('%s, %s AS c1' % (k, n)) + ' HAVING (%s) %s' % (of(e), op)
             out.exact = 'SELECT c0, n AS c1 FROM %s WHERE %s %s' % (exact, tried(e), op)
         elif place == 'order':
-            out.private = level.format('%s, %s AS c1' % (k, n)) + ' ORDER BY (%s)::text, %s' % (of(e), of(f))
+            out.private = level('%s, %s AS c1' % (k, n)) + ' ORDER BY (%s)::text, %s' % (of(e), of(f))
             out.exact = 'SELECT c0, n AS c1 FROM ' + exact
         elif place == 'above':
-            out.private = 'SELECT c0, (%s)::text AS c1 FROM (%s) q' % (of(e, 'n'), level.format('%s, %s AS n' % (k, n)))
+            out.private = 'SELECT c0, (%s)::text AS c1 FROM (%s) q' % (of(e, 'n'), level('%s, %s AS n' % (k, n)))
             out.exact = 'SELECT c0, %s AS c1 FROM %s' % (tried(e), exact)
         elif place == 'where':
-            out.private = 'SELECT c0, (%s)::text AS c1 FROM (%s) q WHERE (%s) IS NULL' % (of(e, 'n'), level.format('%s, %s AS n' % (k, n)), of(f, 'n'))
+            out.private = 'SELECT c0, (%s)::text AS c1 FROM (%s) q WHERE (%s) IS NULL' % (of(e, 'n'), level('%s, %s AS n' % (k, n)), of(f, 'n'))
             out.exact = 'SELECT c0, %s AS c1 FROM %s WHERE %s IS NULL' % (tried(e), exact, tried(f))
         elif place == 'from':
-            out.private = 'SELECT q.c0, l::text AS c1 FROM (%s) q %s ln(q.n - 44.0) AS l%s' % (level.format('%s, %s AS n' % (k, n)), *rng.choice([(',', ''), ('CROSS JOIN LATERAL', ''), ('LEFT JOIN LATERAL', ' ON true')]))
+            out.private = 'SELECT q.c0, l::text AS c1 FROM (%s) q %s ln(q.n - 44.0) AS l%s' % (level('%s, %s AS n' % (k, n)), *rng.choice([(',', ''), ('CROSS JOIN LATERAL', ''), ('LEFT JOIN LATERAL', ' ON true')]))
             out.exact = 'SELECT c0, %s AS c1 FROM %s' % (tried('ln({n} - 44.0)'), exact)
         elif place == 'lateral':
-            out.private = 'SELECT q.c0, l.c1 FROM (%s) q CROSS JOIN LATERAL (SELECT (%s)::text AS c1) l' % (level.format('%s, %s AS n' % (k, n)), of(e, 'q.n'))
+            out.private = 'SELECT q.c0, l.c1 FROM (%s) q CROSS JOIN LATERAL (SELECT (%s)::text AS c1) l' % (level('%s, %s AS n' % (k, n)), of(e, 'q.n'))
             out.exact = 'SELECT c0, %s AS c1 FROM %s' % (tried(e), exact)
         elif place == 'total':
             out.private = 'SELECT (%s)::text AS c0, (%s)::text AS c1 FROM visits %s WHERE true%s' % (of(e), of(f), t, condition)
             out.exact = 'SELECT %s AS c0, %s AS c1 FROM (SELECT count(*) AS n FROM visits %s WHERE %s.person IS NOT NULL%s) x' % (tried(e), tried(f), t, t, condition)
         elif place == 'case':
-            out.private = level.format("%s, CASE WHEN %s > 44 THEN (%s)::text ELSE 'few' END AS c1" % (k, n, of(e)))
+            out.private = level("%s, CASE WHEN %s > 44 THEN (%s)::text ELSE 'few' END AS c1" % (k, n, of(e)))
             out.exact = "SELECT c0, CASE WHEN n > 44 THEN %s ELSE 'few' END AS c1 FROM %s" % (tried(e), exact)
         else:
-            out.private = level.format('%s, (%s)::text AS c1, count(%s) OVER () AS c2' % (k, of(e), of(f)))
+            out.private = level('%s, (%s)::text AS c1, count(%s) OVER () AS c2' % (k, of(e), of(f)))
             out.exact = 'SELECT c0, %s AS c1, count(%s) OVER () AS c2 FROM %s' % (tried(e), tried(f), exact)
             out.columns = out.columns + [('key', 0)]
         out.rows = out.kept = 3

@@ -164,3 +164,5 @@ class Meanwhile:
 
     # others decide whether there is an answer, and so do the ledger's own locks
     RACED = ('full', 'policy', 'uncounted')
+    # after which both have to be made alike
+    UNEVEN = RACED + ('other_unit',)

@@ -461,7 +461,7 @@ class Neighbours(Sequences):
                     self.confirm(pair, role, settings, steps, results, where)
                     if not pair.even():
                         both, owner, others = self.begin(pair, role, settings), None, {}
-                elif failures and not pair.even(later=True):
+                elif way in Scenarios.UNEVEN and not pair.even(later=bool(failures)):
                     both, owner, others = self.begin(pair, role, settings), None, {}
                 elif self.exact and shaped and not answers[0][-1].error:
                     owner = owner or self.begin(pair, 'fuzz_owner', of_meaning(settings))[0]

@@ -184,6 +184,14 @@ class Pair:
         """how many releases have failed in each"""
         return [int(ledger.query('SELECT coalesce(sum(failures), 0) FROM dp_cdp.budget').rows[0][0]) for ledger in self.ledgers]
 
+    def number_alike(self):
+        """a table that was protected anew has a number of its own, which is part of every question: the first database's for both"""
+        labels = [ledger.query("SELECT objoid::regclass, label::jsonb - 'id', label FROM pg_seclabel WHERE provider = 'dp_cdp' "
+                               "AND classoid = 'pg_class'::regclass AND objsubid = 0 ORDER BY 1").rows for ledger in self.ledgers]
+        for a, b in zip(*labels):
+            if a[:2] == b[:2] and a[2] != b[2]:
+                self.must(self.ledgers[1], "SECURITY LABEL FOR dp_cdp ON TABLE %s IS '%s'" % (a[0], a[2].replace("'", "''")))
+
     def even(self, later=False):
         """
         have both spent the same, and the same policies? otherwise make both anew: what is left is in many an answer.
@@ -191,11 +199,11 @@ class Pair:
         """
         if later:
             time.sleep(0.1)
+        self.number_alike()
         spent = [[ledger.query(sql).rows for sql in (
             'SELECT dataset, role, rho_spent, delta_spent FROM dp_cdp.budget ORDER BY 1, 2',
             'SELECT count(*) FROM own.notes',
-            # what is protected anew has another number of its own
-            "SELECT classoid, objoid, objsubid, label::jsonb - 'id' FROM pg_seclabel WHERE provider = 'dp_cdp' ORDER BY 1, 2, 3")] for ledger in self.ledgers]
+            'SELECT classoid, objoid, objsubid, label FROM pg_seclabel ORDER BY 1, 2, 3')] for ledger in self.ledgers]
         if spent[0] == spent[1]:
             return True
         for ledger in self.ledgers:
