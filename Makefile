@@ -107,7 +107,7 @@ uninstall: uninstall-primary
 uninstall-primary:
 	rm -f '$(DESTDIR)$(pkglibdir)/$(PRIMARY_LIB)'
 
-# what docs/operations.md says how to use, and what papers show
+# what docs/howto/monitor.md says how to use, and what papers show
 install: install-beside
 install-beside: installdirs
 	$(MKDIR_P) $(patsubst docs/%,'$(DESTDIR)$(docdir)/$(docmoduledir)/%',$(BESIDE))
