@@ -63,6 +63,12 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	int			level;
 
 	dp_check_comparable(c.type, c.collation, column, "a grouping key");
+	if (dp_is_citext(c.type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("column \"%s\" of type citext cannot have declared keys: leave them undeclared, so that queries select keys privately",
+						column),
+				 errhint("A query can also list values, as in WHERE %s IN ('...').", quote_identifier(column))));
 	c.type = getBaseTypeAndTypmod(c.type, &c.typmod);
 
 	if (PG_ARGISNULL(2))

@@ -29,6 +29,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_agg.h"
 #include "parser/parsetree.h"
+#include "policy/unit_types.h"
 #include "rewrite/rewriteManip.h"
 
 /* each is a pass over the data and has its price */
@@ -152,18 +153,20 @@ grouping_value(DpLevel *level, GroupingFunc *func)
 	return value;
 }
 
-/* Returns the column of a release that an expression of the level is, or a constant. */
+/* Returns the column of a release that an expression of the level is, or a constant; of no domain, as released_column() expects. */
 static Expr *
 set_output(DpLevel *level, Node *expr)
 {
 	int			column;
+	int32		typmod = exprTypmod(expr);
+	Oid			type = dp_type_as_read(exprType(expr), &typmod);
 
 	if (IsA(expr, GroupingFunc))
 		return (Expr *) dp_int4_const(grouping_value(level, (GroupingFunc *) expr));
 	column = position_of(level->outputs, expr);
 	if (column < 0)
-		return (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
-	return (Expr *) makeVar(1, list_nth_int(level->output_columns, column), exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
+		return (Expr *) makeNullConst(type, typmod, exprCollation(expr));
+	return (Expr *) makeVar(1, list_nth_int(level->output_columns, column), type, typmod, exprCollation(expr), 0);
 }
 
 /* ------------------------------------------------------------------------
@@ -201,8 +204,10 @@ union_all(Node *left, Node *right, List *outputs)
 	both->rarg = right;
 	foreach(lc, outputs)
 	{
-		both->colTypes = lappend_oid(both->colTypes, exprType(lfirst(lc)));
-		both->colTypmods = lappend_int(both->colTypmods, exprTypmod(lfirst(lc)));
+		int32		typmod = exprTypmod(lfirst(lc));
+
+		both->colTypes = lappend_oid(both->colTypes, dp_type_as_read(exprType(lfirst(lc)), &typmod));
+		both->colTypmods = lappend_int(both->colTypmods, typmod);
 		both->colCollations = lappend_oid(both->colCollations, exprCollation(lfirst(lc)));
 	}
 	return both;
@@ -239,10 +244,11 @@ dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 	{
 		int			number = foreach_current_index(lc) + 1;
 		Node	   *expr = lfirst(lc);
+		int32		typmod = exprTypmod(expr);
+		Oid			type = dp_type_as_read(exprType(expr), &typmod);
 
 		all->targetList = lappend(all->targetList,
-								  makeTargetEntry((Expr *) makeVar(1, number, exprType(expr), exprTypmod(expr),
-																   exprCollation(expr), 0),
+								  makeTargetEntry((Expr *) makeVar(1, number, type, typmod, exprCollation(expr), 0),
 												  number, psprintf("c%d", number), false));
 	}
 	return dp_subquery_entry(all, "sets");

@@ -18,8 +18,8 @@
  *	 when it plans any query of theirs.
  * - Calls that stay as they were are vetted as before.
  *
- * A function of PostgreSQL's own that others say in simpler terms is written
- * so (bucket_cases.c).
+ * A function that others say in simpler terms is written so (bucket_cases.c,
+ * citext.c).
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -34,6 +34,7 @@
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
 #include "guard/guard.h"
+#include "guard/vet/allow.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -249,6 +250,8 @@ inline_mutator(Node *node, InlineContext *c)
 		return inline_call((FuncExpr *) node, c);
 	if (!c->in_from_only && dp_is_bucket_of_array(node))
 		return dp_bucket_as_cases((FuncExpr *) node);
+	if (!c->in_from_only && dp_is_of_citext(node))
+		return dp_citext_as_text(node, false);
 	return node;
 }
 
@@ -277,7 +280,7 @@ needs_walker(Node *node, bool *in_from_only)
 	if (IsA(node, FuncExpr) && may_be_inlined(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->funcretset) &&
 		(((FuncExpr *) node)->funcretset || !*in_from_only))
 		return true;
-	if (!*in_from_only && dp_is_bucket_of_array(node))
+	if (!*in_from_only && (dp_is_bucket_of_array(node) || dp_is_of_citext(node)))
 		return true;
 	return expression_tree_walker(node, needs_walker, in_from_only);
 }

@@ -19,6 +19,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
+#include "policy/unit_types.h"
 #include "rewrite/rewriteManip.h"
 
 typedef struct ReplaceContext
@@ -31,12 +32,12 @@ typedef struct ReplaceContext
 	int			sublevels;
 } ReplaceContext;
 
-/* Makes a column of what was released that is of a domain, if the expression in its place is; keys are released without. */
+/* Makes a column of what was released that is of a domain, or of citext, if the expression in its place is; keys are released without. */
 static Node *
 released_column(ReplaceContext *c, AttrNumber column, Node *node)
 {
 	int32		typmod = exprTypmod(node);
-	Oid			type = getBaseTypeAndTypmod(exprType(node), &typmod);
+	Oid			type = dp_type_as_read(exprType(node), &typmod);
 	Var		   *var = makeVar(c->released, column, type, typmod, exprCollation(node), c->sublevels);
 
 	var->location = exprLocation(node);

@@ -99,7 +99,10 @@ change_walker(Node *node, void *context)
 		case T_List:
 			return any_may_change((List *) node, context);
 		case T_OpExpr:
-			return any_may_change(((OpExpr *) node)->args, context);
+		case T_DistinctExpr:
+			return ((OpExpr *) node)->opno >= FirstNormalObjectId || any_may_change(((OpExpr *) node)->args, context);
+		case T_ScalarArrayOpExpr:
+			return ((ScalarArrayOpExpr *) node)->opno >= FirstNormalObjectId || any_may_change(((ScalarArrayOpExpr *) node)->args, context);
 		case T_BoolExpr:
 			return any_may_change(((BoolExpr *) node)->args, context);
 		case T_FuncExpr:

@@ -439,8 +439,8 @@ verify_array(DpVerify *v, Node *array)
 	dp_verify_expr(array, &inner);
 }
 
-static void
-verify_param(DpVerify *v, Param *param)
+static bool
+verify_param(DpVerify *v, Param *param, Oid as)
 {
 	int			first = v->release->first_param;
 
@@ -449,8 +449,9 @@ verify_param(DpVerify *v, Param *param)
 		dp_require(param->paramid < first + dp_release_params_count(v->release),
 				   "a parameter of another query", param);
 	else
-		dp_require(is_readable_type(param->paramtype, v->array) && !dp_is_above_units(v->place),
+		dp_require(is_readable_type(as, v->array) && !dp_is_above_units(v->place),
 				   "a parameter of this type", param);
+	return false;
 }
 
 static bool
@@ -501,6 +502,7 @@ bool
 dp_verify_expr(Node *node, DpVerify *v)
 {
 	DpVerify	inner = *v;
+	int32		typmod = -1;
 
 	if (node == NULL)
 		return false;
@@ -531,8 +533,7 @@ dp_verify_expr(Node *node, DpVerify *v)
 			dp_require(is_readable_type(((Const *) node)->consttype, v->array), "a constant of this type", node);
 			return false;
 		case T_Param:
-			verify_param(v, (Param *) node);
-			return false;
+			return verify_param(v, (Param *) node, exprType(node));
 		case T_CaseTestExpr:
 			dp_require(v->case_type == ((CaseTestExpr *) node)->typeId, "the argument of no CASE", node);
 			return false;
@@ -568,10 +569,13 @@ dp_verify_expr(Node *node, DpVerify *v)
 			return false;
 		case T_RelabelType:
 			dp_require(is_readable_type(((RelabelType *) node)->resulttype, v->array), "a cast to this type", node);
+			if (IsA(((RelabelType *) node)->arg, Param))
+				return verify_param(v, (Param *) ((RelabelType *) node)->arg,
+									dp_type_as_read(exprType((Node *) ((RelabelType *) node)->arg), &typmod));
 			if (!IsA(((RelabelType *) node)->arg, Var))
 				break;
 			verify_var(v, (Var *) ((RelabelType *) node)->arg, false, false,
-					   getBaseType(exprType((Node *) ((RelabelType *) node)->arg)));
+					   dp_type_as_read(exprType((Node *) ((RelabelType *) node)->arg), &typmod));
 			return false;
 		case T_ArrayExpr:
 			dp_require(v->array && is_readable_type(((ArrayExpr *) node)->element_typeid, false), "an array", node);

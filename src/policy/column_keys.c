@@ -65,6 +65,7 @@
 #include "base/errors.h"
 #include "base/input.h"
 #include "policy/policy_int.h"
+#include "policy/unit_types.h"
 
 /* ------------------------------------------------------------------------
  * Types
@@ -169,6 +170,12 @@ keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label
 	int			level = dp_begin_portable_text();
 	ErrorContextCallback blame = {error_context_stack, blame_keys, (void *) info};
 
+	/* its values are read in lower case, and as they are written: those of a list would be neither */
+	if (dp_is_citext(info->type))
+	{
+		dp_end_portable_text(level);
+		return 0;
+	}
 	error_context_stack = &blame;
 	getTypeInputInfo(info->type, &input, &ioparam);
 	for (int i = 0; i < label->nkeys && memory <= info->room; i++)
@@ -318,7 +325,7 @@ foreign_key_declares(const ForeignKeyCacheInfo *fk, const DpColumnInfo *info, Oi
 		return false;
 
 	get_atttypetypmodcoll(fk->confrelid, fk->confkey[0], &type, &typmod, &collation);
-	return IsBinaryCoercible(getBaseType(type), info->type);
+	return !dp_is_citext(info->type) && IsBinaryCoercible(getBaseType(type), info->type);
 }
 
 static void

@@ -43,30 +43,45 @@
 #include "policy/policy.h"
 #include "policy/unit_types.h"
 
+/* Returns an attribute of a function that is text, or "". */
+static const char *
+text_attribute(HeapTuple tuple, AttrNumber attnum)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(PROCOID, tuple, attnum, &isnull);
+
+	return isnull ? "" : TextDatumGetCString(value);
+}
+
+/* only superusers can make functions in these languages */
+const char *
+dp_citext_function(Oid funcid)
+{
+	HeapTuple	tuple;
+	Form_pg_proc form;
+	const char *name = NULL;
+
+	if (funcid < FirstNormalObjectId)
+		return NULL;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	if (superuser_arg(form->proowner) &&
+		(form->prolang == INTERNALlanguageId ||
+		 (form->prolang == ClanguageId && strcmp(text_attribute(tuple, Anum_pg_proc_probin), "$libdir/citext") == 0)))
+		name = text_attribute(tuple, Anum_pg_proc_prosrc);
+	ReleaseSysCache(tuple);
+	return name;
+}
+
 /* Tells whether a function is that of the module citext which has this name there. */
 static bool
 is_of_citext(Oid funcid, const char *name)
 {
-	HeapTuple	tuple;
-	Form_pg_proc form;
-	bool		result;
+	const char *found = dp_citext_function(funcid);
 
-	if (funcid < FirstNormalObjectId)
-		return false;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_proc) GETSTRUCT(tuple);
-	result = form->prolang == ClanguageId && superuser_arg(form->proowner);
-	for (int i = 0; result && i < 2; i++)
-	{
-		bool		isnull;
-		Datum		value = SysCacheGetAttr(PROCOID, tuple, i == 0 ? Anum_pg_proc_prosrc : Anum_pg_proc_probin, &isnull);
-
-		result = !isnull && strcmp(TextDatumGetCString(value), i == 0 ? name : "$libdir/citext") == 0;
-	}
-	ReleaseSysCache(tuple);
-	return result;
+	return found != NULL && strcmp(found, name) == 0;
 }
 
 bool
@@ -81,6 +96,16 @@ dp_is_citext(Oid type)
 	return OidIsValid(entry->eq_opr) && is_of_citext(get_opcode(entry->eq_opr), "citext_eq") &&
 		OidIsValid(entry->lt_opr) && is_of_citext(get_opcode(entry->lt_opr), "citext_lt") &&
 		is_of_citext(entry->cmp_proc, "citext_cmp") && is_of_citext(entry->hash_proc, "citext_hash");
+}
+
+Oid
+dp_type_as_read(Oid type, int32 *typmod)
+{
+	type = getBaseTypeAndTypmod(type, typmod);
+	if (!dp_is_citext(type))
+		return type;
+	*typmod = -1;
+	return TEXTOID;
 }
 
 bool

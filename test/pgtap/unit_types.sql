@@ -107,16 +107,17 @@ SELECT is(asked('SELECT dp_sum(amount, 0, 3) FROM bills b JOIN visits v ON v.id 
 SELECT is(asked('SELECT dp_count(*) FROM logins'), '(80)', 'through a key of citext');
 SELECT is(asked('SELECT dp_count(*) FROM logins l JOIN people p ON p.email = l.email WHERE p.born <= 1960'), '(20)', 'and joined by it');
 SELECT is(asked('SELECT dp_count(*) FROM logins l JOIN people p ON p.email = l.email JOIN visits v ON v.email = p.email WHERE p.born <= 1960 AND v.id <= 40'), '(20)', 'three tables');
--- values are read for nothing else
+-- values are read in lower case, but for what would tell who is there
+SELECT is(asked(q), answer, q) FROM (VALUES
+	($$SELECT dp_count(*) FROM visits WHERE email = 'person1@example.org'$$, '(5)'), ($$SELECT dp_count(*) FROM people WHERE email < 'b'$$, '(0)'),
+	($$SELECT dp_count(*) FROM visits WHERE email::text = 'PERSON1@example.org'$$, '(5)'), ($$SELECT dp_count(*) FROM people WHERE email LIKE 'P%'$$, '(40)'),
+	($$SELECT dp_count(*) FROM people p JOIN (VALUES ('x'::more.citext)) v (e) ON v.e = p.email$$, '(0)'), ('SELECT dp_count(email) FROM people', '(40)')) AS v (q, answer);
 SELECT matches(asked(q), '^ZC002 (?!.*bug)', q) FROM unnest(ARRAY[
-	$$SELECT dp_count(*) FROM visits WHERE email = 'person1@example.org'$$, $$SELECT dp_count(*) FROM people WHERE email < 'b'$$,
-	$$SELECT dp_count(*) FROM visits WHERE email::text = 'PERSON1@example.org'$$, $$SELECT email, dp_count(*) FROM people GROUP BY email$$,
+	$$SELECT email, dp_count(*) FROM people GROUP BY email$$,
 	$$SELECT dp_count(*) FROM people p JOIN visits v ON p.email < v.email$$, $$SELECT dp_count(*) FROM people p JOIN visits v ON p.email <> v.email$$,
-	$$SELECT dp_count(*) FROM people WHERE email LIKE 'P%'$$, $$SELECT dp_count(*) FROM (SELECT email, min(email) AS m FROM visits GROUP BY email) q WHERE m = 'x'$$,
-	$$SELECT dp_count(*) FROM people p JOIN (VALUES ('x'::more.citext)) v (e) ON v.e = p.email$$]) q;
--- but for what their owner makes of them
-SELECT matches(asked('SELECT dp_count(email) FROM people'), 'its owner can add a generated column of such a type', 'the message says how');
-SELECT is(owner1($$ALTER TABLE people ADD low text GENERATED ALWAYS AS (lower(email::text)) STORED$$), 'ok', 'so does the owner');
+	$$SELECT dp_count(*) FROM (SELECT email, min(email) AS m FROM visits GROUP BY email) q WHERE m = 'x'$$]) q;
+-- and as what their owner makes of them
+SELECT is(owner1($$ALTER TABLE people ADD low text GENERATED ALWAYS AS (lower(email::text)) STORED$$), 'ok', 'a generated column');
 SELECT is(asked($$SELECT dp_count(*) FROM people WHERE low = 'person1@example.org'$$), '(1)', 'and it is read');
 -- what is too long to be compared is nobody's, wherever it is met
 SELECT is(owner1($$CREATE TABLE long (email more.citext, n int)$$), 'ok', 'another table');
@@ -147,7 +148,7 @@ SELECT is(asked('SELECT dp_count(*) AS n, dp_sum(a.cost, 0, 2) FROM visits a, pe
 SELECT is((SELECT rho_spent FROM dp_cdp.budgets WHERE role_name = 'analyst1' AND dataset = 'clinic'), (SELECT rho_spent FROM paid), 'for nothing');
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'), 0::bigint, 'the audit adds up');
 -- ------------------------------------------------------------------------
--- a unique index holds values short, unless it was never built, or has some rows only
+-- columns that a unique index holds short are compared as they are, others in lower case
 -- ------------------------------------------------------------------------
 
 SELECT is(owner1($$CREATE TABLE letters (patient int NOT NULL, mail more.citext, n int)$$), 'ok', 'a table');
@@ -156,16 +157,11 @@ SELECT is(owner1($$SELECT dp_cdp.create_dataset('post', default_rho => 25000, ma
 SELECT is(owner1($$SELECT dp_cdp.protect_table('letters', 'post', 'patient')$$), 'ok', 'protected');
 SELECT is(owner1($$SELECT dp_cdp.set_budget('post', 'analyst1', rho => 1e6)$$), 'ok', 'a budget');
 \set same 'SELECT round(dp_count(*)) FROM letters a JOIN letters b ON a.patient = b.patient AND a.mail = b.mail'
-SELECT matches(asked(:'same'), '^ZC002', 'without an index');
-\set said `psql -X -c 'CREATE UNIQUE INDEX CONCURRENTLY whole ON letters (mail)' 2>&1`
-SELECT is((SELECT indisvalid FROM pg_index WHERE indexrelid = 'whole'::regclass), false, 'an index that could not be built');
-SELECT matches(asked(:'same'), '^ZC002', 'says nothing of values');
-DROP INDEX whole;
-CREATE UNIQUE INDEX few ON letters (mail) WHERE n < 2;
-SELECT matches(asked(:'same'), '^ZC002', 'nor does one with some rows');
-CREATE INDEX all_of_it ON letters (mail);
-SELECT matches(asked(:'same'), '^ZC002', 'nor one that is not unique');
+SELECT is(asked(:'same'), '(2)', 'without an index');
+INSERT INTO letters VALUES (3, repeat('x', 600000), 3), (4, repeat('X', 600000), 4);
+SELECT is(asked('SELECT round(dp_count(*)) FROM letters a JOIN letters b ON a.patient = b.patient AND a.mail = b.mail WHERE a.n > 2'), '(0)', 'what is too long is equal to nothing');
+DELETE FROM letters WHERE n > 2;
 CREATE UNIQUE INDEX two ON letters (n, mail);
-SELECT is(asked(:'same'), '(2)', 'one in which all values are does');
+SELECT is(asked(:'same'), '(2)', 'with one of all rows');
 
 SELECT * FROM finish();

@@ -41,7 +41,7 @@ MUTANTS = {
     'total variant': ([('src/guard/vet/calls.c', 'allowed->safe == NULL', 'true')],
                       'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),
     # what is not vetted
-    'sublink': ([('src/guard/vet/vet.c', 'refuse_node(vet, node);', 'if (IsA(node, SubLink)) return copyObject(node); refuse_node(vet, node);'),
+    'sublink': ([('src/guard/vet/vet.c', 'dp_refuse_node(vet, node);', 'if (IsA(node, SubLink)) return copyObject(node); dp_refuse_node(vet, node);'),
                  ('src/guard/read/rebuild.c', 'query->canSetTag = true', 'query->canSetTag = query->hasSubLinks = true'), OWNERS],
                 'SELECT dp_count(*) FROM visit WHERE patient = (SELECT ana.f(1))'),
     'cast through text': ([('src/guard/vet/vet.c', 'dp_vet_io(vet, (CoerceViaIO *) node)', 'copyObject(node)')],

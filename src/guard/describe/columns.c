@@ -21,6 +21,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "policy/unit_types.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -168,7 +169,7 @@ dp_make_key(DpLevel *level, Node *expr)
 
 	dp_allow_group_key(expr, &level->allow);
 	key->typmod = exprTypmod(expr);
-	key->type = getBaseTypeAndTypmod(exprType(expr), &key->typmod);
+	key->type = dp_type_as_read(exprType(expr), &key->typmod);
 	key->collation = exprCollation(expr);
 	key->label = dp_expression_text(level, expr);
 	return key;

@@ -195,7 +195,7 @@ dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
 
 /* Makes GROUP BY by the equality of each key's type; refuses any other. */
 static List *
-rebuild_grouping(DpSplitContext *cxt, Query *sub)
+rebuild_grouping(DpSplitContext *cxt, Query *sub, List *targets)
 {
 	List	   *clauses = NIL;
 	ListCell   *lc;
@@ -205,14 +205,19 @@ rebuild_grouping(DpSplitContext *cxt, Query *sub)
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		SortGroupClause *new = makeNode(SortGroupClause);
 		Node	   *expr = get_sortgroupclause_expr(clause, sub->targetList);
+		Oid			type;
 
 		new->tleSortGroupRef = clause->tleSortGroupRef;
 		get_sort_group_operators(exprType(expr), false, true, false,
 								 &new->sortop, &new->eqop, NULL, &new->hashable);
+		type = exprType(get_sortgroupclause_expr(clause, targets));
 		if (new->eqop != clause->eqop)
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("a subquery over protected rows cannot group by an equality that is not its type's own; "
 								"leave ORDER BY ... USING out"));
+		/* what is handed up in another form is grouped by as that */
+		if (type != exprType(expr))
+			get_sort_group_operators(type, false, true, false, &new->sortop, &new->eqop, NULL, &new->hashable);
 		clauses = lappend(clauses, new);
 	}
 	return clauses;
@@ -281,14 +286,15 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
-		if (IsA(expr, Var) && (keeps_rows || !dp_type_is_opened(((Var *) expr)->vartype)))
+		/* of what is grouped by, equal values of citext are one, in lower case */
+		if (IsA(expr, Var) && (keeps_rows || !(dp_type_is_opened(((Var *) expr)->vartype) || dp_is_other_citext(allow, (Var *) expr))))
 			expr = (Expr *) dp_hand_up_column((Var *) expr, allow);
 		else
 			expr = (Expr *) dp_make_safe((Node *) expr, allow);
 		new->targetList = lappend(new->targetList, makeTargetEntry(expr, tle->resno, tle->resname, tle->resjunk));
 		((TargetEntry *) llast(new->targetList))->ressortgroupref = tle->ressortgroupref;
 	}
-	new->groupClause = rebuild_grouping(cxt, sub);
+	new->groupClause = rebuild_grouping(cxt, sub, new->targetList);
 	if (sub->havingQual)
 		new->havingQual = dp_make_safe(sub->havingQual, allow);
 	new->hasAggs = contain_aggs_of_level((Node *) new->targetList, 0) ||

@@ -65,6 +65,9 @@ extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
  */
 extern Node *dp_hand_up_column(Var *column, const DpAllowContext *cxt);
 
+/* Tells whether a column is of citext, and does not lead to units. */
+extern bool dp_is_other_citext(const DpAllowContext *cxt, const Var *column);
+
 /*
  * Checks expr as dp_make_safe does, for GROUP BY keys and dp_count(DISTINCT
  * x): in addition, values that are equal must print alike, or be made so by
@@ -344,5 +347,20 @@ extern const char *dp_added_problem(Oid funcid);
 
 /* Returns what to use instead, or NULL when nothing is near. */
 extern const char *dp_nearest_allowed(Oid funcid);
+
+/* Tells whether a node compares values of citext by a function of that module. */
+extern bool dp_is_of_citext(Node *node);
+
+/* Returns such a comparison as one of text, or as it is where its list is not known, or, unless that is asked for, where it compares columns. */
+extern Node *dp_citext_as_text(Node *node, bool columns);
+
+/* Returns a value of citext, or text, as text in lower case, so that what is equal is equal in all its bytes. */
+extern Expr *dp_citext_folded(Node *node);
+
+/* Returns what a cast reads: a column or parameter, other values of citext as text, as they are written. */
+extern Node *dp_citext_as_read(Node *arg);
+
+/* Tells whether a node is a value of citext, other than a column, that is read: a constant, a parameter, or a choice among values. */
+extern bool dp_citext_is_known(Node *node);
 
 #endif							/* DP_ALLOW_H */

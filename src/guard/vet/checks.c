@@ -167,6 +167,69 @@ dp_vet_const(DpVet *vet, Const *con)
 				  "make the constant or the list shorter");
 }
 
+/* Returns what to write in the place of a subquery that did not become a join. */
+static const char *
+instead_of_subquery(Node *node)
+{
+	switch (IsA(node, SubLink) ? ((SubLink *) node)->subLinkType : EXISTS_SUBLINK)
+	{
+		case EXISTS_SUBLINK:
+			return "let it compare the privacy unit by equality, or join a subquery that groups by the unit";
+		case ALL_SUBLINK:
+			return "write NOT EXISTS (SELECT ... WHERE its privacy unit = that of the row AND NOT the comparison)";
+		case ANY_SUBLINK:
+			return "write EXISTS or NOT EXISTS that compares the privacy unit by equality, or join a subquery that groups by the unit";
+		default:
+			return "join a subquery that groups by the privacy unit, or has DISTINCT ON it";
+	}
+}
+
+void
+dp_refuse_node(DpVet *vet, Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_SubLink:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			dp_refuse(vet, node, "a subquery", instead_of_subquery(node));
+			break;
+		case T_Aggref:
+		case T_GroupingFunc:
+			dp_refuse(vet, node, "an aggregate inside of an aggregate, its filter or its key", "aggregate once");
+			break;
+		case T_WindowFunc:
+			dp_refuse(vet, node, "a window function", "apply it to the released values, outside of a subquery with the aggregates");
+			break;
+		case T_CoerceToDomain:
+		case T_CoerceToDomainValue:
+			dp_refuse(vet, node, psprintf("a cast to domain %s", dp_type_name(exprType(node))),
+					  "cast to the domain's base type");
+			break;
+		case T_RowExpr:
+		case T_RowCompareExpr:
+		case T_FieldSelect:
+		case T_FieldStore:
+		case T_ConvertRowtypeExpr:
+			dp_refuse(vet, node, "a row expression", "compare column by column");
+			break;
+		case T_ArrayExpr:
+		case T_ArrayCoerceExpr:
+		case T_SubscriptingRef:
+			dp_refuse(vet, node, "an array", "use an IN list of constants, or split_part(string, delimiter, n) for a part of a string");
+			break;
+		case T_XmlExpr:
+			dp_refuse(vet, node, "an XML expression", NULL);
+			break;
+		case T_NextValueExpr:
+		case T_CurrentOfExpr:
+		case T_SetToDefault:
+		default:
+			dp_refuse(vet, node, "this kind of expression", "use comparisons, AND, OR, NOT, CASE, arithmetic and listed functions");
+			break;
+	}
+}
+
 /*
  * Refuses an operator that is not PostgreSQL's own, even if its function is:
  * the planner replaces operators by the negators and commutators they declare.

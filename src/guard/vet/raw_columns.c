@@ -10,7 +10,8 @@
  * - A column has a built-in scalar type or an enum.  jsonb, arrays and ranges
  *	 are read as what a function looks into, or a test for NULL, and not otherwise.
  * - Values of a domain are those of its base type, so that no constraint of it
- *	 is checked, or looked up.
+ *	 is checked, or looked up.  Columns of citext are read as text, as they are
+ *	 written; vet.c puts them in lower case where their values are compared.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -25,12 +26,13 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
+#include "policy/unit_types.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 /*
- * Returns a copy of a column as one of the base type, if its type is a domain.
- * What a subquery computes is of no domain any more, but for its unit.
+ * Returns a copy of a column as one of the base type, if its type is a domain, or as text, if it is citext.
+ * What a subquery computes is of no such type any more, but for its unit.
  */
 static Node *
 without_domain(const DpAllowContext *cxt, Var *var)
@@ -38,14 +40,17 @@ without_domain(const DpAllowContext *cxt, Var *var)
 	Var		   *copy = copyObject(var);
 	RangeTblEntry *rte = cxt && var->varno <= list_length(cxt->rtable) ? rt_fetch(var->varno, cxt->rtable) : NULL;
 	TargetEntry *tle;
+	int32		typmod = -1;
 
 	if (rte != NULL && rte->rtekind == RTE_SUBQUERY &&
 		(tle = get_tle_by_resno(rte->subquery->targetList, var->varattno)) != NULL &&
-		exprType((Node *) tle->expr) == getBaseType(var->vartype))
+		exprType((Node *) tle->expr) == dp_type_as_read(var->vartype, &typmod))
 	{
 		copy->vartype = exprType((Node *) tle->expr);
 		copy->vartypmod = exprTypmod((Node *) tle->expr);
 	}
+	if (dp_is_citext(copy->vartype))
+		return (Node *) makeRelabelType((Expr *) copy, TEXTOID, -1, copy->varcollid, COERCE_IMPLICIT_CAST);
 	return (Node *) dp_as_base_type((Expr *) copy);
 }
 
@@ -77,6 +82,8 @@ dp_vet_column(DpVet *vet, Var *var)
 {
 	const DpAllowContext *cxt = vet->cxt;
 	bool		opened = dp_is_opened(vet, var->vartype);
+	int32		typmod = -1;
+	Oid			type = dp_type_as_read(var->vartype, &typmod);
 
 	if (vet->no_columns)
 		dp_refuse(vet, (Node *) var, "a column in place of a constant", "write a constant or a parameter");
@@ -100,7 +107,7 @@ dp_vet_column(DpVet *vet, Var *var)
 	}
 	if (opened)
 		return (Node *) copyObject(var);
-	if (!dp_type_is_allowed(getBaseType(var->vartype)) && cxt && var->varno <= list_length(cxt->rtable))
+	if (!dp_type_is_allowed(type) && cxt && var->varno <= list_length(cxt->rtable))
 	{
 		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);
 
@@ -109,7 +116,8 @@ dp_vet_column(DpVet *vet, Var *var)
 						   format_type_be(var->vartype)),
 				  instead_of_type(var->vartype));
 	}
-	dp_vet_type(vet, (Node *) var, getBaseType(var->vartype));
+	dp_vet_type(vet, (Node *) var, type);
 	dp_vet_collation(vet, (Node *) var, var->varcollid);
 	return without_domain(cxt, var);
 }
+

@@ -61,6 +61,12 @@ dp_is_compared_unit(const DpAllowContext *cxt, Node *node)
 }
 
 bool
+dp_is_other_citext(const DpAllowContext *cxt, const Var *column)
+{
+	return dp_is_citext(column->vartype) && !dp_is_compared_unit(cxt, (Node *) column);
+}
+
+bool
 dp_compares_units(const DpAllowContext *cxt, OpExpr *op)
 {
 	return op->opno >= FirstGenbkiObjectId && dp_is_unit_operator(op->opno) && list_length(op->args) == 2 &&

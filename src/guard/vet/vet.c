@@ -26,6 +26,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "policy/unit_types.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -125,72 +126,6 @@ vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
 	dp_vet_input_collation(vet, node, args, inputcollid);
 }
 
-/* Returns what to write in the place of a subquery that did not become a join. */
-static const char *
-instead_of_subquery(Node *node)
-{
-	switch (IsA(node, SubLink) ? ((SubLink *) node)->subLinkType : EXISTS_SUBLINK)
-	{
-		case EXISTS_SUBLINK:
-			return "let it compare the privacy unit by equality, or join a subquery that groups by the unit";
-		case ALL_SUBLINK:
-			return "write NOT EXISTS (SELECT ... WHERE its privacy unit = that of the row AND NOT the comparison)";
-		case ANY_SUBLINK:
-			return "write EXISTS or NOT EXISTS that compares the privacy unit by equality, or join a subquery that groups by the unit";
-		default:
-			return "join a subquery that groups by the privacy unit, or has DISTINCT ON it";
-	}
-}
-
-static void refuse_node(DpVet *vet, Node *node) __attribute__((noreturn));
-
-/* Refuses a node of a type that is not accepted. */
-static void
-refuse_node(DpVet *vet, Node *node)
-{
-	switch (nodeTag(node))
-	{
-		case T_SubLink:
-		case T_SubPlan:
-		case T_AlternativeSubPlan:
-			dp_refuse(vet, node, "a subquery", instead_of_subquery(node));
-			break;
-		case T_Aggref:
-		case T_GroupingFunc:
-			dp_refuse(vet, node, "an aggregate inside of an aggregate, its filter or its key", "aggregate once");
-			break;
-		case T_WindowFunc:
-			dp_refuse(vet, node, "a window function", "apply it to the released values, outside of a subquery with the aggregates");
-			break;
-		case T_CoerceToDomain:
-		case T_CoerceToDomainValue:
-			dp_refuse(vet, node, psprintf("a cast to domain %s", dp_type_name(exprType(node))),
-					  "cast to the domain's base type");
-			break;
-		case T_RowExpr:
-		case T_RowCompareExpr:
-		case T_FieldSelect:
-		case T_FieldStore:
-		case T_ConvertRowtypeExpr:
-			dp_refuse(vet, node, "a row expression", "compare column by column");
-			break;
-		case T_ArrayExpr:
-		case T_ArrayCoerceExpr:
-		case T_SubscriptingRef:
-			dp_refuse(vet, node, "an array", "use an IN list of constants, or split_part(string, delimiter, n) for a part of a string");
-			break;
-		case T_XmlExpr:
-			dp_refuse(vet, node, "an XML expression", NULL);
-			break;
-		case T_NextValueExpr:
-		case T_CurrentOfExpr:
-		case T_SetToDefault:
-		default:
-			dp_refuse(vet, node, "this kind of expression", "use comparisons, AND, OR, NOT, CASE, arithmetic and listed functions");
-			break;
-	}
-}
-
 /* ------------------------------------------------------------------------
  * One function for each type of node: each returns a new node
  * ------------------------------------------------------------------------
@@ -211,7 +146,7 @@ vet_param(DpVet *vet, Param *param)
 {
 	if (param->paramkind != PARAM_EXTERN)
 		dp_refuse(vet, (Node *) param, "the result of a subquery", "let FROM compute it, and join its rows");
-	if (!dp_is_opened(vet, param->paramtype))
+	if (!dp_is_opened(vet, param->paramtype) && !dp_is_citext(param->paramtype))
 		dp_vet_type(vet, (Node *) param, param->paramtype);
 	dp_vet_collation(vet, (Node *) param, param->paramcollid);
 	return copyObject((Node *) param);
@@ -253,6 +188,8 @@ vet_operator(DpVet *vet, OpExpr *op)
 	set_opfuncid(copy);
 	if (dp_compares_units(vet->cxt, op) && !vet->no_columns)
 		return (Node *) copy;
+	if (dp_is_of_citext((Node *) op))
+		return dp_vet(dp_citext_as_text((Node *) op, true), vet);
 	safe = dp_vet_call(vet, (Node *) op, copy->opfuncid, copy->inputcollid, &copy->args);
 	if (!opened)
 		dp_vet_type(vet, (Node *) op, copy->opresulttype);
@@ -296,7 +233,7 @@ vet_element(DpVet *vet, SubscriptingRef *ref)
 	FuncExpr   *element;
 
 	if (ref->reflowerindexpr != NIL || list_length(ref->refupperindexpr) != 1 || !IsA(array, Var) || !type_is_array(exprType(array)))
-		refuse_node(vet, (Node *) ref);
+		dp_refuse_node(vet, (Node *) ref);
 	dp_vet_type(vet, (Node *) ref, ref->refrestype);
 	dp_vet_collation(vet, (Node *) ref, ref->refcollid);
 	array = dp_vet_array(vet, (Node *) ref, array);
@@ -394,12 +331,13 @@ static Node *
 vet_relabel(DpVet *vet, RelabelType *relabel)
 {
 	RelabelType *copy = copyObject(relabel);
+	Node	   *arg = dp_citext_as_read((Node *) copy->arg);
 
 	dp_vet_type(vet, (Node *) relabel, copy->resulttype);
 	dp_vet_collation(vet, (Node *) relabel, copy->resultcollid);
-	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+	copy->arg = (Expr *) (IsA(arg, Var) ? dp_vet_column(vet, (Var *) arg) : IsA(arg, Param) ? vet_param(vet, (Param *) arg) : dp_vet(arg, vet));
 	/* a column of a domain comes with the same cast */
-	if (IsA(relabel->arg, Var) && IsA(copy->arg, RelabelType) &&
+	if (IsA(arg, Var) && IsA(copy->arg, RelabelType) &&
 		((RelabelType *) copy->arg)->resulttype == copy->resulttype)
 		copy->arg = ((RelabelType *) copy->arg)->arg;
 	return (Node *) copy;
@@ -428,7 +366,7 @@ static Node *
 vet_aggregate(DpVet *vet, Aggref *agg)
 {
 	if (vet->cxt == NULL || !vet->cxt->unit_aggregates || agg->agglevelsup != 0)
-		refuse_node(vet, (Node *) agg);
+		dp_refuse_node(vet, (Node *) agg);
 	return dp_vet_unit_aggregate(vet, agg);
 }
 
@@ -436,7 +374,7 @@ static Node *
 vet_window(DpVet *vet, WindowFunc *function)
 {
 	if (vet->cxt == NULL || !vet->cxt->windows)
-		refuse_node(vet, (Node *) function);
+		dp_refuse_node(vet, (Node *) function);
 	return dp_vet_window_function(vet, function);
 }
 
@@ -454,11 +392,14 @@ dp_vet(Node *node, DpVet *vet)
 	if (!IsA(node, Const) && !IsA(node, CaseTestExpr) && !dp_is_unfoldable(node, NULL))
 	{
 		/* arrays are for dp_vet_array, but for what a function looks into */
-		if (!vet->opens || !dp_type_is_opened(exprType(node)))
+		if ((!vet->opens || !dp_type_is_opened(exprType(node))) && !dp_is_citext(exprType(node)))
 			dp_vet_type(vet, node, exprType(node));
 		(void) dp_refuse_failing(node, vet);
 		node = (Node *) dp_fold(node);
 	}
+	/* a value of it is what it is equal to; the call reads it as text */
+	if (dp_citext_is_known(node) || (IsA(node, Var) && !vet->opens && dp_is_citext(exprType(node))))
+		return dp_vet((Node *) dp_citext_folded(node), vet);
 
 	switch (nodeTag(node))
 	{
@@ -506,7 +447,7 @@ dp_vet(Node *node, DpVet *vet)
 		case T_WindowFunc:
 			return vet_window(vet, (WindowFunc *) node);
 		default:
-			refuse_node(vet, node);
+			dp_refuse_node(vet, node);
 	}
 }
 
@@ -550,13 +491,14 @@ dp_hand_up_column(Var *column, const DpAllowContext *cxt)
 
 	if (dp_is_compared_unit(cxt, (Node *) column))
 		return (Node *) copyObject(column);
-	return dp_vet((Node *) column, &vet);
+	return dp_vet_column(&vet, column);
 }
 
 void
 dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
 {
-	Oid			type = getBaseType(exprType(expr));
+	int32		typmod = -1;
+	Oid			type = dp_type_as_read(exprType(expr), &typmod);
 
 	(void) dp_make_safe(expr, cxt);
 	if (!dp_type_is_key(type))

@@ -38,7 +38,7 @@ extern Node *dp_vet_array(DpVet *vet, Node *node, Node *array);
  * ------------------------------------------------------------------------
  */
 
-/* Vets a column of raw rows; returns it as one of its base type. */
+/* Vets a column of raw rows; returns it as one of its base type, or of text, if it is of citext. */
 extern Node *dp_vet_column(DpVet *vet, Var *var);
 
 /* Tells whether the node at hand, of this type, is what a function looks into; what is below it is not. */
@@ -54,6 +54,9 @@ extern const char *dp_type_name(Oid type);
 
 /* Raises ZC002 at node.  what: a noun phrase; remedy: a sentence without capital and stop, or NULL. */
 extern void dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy) __attribute__((noreturn));
+
+/* Refuses a node of a type that is not accepted. */
+extern void dp_refuse_node(DpVet *vet, Node *node) __attribute__((noreturn));
 
 /* Refuses the function or operator of node; without remedy, names the nearest that is allowed. */
 extern void dp_refuse_function(DpVet *vet, Node *node, Oid funcid, const char *remedy) __attribute__((noreturn));

@@ -22,6 +22,7 @@ COSTS = ('person', 3, {
     'code': ('bpchar', ["'ab'", "'ab  '"], 0, None),
     'word': ('text', ["'abc'", "'ABC'"], 0, None),
     'place': ('text', ["'place1'", "'place3'"], 0, None),
+    'mail': ('citext', ["'MAIL1'", "'Mail3'"], 0, None),
     'note': ('text', ["'note1'", "'note7'"], 0, None)})
 TABLES['costs'] = COSTS
 BOOL = ('bool', ['true', 'false'], 0, None)
@@ -254,7 +255,7 @@ class Hostile(Grammar):
         while source.unit and re.search(re.escape(source.unit) + r'\b', k[0]) and self.chance(0.9):
             k = super().key(source)
         # of equal values that are written differently, which one plain SQL shows depends on the order of rows
-        return k if k[3] not in ('bpchar', 'interval') and not re.search(r'\b(word|code|span|amount|d\d+|g\d+)\b', k[0]) else k[:2] + (False,) + k[3:]
+        return k if k[3] not in ('bpchar', 'interval') and not re.search(r'\b(word|code|span|amount|mail|d\d+|g\d+)\b', k[0]) else k[:2] + (False,) + k[3:]
 
     def aggregate(self, source, groups):
         r = self.rng.random()

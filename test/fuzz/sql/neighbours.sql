@@ -12,6 +12,9 @@ CREATE ROLE fuzz_nobody LOGIN;			-- without a budget
 SET ROLE fuzz_owner;
 CREATE COLLATION pub.nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE COLLATION pub.words (provider = icu, locale = 'de');
+RESET ROLE;
+CREATE EXTENSION citext SCHEMA public;
+SET ROLE fuzz_owner;
 
 SELECT format($$
 CREATE TABLE %1$s.costs (person int, day date, cost float8, r real, big float8, amount numeric, span interval,
@@ -31,6 +34,11 @@ SELECT dp_cdp.set_bounds('%1$s.costs', 'cost', 0, 60);
 $$, schema) FROM unnest(ARRAY['c', 'x']) AS schema
 \o /dev/null
 \gexec
+-- equal values that are written differently; at most three of a person, as of each other column
+ALTER TABLE c.costs ADD mail citext;
+ALTER TABLE x.costs ADD mail citext;
+UPDATE c.costs SET mail = (ARRAY['mail', 'Mail', 'MAIL'])[1 + (person + extract(day FROM day)::int) % 3] || person % 5;
+UPDATE x.costs SET mail = (ARRAY['mail', 'Mail', 'MAIL'])[1 + (person + extract(day FROM day)::int) % 3] || person % 5;
 -- keys that have whose rows these are, two tables up from trips
 SELECT format($$
 ALTER TABLE %1$s.legs ADD UNIQUE (leg, trip);
@@ -53,6 +61,7 @@ UPDATE c.costs SET tags = CASE WHEN note = 'zqcanary' THEN array_fill('zqcanary'
 UPDATE c.costs SET tags = '[-7:-6]={red,blue}', stay = '(,)' WHERE person = 101 AND day IS NOT NULL;
 -- a value that lies out of line
 UPDATE c.costs SET note = (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i) WHERE person = 777 AND note <> 'zqcanary';
+UPDATE c.costs SET mail = CASE WHEN note = 'zqcanary' THEN repeat('zqCANARY', 80000) ELSE 'ZQcanary' END WHERE person = 777;
 INSERT INTO x.people VALUES (777, 'name1', 1950, '101', true);
 INSERT INTO x.visits SELECT 7654322 + i, 777, 'a', 'good', 'city' || i, true, i, i, i, '2024-02-01', i FROM generate_series(1, 3) i;
 INSERT INTO x.tides VALUES (777, '2024-02-01', 'a', 1, 1), (777, '2024-03-31', 'c', 3, 2.5);
@@ -72,6 +81,7 @@ INSERT INTO x.logs VALUES (777, '2024-02-01', 1, 1), (777, '2024-07-01', -2, 2);
 INSERT INTO x.costs VALUES (777, '2024-01-01', 0.1, 0.1, 1, 1.0, '1 mon', 'ab', 'abc', 'place1', 'note1'),
 	(777, '2024-01-02', 0.2, 0.2, 1e16, 1.00, '30 days', 'ab ', 'ABC', 'place2', repeat('a', 900)),
 	(777, '2024-01-02', 0.3, 0.3, -1e16, 1.000, '720:00', 'ab  ', 'Abc', 'place3', repeat('a', 900));
+UPDATE x.costs SET mail = 'MAIL' || place WHERE person = 777;
 
 -- an enum and a collation that somebody else owns are the analyst's in schema own
 RESET ROLE;

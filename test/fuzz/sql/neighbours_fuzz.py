@@ -557,7 +557,7 @@ class Neighbours(Sequences):
             self.tally(q, 'keys selected')
             return
         # plain SQL shows any one of several equal values
-        if re.search(r'\b(code|span|word|amount)\b', q.private):
+        if re.search(r'\b(code|span|word|amount|mail)\b', q.private):
             return
         asked = [exactly(sql) for sql in (q.soft[:2] if q.soft else [q.exact])]
         exact = [owner.query(sql) for sql in asked]

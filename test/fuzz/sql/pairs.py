@@ -33,7 +33,7 @@ INSERT INTO {s}.parts VALUES (8881, 0, 'label1', 4), (8882, 1, repeat('a', 900),
 INSERT INTO {s}.cards VALUES ('p888', '2024-01-05', 3, 4), ('p888', '2024-02-07', 3, 4);
 INSERT INTO {s}.phones VALUES (md5('p888')::uuid, 'area1', 4, '2024-05-31 UTC'), (md5('p888')::uuid, repeat('a', 900), 4, '2024-03-01 UTC');
 UPDATE c.costs SET note = (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i) WHERE person = 888;
-UPDATE {s}.costs SET tags = array_fill(repeat('a', 900), '{{400}}'), stay = 'empty', addr = 'ff::/8' WHERE person = 888;
+UPDATE {s}.costs SET tags = array_fill(repeat('a', 900), '{{400}}'), stay = 'empty', addr = 'ff::/8', mail = repeat('A', 900) WHERE person = 888;
 INSERT INTO {s}.tides VALUES (888, '2024-02-29', 'a', 3, 2.5), (888, NULL, 'b', 3, 2.5);
 INSERT INTO {s}.buyers VALUES (888, 'west', NULL, NULL);
 INSERT INTO {s}.sales VALUES (888, 2, 'saw', 'phone', 2, 1.5, false, '2024-04-01', 'k3', '2024-03-31 02:30 UTC', NULL, NULL),
@@ -62,7 +62,7 @@ UPDATE {s}.logs SET day = '2024-06-30', code = 0, w = 0.1 WHERE person = 777;
 UPDATE {s}.trips SET mode = 'bus' WHERE person = 777;
 UPDATE {s}.legs SET km = 3 WHERE trip IN (SELECT trip FROM {s}.trips WHERE person = 777);
 UPDATE {s}.people SET name = 'name2', born = 1960, zip = '102', sex = NOT sex WHERE person = 777;
-UPDATE {s}.costs SET day = '2024-01-01', cost = 0.7, r = 0.7, big = 0, amount = 1, span = '30 days', code = 'ab ', word = 'ABC', place = '', note = '', props = '{{"k": null}}', tags = '{{}}', stay = '[3,3]', addr = NULL WHERE person = 777;
+UPDATE {s}.costs SET day = '2024-01-01', cost = 0.7, r = 0.7, big = 0, amount = 1, span = '30 days', code = 'ab ', word = 'ABC', place = '', note = '', mail = 'MAIL1', props = '{{"k": null}}', tags = '{{}}', stay = '[3,3]', addr = NULL WHERE person = 777;
 UPDATE {s}.events SET at = '2024-12-30', ended = '2024-02-01', kind = 'kind0', amount = 0, size = NULL WHERE person = 777;
 UPDATE {s}.parts SET label = 'label4', grams = 0 WHERE event BETWEEN 77701 AND 77702;
 UPDATE {s}.cards SET issued = '2024-01-31', level = 0, points = NULL WHERE holder = 'p777';

@@ -616,7 +616,7 @@ class Sources:
             return '%s IS %sNULL' % (c.ref, self.rng.choice(['', 'NOT ']))
         if r < 0.52 and c.type != 'bool':
             return '%s IN (%s)' % (c.ref, ', '.join(c.literals))
-        if r < 0.57 and c.type == 'text':
+        if r < 0.57 and c.type in ('text', 'citext'):
             return self.rng.choice(["%s LIKE '%%1'", "upper(%s) <> 'X'", "length(%s) > 3", "%s || 'x' > 'b'", "concat(%s, 1, NULL) < 'd'", '%s || 7 > \'a\'', "%s ~ '^(city|name|b).*1'", "%s ~* '^[B-D]\\D*\\d$'"]) % c.ref
         if r < 0.62 and c.type in NUMBERS:
             return self.rng.choice(['%s + 1 > 2', '%s * 2 <= 3', '%s BETWEEN 0 AND 2', '%s::numeric < 2',

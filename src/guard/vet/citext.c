@@ -1,0 +1,265 @@
+/*-------------------------------------------------------------------------
+ *
+ * citext.c
+ *	  Comparisons of citext, written as those of text in lower case.
+ *
+ *		mail = 'Ana@Example.org'
+ *
+ * is lower(mail::text) = lower('Ana@Example.org'), by the collation of the
+ * database, which is how the module compares; its LIKE and ~ are PostgreSQL's
+ * ILIKE and ~* under names of its own.  So all that is known of text is known
+ * of citext.
+ *
+ * Invariants:
+ *	- what is written has the value that the module's function has, for all
+ *	  operands;
+ *	- functions are known by what they are made of, as only superusers can make
+ *	  them so (policy/unit_types.c);
+ *	- columns that are compared with columns stay until they are vetted: they may be
+ *	  units, which are compared as they are (vet/unit_columns.c).
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/vet/allow.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "policy/unit_types.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+typedef struct Comparison
+{
+	const char *function;		/* of the module */
+	Oid			opno;			/* of text */
+	bool		folds;			/* both operands are put in lower case */
+	bool		by_bytes;		/* whatever the collation is */
+} Comparison;
+
+static const Comparison comparisons[] = {
+	{"citext_eq", TextEqualOperator, true, true},
+	{"citext_ne", 531, true, true},
+	{"citext_lt", 664, true, false},
+	{"citext_le", 665, true, false},
+	{"citext_gt", 666, true, false},
+	{"citext_ge", 667, true, false},
+	{"texticlike", OID_TEXT_ICLIKE_OP, false, false},
+	{"texticnlike", 1628, false, false},
+	{"texticregexeq", OID_TEXT_ICREGEXEQ_OP, false, false},
+	{"texticregexne", 1229, false, false},
+};
+
+static const Comparison *
+comparison_of(Oid opno)
+{
+	const char *name;
+
+	if (opno < FirstNormalObjectId)
+		return NULL;
+	name = dp_citext_function(get_opcode(opno));
+	for (int i = 0; name != NULL && i < lengthof(comparisons); i++)
+		if (strcmp(name, comparisons[i].function) == 0)
+			return &comparisons[i];
+	return NULL;
+}
+
+/* Returns a copy of COALESCE or CASE of citext as one of text, with each of its values written anew; NULL for other nodes. */
+static Expr *
+with_values(Node *node, Expr *(*write) (Node *))
+{
+	ListCell   *lc;
+
+	if (IsA(node, CoalesceExpr))
+	{
+		CoalesceExpr *copy = copyObject((CoalesceExpr *) node);
+
+		copy->coalescetype = TEXTOID;
+		foreach(lc, copy->args)
+			lfirst(lc) = write(lfirst(lc));
+		return (Expr *) copy;
+	}
+	if (IsA(node, CaseExpr))
+	{
+		CaseExpr   *copy = copyObject((CaseExpr *) node);
+
+		copy->casetype = TEXTOID;
+		foreach(lc, copy->args)
+			lfirst_node(CaseWhen, lc)->result = write((Node *) lfirst_node(CaseWhen, lc)->result);
+		copy->defresult = write((Node *) copy->defresult);
+		return (Expr *) copy;
+	}
+	return NULL;
+}
+
+static Expr *
+as_written(Node *node)
+{
+	Expr	   *parts;
+
+	while (IsA(node, RelabelType) && dp_is_citext(exprType(node)))
+		node = (Node *) ((RelabelType *) node)->arg;
+	if (exprType(node) == TEXTOID)
+		return (Expr *) node;
+	if (IsA(node, Const) && dp_is_citext(exprType(node)))
+	{
+		Const	   *copy = copyObject((Const *) node);
+
+		copy->consttype = TEXTOID;
+		copy->consttypmod = -1;
+		return (Expr *) copy;
+	}
+	parts = dp_is_citext(exprType(node)) ? with_values(node, as_written) : NULL;
+	if (parts != NULL)
+		return parts;
+	return (Expr *) makeRelabelType((Expr *) node, TEXTOID, -1, exprCollation(node), COERCE_IMPLICIT_CAST);
+}
+
+bool
+dp_citext_is_known(Node *node)
+{
+	return dp_is_citext(exprType(node)) && (IsA(node, Const) || IsA(node, Param) || IsA(node, CoalesceExpr) || IsA(node, CaseExpr));
+}
+
+Node *
+dp_citext_as_read(Node *arg)
+{
+	while (IsA(arg, RelabelType) && dp_is_citext(exprType(arg)))
+		arg = (Node *) ((RelabelType *) arg)->arg;
+	return dp_citext_is_known(arg) && !IsA(arg, Param) ? (Node *) as_written(arg) : arg;
+}
+
+Expr *
+dp_citext_folded(Node *node)
+{
+	Expr	   *parts = dp_is_citext(exprType(node)) ? with_values(node, dp_citext_folded) : NULL;
+	FuncExpr   *lower;
+
+	if (parts != NULL)
+		return parts;
+	lower = makeFuncExpr(F_LOWER_TEXT, TEXTOID, list_make1(as_written(node)), DEFAULT_COLLATION_OID, DEFAULT_COLLATION_OID,
+						 COERCE_EXPLICIT_CALL);
+	lower->location = exprLocation(node);
+	return (Expr *) lower;
+}
+
+static Node *
+operand(const Comparison *comparison, Node *node)
+{
+	return (Node *) (comparison->folds ? dp_citext_folded(node) : as_written(node));
+}
+
+static bool
+is_column(Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return IsA(node, Var);
+}
+
+/* Returns a list of citext as one of text; NULL: its elements are not known. */
+static Node *
+list_as_text(const Comparison *comparison, Node *list)
+{
+	ArrayExpr  *result = makeNode(ArrayExpr);
+
+	result->array_typeid = TEXTARRAYOID;
+	result->element_typeid = TEXTOID;
+	result->array_collid = DEFAULT_COLLATION_OID;
+	result->location = exprLocation(list);
+	if (IsA(list, ArrayExpr) && !((ArrayExpr *) list)->multidims)
+	{
+		ListCell   *lc;
+
+		foreach(lc, ((ArrayExpr *) list)->elements)
+			result->elements = lappend(result->elements, operand(comparison, lfirst(lc)));
+		return (Node *) result;
+	}
+	if (IsA(list, Const) && !((Const *) list)->constisnull && ARR_NDIM(DatumGetArrayTypeP(((Const *) list)->constvalue)) <= 1)
+	{
+		Datum	   *values;
+		bool	   *nulls;
+		int			n;
+
+		deconstruct_array(DatumGetArrayTypeP(((Const *) list)->constvalue), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
+		for (int i = 0; i < n; i++)
+			result->elements = lappend(result->elements,
+									   operand(comparison, (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, values[i], nulls[i], false)));
+		return (Node *) result;
+	}
+	return NULL;
+}
+
+/* Tells whether an operand's type is one that the module's functions take. */
+static bool
+is_operand(Oid type)
+{
+	return type == TEXTOID || dp_is_citext(type);
+}
+
+bool
+dp_is_of_citext(Node *node)
+{
+	List	   *args;
+	Oid			opno;
+	Oid			right;
+
+	if (IsA(node, OpExpr) || IsA(node, DistinctExpr))
+		opno = ((OpExpr *) node)->opno;
+	else if (IsA(node, ScalarArrayOpExpr))
+		opno = ((ScalarArrayOpExpr *) node)->opno;
+	else
+		return false;
+	if (comparison_of(opno) == NULL)
+		return false;
+	args = IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args : ((OpExpr *) node)->args;
+	if (list_length(args) != 2)
+		return false;
+	right = exprType(lsecond(args));
+	return is_operand(exprType(linitial(args))) && is_operand(IsA(node, ScalarArrayOpExpr) ? get_element_type(right) : right);
+}
+
+Node *
+dp_citext_as_text(Node *node, bool columns)
+{
+	const Comparison *comparison;
+	List	   *args;
+
+	if (IsA(node, ScalarArrayOpExpr))
+	{
+		ScalarArrayOpExpr *op = copyObject((ScalarArrayOpExpr *) node);
+		Node	   *list;
+
+		comparison = comparison_of(op->opno);
+		list = list_as_text(comparison, lsecond(op->args));
+		if (list == NULL)
+			return node;
+		op->args = list_make2(operand(comparison, linitial(op->args)), list);
+		op->opno = comparison->opno;
+		op->opfuncid = get_opcode(op->opno);
+		op->hashfuncid = op->negfuncid = InvalidOid;
+		if (comparison->by_bytes)
+			op->inputcollid = DEFAULT_COLLATION_OID;
+		return (Node *) op;
+	}
+	comparison = comparison_of(((OpExpr *) node)->opno);
+	args = ((OpExpr *) node)->args;
+	if (!columns && is_column(linitial(args)) && is_column(lsecond(args)))
+		return node;
+	/* OpExpr and DistinctExpr are one struct */
+	node = copyObject(node);
+	((OpExpr *) node)->opno = comparison->opno;
+	((OpExpr *) node)->opfuncid = get_opcode(comparison->opno);
+	((OpExpr *) node)->args = list_make2(operand(comparison, linitial(args)), operand(comparison, lsecond(args)));
+	if (comparison->by_bytes)
+		((OpExpr *) node)->inputcollid = DEFAULT_COLLATION_OID;
+	return node;
+}
