@@ -2,7 +2,7 @@
  *
  * admin.c
  *	  Tools of all administration functions: whom they run as, their
- *	  statements, and datasets by name.
+ *	  statements, datasets by name, and tables and columns that arguments name.
  *
  * Invariants of admin/:
  *	- anyone may execute these functions; each asks for itself whether the
@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
@@ -28,11 +29,16 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "admin/admin.h"
+#include "base/compat.h"
+#include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
@@ -130,7 +136,11 @@ dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
 	char	   *name;
 
 	dp_check_version();
-	name = PG_ARGISNULL(argno) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(argno));
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the name of the dataset is NULL: give a name")));
+	name = text_to_cstring(PG_GETARG_TEXT_PP(argno));
 	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -230,4 +240,161 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 	dp_read_dataset_settings(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, row);
 	dp_read_dataset_limits(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, row);
 	return row;
+}
+
+/* ------------------------------------------------------------------------
+ * Tables and columns
+ * ------------------------------------------------------------------------
+ */
+
+Oid
+dp_admin_table_argument(FunctionCallInfo fcinfo, int argno, const char *parameter)
+{
+	Oid			relid;
+
+	dp_check_version();
+	relid = PG_ARGISNULL(argno) ? InvalidOid : PG_GETARG_OID(argno);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is not the name of a table: give one, with its schema if it is not in search_path",
+						parameter)));
+	return relid;
+}
+
+Oid
+dp_admin_table(FunctionCallInfo fcinfo)
+{
+	return dp_admin_table_argument(fcinfo, 0, "table");
+}
+
+void
+dp_admin_require_table_owner(Oid relid)
+{
+	if (!dp_owns_table(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+}
+
+void
+dp_admin_lock_table(Oid relid)
+{
+	dp_admin_require_primary();
+	dp_admin_lock_existing(relid, ShareUpdateExclusiveLock);
+}
+
+void
+dp_admin_lock_existing(Oid relid, LOCKMODE mode)
+{
+	LockRelationOid(relid, mode);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the table was dropped in the meantime")));
+}
+
+AttrNumber
+dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
+				Oid *type, int32 *typmod, Oid *collation)
+{
+	char	   *name;
+	AttrNumber	attnum;
+
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" must not be NULL: name a column of table \"%s\"",
+						parameter, get_rel_name(relid))));
+	name = NameStr(*PG_GETARG_NAME(argno));
+	attnum = get_attnum(relid, name);
+	if (attnum == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" has no column \"%s\": name one of its columns",
+						get_rel_name(relid), name)));
+	if (attnum < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is a system column of table \"%s\": name one of its own columns",
+						name, get_rel_name(relid))));
+	get_atttypetypmodcoll(relid, attnum, type, typmod, collation);
+	return attnum;
+}
+
+DpLabel *
+dp_admin_table_label(Oid relid)
+{
+	DpLabel    *label = dp_label_get(relid, 0);
+	List	   *ancestors;
+
+	if (label != NULL)
+		return label;
+	ancestors = dp_labelled_ancestors(relid);
+	if (ancestors != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" takes its policy from \"%s\": change the policy there",
+						get_rel_name(relid), get_rel_name(linitial_oid(ancestors)))));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("table \"%s\" is not protected: call dp_cdp.protect_table first",
+					get_rel_name(relid))));
+	return NULL;				/* keep compiler quiet */
+}
+
+const char *
+dp_admin_require_policy_owner(Oid relid)
+{
+	DpLabel    *label = dp_admin_table_label(relid);
+	Oid			user = GetUserId();
+	DpAdminContext context;
+
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(label->dataset, user, DP_LOCK_REFERENCE);
+	dp_admin_end(&context);
+	return label->dataset;
+}
+
+DpAdminColumn
+dp_admin_owned_column(FunctionCallInfo fcinfo)
+{
+	DpAdminColumn c = {.relid = dp_admin_table(fcinfo)};
+
+	dp_admin_require_policy_owner(c.relid);
+	dp_admin_lock_table(c.relid);
+	/* while this waited the policy may have gone, or become another's */
+	dp_admin_require_policy_owner(c.relid);
+	c.attnum = dp_admin_column(fcinfo, 1, "column", c.relid, &c.type, &c.typmod, &c.collation);
+	return c;
+}
+
+DpLabel *
+dp_admin_column_label(Oid relid, AttrNumber attnum)
+{
+	DpLabel    *label = dp_label_get(relid, attnum);
+
+	if (label == NULL)
+	{
+		label = palloc0(sizeof(DpLabel));
+		label->attnum = attnum;
+	}
+	return label;
+}
+
+void
+dp_admin_report_readers(Oid relid)
+{
+	char	   *readers = dp_admin_readers(relid);
+
+	if (readers != NULL)
+		ereport(NOTICE,
+				(errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
+						get_rel_name(relid), readers),
+				 errhint("REVOKE SELECT from those who are to see private answers only.")));
+	readers = dp_admin_partial_readers(relid);
+	if (readers != NULL)
+		ereport(NOTICE,
+				(errmsg("these roles read table \"%s\" by some columns or by a view, and get no rows from now on, but private answers if they have a budget: %s",
+						get_rel_name(relid), readers),
+				 errhint("Give them a budget with dp_cdp.set_budget, or SELECT on the table, if they are to see rows.")));
 }

@@ -225,8 +225,8 @@ extern void dp_admin_tell_of_much(const DpGrant *grant);
 /* tells of a budget whose renewals promise little, and that no cap ends */
 extern void dp_admin_tell_of_renewals(const DpGrant *grant, const Interval *period);
 
-/* tells of a limit below what is spent; between dp_admin_begin and dp_admin_end */
-extern void dp_admin_tell_of_spent(const DpGrant *grant);
+/* tells of a limit below what is spent, and whether it is one; between dp_admin_begin and dp_admin_end */
+extern bool dp_admin_tell_of_spent(const DpGrant *grant);
 
 /* tells of budgets above a new cap; between dp_admin_begin and dp_admin_end */
 extern void dp_admin_tell_of_budgets(const DpGrant *cap);

@@ -58,7 +58,8 @@ dp_admin_lock_role(Oid role, const char *parameter)
 	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s is no role: give the name of an existing role", parameter)));
+				 OidIsValid(role) ? errmsg("%s is no role: give the name of an existing role", parameter) :
+				 errmsg("%s is NULL: give the name of a role", parameter)));
 }
 
 double
@@ -240,12 +241,13 @@ dp_set_budget(PG_FUNCTION_ARGS)
 	DpAdminContext context;
 	DpGrant		grant;
 	bool		is_owner;
+	bool		is_spent;
 
 	dp_admin_begin(&context);
 	grant = complete_limits(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name, role, &limits);
 	dp_admin_lock_role(role, "role");
 	write_budget(&grant, period, renews_at);
-	dp_admin_tell_of_spent(&grant);
+	is_spent = dp_admin_tell_of_spent(&grant);
 	is_owner = has_privs_of_role(role, dp_policy_dataset(name)->owner);
 	dp_admin_end(&context);
 	if (is_owner)
@@ -253,7 +255,8 @@ dp_set_budget(PG_FUNCTION_ARGS)
 				(errmsg("role \"%s\" can act as the owner of dataset \"%s\", and a budget limits nothing for it",
 						GetUserNameFromId(role, false), name),
 				 errhint("Give budgets to roles that are no members of the owner.")));
-	dp_admin_warn_of_little(&grant);
+	if (!is_spent)
+		dp_admin_warn_of_little(&grant);
 	dp_admin_tell_of_much(&grant);
 	if (period != NULL)
 		dp_admin_tell_of_renewals(&grant, period);

@@ -135,6 +135,9 @@ set_contribution(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("max_contribution must be \"auto\", or a number of rows from %.7g to %.7g, such as 20",
 						DP_LEAST_CONTRIBUTION, DP_MOST_CONTRIBUTION)));
+	if ((PG_ARGISNULL(5) && row->max_groups > 0) || (PG_ARGISNULL(6) && row->max_rows > 0))
+		ereport(NOTICE,
+				(errmsg("max_contribution takes the place of max_groups and max_rows of the dataset: give them, too, to keep them")));
 	if (PG_ARGISNULL(5))
 		row->max_groups = 0;
 	if (PG_ARGISNULL(6))
@@ -526,6 +529,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 Datum
 dp_alter_dataset(PG_FUNCTION_ARGS)
 {
+	bool		is_spent = false;
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			user = GetUserId();
 	DpDatasetRow *row;
@@ -574,7 +578,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1))
 	{
 		dp_admin_tell_of_budgets(&cap);
-		dp_admin_tell_of_spent(&cap);
+		is_spent = dp_admin_tell_of_spent(&cap);
 	}
 	dp_admin_end(&context);
 
@@ -583,7 +587,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	/* of what this call has changed */
 	if (had_cap && cap.no_limit && PG_ARGISNULL(1))
 		tell_of_no_cap(name);
-	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(3))
+	if (!is_spent && (!PG_ARGISNULL(1) || !PG_ARGISNULL(3)))
 		dp_admin_warn_of_little(&cap);
 	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(2))
 		dp_admin_tell_of_much(&cap);

@@ -263,30 +263,31 @@ dp_admin_tell_of_budgets(const DpGrant *cap)
 }
 
 /*
- * Tells of a limit below what is spent already.  The rho_spent of a dataset with blocks is that of the block in which
+ * Tells of a limit below what is spent already; returns whether it is one.  The rho_spent of a dataset with blocks is that of the block in which
  * most was spent.
  */
-void
+bool
 dp_admin_tell_of_spent(const DpGrant *grant)
 {
 	bool		is_budget = OidIsValid(grant->role);
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(grant->dataset), ObjectIdGetDatum(grant->role)};
+	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID};
+	int128		enough = (int128) grant->default_rho * FEW_AGGREGATES;
+	Datum		values[] = {CStringGetTextDatum(grant->dataset), ObjectIdGetDatum(grant->role), NumericGetDatum(dp_amount_numeric(enough, DP_RHO_SCALE))};
 	HeapTuple	row;
 	TupleDesc	desc;
 	const char *block;
 	const char *renewed;
 
 	if (dp_admin_execute(is_budget ?
-						 "SELECT trim_scale(b.rho_spent), d.block_every, b.renews_at"
+						 "SELECT trim_scale(b.rho_spent), d.block_every, b.renews_at, trim_scale(b.rho_spent + $3)"
 						 " FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset"
 						 " WHERE b.dataset = $1 AND b.role = $2 AND dp_cdp_internal.known_role(b.role, b.role_name) = $2"
 						 " AND b.rho_spent >= b.rho_limit AND b.rho_spent > 0"
 						 " AND coalesce(dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) = b.renews_at, true)" :
-						 "SELECT trim_scale(d.rho_spent), d.block_every, NULL"
+						 "SELECT trim_scale(d.rho_spent), d.block_every, NULL, trim_scale(d.rho_spent + $3)"
 						 " FROM dp_cdp.dataset d WHERE d.name = $1 AND d.rho_spent >= d.rho_limit AND d.rho_spent > 0",
-						 is_budget ? 2 : 1, types, values, NULL, false) == 0)
-		return;
+						 lengthof(types), types, values, NULL, false) == 0)
+		return false;
 	row = SPI_tuptable->vals[0];
 	desc = SPI_tuptable->tupdesc;
 	block = SPI_getvalue(row, desc, 2);
@@ -296,8 +297,9 @@ dp_admin_tell_of_spent(const DpGrant *grant)
 					limit_of(grant), grant->dataset, dp_amount_text(grant->rho, DP_RHO_SCALE),
 					SPI_getvalue(row, desc, 1),
 					block ? " in a block of time: it pays for nothing there" : ": it pays for nothing"),
-			 errhint("Give more with %s%s%s.", is_budget ? "dp_cdp.set_budget" : "dp_cdp.alter_dataset",
+			 errhint("For %d aggregates more, give rho => %s%s%s.", FEW_AGGREGATES, SPI_getvalue(row, desc, 4),
 					 renewed ? ", or wait until it is renewed, at " : "", renewed ? renewed : "")));
+	return true;
 }
 
 /* Returns floor(amount / price) as a numeric, price > 0. */

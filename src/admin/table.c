@@ -37,6 +37,7 @@
 #include "utils/varlena.h"
 
 #include "admin/admin.h"
+#include "admin/whose_rows.h"
 #include "base/compat.h"
 #include "base/distributed.h"
 #include "base/errors.h"
@@ -48,299 +49,6 @@ PG_FUNCTION_INFO_V1(dp_protect_table);
 PG_FUNCTION_INFO_V1(dp_unprotect_table);
 PG_FUNCTION_INFO_V1(dp_dataset_of);
 PG_FUNCTION_INFO_V1(dp_through_problem);
-
-/* ------------------------------------------------------------------------
- * Arguments
- * ------------------------------------------------------------------------
- */
-
-Oid
-dp_admin_table_argument(FunctionCallInfo fcinfo, int argno, const char *parameter)
-{
-	Oid			relid;
-
-	dp_check_version();
-	relid = PG_ARGISNULL(argno) ? InvalidOid : PG_GETARG_OID(argno);
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" is not the name of a table: give one, with its schema if it is not in search_path",
-						parameter)));
-	return relid;
-}
-
-Oid
-dp_admin_table(FunctionCallInfo fcinfo)
-{
-	return dp_admin_table_argument(fcinfo, 0, "table");
-}
-
-void
-dp_admin_require_table_owner(Oid relid)
-{
-	if (!dp_owns_table(relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
-					   get_rel_name(relid));
-}
-
-void
-dp_admin_lock_table(Oid relid)
-{
-	dp_admin_require_primary();
-	dp_admin_lock_existing(relid, ShareUpdateExclusiveLock);
-}
-
-void
-dp_admin_lock_existing(Oid relid, LOCKMODE mode)
-{
-	LockRelationOid(relid, mode);
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the table was dropped in the meantime")));
-}
-
-AttrNumber
-dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
-				Oid *type, int32 *typmod, Oid *collation)
-{
-	char	   *name;
-	AttrNumber	attnum;
-
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" must not be NULL: name a column of table \"%s\"",
-						parameter, get_rel_name(relid))));
-	name = NameStr(*PG_GETARG_NAME(argno));
-	attnum = get_attnum(relid, name);
-	if (attnum == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" has no column \"%s\": name one of its columns",
-						get_rel_name(relid), name)));
-	if (attnum < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" is a system column of table \"%s\": name one of its own columns",
-						name, get_rel_name(relid))));
-	get_atttypetypmodcoll(relid, attnum, type, typmod, collation);
-	return attnum;
-}
-
-DpLabel *
-dp_admin_table_label(Oid relid)
-{
-	DpLabel    *label = dp_label_get(relid, 0);
-	List	   *ancestors;
-
-	if (label != NULL)
-		return label;
-	ancestors = dp_labelled_ancestors(relid);
-	if (ancestors != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" takes its policy from \"%s\": change the policy there",
-						get_rel_name(relid), get_rel_name(linitial_oid(ancestors)))));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("table \"%s\" is not protected: call dp_cdp.protect_table first",
-					get_rel_name(relid))));
-	return NULL;				/* keep compiler quiet */
-}
-
-const char *
-dp_admin_require_policy_owner(Oid relid)
-{
-	DpLabel    *label = dp_admin_table_label(relid);
-	Oid			user = GetUserId();
-	DpAdminContext context;
-
-	dp_admin_begin(&context);
-	(void) dp_admin_dataset(label->dataset, user, DP_LOCK_REFERENCE);
-	dp_admin_end(&context);
-	return label->dataset;
-}
-
-DpAdminColumn
-dp_admin_owned_column(FunctionCallInfo fcinfo)
-{
-	DpAdminColumn c = {.relid = dp_admin_table(fcinfo)};
-
-	dp_admin_require_policy_owner(c.relid);
-	dp_admin_lock_table(c.relid);
-	/* while this waited the policy may have gone, or become another's */
-	dp_admin_require_policy_owner(c.relid);
-	c.attnum = dp_admin_column(fcinfo, 1, "column", c.relid, &c.type, &c.typmod, &c.collation);
-	return c;
-}
-
-DpLabel *
-dp_admin_column_label(Oid relid, AttrNumber attnum)
-{
-	DpLabel    *label = dp_label_get(relid, attnum);
-
-	if (label == NULL)
-	{
-		label = palloc0(sizeof(DpLabel));
-		label->attnum = attnum;
-	}
-	return label;
-}
-
-/* ------------------------------------------------------------------------
- * Protection
- * ------------------------------------------------------------------------
- */
-
-void
-dp_admin_report_readers(Oid relid)
-{
-	char	   *readers = dp_admin_readers(relid);
-
-	if (readers != NULL)
-		ereport(NOTICE,
-				(errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
-						get_rel_name(relid), readers),
-				 errhint("REVOKE SELECT from those who are to see private answers only.")));
-	readers = dp_admin_partial_readers(relid);
-	if (readers != NULL)
-		ereport(NOTICE,
-				(errmsg("these roles read table \"%s\" by some columns or by a view, and get no rows from now on, but private answers if they have a budget: %s",
-						get_rel_name(relid), readers),
-				 errhint("Give them a budget with dp_cdp.set_budget, or SELECT on the table, if they are to see rows.")));
-}
-
-/* Returns the number of the column that argument 2 names; ZC004 when it cannot be a privacy unit. */
-static AttrNumber
-unit_column(FunctionCallInfo fcinfo, Oid relid)
-{
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-	AttrNumber	unit = dp_admin_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
-	const char *problem;
-
-	dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
-	problem = dp_unit_type_problem(type);
-	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of type %s cannot be a privacy unit, because %s: give it another type, such as text, or name another column",
-						get_attname(relid, unit, false), format_type_be(type), problem)));
-	if (dp_is_virtual_column(relid, unit))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("virtual generated column \"%s\" cannot be a privacy unit; make it STORED",
-						get_attname(relid, unit, false))));
-	return unit;
-}
-
-/* Refuses to guess whose the rows are: argument 2 is unit, 3 through, 6 each_row. */
-static void
-check_whose_rows(FunctionCallInfo fcinfo, Oid relid)
-{
-	bool		each_row = !PG_ARGISNULL(6) && PG_GETARG_BOOL(6);
-	bool		has_unit = !PG_ARGISNULL(2) || !PG_ARGISNULL(3);
-
-	if (each_row && has_unit)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("each_row says that each row is a person of its own: leave it out where unit or through says whose the rows are")));
-	if (!each_row && !has_unit)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("say whose the rows of table \"%s\" are, with unit, through or each_row => true",
-						get_rel_name(relid)),
-				 errdetail("Give the column that names the person, such as unit => 'patient_id'. Or give a foreign key that leads to the person's rows, such as through => 'stay_id'. Or give each_row => true, if no person has two rows.")));
-}
-
-/* whose the rows of a table are to be */
-typedef struct UnitArgument
-{
-	AttrNumber	unit;			/* the column that names the unit; 0: none */
-	DpTable		through;		/* nthrough and through: columns that
-								 * reference what has one */
-	AttrNumber	columns[INDEX_MAX_KEYS];	/* these, by number */
-	DpBlockArgument block;
-} UnitArgument;
-
-/* Reads argument 3: columns of a foreign key. */
-static void
-read_through(FunctionCallInfo fcinfo, Oid relid, UnitArgument *argument)
-{
-	char	   *given = text_to_cstring(PG_GETARG_TEXT_PP(3));
-	DpTable    *through = &argument->through;
-	List	   *names;
-	ListCell   *lc;
-
-	if (!PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("unit and through exclude each other: give through where a foreign key leads to the person's rows")));
-	if (!SplitIdentifierString(given, ',', &names) || names == NIL || list_length(names) > INDEX_MAX_KEYS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"through\" must name the columns of a foreign key, such as 'order_id' or 'order_id, line'")));
-	foreach(lc, names)
-	{
-		AttrNumber	attnum = get_attnum(relid, lfirst(lc));
-
-		if (attnum <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("table \"%s\" has no column \"%s\": name one of its columns",
-							get_rel_name(relid), (char *) lfirst(lc))));
-		for (int i = 0; i < through->nthrough; i++)
-			if (argument->columns[i] == attnum)
-				ereport(ERROR,
-						(errcode(ERRCODE_DP_BAD_PARAMETER),
-						 errmsg("\"through\" names column \"%s\" twice", (char *) lfirst(lc))));
-		argument->columns[through->nthrough] = attnum;
-		strlcpy(through->through[through->nthrough++], lfirst(lc), NAMEDATALEN);
-	}
-}
-
-static Oid
-table_owner(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			owner = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-		ReleaseSysCache(tuple);
-	}
-	return owner;
-}
-
-/* Refuses columns that are no foreign key to rows of the dataset that belong to people. */
-static void
-check_through(Oid relid, const char *dataset, UnitArgument *argument)
-{
-	DpParent	parent;
-	DpParentProblem problem = dp_find_parent(relid, dataset, argument->through.nthrough, argument->through.through, &parent);
-	Oid			at = relid;
-	int			length;
-
-	if (problem == DP_PARENT_OK)
-	{
-		if (table_owner(parent.parent) != table_owner(relid))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("tables \"%s\" and \"%s\" belong to different owners; give them one owner with ALTER TABLE ... OWNER TO",
-							get_rel_name(relid), get_rel_name(parent.parent))));
-		problem = dp_policy_chain(parent.parent, &length, &at);
-		if (problem == DP_PARENT_OK && length >= DP_MAX_PARENTS)
-			problem = DP_PARENT_CIRCLE;
-	}
-	if (problem != DP_PARENT_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("rows of table \"%s\" cannot belong to people through (%s), because %s: reference a protected table of dataset \"%s\" by a validated foreign key on just these columns",
-						get_rel_name(relid), dp_policy_through(&argument->through), dp_parent_complaint(problem, at), dataset)));
-}
 
 /* Tells of tables whose rows belong to people through one that has left their dataset. */
 static void
@@ -354,40 +62,9 @@ report_children(Oid relid, List *children)
 						get_rel_name(lfirst_oid(lc)), get_rel_name(relid))));
 }
 
-/* Refuses to protect a table anew whose label names another unit. */
-static void
-check_same_unit(Oid relid, const DpLabel *old, const UnitArgument *argument)
-{
-	AttrNumber	unit = argument->unit;
-	bool		has_unit = unit != InvalidAttrNumber;
-	DpLabel    *label = has_unit ? dp_label_get(relid, unit) : NULL;
-	bool		same = old->unit == has_unit && (!has_unit || (label && label->unit)) &&
-	old->through == argument->through.nthrough;
-
-	for (int i = 0; same && i < argument->through.nthrough; i++)
-	{
-		label = dp_label_get(relid, argument->columns[i]);
-		same = label && label->through;
-	}
-	if (same)
-	{
-		label = argument->block.column ? dp_label_get(relid, argument->block.column) : NULL;
-		if (old->block != (argument->block.column != InvalidAttrNumber) || (old->block && !(label && label->block)))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("table \"%s\" is already protected with another block column, or without one: call dp_cdp.unprotect_table first",
-							get_rel_name(relid))));
-	}
-	if (!same)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
-						get_rel_name(relid))));
-}
-
 /* Labels table and unit, in place of leftovers: labels of columns whose table's was removed by hand. */
 static void
-write_policy(Oid relid, List *leftovers, char *dataset, const UnitArgument *argument)
+write_policy(Oid relid, List *leftovers, char *dataset, const DpUnitArgument *argument)
 {
 	DpLabel		label = {0};
 	DpLabel		block_label = {.block = true};
@@ -470,7 +147,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 {
 	Oid			relid = dp_admin_table(fcinfo);
 	char	   *dataset = dp_admin_dataset_name(fcinfo, 1);
-	UnitArgument argument = {0};
+	DpUnitArgument argument = {0};
 	Oid			user = GetUserId();
 	DpAdminContext context;
 	DpDatasetRow *row;
@@ -480,20 +157,16 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_admin_lock_table(relid);
 	dp_admin_require_table_owner(relid);
 	dp_check_protectable(relid);
-	check_whose_rows(fcinfo, relid);
-	if (!PG_ARGISNULL(3))
-		read_through(fcinfo, relid, &argument);
-	else if (!PG_ARGISNULL(2))
-		argument.unit = unit_column(fcinfo, relid);
+	dp_admin_read_unit(fcinfo, relid, &argument);
 	dp_admin_read_block(fcinfo, 4, relid, &argument.block);
 
 	dp_admin_begin(&context);
 	row = dp_admin_dataset(dataset, user, DP_LOCK_REFERENCE);
 	if (argument.through.nthrough > 0)
-		check_through(relid, dataset, &argument);
+		dp_admin_check_through(relid, dataset, &argument);
 	labels = dp_label_list(relid);
 	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
-		check_same_unit(relid, linitial(labels), &argument);
+		dp_admin_check_same_unit(relid, linitial(labels), &argument);
 	dp_admin_settle_blocks(dataset, row, user, relid, argument.through.nthrough > 0, &argument.block);
 	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
 	{
@@ -506,6 +179,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_admin_keep_blocks(relid, InvalidOid);
 	dp_policy_name_settled(relid, dataset);
 	dp_admin_report_readers(relid);
+	dp_admin_doubt_unit(relid, dataset, &argument);
 	dp_admin_end(&context);
 	relabel_workers(relid, NIL);
 	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, relid));
@@ -600,6 +274,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	List	   *labels;
 	DpParent	parent;
 	Oid			in_rows_of;
+	int64		ended;
 	ListCell   *lc;
 	DpAdminContext context;
 
@@ -619,7 +294,12 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	if (in_rows_of != InvalidOid)
 		dp_admin_keep_blocks(in_rows_of, InvalidOid);
 	/* a policy that is written alike later asks the same questions */
-	(void) dp_admin_end_answers(label->dataset);
+	ended = dp_admin_end_answers(label->dataset);
+	if (ended > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%lld kept answer of dataset \"%s\" has ended, and costs again",
+							   "%lld kept answers of dataset \"%s\" have ended, and cost again",
+							   (unsigned long) ended, (long long) ended, label->dataset)));
 	dp_admin_end(&context);
 	relabel_workers(relid, labels);
 	report_forgotten(relid, labels);

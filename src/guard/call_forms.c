@@ -305,12 +305,28 @@ first_called_form(const char *statement)
 
 /* Tells the form of a call whose table or role does not exist, which may be another argument. */
 static void
-hint_at_order(ErrorData *edata)
+hint_at_order(ErrorData *edata, const char *about)
 {
 	const char *form = debug_query_string != NULL ? first_called_form(debug_query_string) : NULL;
 
 	if (form != NULL && edata->hint == NULL)
-		edata->hint = psprintf("The call has the form %s.", form);
+		edata->hint = psprintf("%s The call has the form %s.", about, form);
+}
+
+/* Tells how somebody gets the right to call a function of the extension. */
+static void
+hint_at_grant(ErrorData *edata)
+{
+	const char *said = "permission denied for function ";
+	const char *name = edata->message + strlen(said);
+	char	   *role;
+
+	if (strncmp(edata->message, said, strlen(said)) != 0 || debug_query_string == NULL || edata->hint != NULL ||
+		strstr(debug_query_string, psprintf("dp_cdp.%s", name)) == NULL)
+		return;
+	role = GetUserNameFromId(GetUserId(), true);
+	if (role != NULL)
+		edata->hint = psprintf("A superuser grants it: GRANT EXECUTE ON FUNCTION dp_cdp.%s TO %s.", quote_identifier(name), quote_identifier(role));
 }
 
 static bool
@@ -327,20 +343,23 @@ complete_error(ErrorData *edata)
 	 * the parser's: of a call that nothing fits, or of a polymorphic argument
 	 * that is only a literal
 	 */
+	bool		no_right = is_of(edata, "aclcheck_error", ERRCODE_INSUFFICIENT_PRIVILEGE);
+	bool		no_role = is_of(edata, "get_role_oid", ERRCODE_UNDEFINED_OBJECT);
 	bool		no_form = is_of(edata, "ParseFuncOrColumn", ERRCODE_UNDEFINED_FUNCTION) ||
 		is_of(edata, "ParseFuncOrColumn", ERRCODE_AMBIGUOUS_FUNCTION) ||
 		is_of(edata, "enforce_generic_type_consistency", ERRCODE_DATATYPE_MISMATCH);
 
-	if ((no_form || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE) ||
-		 is_of(edata, "get_role_oid", ERRCODE_UNDEFINED_OBJECT)) &&
+	if ((no_form || no_role || no_right || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE)) &&
 		MyBackendType == B_BACKEND && IsTransactionState() && dp_extension_installed())
 	{
 		MemoryContext old = MemoryContextSwitchTo(edata->assoc_context);
 
 		if (no_form)
 			complete_message(edata);
+		else if (no_right)
+			hint_at_grant(edata);
 		else
-			hint_at_order(edata);
+			hint_at_order(edata, no_role ? "CREATE ROLE makes a role." : "Give a table with its schema, if that is not in search_path.");
 		MemoryContextSwitchTo(old);
 	}
 	if (prev_emit_log)

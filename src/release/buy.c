@@ -50,9 +50,13 @@ add_charge(DpCharge *charged, int64 rho, int64 delta)
 static void
 debit(List *items, EState *root)
 {
+	ListCell   *lc;
+
 	if (root->es_plannedstmt != NULL)
 		dp_ledger_set_query(root->es_sourceText, root->es_plannedstmt->stmt_location,
 							root->es_plannedstmt->stmt_len);
+	foreach(lc, items)
+		dp_check_owner_asks(((DpDebitItem *) lfirst(lc))->dataset);
 	dp_ledger_debit(items);
 }
 

@@ -45,6 +45,25 @@ dp_asking_role(void)
 		: psprintf("role \"%s\" (login role \"%s\")", current, GetUserNameFromId(GetSessionUserId(), false));
 }
 
+/* Refuses whoever may act as a dataset's owner, and has no budget: to give him one would be no remedy. */
+static void
+refuse_owner(const char *dataset)
+{
+	if (GetSessionUserId() == GetUserId() && has_privs_of_role(GetUserId(), dp_policy_dataset(dataset)->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("%s has no privacy budget for dataset \"%s\", whose owner it can act as: ask plain aggregates such as count(*), or SET ROLE to a role with a budget",
+						dp_asking_role(), dataset),
+				 errdetail("A budget of the dataset's owner limits nothing.")));
+}
+
+void
+dp_check_owner_asks(const char *dataset)
+{
+	if (dp_paying_cap == NULL && !dp_policy_any_budget(dataset, budget_applies, NULL) && dp_ledger_waits() == NULL)
+		refuse_owner(dataset);
+}
+
 void
 dp_check_payer(const char *dataset)
 {
@@ -66,12 +85,7 @@ dp_check_payer(const char *dataset)
 				 errmsg("%s has no privacy budget for dataset \"%s\" in a ledger that was not adopted; first call dp_cdp.adopt_ledger(), which may bring it back",
 						dp_asking_role(), dataset),
 				 errdetail("%s", problem)));
-	if (GetSessionUserId() == GetUserId() && has_privs_of_role(GetUserId(), dp_policy_dataset(dataset)->owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("%s has no privacy budget for dataset \"%s\", whose owner it can act as: ask plain aggregates such as count(*), or SET ROLE to a role with a budget",
-						dp_asking_role(), dataset),
-				 errdetail("A budget of the dataset's owner limits nothing.")));
+	refuse_owner(dataset);
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 			 errmsg("%s has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",

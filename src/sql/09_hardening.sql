@@ -593,13 +593,20 @@ BEGIN
 		FROM referencing r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
 		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
 		GROUP BY r.dataset, r.relid
+	), units AS (
+		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid
+		FROM tops t JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
 	), same_names AS (
 		-- tables of single rows with a column that names people in another table
-		SELECT t.dataset, t.relid, a.attname, o.relid AS other
-		FROM tops o JOIN labels l ON l.relid = o.relid AND l.objsubid > 0 AND l.label ? 'unit'
-			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
-			JOIN tops t ON t.dataset = o.dataset AND NOT t.has_unit AND t.nthrough = 0
-			JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = u.attname AND NOT a.attisdropped
+		SELECT t.dataset, t.relid, a.attname, o.relid AS other, u.attname AS own
+		FROM units o
+			JOIN tops t ON t.dataset = o.dataset AND t.nthrough = 0
+			JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = o.attname AND NOT a.attisdropped
+			LEFT JOIN units u ON u.relid = t.relid
+		WHERE u.attnum IS NULL
+			OR u.attnum <> a.attnum AND EXISTS (SELECT FROM pg_index i
+				WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL)
 	),
 	-- ---------------------------------------------------------------------
 	-- findings
@@ -820,7 +827,8 @@ BEGIN
 		SELECT 'info', f.conrelid::regclass::text,
 			format('the keys of its column %s are those of %s, which %s may not read: they are selected privately for them',
 				quote_ident(a.attname), f.confrelid::regclass, string_agg(DISTINCT b.role::regrole::text, ', ')),
-			string_agg(DISTINCT format('GRANT SELECT (%I) ON %s TO %s', ka.attname, f.confrelid::regclass, b.role::regrole), '; ')
+			'nothing, unless everybody may know these keys; then '
+				|| string_agg(DISTINCT format('GRANT SELECT (%I) ON %s TO %s', ka.attname, f.confrelid::regclass, b.role::regrole), '; ')
 		FROM pg_constraint f
 			JOIN covered c ON c.relid = f.conrelid AND c.relid = c.top
 			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = f.conkey[1]
@@ -829,7 +837,11 @@ BEGIN
 			JOIN pg_roles r ON r.oid = b.role
 		WHERE f.contype = 'f' AND f.conparentid = 0 AND cardinality(f.conkey) = 1
 			AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.confrelid)
-			AND NOT EXISTS (SELECT FROM labels l WHERE l.relid = f.conrelid AND l.objsubid = a.attnum AND l.label ?| '{keys,unit}')
+			AND NOT EXISTS (SELECT FROM labels l WHERE l.relid = f.conrelid AND l.objsubid = a.attnum AND l.label ?| '{keys,unit,through}')
+			-- rows that are people's as well
+			AND NOT EXISTS (SELECT FROM units u JOIN pg_attribute x ON x.attname = u.attname AND x.atttypid = u.atttypid AND NOT x.attisdropped
+				WHERE u.dataset = c.dataset AND x.attrelid = f.confrelid)
+			AND NOT EXISTS (SELECT FROM pg_constraint g JOIN covered o ON o.relid = g.confrelid WHERE g.contype = 'f' AND g.conrelid = f.confrelid)
 			AND NOT has_column_privilege(b.role, f.confrelid, f.confkey[1], 'SELECT')
 		GROUP BY f.oid, f.conrelid, f.confrelid, a.attname
 
@@ -1005,10 +1017,12 @@ BEGIN
 		SELECT CASE WHEN d.readers IS NULL THEN 'warning' ELSE 'critical' END, d.relid::regclass::text,
 			format('references table %s, so that its rows are people''s, too, but is not protected%s', f.confrelid::regclass,
 				', and may be read by ' || d.readers),
-			format('SELECT dp_cdp.protect_table(%1$L, %2$L, through => %3$L), or SELECT dp_cdp.forget_name(%1$L, %2$L)',
+			format('SELECT dp_cdp.protect_table(%1$L, %2$L, %4$s => %3$L); -- if its rows are nobody''s: SELECT dp_cdp.forget_name(%1$L, %2$L)',
 				d.relid::regclass, d.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
 					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
-						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
+						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum),
+				-- a key that is the person's needs no look at the person's row
+				CASE WHEN cardinality(f.confkey) = 1 AND EXISTS (SELECT FROM units u WHERE u.relid = f.confrelid AND u.attnum = f.confkey[1]) THEN 'unit' ELSE 'through' END)
 		FROM dependants d JOIN pg_constraint f ON f.oid = d.key
 		UNION ALL
 		SELECT 'warning', c.relid::regclass::text,
@@ -1034,11 +1048,20 @@ BEGIN
 		FROM tops t WHERE NOT t.has_unit AND t.nthrough = 0
 		UNION ALL
 		SELECT 'warning', s.relid::regclass::text,
-			format('each row is taken for a person of its own, but column %s is the privacy unit of table %s',
-				quote_ident(s.attname), min(s.other::regclass::text)),
+			format('each row is taken for a person of its own%s, but column %s is the privacy unit of table %s',
+				', as unit ' || quote_ident(s.own) || ' is different in each', quote_ident(s.attname), min(s.other::regclass::text)),
 			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, unit => %3$L)',
 				s.relid::regclass, s.dataset, s.attname)
-		FROM same_names s GROUP BY s.dataset, s.relid, s.attname
+		FROM same_names s GROUP BY s.dataset, s.relid, s.attname, s.own
+		UNION ALL
+		SELECT 'warning', u.relid::regclass::text,
+			format('unit %s is of type %s, and that of table %s of type %s: they name no person by the same value',
+				quote_ident(u.attname), u.atttypid::regtype, min(o.relid::regclass::text), o.atttypid::regtype),
+			'give both columns one type, and the same values for the same people'
+		FROM units u JOIN units o ON o.dataset = u.dataset AND o.relid < u.relid
+			JOIN pg_type a ON a.oid = u.atttypid JOIN pg_type b ON b.oid = o.atttypid
+		WHERE a.typcategory <> b.typcategory
+		GROUP BY u.relid, u.attname, u.atttypid, o.atttypid
 		UNION ALL
 		SELECT 'warning', t.relid::regclass::text,
 			format('each row is taken for a person of its own, but references protected table %s', f.confrelid::regclass),

@@ -1,11 +1,12 @@
 -- The demo's data: a clinic whose patients come once or hundreds of times.
--- Nothing in it is real. Variables: visits, patients.
+-- Nothing in it is real. Variables: visits, patients. The papers make roles of
+-- other names, so that their examples can be pasted into this server, too.
 
-CREATE ROLE clinic_owner LOGIN;
+CREATE ROLE administrator LOGIN;
 CREATE ROLE analyst LOGIN;
 CREATE ROLE partner LOGIN;
-CREATE ROLE intern LOGIN;
-CREATE DATABASE clinic OWNER clinic_owner;
+CREATE ROLE trainee LOGIN;
+CREATE DATABASE clinic OWNER administrator;
 \c clinic postgres
 
 SELECT setseed(0.5) \g /dev/null
@@ -35,8 +36,8 @@ INSERT INTO visits
 SELECT :visits + i, i * 7, date '2025-06-01', 'neurology', 'X' || i, 100
 FROM generate_series(1, 5) i;
 
-ALTER TABLE visits OWNER TO clinic_owner;
+ALTER TABLE visits OWNER TO administrator;
 VACUUM ANALYZE visits;
 
 CREATE EXTENSION dp_cdp;
-GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO clinic_owner;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO administrator;

@@ -82,11 +82,11 @@ session()
 
 transcript=$DP_BUILD/demo-$mode.txt
 {
-	session clinic_owner 1_owner.sql
+	session administrator 1_owner.sql
 	session analyst 2_analyst.sql
 	session partner 3_partner.sql
-	session intern 4_intern.sql
-	session clinic_owner 5_audit.sql
+	session trainee 4_trainee.sql
+	session administrator 5_audit.sql
 } | tee "$transcript"
 
 wanted=$(grep -c '^-- Refused' "$transcript")
@@ -109,7 +109,7 @@ page()
 		"$DP_BIN/psql" -AtXq -v ON_ERROR_STOP=1 -c "SELECT dp_cdp.report('$2')") >"$DP_BUILD/demo-$2.html" &&
 		grep -q '^</html>\|</html>$' "$DP_BUILD/demo-$2.html" || { echo "no report of $2" >&2; exit 1; }
 }
-page clinic_owner clinic
+page administrator clinic
 page registry_owner registry
 [[ $mode == show ]] || exit 0
 
@@ -129,7 +129,7 @@ cat <<END
 
 The server is still running. To go on yourself:
 
-    $psql -h $dir -U analyst clinic         (or clinic_owner, partner, intern)
+    $psql -h $dir -U analyst clinic         (or administrator, partner, trainee)
 
 Reports of privacy budgets, to be opened in a browser: the clinic's, and that of
 a registry whose three months of questions are made up:
@@ -140,4 +140,10 @@ a registry whose three months of questions are made up:
 To stop the server and remove everything it wrote:
 
     make demo-stop
+
+To paste the examples of README.md or of docs/, make a database of your own on this
+server. This is psql of its superuser there:
+
+    $psql -h $dir -U postgres -c "CREATE DATABASE own"
+    $psql -h $dir -U postgres own
 END

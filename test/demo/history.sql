@@ -6,7 +6,7 @@ CREATE ROLE registry_owner LOGIN;
 CREATE ROLE epidemiology;
 CREATE ROLE ana LOGIN IN ROLE epidemiology;
 CREATE ROLE ben LOGIN IN ROLE epidemiology;
-CREATE ROLE dashboard LOGIN;
+CREATE ROLE portal LOGIN;
 CREATE ROLE ministry LOGIN;
 CREATE ROLE student LOGIN;
 CREATE ROLE insurer LOGIN;
@@ -27,7 +27,7 @@ SELECT dp_cdp.set_budget('registry', 'insurer', epsilon => 1, delta => 1e-6);
 RESET SESSION AUTHORIZATION;
 -- a budget in the middle of its month
 INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)
-VALUES ('registry', 'dashboard'::regrole, 0.06, 1e-5, 1e-5, '1 month', now() + interval '12 days');
+VALUES ('registry', 'portal'::regrole, 0.06, 1e-5, 1e-5, '1 month', now() + interval '12 days');
 
 SELECT setseed(0.25) \g /dev/null
 INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, stddev, granted,
@@ -49,13 +49,13 @@ FROM (
 	CROSS JOIN (VALUES
 		('ana', ARRAY['psql', 'RStudio'], 2.2, 0.001, 0.02, 91, 1),
 		('ben', ARRAY['jupyter'], 2.4, 0.0005, 0.02, 60, 1),
-		('dashboard', ARRAY['Metabase'], 6.0, 0.00015, 0.0, 91, 1),
+		('portal', ARRAY['Metabase'], 6.0, 0.00015, 0.0, 91, 1),
 		('ministry', ARRAY['Power BI', 'psql'], 1.6, 0.002, 0.05, 40, 12),
 		('student', ARRAY['jupyter'], 1.3, 0.0004, 0.1, 24, 5),
 		('insurer', ARRAY['DBeaver'], 0.3, 0.0002, 0.3, 70, 3))
 		AS w(who, apps, often, rho, refused, since, until)
 	CROSS JOIN LATERAL generate_series(1, floor(w.often * random() * 2 * CASE WHEN extract(isodow FROM now() - make_interval(days => d.d)) > 5
-		AND w.who <> 'dashboard' THEN 0.15 ELSE 1 END + random())::int) AS q
+		AND w.who <> 'portal' THEN 0.15 ELSE 1 END + random())::int) AS q
 	WHERE d.d BETWEEN w.until AND w.since
 	ORDER BY 1) h
 	-- age and sex are the patients', the rest is the visits'

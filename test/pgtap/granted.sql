@@ -199,18 +199,18 @@ SELECT is(:'said'::text, '', 'ten are enough');
 -- limits below what is spent
 \set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 0.01)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT matches(:'said'::text, '^NOTICE:  the budget of role "analyst1" in dataset "town" is rho 0.01, and rho 0.0[2-9]\d* is spent already: it pays for nothing\nHINT:  Give more with dp_cdp.set_budget\.\n', 'a budget below what is spent');
+SELECT matches(:'said'::text, '^NOTICE:  the budget of role "analyst1" in dataset "town" is rho 0.01, and rho 0.0[2-9]\d* is spent already: it pays for nothing\nHINT:  For 10 aggregates more, give rho => 0\.1\d*\.', 'a budget below what is spent');
 SELECT alike((run_as_analyst('SELECT count(*) FROM people')).failure, 'ZC001%', 'it pays for nothing');
 \set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 0.01, period => ''1 day'')'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT matches(:'said'::text, 'Give more with dp_cdp.set_budget, or wait until it is renewed, at 20\d\d-', 'and one that is renewed');
+SELECT matches(:'said'::text, 'For 10 aggregates more, give rho => 0\.1\d*, or wait until it is renewed, at 20\d\d-', 'and one that is renewed');
 \set statement 'SELECT dp_cdp.set_budget(''town'', ''analyst1'', rho => 1)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'the remedy has nothing to say');
 SELECT is((run_as_analyst('SELECT count(*) FROM people')).failure, NULL, '... and helps');
 \set statement 'SELECT dp_cdp.alter_dataset(''town'', rho => 0.01)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT matches(:'said'::text, 'NOTICE:  the cap of dataset "town" is rho 0.01, and rho 0.\d+ is spent already: it pays for nothing\nHINT:  Give more with dp_cdp.alter_dataset\.', 'a cap below what is spent');
+SELECT matches(:'said'::text, 'NOTICE:  the cap of dataset "town" is rho 0.01, and rho 0.\d+ is spent already: it pays for nothing\nHINT:  For 10 aggregates more, give rho => 0\.1\d*\.', 'a cap below what is spent');
 
 -- no cap
 \set statement 'SELECT dp_cdp.create_dataset(''bare'')'

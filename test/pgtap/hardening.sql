@@ -320,7 +320,7 @@ SELECT provoked('CREATE COLLATION own.c FROM "C"; ALTER COLLATION own.c OWNER TO
 	'COLLATION own.c, of its column w', 'ALTER TABLE lab.visits DROP w, DROP m');
 SELECT provoked('ALTER TABLE lab.parts_1 OWNER TO stranger', 'warning', 'lab.parts_1', 'belongs to stranger', 'ALTER TABLE lab.parts_1 OWNER TO dba');
 SELECT provoked('SET ROLE dba; CREATE TABLE lab.codes (code int PRIMARY KEY); ALTER TABLE lab.visits ADD code int REFERENCES lab.codes; RESET ROLE', 'info', 'lab.visits',
-	'keys of its column code are those of lab.codes, which team may not read');
+	'keys of its column code are those of lab.codes, which team may not read', 'GRANT SELECT (code) ON lab.codes TO team');
 SELECT provoked('SET ROLE dba; CREATE VIEW lab.v AS SELECT * FROM lab.visits; CREATE VIEW lab.vv AS SELECT * FROM lab.v;
 	GRANT SELECT ON lab.vv TO ana; RESET ROLE', 'info', 'lab.vv', 'its owner''s rights');
 SELECT provoked('SET ROLE dba; CREATE MATERIALIZED VIEW lab.m AS SELECT dept, sum(cost) FROM lab.v GROUP BY dept;

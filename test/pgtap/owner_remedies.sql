@@ -218,7 +218,7 @@ BEGIN
 		-- one remedy may mend several
 		CONTINUE WHEN NOT EXISTS (SELECT FROM dp_cdp.check_setup() c WHERE (c.object, c.finding) = (f.object, f.finding));
 		BEGIN
-			EXECUTE regexp_replace(f.remedy, ', or SELECT .*', '');
+			EXECUTE regexp_replace(f.remedy, ', or SELECT .*|; -- if .*', '');
 			RETURN NEXT ok(NOT EXISTS (SELECT FROM dp_cdp.check_setup() c WHERE (c.object, c.finding) = (f.object, f.finding)), concat_ws(' ', f.object, f.finding, '->', f.remedy));
 		EXCEPTION WHEN OTHERS THEN
 			RETURN NEXT fail(concat_ws(' ', f.object, f.finding, '->', f.remedy, SQLERRM));

@@ -101,7 +101,7 @@ like(debit_error($node, 'copy', 'clinic', 'SELECT dp_cdp.adopt_ledger()'), qr/42
 like(debit_error($node, 'copy', 'lab', q{SELECT dp_cdp.adopt_ledger(dataset => 'd')}), qr/42501: must be owner of dataset "d"/, 'nor is that of another');
 like(debit_error($node, 'copy', 'ana', q{SELECT dp_cdp.adopt_ledger(dataset => 'd')}), qr/42501: must be owner of dataset "d"/, 'nor for an analyst');
 for my $bad (
-	[ q{dataset => NULL}, 'the name of a dataset must have between 1 and 63 bytes' ],
+	[ q{dataset => NULL}, 'the name of the dataset is NULL: give a name' ],
 	[ q{dataset => 'nowhere'}, 'dataset "nowhere" does not exist' ],
 	[ q{-1, dataset => 'd'}, 'surcharge_rho must be between 0 and 1000000' ],
 	[ q{NULL, dataset => 'd'}, 'surcharge_rho must be between 0 and 1000000' ],

@@ -1,7 +1,9 @@
 -- The administrator owns the table and decides, once, what may be asked.
+-- best_guess: how often the best guesser is right whether a patient is in the data, once all of rho is spent.
+SELECT rho, epsilon, delta, best_guess, aggregates
+FROM dp_cdp.create_dataset('clinic', rho => 1, delta => 1e-5, default_rho => 0.01, max_groups => 5, max_rows => 20);
+
 -- Who the data is about: each patient is one privacy unit.
-SELECT dp_cdp.create_dataset('clinic', rho => 1, delta => 1e-5,
-                             default_rho => 0.01, max_groups => 5, max_rows => 20);
 SELECT dataset, "table", unit, readers FROM dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
 
 -- A visit costs between 0 and 500; what a patient costs in all, within one group, counts up to 1000.
@@ -14,10 +16,11 @@ SELECT "column", keys FROM dp_cdp.set_keys('visits', 'dept', ARRAY['cardiology',
 -- Whether rows are as declared, which only the owner may know:
 SELECT severity, "column", finding FROM dp_cdp.check_data('clinic');
 
--- Budgets: the analyst's in rho, the partner's in (epsilon, delta), the intern's for one number.
-SELECT * FROM dp_cdp.set_budget('clinic', 'analyst', rho => 0.5);
-SELECT * FROM dp_cdp.set_budget('clinic', 'partner', epsilon => 1, delta => 1e-6);
-SELECT * FROM dp_cdp.set_budget('clinic', 'intern', rho => 0.01);
+-- Budgets: the analyst's in rho, the partner's in (epsilon, delta), the trainee's for one number.
+-- delta has two parts: epsilon holds at one, and selections of groups may spend the other.
+SELECT rho, epsilon, delta, best_guess, aggregates FROM dp_cdp.set_budget('clinic', 'analyst', rho => 0.5);
+SELECT rho, epsilon, delta, best_guess, aggregates FROM dp_cdp.set_budget('clinic', 'partner', epsilon => 1, delta => 1e-6);
+SELECT rho, epsilon, delta, best_guess, aggregates FROM dp_cdp.set_budget('clinic', 'trainee', rho => 0.01);
 
 SELECT dataset, role, rho_limit, rho_spent, delta_limit
 FROM dp_cdp.budgets ORDER BY role::text;

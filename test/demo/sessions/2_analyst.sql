@@ -11,6 +11,7 @@ SELECT dp_count(*), dp_count(DISTINCT patient_id), dp_sum(cost) FROM visits;
 
 -- The query itself costs 0.01 for each of its three aggregates. One patient counts
 -- with 20 visits and a cost of 1000 at most, so that the noise can hide each of them.
+-- The rest is cut: the owner counts 100,005 visits, of which some 95,500 are within.
 SELECT dp_count(*) AS visits, dp_count(DISTINCT patient_id) AS patients, dp_sum(cost) AS cost
 FROM visits;
 

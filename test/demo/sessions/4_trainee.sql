@@ -1,4 +1,4 @@
--- The intern's budget holds one aggregate.
+-- The trainee's budget holds one aggregate.
 SELECT dp_count(*) AS visits FROM visits;
 
 -- Refused: the budget is spent

@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ *
+ * whose_rows.c
+ *	  Whose the rows of a table are: the column that names the person, a foreign
+ *	  key that leads to the person's rows, or each row a person of its own.
+ *
+ * Invariant: nothing is guessed.  What looks like a mistake beside the
+ * dataset's other tables is warned of, by names and types alone; check_setup()
+ * has the same findings (sql/09_hardening.sql).
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "base/compat.h"
+#include "base/errors.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "admin/admin.h"
+#include "admin/whose_rows.h"
+#include "policy/unit_types.h"
+
+/* Returns the number of the column that argument 2 names; ZC004 when it cannot be a privacy unit. */
+static AttrNumber
+unit_column(FunctionCallInfo fcinfo, Oid relid)
+{
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	AttrNumber	unit = dp_admin_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
+	const char *problem;
+
+	dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
+	problem = dp_unit_type_problem(type);
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("column \"%s\" of type %s cannot be a privacy unit, because %s: give it another type, such as text, or name another column",
+						get_attname(relid, unit, false), format_type_be(type), problem)));
+	if (dp_is_virtual_column(relid, unit))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("virtual generated column \"%s\" cannot be a privacy unit; make it STORED",
+						get_attname(relid, unit, false))));
+	return unit;
+}
+
+/* Refuses to guess whose the rows are: argument 2 is unit, 3 through, 6 each_row. */
+static void
+check_whose_rows(FunctionCallInfo fcinfo, Oid relid)
+{
+	bool		each_row = !PG_ARGISNULL(6) && PG_GETARG_BOOL(6);
+	bool		has_unit = !PG_ARGISNULL(2) || !PG_ARGISNULL(3);
+
+	if (each_row && has_unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("each_row says that each row is a person of its own: leave it out where unit or through says whose the rows are")));
+	if (!each_row && !has_unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("say whose the rows of table \"%s\" are, with unit, through or each_row => true",
+						get_rel_name(relid)),
+				 errdetail("Give the column that names the person, such as unit => 'patient_id'. Or give a foreign key that leads to the person's rows, such as through => 'stay_id'. Or give each_row => true, if no person has two rows.")));
+}
+
+/* Reads argument 3: columns of a foreign key. */
+static void
+read_through(FunctionCallInfo fcinfo, Oid relid, DpUnitArgument *argument)
+{
+	char	   *given = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	DpTable    *through = &argument->through;
+	List	   *names;
+	ListCell   *lc;
+
+	if (!PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("unit and through exclude each other: give through where a foreign key leads to the person's rows")));
+	if (!SplitIdentifierString(given, ',', &names) || names == NIL || list_length(names) > INDEX_MAX_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"through\" must name the columns of a foreign key, such as 'order_id' or 'order_id, line'")));
+	foreach(lc, names)
+	{
+		AttrNumber	attnum = get_attnum(relid, lfirst(lc));
+
+		if (attnum <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("table \"%s\" has no column \"%s\": name one of its columns",
+							get_rel_name(relid), (char *) lfirst(lc))));
+		for (int i = 0; i < through->nthrough; i++)
+			if (argument->columns[i] == attnum)
+				ereport(ERROR,
+						(errcode(ERRCODE_DP_BAD_PARAMETER),
+						 errmsg("\"through\" names column \"%s\" twice", (char *) lfirst(lc))));
+		argument->columns[through->nthrough] = attnum;
+		strlcpy(through->through[through->nthrough++], lfirst(lc), NAMEDATALEN);
+	}
+}
+
+void
+dp_admin_read_unit(FunctionCallInfo fcinfo, Oid relid, DpUnitArgument *argument)
+{
+	check_whose_rows(fcinfo, relid);
+	if (!PG_ARGISNULL(3))
+		read_through(fcinfo, relid, argument);
+	else if (!PG_ARGISNULL(2))
+		argument->unit = unit_column(fcinfo, relid);
+}
+
+static Oid
+table_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+void
+dp_admin_check_through(Oid relid, const char *dataset, DpUnitArgument *argument)
+{
+	DpParent	parent;
+	DpParentProblem problem = dp_find_parent(relid, dataset, argument->through.nthrough, argument->through.through, &parent);
+	Oid			at = relid;
+	int			length;
+
+	if (problem == DP_PARENT_OK)
+	{
+		if (table_owner(parent.parent) != table_owner(relid))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("tables \"%s\" and \"%s\" belong to different owners; give them one owner with ALTER TABLE ... OWNER TO",
+							get_rel_name(relid), get_rel_name(parent.parent))));
+		problem = dp_policy_chain(parent.parent, &length, &at);
+		if (problem == DP_PARENT_OK && length >= DP_MAX_PARENTS)
+			problem = DP_PARENT_CIRCLE;
+	}
+	if (problem != DP_PARENT_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("rows of table \"%s\" cannot belong to people through (%s), because %s: reference a protected table of dataset \"%s\" by a validated foreign key on just these columns",
+						get_rel_name(relid), dp_policy_through(&argument->through), dp_parent_complaint(problem, at), dataset)));
+}
+
+void
+dp_admin_check_same_unit(Oid relid, const DpLabel *old, const DpUnitArgument *argument)
+{
+	AttrNumber	unit = argument->unit;
+	bool		has_unit = unit != InvalidAttrNumber;
+	DpLabel    *label = has_unit ? dp_label_get(relid, unit) : NULL;
+	bool		same = old->unit == has_unit && (!has_unit || (label && label->unit)) &&
+	old->through == argument->through.nthrough;
+
+	for (int i = 0; same && i < argument->through.nthrough; i++)
+	{
+		label = dp_label_get(relid, argument->columns[i]);
+		same = label && label->through;
+	}
+	if (same)
+	{
+		label = argument->block.column ? dp_label_get(relid, argument->block.column) : NULL;
+		if (old->block != (argument->block.column != InvalidAttrNumber) || (old->block && !(label && label->block)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("table \"%s\" is already protected with another block column, or without one: call dp_cdp.unprotect_table first",
+							get_rel_name(relid))));
+	}
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
+						get_rel_name(relid))));
+}
+
+/* the unit columns u of the dataset $1's other tables than $2, $3 being its own unit or 0 */
+#define OTHER_UNITS \
+	" FROM pg_seclabel t JOIN pg_seclabel l ON l.provider = t.provider AND l.classoid = t.classoid AND l.objoid = t.objoid" \
+	"   AND l.objsubid > 0 AND l.label::jsonb ? 'unit'" \
+	" JOIN pg_attribute u ON u.attrelid = l.objoid AND u.attnum = l.objsubid AND NOT u.attisdropped"
+#define OF_DATASET \
+	" WHERE t.provider = 'dp_cdp' AND t.classoid = 'pg_class'::regclass AND t.objsubid = 0 AND t.label::jsonb ->> 'dataset' = $1" \
+	"   AND t.objoid <> $2"
+
+void
+dp_admin_doubt_unit(Oid relid, const char *dataset, const DpUnitArgument *argument)
+{
+	Oid			types[] = {TEXTOID, OIDOID, INT2OID};
+	Datum		values[] = {CStringGetTextDatum(dataset), ObjectIdGetDatum(relid), Int16GetDatum(argument->unit)};
+
+	if (argument->through.nthrough > 0)
+		return;
+	if (dp_admin_execute("SELECT quote_ident(a.attname), t.objoid::regclass::text" OTHER_UNITS
+						 " JOIN pg_attribute a ON a.attrelid = $2 AND a.attname = u.attname AND NOT a.attisdropped" OF_DATASET
+						 "   AND a.attnum <> $3 AND ($3 = 0 OR EXISTS (SELECT FROM pg_index i"
+						 "     WHERE i.indrelid = $2 AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = $3 AND i.indpred IS NULL))"
+						 " ORDER BY t.objoid LIMIT 1", lengthof(types), types, values, NULL, false) > 0)
+		ereport(WARNING,
+				(errmsg("each row of table \"%s\" is taken for a person of its own, but column %s is the privacy unit of table %s",
+						get_rel_name(relid), SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1),
+						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2)),
+				 errhint("If it names the same people, unprotect the table and protect it with unit => '%s'.",
+						 SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1))));
+	if (argument->unit > 0 &&
+		dp_admin_execute("SELECT format_type(a.atttypid, NULL), t.objoid::regclass::text, format_type(u.atttypid, NULL)" OTHER_UNITS
+						 " JOIN pg_attribute a ON a.attrelid = $2 AND a.attnum = $3 JOIN pg_type y ON y.oid = a.atttypid"
+						 " JOIN pg_type z ON z.oid = u.atttypid" OF_DATASET " AND y.typcategory <> z.typcategory"
+						 " ORDER BY t.objoid LIMIT 1", lengthof(types), types, values, NULL, false) > 0)
+		ereport(WARNING,
+				(errmsg("the unit of table \"%s\" is of type %s, and that of table %s of type %s: they name no person by the same value",
+						get_rel_name(relid), SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1),
+						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2),
+						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3)),
+				 errhint("Give both columns one type, and the same values for the same people.")));
+}
