@@ -131,7 +131,8 @@ def pasted(page, text, tables, result):
     """Pastes what is shown into one session of a database of its own, with what a server has by default."""
     examples = list(shown(text))
     psql(DEFAULTS + "CREATE DATABASE pasted")
-    script = "".join(f"\\echo @@\n{sql}" for _, _, sql, _, _ in examples)
+    # the audit has notes of refusals a moment later, where the machine is busy
+    script = "".join("\\! sleep 2\n" * ("dp_cdp.audit" in sql) + f"\\echo @@\n{sql}" for _, _, sql, _, _ in examples)
     run = subprocess.run(["psql", "-X", "-d", "pasted"], input=tables + script, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     # the next page makes roles of the same names; the ledger's worker leaves at once, else in a second
     psql("ALTER SYSTEM RESET ALL; ALTER SYSTEM SET dp_cdp.worker_idle_timeout = '10ms'; SELECT pg_reload_conf(); DROP DATABASE pasted;\n"
