@@ -2399,7 +2399,7 @@ COMMENT ON COLUMN dp_cdp.datasets.owner_name IS 'name of the owner, also of one 
 COMMENT ON COLUMN dp_cdp.datasets.release_memory IS 'kB that declared keys and their groups may take; NULL: as much as the server allows';
 COMMENT ON COLUMN dp_cdp.datasets.find_bounds IS 'share of an aggregate''s price for finding bounds that nobody has declared; NULL: they are not found';
 COMMENT ON COLUMN dp_cdp.datasets.reuse IS 'how long answers are kept and given again; NULL: never';
-COMMENT ON COLUMN dp_cdp.datasets.forgotten_at IS 'when the owner has last ended all kept answers';
+COMMENT ON COLUMN dp_cdp.datasets.forgotten_at IS 'when all kept answers were last ended, by forget_answers or unprotect_table';
 COMMENT ON COLUMN dp_cdp.datasets.reuse_dumped IS 'kept answers are in dumps of the database';
 COMMENT ON COLUMN dp_cdp.datasets.consistent IS 'counts and sums of grouping sets are made to add up';
 COMMENT ON COLUMN dp_cdp.datasets.pull_rows IS 'rows of distributed tables may leave their servers, where these cannot add up what is asked for';
@@ -3785,7 +3785,7 @@ BEGIN
 			' FROM (SELECT count(DISTINCT %s) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', value, source, person)
 			INTO n USING most_groups;
 		RETURN QUERY SELECT 'warning', format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
-			n.above, 'dp_cdp.alter_dataset(..., max_groups => ...), or a max_contribution instead' WHERE n.above > 0;
+			n.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', dp_cdp.dataset_of(check_column."table")) WHERE n.above > 0;
 	END IF;
 END $$;
 
@@ -4863,7 +4863,7 @@ BEGIN
 		UNION ALL
 		SELECT 'warning', t.relid::regclass::text,
 			format('its rows belong to people through a foreign key, and nothing is released from it: %s', p.problem),
-			'mend the foreign key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
+			'protect the table that the key leads to, mend the key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
 		FROM tops t CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND t.nthrough > 0 THEN dp_cdp_internal.through_problem(t.relid) END AS problem) p
 		WHERE p.problem IS NOT NULL
 		UNION ALL

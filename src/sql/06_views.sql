@@ -205,7 +205,7 @@ COMMENT ON COLUMN dp_cdp.datasets.owner_name IS 'name of the owner, also of one 
 COMMENT ON COLUMN dp_cdp.datasets.release_memory IS 'kB that declared keys and their groups may take; NULL: as much as the server allows';
 COMMENT ON COLUMN dp_cdp.datasets.find_bounds IS 'share of an aggregate''s price for finding bounds that nobody has declared; NULL: they are not found';
 COMMENT ON COLUMN dp_cdp.datasets.reuse IS 'how long answers are kept and given again; NULL: never';
-COMMENT ON COLUMN dp_cdp.datasets.forgotten_at IS 'when the owner has last ended all kept answers';
+COMMENT ON COLUMN dp_cdp.datasets.forgotten_at IS 'when all kept answers were last ended, by forget_answers or unprotect_table';
 COMMENT ON COLUMN dp_cdp.datasets.reuse_dumped IS 'kept answers are in dumps of the database';
 COMMENT ON COLUMN dp_cdp.datasets.consistent IS 'counts and sums of grouping sets are made to add up';
 COMMENT ON COLUMN dp_cdp.datasets.pull_rows IS 'rows of distributed tables may leave their servers, where these cannot add up what is asked for';

@@ -157,7 +157,7 @@ BEGIN
 			' FROM (SELECT count(DISTINCT %s) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', value, source, person)
 			INTO n USING most_groups;
 		RETURN QUERY SELECT 'warning', format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
-			n.above, 'dp_cdp.alter_dataset(..., max_groups => ...), or a max_contribution instead' WHERE n.above > 0;
+			n.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', dp_cdp.dataset_of(check_column."table")) WHERE n.above > 0;
 	END IF;
 END $$;
 

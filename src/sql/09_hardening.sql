@@ -1010,7 +1010,7 @@ BEGIN
 		UNION ALL
 		SELECT 'warning', t.relid::regclass::text,
 			format('its rows belong to people through a foreign key, and nothing is released from it: %s', p.problem),
-			'mend the foreign key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
+			'protect the table that the key leads to, mend the key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
 		FROM tops t CROSS JOIN LATERAL (SELECT CASE WHEN facts.preloaded AND t.nthrough > 0 THEN dp_cdp_internal.through_problem(t.relid) END AS problem) p
 		WHERE p.problem IS NOT NULL
 		UNION ALL
