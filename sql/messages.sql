@@ -76,6 +76,8 @@ SELECT dp_count(*) FROM visits WHERE md5(dept) = '';
 
 -- no group has enough people
 SELECT zip, dp_count(*) FROM patients WHERE patient < 0 GROUP BY zip;
+-- nobody sees which groups a subquery has
+SELECT dp_count(*) IS NULL AS none FROM visits WHERE dept IN (SELECT zip FROM patients GROUP BY zip HAVING count(*) > 10);
 
 -- more than the budget holds
 SET dp_cdp.rho = 900;

@@ -125,6 +125,25 @@ notice_no_group(const DpRun *run)
 					 (double) priced->threshold * priced->columns[run->release->selection].parts[0].step)));
 }
 
+/* Says which groups are missing in rows that only another release reads: nobody sees that they are. */
+static void
+notice_missing_groups(const DpRun *run)
+{
+	const DpPricedRelease *priced = run->priced;
+	StringInfoData labels;
+	ListCell   *lc;
+
+	if (run->is_hidden || run->release->selection < 0 || !dp_is_prefetching())
+		return;
+	initStringInfo(&labels);
+	foreach(lc, run->release->keys)
+		appendStringInfo(&labels, "%s%s", labels.len > 0 ? ", " : "", ((DpReleaseKey *) lfirst(lc))->label);
+	ereport(NOTICE,
+			(errmsg("a subquery finds its groups of %s privately, and has none of less than about %.0f people",
+					labels.data, (double) priced->threshold * priced->columns[run->release->selection].parts[0].step),
+			 errhint("Rows of other groups match none of them. Have the owner declare keys, or list values in the subquery's WHERE.")));
+}
+
 static TupleTableSlot *
 release_next(ScanState *node)
 {
@@ -142,6 +161,7 @@ release_next(ScanState *node)
 	if (!run->done)
 	{
 		run_release(run);
+		notice_missing_groups(run);
 		notice_no_group(run);
 	}
 

@@ -31,6 +31,9 @@
 #include "utils/memutils.h"
 #include "utils/queryenvironment.h"
 
+/* how many prefetches are under way, one within the other */
+static int	prefetching = 0;
+
 /* stores rows whose values are short */
 typedef struct ShortReceiver
 {
@@ -84,9 +87,18 @@ run_prefetch(DpPrefetch *prefetch, EState *estate)
 	CreateTuplestoreDestReceiver()};
 
 	SetTuplestoreDestReceiverParams(receiver.store, store, CurrentMemoryContext, true, NULL, NULL);
-	/* a release takes as long as it takes, once it has paid */
-	rows->md.tupdesc = dp_run_public_input(prefetch->plan, estate, estate->es_queryEnv, &receiver.pub,
-										   !prefetch->releases);
+	prefetching++;
+	PG_TRY();
+	{
+		/* a release takes as long as it takes, once it has paid */
+		rows->md.tupdesc = dp_run_public_input(prefetch->plan, estate, estate->es_queryEnv, &receiver.pub,
+											   !prefetch->releases);
+	}
+	PG_FINALLY();
+	{
+		prefetching--;
+	}
+	PG_END_TRY();
 	rows->md.name = prefetch->name;
 	rows->md.enrtype = ENR_NAMED_TUPLESTORE;
 	receiver.pub.rDestroy(&receiver.pub);
@@ -114,6 +126,12 @@ dp_run_prefetches(DpRun *run)
 			if (((DpPrefetch *) lfirst(lc))->releases == releases)
 			register_ENR(run->prefetched, run_prefetch(lfirst(lc), run->root));
 	MemoryContextSwitchTo(old);
+}
+
+bool
+dp_is_prefetching(void)
+{
+	return prefetching > 0;
 }
 
 void

@@ -473,6 +473,9 @@ extern char *dp_question_text(const struct DpQuestion *question);
 extern void dp_run_prefetches(DpRun *run);
 extern void dp_end_prefetches(DpRun *run);
 
+/* prefetch.c: tells whether what runs now is read by another release, and seen by nobody */
+extern bool dp_is_prefetching(void);
+
 /*
  * objects.c: dp_hold_objects locks what the inner plan depends on.  ZC002 if
  * any of it is gone or changed; charged says that the debit has been made.
