@@ -67,7 +67,9 @@ SELECT same(format('SELECT round(count(*)) FROM visits WHERE %s', c)) FROM unnes
 	'city::text = ''Rome''', 'city::varchar = ''rome''', 'city = ''Rome''::text', 'lower(city) = ''rome''', 'upper(city) = ''ROME''', 'length(city) > 3', 'left(city, 2) = ''Ro''',
 	'strpos(mail, ''NA'') = 2', 'street::citext = ''ROME''', 'city = street', 'city = mail', 'city <> street::citext', 'mail = ''ZOË@X.ORG''', 'mail = ''aNa@x.org'' AND city = ''rome''',
 	'coalesce(city, ''none'') = ''NONE''', 'CASE WHEN city = ''ROME'' THEN n > 3 ELSE n < 2 END', 'city || ''!'' = ''Rome!''',
-	'CASE WHEN n > 5 THEN city ELSE mail END = ''ROME''', 'length(coalesce(city, mail)) > 4', 'coalesce(city, ''None'')::text = ''Rome''', '(CASE WHEN n > 5 THEN city END)::text = ''Rome''']) c;
+	'CASE WHEN n > 5 THEN city ELSE mail END = ''ROME''', 'length(coalesce(city, mail)) > 4', 'coalesce(city, ''None'')::text = ''Rome''', '(CASE WHEN n > 5 THEN city END)::text = ''Rome''',
+	'CASE city WHEN ''ROME'' THEN n > 3 WHEN ''ulm'' THEN true ELSE false END', 'CASE city WHEN ''ROME'' THEN ''a'' ELSE city END = ''A''', 'CASE city WHEN street THEN true END', '(city, n) = (''ROME'', 1)',
+	'city IS DISTINCT FROM mail', 'city COLLATE "C" = ''ROME''', 'city COLLATE "C" < ''ROME''', 'CASE CASE city WHEN ''rome'' THEN ''a''::citext ELSE city END WHEN ''A'' THEN true END']) c;
 SELECT same('SELECT round(count(*) FILTER (WHERE city = ''ROME'')) AS a, round(count(city)) AS b FROM visits');
 SELECT same('SELECT round(sum(CASE WHEN city = ''ROME'' THEN 1 ELSE 0 END)) FROM visits');
 

@@ -348,7 +348,7 @@ extern const char *dp_added_problem(Oid funcid);
 /* Returns what to use instead, or NULL when nothing is near. */
 extern const char *dp_nearest_allowed(Oid funcid);
 
-/* Tells whether a node compares values of citext by a function of that module. */
+/* Tells whether a node compares values of citext by a function of that module; also CASE with a value that it compares. */
 extern bool dp_is_of_citext(Node *node);
 
 /* Returns such a comparison as one of text, or as it is where its list is not known, or, unless that is asked for, where it compares columns. */

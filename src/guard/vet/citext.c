@@ -205,6 +205,23 @@ is_operand(Oid type)
 	return type == TEXTOID || dp_is_citext(type);
 }
 
+/* Makes the value that a CASE compares text, where it is of citext. */
+static Node *
+text_of_case(Node *node, void *context)
+{
+	CaseTestExpr *copy;
+
+	/* another CASE has a value of its own */
+	if (node == NULL || IsA(node, CaseExpr))
+		return node;
+	if (!IsA(node, CaseTestExpr) || !dp_is_citext(exprType(node)))
+		return expression_tree_mutator(node, text_of_case, context);
+	copy = copyObject((CaseTestExpr *) node);
+	copy->typeId = TEXTOID;
+	copy->typeMod = -1;
+	return (Node *) copy;
+}
+
 bool
 dp_is_of_citext(Node *node)
 {
@@ -212,6 +229,8 @@ dp_is_of_citext(Node *node)
 	Oid			opno;
 	Oid			right;
 
+	if (IsA(node, CaseExpr))
+		return ((CaseExpr *) node)->arg != NULL && dp_is_citext(exprType((Node *) ((CaseExpr *) node)->arg));
 	if (IsA(node, OpExpr) || IsA(node, DistinctExpr))
 		opno = ((OpExpr *) node)->opno;
 	else if (IsA(node, ScalarArrayOpExpr))
@@ -233,6 +252,16 @@ dp_citext_as_text(Node *node, bool columns)
 	const Comparison *comparison;
 	List	   *args;
 
+	if (IsA(node, CaseExpr))
+	{
+		CaseExpr   *cases = copyObject((CaseExpr *) node);
+		ListCell   *lc;
+
+		cases->arg = dp_citext_folded((Node *) cases->arg);
+		foreach(lc, cases->args)
+			lfirst_node(CaseWhen, lc)->expr = (Expr *) text_of_case((Node *) lfirst_node(CaseWhen, lc)->expr, NULL);
+		return (Node *) cases;
+	}
 	if (IsA(node, ScalarArrayOpExpr))
 	{
 		ScalarArrayOpExpr *op = copyObject((ScalarArrayOpExpr *) node);

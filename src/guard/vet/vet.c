@@ -203,6 +203,8 @@ vet_distinct_or_nullif(DpVet *vet, Node *node)
 {
 	OpExpr	   *copy = copyObject((OpExpr *) node);
 
+	if (dp_is_of_citext(node))
+		return dp_vet(dp_citext_as_text(node, true), vet);
 	set_opfuncid(copy);
 	vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
 	dp_vet_type(vet, node, exprType(node));
