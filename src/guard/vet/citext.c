@@ -205,21 +205,40 @@ is_operand(Oid type)
 	return type == TEXTOID || dp_is_citext(type);
 }
 
-/* Makes the value that a CASE compares text, where it is of citext. */
-static Node *
-text_of_case(Node *node, void *context)
+/* Returns the value that a CASE compares in lower case in one of its tests; NULL: the test is another. */
+static CaseTestExpr *
+folded_value(Expr *test)
 {
-	CaseTestExpr *copy;
+	Node	   *lower = IsA(test, OpExpr) && ((OpExpr *) test)->opno == TextEqualOperator ? linitial(((OpExpr *) test)->args) : NULL;
+	Node	   *value;
 
-	/* another CASE has a value of its own */
-	if (node == NULL || IsA(node, CaseExpr))
-		return node;
-	if (!IsA(node, CaseTestExpr) || !dp_is_citext(exprType(node)))
-		return expression_tree_mutator(node, text_of_case, context);
-	copy = copyObject((CaseTestExpr *) node);
-	copy->typeId = TEXTOID;
-	copy->typeMod = -1;
-	return (Node *) copy;
+	if (lower == NULL || !IsA(lower, FuncExpr) || ((FuncExpr *) lower)->funcid != F_LOWER_TEXT)
+		return NULL;
+	value = linitial(((FuncExpr *) lower)->args);
+	if (IsA(value, RelabelType))
+		value = (Node *) ((RelabelType *) value)->arg;
+	return IsA(value, CaseTestExpr) ? (CaseTestExpr *) value : NULL;
+}
+
+/* Writes a CASE with a value of citext, whose tests are written already, over that value in lower case, if all of them read it so. */
+static Node *
+case_of_text(CaseExpr *cases)
+{
+	ListCell   *lc;
+
+	foreach(lc, cases->args)
+		if (folded_value(lfirst_node(CaseWhen, lc)->expr) == NULL)
+		return (Node *) cases;
+	cases = copyObject(cases);
+	foreach(lc, cases->args)
+	{
+		CaseTestExpr *value = folded_value(lfirst_node(CaseWhen, lc)->expr);
+
+		value->typeId = TEXTOID;
+		value->typeMod = -1;
+	}
+	cases->arg = dp_citext_folded((Node *) cases->arg);
+	return (Node *) cases;
 }
 
 bool
@@ -253,15 +272,7 @@ dp_citext_as_text(Node *node, bool columns)
 	List	   *args;
 
 	if (IsA(node, CaseExpr))
-	{
-		CaseExpr   *cases = copyObject((CaseExpr *) node);
-		ListCell   *lc;
-
-		cases->arg = dp_citext_folded((Node *) cases->arg);
-		foreach(lc, cases->args)
-			lfirst_node(CaseWhen, lc)->expr = (Expr *) text_of_case((Node *) lfirst_node(CaseWhen, lc)->expr, NULL);
-		return (Node *) cases;
-	}
+		return case_of_text((CaseExpr *) node);
 	if (IsA(node, ScalarArrayOpExpr))
 	{
 		ScalarArrayOpExpr *op = copyObject((ScalarArrayOpExpr *) node);
