@@ -245,6 +245,16 @@ inline_mutator(Node *node, InlineContext *c)
 		inline_in_query(query, c);
 		return (Node *) query;
 	}
+	/* which index is meant is told by its expressions as they are */
+	if (IsA(node, OnConflictExpr))
+	{
+		OnConflictExpr *written = (OnConflictExpr *) node;
+		OnConflictExpr *copy = (OnConflictExpr *) expression_tree_mutator(node, inline_mutator, c);
+
+		copy->arbiterElems = written->arbiterElems;
+		copy->arbiterWhere = written->arbiterWhere;
+		return (Node *) copy;
+	}
 	node = expression_tree_mutator(node, inline_mutator, c);
 	if (!c->in_from_only && IsA(node, FuncExpr) && may_be_inlined(((FuncExpr *) node)->funcid, false))
 		return inline_call((FuncExpr *) node, c);

@@ -184,6 +184,8 @@ dp_leads_to_unit(Oid relid, AttrNumber attnum)
 	for (int i = 0; i < table->nthrough; i++)
 		if (get_attnum(relid, table->through[i]) == attnum)
 			return true;
+	if (dp_unit_type_problem(get_atttype(relid, attnum)) != NULL)
+		return false;
 	rel = table_open(relid, AccessShareLock);
 	foreach(lc, RelationGetIndexList(rel))
 	{

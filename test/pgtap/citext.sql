@@ -104,6 +104,23 @@ SELECT same(q) FROM unnest(ARRAY[
 	'SELECT round(count(*)) FROM visits WHERE city IN (SELECT city FROM cities WHERE land = ''no'')', 'SELECT round(count(*)) FROM visits v JOIN persons p ON p.person = v.person AND p.home = v.city',
 	'SELECT c, round(count(*)) FROM (SELECT person, city AS c FROM visits WHERE n > 4 UNION ALL SELECT person, city FROM visits WHERE n <= 4) q GROUP BY c',
 	'SELECT round(count(*)) FROM persons p WHERE EXISTS (SELECT FROM visits v WHERE v.person = p.person AND v.city = p.home)']) q;
+-- what a subquery hands up is as it is written, unless it is grouped by
+SELECT same(q) FROM unnest(ARRAY[
+	'SELECT round(count(*)) FROM (SELECT person, coalesce(city, ''NoNe'') AS c FROM visits) r WHERE c::text = ''NoNe''', 'SELECT round(count(*)) FROM (SELECT person, CASE WHEN n > 3 THEN city ELSE ''NoNe'' END AS c FROM visits) r WHERE c::text = ''Rome''',
+	'SELECT round(count(*)) FROM (SELECT person, ''Foo''::citext AS c FROM visits) r WHERE c::text = ''Foo''', 'SELECT round(count(*)) FROM (SELECT person, city COLLATE "C" AS c FROM visits) q WHERE left(c, 1) = ''R''',
+	'SELECT round(count(*)) FROM (SELECT person, city FROM visits WHERE city = ''ROME'' UNION ALL SELECT person, ''Unknown'' FROM visits WHERE city IS NULL) q WHERE city::text = ''Unknown''',
+	'SELECT round(count(*)) FROM (SELECT v.person, coalesce(c.home, v.city) AS h FROM visits v LEFT JOIN persons c ON c.person = v.person) q WHERE h::text = ''ROME''',
+	'SELECT round(count(*)) FROM (SELECT DISTINCT ON (person) person, city FROM visits ORDER BY person, n) q WHERE city::text = ''Rome''',
+	'SELECT round(count(*)) FROM persons p, LATERAL (SELECT city FROM visits v WHERE v.person = p.person ORDER BY n LIMIT 1) x WHERE x.city::text = ''OSLO''',
+	'SELECT c::text AS t, round(count(*)) FROM (SELECT person, coalesce(city, ''NoNe'') AS c FROM visits) r GROUP BY 1', 'SELECT c, round(count(*)) FROM (SELECT person, coalesce(city, ''NoNe'') AS c FROM visits) r GROUP BY c']) q;
+-- the index that is meant is told as it is written
+SET SESSION AUTHORIZATION analyst1;
+CREATE TEMP TABLE totals (city citext, k float8);
+CREATE UNIQUE INDEX ON totals (city) WHERE city <> 'x';
+INSERT INTO totals SELECT street, count(*) FROM visits WHERE street IS NOT NULL GROUP BY street ON CONFLICT (city) WHERE city <> 'x' DO UPDATE SET k = excluded.k;
+SELECT round(sum(k)) AS k FROM totals \gset
+RESET SESSION AUTHORIZATION;
+SELECT is(:k, 3000, 'ON CONFLICT with a partial index');
 SELECT is(as_role('analyst1', 'SELECT pg_typeof(city), city = ''ROME'' AS eq, round(count(*)) FROM visits WHERE city = ''Rome'' GROUP BY city'), '(citext,t,1000)', 'a key is of citext still');
 SELECT same('SELECT round(count(DISTINCT city)) FROM visits');
 -- of equal values that are grouped, one is in lower case whichever come first

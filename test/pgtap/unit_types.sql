@@ -107,6 +107,7 @@ SELECT is(asked('SELECT dp_sum(amount, 0, 3) FROM bills b JOIN visits v ON v.id 
 SELECT is(asked('SELECT dp_count(*) FROM logins'), '(80)', 'through a key of citext');
 SELECT is(asked('SELECT dp_count(*) FROM logins l JOIN people p ON p.email = l.email WHERE p.born <= 1960'), '(20)', 'and joined by it');
 SELECT is(asked('SELECT dp_count(*) FROM logins l JOIN people p ON p.email = l.email JOIN visits v ON v.email = p.email WHERE p.born <= 1960 AND v.id <= 40'), '(20)', 'three tables');
+SELECT is(asked(q), '(40)', q) FROM unnest(ARRAY['SELECT dp_count(*) FROM people WHERE email IN (SELECT email FROM visits)', 'SELECT dp_count(*) FROM people WHERE email = ANY (SELECT email FROM visits)']) q;
 -- values are read in lower case, but for what would tell who is there
 SELECT is(asked(q), answer, q) FROM (VALUES
 	($$SELECT dp_count(*) FROM visits WHERE email = 'person1@example.org'$$, '(5)'), ($$SELECT dp_count(*) FROM people WHERE email < 'b'$$, '(0)'),

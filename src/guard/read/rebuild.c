@@ -22,7 +22,9 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "parser/parse_oper.h"
+#include "policy/unit_types.h"
 
 Query *
 dp_new_select(void)
@@ -268,6 +270,14 @@ has_other_parts(Query *sub)
 	return memcmp(&rest, nothing, sizeof(Query)) != 0;
 }
 
+/* Tells whether a subquery groups by a target, or has one row of those that are equal in it. */
+static bool
+is_grouped(Query *sub, const TargetEntry *tle)
+{
+	return tle->ressortgroupref > 0 && (get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) != NULL ||
+										get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->distinctClause) != NULL);
+}
+
 Query *
 dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow)
 {
@@ -286,9 +296,13 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
-		/* of what is grouped by, equal values of citext are one, in lower case */
-		if (IsA(expr, Var) && (keeps_rows || !(dp_type_is_opened(((Var *) expr)->vartype) || dp_is_other_citext(allow, (Var *) expr))))
+		/* of what is grouped by, equal values of citext are one, in lower case; others are handed up as they are written */
+		bool		grouped = is_grouped(sub, tle);
+
+		if (IsA(expr, Var) && !(grouped && dp_is_other_citext(allow, (Var *) expr)) && (keeps_rows || !dp_type_is_opened(((Var *) expr)->vartype)))
 			expr = (Expr *) dp_hand_up_column((Var *) expr, allow);
+		else if (!grouped && dp_is_citext(exprType((Node *) expr)))
+			expr = (Expr *) dp_make_safe((Node *) dp_citext_as_written((Node *) expr), allow);
 		else
 			expr = (Expr *) dp_make_safe((Node *) expr, allow);
 		new->targetList = lappend(new->targetList, makeTargetEntry(expr, tle->resno, tle->resname, tle->resjunk));

@@ -354,13 +354,14 @@ extern bool dp_is_of_citext(Node *node);
 /* Returns such a comparison as one of text, or as it is where its list is not known, or, unless that is asked for, where it compares columns. */
 extern Node *dp_citext_as_text(Node *node, bool columns);
 
-/* Returns a value of citext, or text, as text in lower case, so that what is equal is equal in all its bytes. */
+/* Return a value of citext, or text, as text: in lower case, so that what is equal is equal in all its bytes; and as it is written. */
 extern Expr *dp_citext_folded(Node *node);
+extern Expr *dp_citext_as_written(Node *node);
 
 /* Returns what a cast reads: a column or parameter, other values of citext as text, as they are written. */
 extern Node *dp_citext_as_read(Node *arg);
 
-/* Tells whether a node is a value of citext, other than a column, that is read: a constant, a parameter, or a choice among values. */
+/* Tells whether a node is a value of citext, other than a column, that is read: a constant, a parameter, a choice among values, or one with a collation. */
 extern bool dp_citext_is_known(Node *node);
 
 #endif							/* DP_ALLOW_H */

@@ -72,7 +72,7 @@ comparison_of(Oid opno)
 	return NULL;
 }
 
-/* Returns a copy of COALESCE or CASE of citext as one of text, with each of its values written anew; NULL for other nodes. */
+/* Returns a copy of COALESCE, CASE or COLLATE of citext as one of text, with each of its values written anew; NULL for other nodes. */
 static Expr *
 with_values(Node *node, Expr *(*write) (Node *))
 {
@@ -97,11 +97,18 @@ with_values(Node *node, Expr *(*write) (Node *))
 		copy->defresult = write((Node *) copy->defresult);
 		return (Expr *) copy;
 	}
+	if (IsA(node, CollateExpr))
+	{
+		CollateExpr *copy = copyObject((CollateExpr *) node);
+
+		copy->arg = write((Node *) copy->arg);
+		return (Expr *) copy;
+	}
 	return NULL;
 }
 
-static Expr *
-as_written(Node *node)
+Expr *
+dp_citext_as_written(Node *node)
 {
 	Expr	   *parts;
 
@@ -117,7 +124,7 @@ as_written(Node *node)
 		copy->consttypmod = -1;
 		return (Expr *) copy;
 	}
-	parts = dp_is_citext(exprType(node)) ? with_values(node, as_written) : NULL;
+	parts = dp_is_citext(exprType(node)) ? with_values(node, dp_citext_as_written) : NULL;
 	if (parts != NULL)
 		return parts;
 	return (Expr *) makeRelabelType((Expr *) node, TEXTOID, -1, exprCollation(node), COERCE_IMPLICIT_CAST);
@@ -126,7 +133,7 @@ as_written(Node *node)
 bool
 dp_citext_is_known(Node *node)
 {
-	return dp_is_citext(exprType(node)) && (IsA(node, Const) || IsA(node, Param) || IsA(node, CoalesceExpr) || IsA(node, CaseExpr));
+	return dp_is_citext(exprType(node)) && (IsA(node, Const) || IsA(node, Param) || IsA(node, CoalesceExpr) || IsA(node, CaseExpr) || IsA(node, CollateExpr));
 }
 
 Node *
@@ -134,7 +141,7 @@ dp_citext_as_read(Node *arg)
 {
 	while (IsA(arg, RelabelType) && dp_is_citext(exprType(arg)))
 		arg = (Node *) ((RelabelType *) arg)->arg;
-	return dp_citext_is_known(arg) && !IsA(arg, Param) ? (Node *) as_written(arg) : arg;
+	return dp_citext_is_known(arg) && !IsA(arg, Param) ? (Node *) dp_citext_as_written(arg) : arg;
 }
 
 Expr *
@@ -145,7 +152,7 @@ dp_citext_folded(Node *node)
 
 	if (parts != NULL)
 		return parts;
-	lower = makeFuncExpr(F_LOWER_TEXT, TEXTOID, list_make1(as_written(node)), DEFAULT_COLLATION_OID, DEFAULT_COLLATION_OID,
+	lower = makeFuncExpr(F_LOWER_TEXT, TEXTOID, list_make1(dp_citext_as_written(node)), DEFAULT_COLLATION_OID, DEFAULT_COLLATION_OID,
 						 COERCE_EXPLICIT_CALL);
 	lower->location = exprLocation(node);
 	return (Expr *) lower;
@@ -154,15 +161,16 @@ dp_citext_folded(Node *node)
 static Node *
 operand(const Comparison *comparison, Node *node)
 {
-	return (Node *) (comparison->folds ? dp_citext_folded(node) : as_written(node));
+	return (Node *) (comparison->folds ? dp_citext_folded(node) : dp_citext_as_written(node));
 }
 
+/* Tells whether a node is a column, or becomes that of a subquery which is compared with. */
 static bool
 is_column(Node *node)
 {
 	while (IsA(node, RelabelType))
 		node = (Node *) ((RelabelType *) node)->arg;
-	return IsA(node, Var);
+	return IsA(node, Var) || (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_SUBLINK);
 }
 
 /* Returns a list of citext as one of text; NULL: its elements are not known. */
