@@ -52,7 +52,7 @@ MUTANTS = {
                            ('src/guard/vet/calls.c', 'vet->no_columns = true', 'false')],
                           'SELECT dp_count(*) FROM visit WHERE ward ILIKE name'),
     'type': ([('src/guard/vet/checks.c', 'Oid type)\n{\n\tif ([[!dp_type_is_allowed(type)]])', 'false'),
-              ('src/guard/vet/raw_columns.c', '!dp_type_is_allowed(getBaseType(var->vartype))', 'false')],
+              ('src/guard/vet/raw_columns.c', '!dp_type_is_allowed(type)', 'false')],
              'SELECT dp_count(coalesce(note, note)) FROM visit'),
     'long array': ([('src/guard/vet/vet.c', 'return vet_array_column(vet, array);', 'return copyObject(array);')],
                    "SELECT dp_count(*) FROM visit WHERE 'a' = ANY (tags)"),
