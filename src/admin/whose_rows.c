@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * whose_rows.c
- *	  Whose the rows of a table are: the column that names the person, a foreign
- *	  key that leads to the person's rows, or each row a person of its own.
+ *	  Reads which person a row belongs to: a column names the person, a foreign
+ *	  key leads to the person's rows, or each row is a person of its own.
  *
  * Invariant: nothing is guessed.  What looks like a mistake beside the
  * dataset's other tables is warned of, by names and types alone; check_setup()

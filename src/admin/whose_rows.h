@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * whose_rows.h
- *	  Whose the rows of a table are: what protect_table is told.
+ *	  Arguments of protect_table that say which person a row belongs to.
  *
  * Private to src/admin.
  *

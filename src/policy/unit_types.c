@@ -89,8 +89,8 @@ dp_is_citext(Oid type)
 {
 	TypeCacheEntry *entry;
 
-	type = getBaseType(type);
-	if (type < FirstNormalObjectId)
+	/* asked of every node: PostgreSQL's own types need no look */
+	if (type < FirstNormalObjectId || (type = getBaseType(type)) < FirstNormalObjectId)
 		return false;
 	entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC);
 	return OidIsValid(entry->eq_opr) && is_of_citext(get_opcode(entry->eq_opr), "citext_eq") &&

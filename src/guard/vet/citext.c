@@ -133,7 +133,8 @@ dp_citext_as_written(Node *node)
 bool
 dp_citext_is_known(Node *node)
 {
-	return dp_is_citext(exprType(node)) && (IsA(node, Const) || IsA(node, Param) || IsA(node, CoalesceExpr) || IsA(node, CaseExpr) || IsA(node, CollateExpr));
+	return (IsA(node, Const) || IsA(node, Param) || IsA(node, CoalesceExpr) || IsA(node, CaseExpr) || IsA(node, CollateExpr)) &&
+		dp_is_citext(exprType(node));
 }
 
 Node *

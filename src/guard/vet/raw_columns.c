@@ -32,7 +32,7 @@
 
 /*
  * Returns a copy of a column as one of the base type, if its type is a domain, or as text, if it is citext.
- * What a subquery computes is of no such type any more, but for its unit.
+ * A subquery hands up base types and text, and its unit as it is.
  */
 static Node *
 without_domain(const DpAllowContext *cxt, Var *var)
