@@ -247,6 +247,8 @@ SELECT try($$SELECT dp_cdp.set_keys('visits', 'dept', NULL::text[])$$);
 SELECT try($$SELECT dp_cdp.set_keys('visits', 'dept', '{}'::text[])$$);
 SELECT try($$SELECT dp_cdp.set_keys('visits', 'patient', ARRAY['a'])$$);
 SELECT try($$SELECT dp_cdp.set_keys('visits', 'patient', ARRAY[1, 3000000000])$$);
+SELECT try($$SELECT dp_cdp.set_keys('visits', 'dept', ARRAY[true])$$);
+SELECT try($$SELECT dp_cdp.set_keys('visits', 'dept', ARRAY[1])$$);
 SELECT try($$SELECT dp_cdp.set_keys('visits', 'doc', ARRAY['{}'::json])$$);
 SELECT try($$SELECT dp_cdp.drop_keys('visits', 'dept')$$);
 SELECT try($$SELECT dp_cdp.declared_keys('other', 'patient')$$);

@@ -217,7 +217,7 @@ typedef struct DpGrant
 extern Datum dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant);
 
 /* warns where a limit pays for few aggregates */
-extern void dp_admin_warn_of_little(const DpGrant *grant);
+extern void dp_admin_tell_of_little(const DpGrant *grant);
 
 /* tells of a budget above the cap, and of a limit that promises little */
 extern void dp_admin_tell_of_much(const DpGrant *grant);

@@ -256,7 +256,7 @@ dp_set_budget(PG_FUNCTION_ARGS)
 						GetUserNameFromId(role, false), name),
 				 errhint("Give budgets to roles that are no members of the owner.")));
 	if (!is_spent)
-		dp_admin_warn_of_little(&grant);
+		dp_admin_tell_of_little(&grant);
 	dp_admin_tell_of_much(&grant);
 	if (period != NULL)
 		dp_admin_tell_of_renewals(&grant, period);

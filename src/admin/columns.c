@@ -12,6 +12,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -38,6 +39,25 @@ note_null_group(Oid relid, const char *column)
 					"or write WHERE %s IS NOT NULL in queries",
 					column, quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)),
 					quoted, quoted)));
+}
+
+/*
+ * Refuses keys of a type that the column's rows would not be written in: 't' for a boolean is no 'true', and a date
+ * drops a timestamp's hours.  Text is read as the column's type reads it, and a number as any other number.
+ */
+static void
+check_key_type(Oid given, Oid type, const char *column)
+{
+	Oid			function;
+
+	if (TypeCategory(given) == TYPCATEGORY_STRING || given == UNKNOWNOID ||
+		(TypeCategory(given) == TYPCATEGORY_NUMERIC && TypeCategory(type) == TYPCATEGORY_NUMERIC) ||
+		find_coercion_pathway(type, given, COERCION_IMPLICIT, &function) != COERCION_PATH_NONE)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("keys of type %s cannot be those of column \"%s\", which has type %s: give keys of that type",
+					format_type_be(given), column, format_type_be(type))));
 }
 
 /* set_keys("table", "column", keys anyarray) */
@@ -77,6 +97,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 				 errmsg("keys must not be NULL: call dp_cdp.drop_keys to remove keys")));
 	array = PG_GETARG_ARRAYTYPE_P(2);
 	element = ARR_ELEMTYPE(array);
+	check_key_type(getBaseType(element), c.type, column);
 	get_typlenbyvalalign(element, &typlen, &typbyval, &typalign);
 	deconstruct_array(array, element, typlen, typbyval, typalign, &values, &nulls, &nvalues);
 	if (nvalues == 0)

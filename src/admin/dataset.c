@@ -512,7 +512,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	/* Infinity says so itself */
 	if (cap.no_limit && PG_ARGISNULL(1))
 		tell_of_no_cap(row.name);
-	dp_admin_warn_of_little(&cap);
+	dp_admin_tell_of_little(&cap);
 	dp_admin_tell_of_much(&cap);
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap));
 }
@@ -588,7 +588,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	if (had_cap && cap.no_limit && PG_ARGISNULL(1))
 		tell_of_no_cap(name);
 	if (!is_spent && (!PG_ARGISNULL(1) || !PG_ARGISNULL(3)))
-		dp_admin_warn_of_little(&cap);
+		dp_admin_tell_of_little(&cap);
 	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(2))
 		dp_admin_tell_of_much(&cap);
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap));

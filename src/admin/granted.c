@@ -2,8 +2,8 @@
  *
  * granted.c
  *	  The row that functions on budgets and datasets return: it tells what a
- *	  budget or cap allows.  A warning where that is next to nothing, and
- *	  notices where it promises little.
+ *	  budget or cap allows.  Notices say where that is next to nothing, or where
+ *	  it promises little.
  *
  * Everything that is seen of a dataset, once a limit is spent, is (epsilon,
  * delta)-DP: rho by the bound of Canonne, Kamath and Steinke at report_delta,
@@ -119,7 +119,7 @@ epsilon_of(const DpGrant *grant, int64 rho, int digits)
 	return round_up(dp_zcdp_epsilon_up(above, dp_admin_delta_down(grant->report_delta)), digits);
 }
 
-/* Adds to a warning what buys FEW_AGGREGATES: a larger limit, or answers that cost less. */
+/* Adds to a notice what buys FEW_AGGREGATES: a larger limit, or answers that cost less. */
 static int
 hint_at_more(const DpGrant *grant)
 {
@@ -164,13 +164,13 @@ limit_of(const DpGrant *grant)
  * caller's settings are not those of who asks.
  */
 void
-dp_admin_warn_of_little(const DpGrant *grant)
+dp_admin_tell_of_little(const DpGrant *grant)
 {
 	int64		n = grant->rho / grant->default_rho;
 
 	if (grant->no_limit || n >= FEW_AGGREGATES)
 		return;
-	ereport(WARNING,
+	ereport(NOTICE,
 			(errmsg("%s dataset \"%s\" pays for %s at the default price, rho %s: give more, or let answers cost less",
 					limit_of(grant), grant->dataset,
 					n == 0 ? "no aggregate" : n == 1 ? "1 aggregate" : psprintf("%d aggregates", (int) n),

@@ -148,7 +148,7 @@ SELECT is(count(*), 0::bigint, 'nor makes anything') FROM dp_cdp.datasets WHERE 
 -- what psql says of a statement, beside its result
 \set statement 'SELECT dp_cdp.set_budget(''town'', ''other1'', epsilon => 1, delta => 1e-6)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT is(:'said'::text, $$WARNING:  the budget of role "other1" in dataset "town" pays for 2 aggregates at the default price, rho 0.01: give more, or let answers cost less
+SELECT is(:'said'::text, $$NOTICE:  the budget of role "other1" in dataset "town" pays for 2 aggregates at the default price, rho 0.01: give more, or let answers cost less
 HINT:  For 10 aggregates, give epsilon => 2.16, or, for answers with more noise, dp_cdp.alter_dataset('town', default_rho => 0.002).$$, 'a budget that pays for two');
 \set statement 'SELECT dp_cdp.set_budget(''town'', ''other1'', epsilon => 2.16, delta => 1e-6)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
@@ -163,7 +163,7 @@ SELECT dp_cdp.alter_dataset('town', default_rho => 0.01, min_rho => 0.005) \g /d
 
 \set statement 'SELECT dp_cdp.set_budget(''town'', ''"o''''ne ""two"'', rho => 0.015)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT is(:'said'::text, $$WARNING:  the budget of role "o'ne "two" in dataset "town" pays for 1 aggregate at the default price, rho 0.01: give more, or let answers cost less
+SELECT is(:'said'::text, $$NOTICE:  the budget of role "o'ne "two" in dataset "town" pays for 1 aggregate at the default price, rho 0.01: give more, or let answers cost less
 HINT:  For 10 aggregates, give rho => 0.1, or, for answers with more noise, dp_cdp.alter_dataset('town', default_rho => 0.001, min_rho => 0.001).$$, 'one, and a least price');
 \set statement 'SELECT dp_cdp.alter_dataset(''town'', default_rho => 0.001, min_rho => 0.001), dp_cdp.set_budget(''town'', ''"o''''ne ""two"'', rho => 0.015)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
@@ -172,7 +172,7 @@ SELECT dp_cdp.alter_dataset('town', default_rho => 0.01, min_rho => 0.0001) \g /
 SELECT dp_cdp.alter_dataset('town', default_rho => 1e6) \g /dev/null
 \set statement 'SELECT dp_cdp.set_budget(''town'', ''other1'', rho => 1e-12)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT is(:'said'::text, 'WARNING:  the budget of role "other1" in dataset "town" pays for no aggregate at the default price, rho 1000000: give more, or let answers cost less', 'without a remedy that there is not');
+SELECT is(:'said'::text, 'NOTICE:  the budget of role "other1" in dataset "town" pays for no aggregate at the default price, rho 1000000: give more, or let answers cost less', 'without a remedy that there is not');
 SELECT dp_cdp.alter_dataset('town', default_rho => 0.01) \g /dev/null
 \set statement 'SET dp_cdp.rho = 0.5; SELECT dp_cdp.set_budget(''town'', ''other1'', rho => 1)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
@@ -180,14 +180,14 @@ SELECT is(:'said'::text, '', 'a setting makes nothing dearer for others');
 
 \set statement 'SELECT dp_cdp.create_dataset(''it''''s'', rho => 0.05)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT is(:'said'::text, $$WARNING:  the cap of dataset "it's" pays for 5 aggregates at the default price, rho 0.01: give more, or let answers cost less
+SELECT is(:'said'::text, $$NOTICE:  the cap of dataset "it's" pays for 5 aggregates at the default price, rho 0.01: give more, or let answers cost less
 HINT:  For 10 aggregates, give rho => 0.1, or, for answers with more noise, dp_cdp.alter_dataset('it''s', default_rho => 0.005).$$, 'a cap');
 \set statement 'SELECT dp_cdp.alter_dataset(''it''''s'', max_rows => 3)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'where another setting changes nothing is said');
 \set statement 'SELECT dp_cdp.alter_dataset(''it''''s'', default_rho => 0.02)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
-SELECT matches(:'said'::text, '^WARNING:  the cap of dataset "it''s" pays for 2 aggregates', 'but where the price does');
+SELECT matches(:'said'::text, '^NOTICE:  the cap of dataset "it''s" pays for 2 aggregates', 'but where the price does');
 \set statement 'SELECT dp_cdp.alter_dataset(''it''''s'', rho => 0.2)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'ten are enough');
