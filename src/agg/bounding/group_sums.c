@@ -144,6 +144,15 @@ place_values(DpGroupSums *sums)
 		norm->nsums += 2;
 		norm->value[norm->nvalues++] = i;
 	}
+	for (int l = 0; l < sums->nlimited; l++)
+	{
+		DpLimitedNorm *norm = &sums->limited[l];
+
+		norm->is_count = norm->nvalues == 1 && norm->value[0] == dp_spec_norms(spec)[norm->norm].value &&
+			dp_value_is_count(spec, norm->value[0]);
+		if (norm->is_count)
+			norm->most_rows = dp_most_of_count(spec, norm->value[0]);
+	}
 	sums->nsums += sums->nlimited == 0;
 }
 
@@ -347,6 +356,22 @@ sums_of_bin(DpGroupSums *sums, DpLimitedNorm *norm, const DpAddedGroup *group, i
 	return sum;
 }
 
+/* Does what dp_limit_value does, for a norm of one count: most counts of a unit are the same, and so are their shares. */
+static inline void
+limit_count(const DpGroupSums *sums, DpLimitedNorm *norm, const char *from, DpLimitedValue *limited)
+{
+	int64		value = dp_count_in_steps(&sums->shape->layout, from, sums->spec, norm->value[0], norm->most_rows);
+	int			bin = sums->norms.bin[norm->norm];
+
+	if (value != norm->counted)
+	{
+		norm->counted = value;
+		norm->share = bin > 0 ? dp_share_of_norm(value, sums->norms.norm[norm->norm]) : 0;
+	}
+	limited->value = bin < dp_spec_norms(sums->spec)[norm->norm].nlimits ? value : 0;
+	limited->share = norm->share;
+}
+
 /* Adds the values of entry n of the unit at hand to its group. */
 static inline void
 add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
@@ -376,7 +401,10 @@ add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
 
 			if (!dp_counts_in(spec, norm->value[i], n))
 				continue;
-			dp_limit_value(layout, from, spec, &sums->norms, norm->value[i], &limited);
+			if (likely(norm->is_count))
+				limit_count(sums, norm, from, &limited);
+			else
+				dp_limit_value(layout, from, spec, &sums->norms, norm->value[i], &limited);
 			sum[0] += limited.value;
 			sum[1] += limited.share;
 			sums->magnitude += limited.value < 0 ? -limited.value : limited.value;
@@ -529,6 +557,8 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 	if (!dp_layout_fits(&sums->shape->layout, state))
 		elog(ERROR, "states of different shapes cannot be added up");
 	dp_unit_norms(state, &sums->shape->layout, sums->spec, &sums->norms);
+	for (int l = 0; l < sums->nlimited; l++)
+		sums->limited[l].counted = -1;
 	add_entries(sums, state);
 	sums->nunits++;
 	return true;

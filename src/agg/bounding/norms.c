@@ -65,9 +65,6 @@
 #include "agg/bounding/state.h"
 #include "agg/exact/grid.h"
 
-/* a value in a group; squares of DP_MAX_STATE / 8 of them add up to less than 2^128 */
-#define DP_MOST_VALUE (INT64CONST(1) << 50)
-
 /* Returns the sum of n rows, scaled to that of at most "most". */
 static int64
 scaled_value(const DpExactSum *sum, int64 n, int64 most, const DpGrid *grid)
@@ -121,6 +118,8 @@ shifted_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec,
 {
 	int			shift = spec->value[i].shift;
 
+	if (dp_value_is_count(spec, i))
+		return dp_count_in_steps(layout, from, spec, i, dp_most_of_count(spec, i));
 	return within(dp_clamped_value(layout, from, spec, i), DP_MOST_VALUE >> shift) * (INT64CONST(1) << shift);
 }
 
@@ -170,6 +169,22 @@ bin_of_norm(const DpNormSpec *spec, uint64 norm)
 	return first;
 }
 
+/* Returns the sum of squares of a count in each of so many entries. */
+static dp_u128
+squares_of_counts(const DpLayout *layout, const char *from, int nentries, const DpBoundSpec *spec, int i)
+{
+	int64		most = dp_most_of_count(spec, i);
+	dp_u128		squares = 0;
+
+	for (int n = 0; n < nentries; n++, from += layout->entry_size)
+	{
+		uint64		value = dp_count_in_steps(layout, from, spec, i, most);
+
+		squares += (dp_u128) value * value;
+	}
+	return squares;
+}
+
 /* Sets the norms of a unit, and their bins: 0 and -1 where it contributes nothing, or where there are no limits. */
 void
 dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSpec *spec, DpNorms *norms)
@@ -179,33 +194,28 @@ dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSp
 		const DpNormSpec *norm = &dp_spec_norms(spec)[l];
 		const char *from = dp_state_entries(state);
 		dp_u128		squares = 0;
+		int			nentries;
 
 		norms->norm[l] = 0;
 		norms->bin[l] = -1;
 		if (norm->nlimits == 0)
 			continue;
-		for (int n = 0; n < state->nentries && dp_counts_in(spec, norm->value, n); n++, from += layout->entry_size)
-		{
-			int64		value = is_codes(spec, norm->value) ? codes_value(layout, from, spec, norm->value)
-			: shifted_value(layout, from, spec, norm->value);
+		nentries = Min(state->nentries, spec->value[norm->value].groups);
+		if (likely(dp_value_is_count(spec, norm->value)))
+			squares = squares_of_counts(layout, from, nentries, spec, norm->value);
+		else
+			for (int n = 0; n < nentries; n++, from += layout->entry_size)
+			{
+				int64		value = is_codes(spec, norm->value) ? codes_value(layout, from, spec, norm->value)
+				: shifted_value(layout, from, spec, norm->value);
 
-			squares += (dp_u128) ((dp_i128) value * value);
-		}
+				squares += (dp_u128) ((dp_i128) value * value);
+			}
 		if (squares == 0)
 			continue;
 		norms->norm[l] = dp_root_up(squares);
 		norms->bin[l] = bin_of_norm(norm, norms->norm[l]);
 	}
-}
-
-/* Returns which share of a norm > 0 a value is, toward zero. */
-static inline int64
-share_of(int64 value, uint64 norm)
-{
-	/* a division of 64 bits is far faster */
-	if (likely(value < PG_INT64_MAX / DP_NORM_UNIT && value > -(PG_INT64_MAX / DP_NORM_UNIT) && norm <= PG_INT64_MAX))
-		return value * DP_NORM_UNIT / (int64) norm;
-	return (int64) ((dp_i128) value * DP_NORM_UNIT / (dp_i128) norm);
 }
 
 /*
@@ -229,7 +239,7 @@ dp_limit_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec
 			limited->value = value;
 	}
 	if (nlimits > 0 && norms->bin[l] > 0)
-		limited->share = share_of(value, norms->norm[l]);
+		limited->share = dp_share_of_norm(value, norms->norm[l]);
 	if (spec->value[i].kind == DP_VALUE_DISTINCT && limited->share > 0)
 		limited->share = DP_SET_SHARE(limited->share, norms->bin[l]);
 }

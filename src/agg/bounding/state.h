@@ -269,6 +269,9 @@ dp_value_is_sum(const DpBoundSpec *spec, int i)
 	return kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED || kind == DP_VALUE_CUT;
 }
 
+/* a value in a group, in steps; squares of DP_MAX_STATE / 8 of them add up to less than 2^128 */
+#define DP_MOST_VALUE (INT64CONST(1) << 50)
+
 /* norms.c: values of a unit */
 extern int64 dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i);
 
@@ -280,6 +283,38 @@ typedef struct DpNorms
 } DpNorms;
 
 extern void dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSpec *spec, DpNorms *norms);
+
+/* Tells whether a value is a count of rows, which most are, and which is limited with less ado. */
+static inline bool
+dp_value_is_count(const DpBoundSpec *spec, int i)
+{
+	return spec->value[i].kind == DP_VALUE_COUNT || spec->value[i].kind == DP_VALUE_ROWS;
+}
+
+/* Returns how many rows a count takes at most, so that it is within DP_MOST_VALUE in steps. */
+static inline int64
+dp_most_of_count(const DpBoundSpec *spec, int i)
+{
+	return Min(Max(spec->value[i].grid.upper, 0), DP_MOST_VALUE >> spec->value[i].shift);
+}
+
+/* Returns a count of at most "most" rows, in steps. */
+static inline int64
+dp_count_in_steps(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i, int64 most)
+{
+	return Min((int64) *(const uint32 *) (from + layout->value[i]), most) << spec->value[i].shift;
+}
+
+/* Returns which share of a norm > 0 a value is, toward zero. */
+static inline int64
+dp_share_of_norm(int64 value, uint64 norm)
+{
+	/* a division of 64 bits is far faster */
+	if (likely(value < PG_INT64_MAX / DP_NORM_UNIT && value > -(PG_INT64_MAX / DP_NORM_UNIT) && norm <= PG_INT64_MAX))
+		return value * DP_NORM_UNIT / (int64) norm;
+	return (int64) ((dp_i128) value * DP_NORM_UNIT / (dp_i128) norm);
+}
+
 typedef struct DpLimitedValue
 {
 	int64		value;
