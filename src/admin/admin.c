@@ -152,7 +152,8 @@ dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
 typedef struct Candidate
 {
 	char	   *name;
-	int			distance;		/* edits between the name and the one that was given */
+	int			distance;		/* edits between the name and the one that was
+								 * given */
 } Candidate;
 
 static int

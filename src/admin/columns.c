@@ -162,6 +162,7 @@ dp_drop_keys(PG_FUNCTION_ARGS)
 {
 	DpAdminColumn c = dp_admin_owned_column(fcinfo);
 	DpLabel    *label = dp_admin_column_label(c.relid, c.attnum);
+
 	if (!label->has_keys)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

@@ -139,7 +139,10 @@ dp_admin_readers(Oid relid)
 		Oid			held = DatumGetObjectId(SPI_getbinval(holders->vals[i], holders->tupdesc, 1, &isnull));
 		Oid			holder = DatumGetObjectId(SPI_getbinval(holders->vals[i], holders->tupdesc, 2, &isnull));
 
-		/* without a policy for him, a role sees no row: he asks for private answers */
+		/*
+		 * without a policy for him, a role sees no row: he asks for private
+		 * answers
+		 */
 		if (list_member_oid(readers, holder) || !dp_policies_let_read(held, holder))
 			continue;
 		readers = lappend_oid(readers, holder);
@@ -281,7 +284,10 @@ dp_kilobytes_in(PG_FUNCTION_ARGS)
 	const char *hint = NULL;
 	int			kilobytes;
 
-	/* an error of data, as of all types, so that a private query has NULL for it */
+	/*
+	 * an error of data, as of all types, so that a private query has NULL for
+	 * it
+	 */
 	if (!parse_int(text, &kilobytes, GUC_UNIT_KB, &hint))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),

@@ -415,11 +415,11 @@ dp_release_name(PG_FUNCTION_ARGS)
 		char	   *dataset = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 
 		names = dp_admin_execute("UPDATE dp_cdp.held_name h SET released = true, successor = 0"
-							 " WHERE h.schema = $1 AND h.name = $2"
-							 " AND NOT h.released AND ($3 IS NULL OR h.dataset = $3)"
-							 " AND ((SELECT r.rolsuper FROM pg_roles r WHERE r.oid = $4)"
-							 " OR EXISTS (SELECT FROM dp_cdp.dataset d"
-							 " WHERE d.name = h.dataset AND pg_has_role($4, d.owner::oid, 'USAGE')))",
+								 " WHERE h.schema = $1 AND h.name = $2"
+								 " AND NOT h.released AND ($3 IS NULL OR h.dataset = $3)"
+								 " AND ((SELECT r.rolsuper FROM pg_roles r WHERE r.oid = $4)"
+								 " OR EXISTS (SELECT FROM dp_cdp.dataset d"
+								 " WHERE d.name = h.dataset AND pg_has_role($4, d.owner::oid, 'USAGE')))",
 								 4, r.types, r.values, r.nulls, true);
 		if (names == 0)
 			ereport(ERROR,

@@ -108,6 +108,7 @@ dp_bucket_as_cases(FuncExpr *call)
 	foreach(lc, list)
 	{
 		OpExpr	   *below = dp_make_comparison(type->lt_opr, copyObject((Expr *) operand), lfirst(lc), call->inputcollid);
+
 		dp_add_when(cases, (Expr *) below, (Expr *) dp_int4_const(foreach_current_index(lc)));
 	}
 	return (Node *) cases;

@@ -346,8 +346,8 @@ complete_error(ErrorData *edata)
 	bool		no_right = is_of(edata, "aclcheck_error", ERRCODE_INSUFFICIENT_PRIVILEGE);
 	bool		no_role = is_of(edata, "get_role_oid", ERRCODE_UNDEFINED_OBJECT);
 	bool		no_form = is_of(edata, "ParseFuncOrColumn", ERRCODE_UNDEFINED_FUNCTION) ||
-		is_of(edata, "ParseFuncOrColumn", ERRCODE_AMBIGUOUS_FUNCTION) ||
-		is_of(edata, "enforce_generic_type_consistency", ERRCODE_DATATYPE_MISMATCH);
+	is_of(edata, "ParseFuncOrColumn", ERRCODE_AMBIGUOUS_FUNCTION) ||
+	is_of(edata, "enforce_generic_type_consistency", ERRCODE_DATATYPE_MISMATCH);
 
 	if ((no_form || no_role || no_right || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE)) &&
 		MyBackendType == B_BACKEND && IsTransactionState() && dp_extension_installed())

@@ -384,7 +384,10 @@ dp_more_rows_than_noise(int location, Node *filter)
 	Expr	   *stddev = (Expr *) makeFuncExpr(LookupFuncName(name, 1, types, false), FLOAT8OID, list_make1(rows),
 											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 
-	/* what a limit cuts makes counts smaller, and none larger: noise alone shows rows that are not there */
+	/*
+	 * what a limit cuts makes counts smaller, and none larger: noise alone
+	 * shows rows that are not there
+	 */
 	Expr	   *most = (Expr *) dp_float8_const(1.96);
 	Expr	   *margin = (Expr *) makeFuncExpr(F_FLOAT8MUL, FLOAT8OID, list_make2(most, stddev), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(again),

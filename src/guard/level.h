@@ -69,8 +69,8 @@ typedef struct DpRowUnit
 	bool		may_repeat;		/* ... joins, which may repeat it */
 	Bitmapset  *determined;		/* entries whose columns are the same in all
 								 * rows of a unit */
-	List	   *told_apart;		/* DpToldApart, of rows that no other protected
-								 * ones repeat */
+	List	   *told_apart;		/* DpToldApart, of rows that no other
+								 * protected ones repeat */
 } DpRowUnit;
 
 /*

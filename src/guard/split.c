@@ -449,7 +449,7 @@ is_in_recursion(DpScope *scope)
 
 		foreach(lc, scope->query->cteList)
 			if (lfirst_node(CommonTableExpr, lc)->cterecursive)
-				return true;
+			return true;
 	}
 	return false;
 }

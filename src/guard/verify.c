@@ -210,7 +210,10 @@ verify_entry_parts(RangeTblEntry *rte, Index rti, bool is_read)
 static void
 verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 {
-	/* a protected table that nothing reads may be named for its policy (parents.c), by the same rules */
+	/*
+	 * a protected table that nothing reads may be named for its policy
+	 * (parents.c), by the same rules
+	 */
 	bool		is_read = bms_is_member(rti, v->entries) || (rte->rtekind == RTE_RELATION && rte->enrname != NULL);
 
 	verify_entry_parts(rte, rti, is_read);

@@ -196,39 +196,39 @@ static int64
 raise_caps(Adoption *adoption)
 {
 	return run("UPDATE dp_cdp.dataset d SET"
-		" rho_spent = greatest(d.rho_spent, s.rho) + $1::numeric,"
-		" delta_spent = greatest(d.delta_spent, s.delta) + $2::numeric"
-		" FROM (SELECT x.ledger_id, coalesce(max(l.rho), 0) AS rho, coalesce(max(l.delta), 0) AS delta"
-		"       FROM dp_cdp.dataset x LEFT JOIN dp_cdp_internal.logged_steps() l ON l.ledger_id = x.ledger_id"
-		"       GROUP BY x.ledger_id) s"
-		" WHERE s.ledger_id = d.ledger_id AND " ADOPTED("d.name"),
-		adoption, SPI_OK_UPDATE);
+			   " rho_spent = greatest(d.rho_spent, s.rho) + $1::numeric,"
+			   " delta_spent = greatest(d.delta_spent, s.delta) + $2::numeric"
+			   " FROM (SELECT x.ledger_id, coalesce(max(l.rho), 0) AS rho, coalesce(max(l.delta), 0) AS delta"
+			   "       FROM dp_cdp.dataset x LEFT JOIN dp_cdp_internal.logged_steps() l ON l.ledger_id = x.ledger_id"
+			   "       GROUP BY x.ledger_id) s"
+			   " WHERE s.ledger_id = d.ledger_id AND " ADOPTED("d.name"),
+			   adoption, SPI_OK_UPDATE);
 }
 
 static int64
 raise_budgets(Adoption *adoption)
 {
 	return run("WITH" DUE ","
-		" paid AS (" PAID_IN_DAYS("due") "),"
-		" changes AS ("
-		"   SELECT ledger_id, block_from AS day, rho, delta FROM paid"
-		"   UNION ALL SELECT ledger_id, block_to, -rho, -delta FROM paid WHERE block_to < 'infinity'),"
-		" steps AS ("
-		"   SELECT ledger_id, sum(sum(rho)) OVER w AS rho, sum(sum(delta)) OVER w AS delta"
-		"   FROM changes GROUP BY ledger_id, day WINDOW w AS (PARTITION BY ledger_id ORDER BY day)),"
-		" sums AS ("
-		"   SELECT s.ledger_id, max(s.rho) AS rho, max(s.delta) AS delta,"
-		"     (SELECT min(p.first_id) FROM paid p WHERE p.ledger_id = s.ledger_id) AS first_id"
-		"   FROM steps s GROUP BY s.ledger_id)"
-		" UPDATE dp_cdp.budget b SET"
-		"   rho_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END, coalesce(s.rho, 0)) + $1::numeric,"
-		"   delta_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END, coalesce(s.delta, 0)) + $2::numeric,"
-		"   renews_at = coalesce(due.next, b.renews_at),"
-		"   spent_since = CASE WHEN due.renewed THEN coalesce(s.first_id, (SELECT last_value + 1 FROM dp_cdp.release_log_id_seq))"
-		"     ELSE b.spent_since END"
-		" FROM due LEFT JOIN sums s ON s.ledger_id = due.ledger_id"
-		" WHERE b.ledger_id = due.ledger_id",
-		adoption, SPI_OK_UPDATE);
+			   " paid AS (" PAID_IN_DAYS("due") "),"
+			   " changes AS ("
+			   "   SELECT ledger_id, block_from AS day, rho, delta FROM paid"
+			   "   UNION ALL SELECT ledger_id, block_to, -rho, -delta FROM paid WHERE block_to < 'infinity'),"
+			   " steps AS ("
+			   "   SELECT ledger_id, sum(sum(rho)) OVER w AS rho, sum(sum(delta)) OVER w AS delta"
+			   "   FROM changes GROUP BY ledger_id, day WINDOW w AS (PARTITION BY ledger_id ORDER BY day)),"
+			   " sums AS ("
+			   "   SELECT s.ledger_id, max(s.rho) AS rho, max(s.delta) AS delta,"
+			   "     (SELECT min(p.first_id) FROM paid p WHERE p.ledger_id = s.ledger_id) AS first_id"
+			   "   FROM steps s GROUP BY s.ledger_id)"
+			   " UPDATE dp_cdp.budget b SET"
+			   "   rho_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END, coalesce(s.rho, 0)) + $1::numeric,"
+			   "   delta_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END, coalesce(s.delta, 0)) + $2::numeric,"
+			   "   renews_at = coalesce(due.next, b.renews_at),"
+			   "   spent_since = CASE WHEN due.renewed THEN coalesce(s.first_id, (SELECT last_value + 1 FROM dp_cdp.release_log_id_seq))"
+			   "     ELSE b.spent_since END"
+			   " FROM due LEFT JOIN sums s ON s.ledger_id = due.ledger_id"
+			   " WHERE b.ledger_id = due.ledger_id",
+			   adoption, SPI_OK_UPDATE);
 }
 
 /* Lets balances be numbered after all that the log knows: rows that were put back may name later ones. */

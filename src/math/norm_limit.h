@@ -43,11 +43,14 @@ typedef struct dp_norms
 	bool		one_group;		/* ... or whole numbers */
 	double		sigma;			/* of the noise of a count */
 	int			last;			/* the last bin that stands out; -1: none does */
-	double		tail[DP_NORM_TAILS];	/* how likely each is; where none stands out, that most units are of a bin */
+	double		tail[DP_NORM_TAILS];	/* how likely each is; where none
+										 * stands out, that most units are of
+										 * a bin */
 	double		count[DP_NORM_BINS];
 	double		tilt[DP_NORM_BINS];
 	int			npoints;
-	int			first[DP_NORM_BINS + 1];	/* points of a bin end where those of the next begin */
+	int			first[DP_NORM_BINS + 1];	/* points of a bin end where those
+											 * of the next begin */
 	double		point[DP_NORM_BINS * DP_NORM_POINTS];
 	double		weight[DP_NORM_BINS * DP_NORM_POINTS];
 } dp_norms;

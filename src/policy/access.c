@@ -69,7 +69,7 @@ bool
 dp_policies_let_read(Oid relid, Oid roleid)
 {
 	bool		checked = OidIsValid(roleid) ? check_enable_rls(relid, roleid, true) == RLS_ENABLED
-		: dp_has_row_security(relid);
+	: dp_has_row_security(relid);
 
 	return !checked || some_policy_applies(relid, roleid);
 }

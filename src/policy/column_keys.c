@@ -170,7 +170,10 @@ keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label
 	int			level = dp_begin_portable_text();
 	ErrorContextCallback blame = {error_context_stack, blame_keys, (void *) info};
 
-	/* its values are read in lower case, and as they are written: those of a list would be neither */
+	/*
+	 * its values are read in lower case, and as they are written: those of a
+	 * list would be neither
+	 */
 	if (dp_is_citext(info->type))
 	{
 		dp_end_portable_text(level);

@@ -238,10 +238,10 @@ drop_role(Oid role)
 		const char *detail;
 	}			uses[] = {
 		{"budget", "role", "role_name", "dataset",
-		"role \"%s\" cannot be dropped because it has a privacy budget: call dp_cdp.drop_budget first",
+			"role \"%s\" cannot be dropped because it has a privacy budget: call dp_cdp.drop_budget first",
 		"The budget is of dataset \"%s\"."},
 		{"dataset", "owner", "owner_name", "name",
-		"role \"%s\" cannot be dropped because it owns a dataset: give it away with dp_cdp.alter_dataset first",
+			"role \"%s\" cannot be dropped because it owns a dataset: give it away with dp_cdp.alter_dataset first",
 		"The dataset is \"%s\"."},
 	};
 

@@ -354,7 +354,11 @@ settle_contribution(DpPricedRelease *priced)
 		if (dp_has_groups(release))
 			priced->max_groups = dp_most_groups(priced->dataset) > 0 ? dp_most_groups(priced->dataset) : USUAL_LIMIT;
 	}
-	/* bounding holds units to what the query says, too: should it be wrong, rows are left out */
+
+	/*
+	 * bounding holds units to what the query says, too: should it be wrong,
+	 * rows are left out
+	 */
 	if (release->most_rows > 0)
 		priced->max_rows = Min(priced->max_rows, release->most_rows);
 	if (release->most_groups > 0)

@@ -156,7 +156,7 @@ is_small(const char *source, int len)
 }
 
 static const char *
-compile(regex_t *regex, const char *source, int len, int flags, Oid collation)
+compile(regex_t * regex, const char *source, int len, int flags, Oid collation)
 {
 	pg_wchar	wide[MAX_REGEX + 1];
 	char		message[100];
@@ -220,7 +220,10 @@ find_pair(const char *source, const char **open, const char **close)
 	*open = *close = NULL;
 	for (const char *p = source; *p != '\0'; p++)
 	{
-		/* anchors stand at the ends, and nothing is matched as short as possible */
+		/*
+		 * anchors stand at the ends, and nothing is matched as short as
+		 * possible
+		 */
 		if ((*p == '^' && p != source) || (*p == '$' && p[1] != '\0') ||
 			(strchr("*+?}", *p) != NULL && p[1] == '?') || (p == source && strncmp(p, "***", 3) == 0))
 			return false;
@@ -391,7 +394,7 @@ compiled_argument(FunctionCallInfo fcinfo, int flags, bool part)
 
 /* Looks for a match in string from start on; place: where it is, NULL: any will do. */
 static bool
-matches(regex_t *regex, const pg_wchar *string, int len, int start, regmatch_t *place)
+matches(regex_t * regex, const pg_wchar *string, int len, int start, regmatch_t * place)
 {
 	int			code = pg_regexec(regex, string, len, start, NULL, place != NULL, place, 0);
 
@@ -426,7 +429,7 @@ wide_argument(FunctionCallInfo fcinfo, int *len)
  * which a step may visit: power 1 of a test, 2 of a place.
  */
 static bool
-is_short_enough(regex_t *regex, double len, int power)
+is_short_enough(regex_t * regex, double len, int power)
 {
 	return pow(len, power) * pg_reg_getnumstates(regex) <= (power == 1 ? MAX_STEPS : MAX_STEPS_TO_PLACE);
 }
@@ -470,7 +473,7 @@ dp_try_imatches(PG_FUNCTION_ARGS)
 
 /* Returns the end of the longest beginning of string[start, end) that matches; -1: none. */
 static int
-longest_beginning(regex_t *regex, const pg_wchar *string, int start, int end)
+longest_beginning(regex_t * regex, const pg_wchar *string, int start, int end)
 {
 	regmatch_t	place;
 
@@ -484,7 +487,7 @@ longest_beginning(regex_t *regex, const pg_wchar *string, int start, int end)
  * Returns false if that is nothing, which find_pair excludes.
  */
 static bool
-captured(DpRegex *regex, const pg_wchar *string, const regmatch_t *whole, regmatch_t *part)
+captured(DpRegex *regex, const pg_wchar *string, const regmatch_t * whole, regmatch_t * part)
 {
 	int			start = whole->rm_so;
 	int			end = whole->rm_eo;
@@ -546,7 +549,7 @@ dp_try_regexp_substr(PG_FUNCTION_ARGS)
 
 /* Appends what a match is replaced by: \& is the match, \1 what is captured. */
 static void
-append_replacement(StringInfo result, const text *by, DpRegex *regex, const pg_wchar *string, const regmatch_t *whole)
+append_replacement(StringInfo result, const text *by, DpRegex *regex, const pg_wchar *string, const regmatch_t * whole)
 {
 	const char *end = VARDATA_ANY(by) + VARSIZE_ANY_EXHDR(by);
 

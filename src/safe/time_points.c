@@ -130,7 +130,11 @@ add_time(Points *points, int64 day, TimeADT time, bool with_zone)
 		add_cut(points, local);
 		return;
 	}
-	/* where clocks are set there may be two: by the offsets of the day before and after */
+
+	/*
+	 * where clocks are set there may be two: by the offsets of the day before
+	 * and after
+	 */
 	for (int64 of = day - 1; of <= day + 1; of++)
 	{
 		struct pg_tm tm = {0};

@@ -53,7 +53,8 @@ typedef struct DpLimitedNorm
 	int			value[DP_MAX_VALUES];
 	bool		is_count;		/* its only value is its own, a count */
 	int64		most_rows;		/* of that */
-	int64		counted;		/* the last count of the unit at hand, in steps, or -1 */
+	int64		counted;		/* the last count of the unit at hand, in
+								 * steps, or -1 */
 	int64		share;			/* of that */
 	int64	  **pages[DP_MAX_NORM_LIMITS + 1];	/* of each bin, by number of
 												 * the group; NULL: none */

@@ -240,7 +240,10 @@ set_bounds(AggregateCall *c)
 	DpBound    *first = NULL;
 	bool		as_declared;
 
-	/* bins and what lies outside are those of the bounds that are declared, whichever rows are asked for */
+	/*
+	 * bins and what lies outside are those of the bounds that are declared,
+	 * whichever rows are asked for
+	 */
 	as_declared = c->kind->answer == DP_ANSWER_HISTOGRAM || c->kind->answer == DP_ANSWER_CLIPPED || c->kind->answer == DP_ANSWER_CLIPPED_TOTALS;
 	if (c->bounds == NIL && dp_find_times(c->level, linitial(c->read), (Node *) c->agg->aggfilter, as_declared, &column->lower,
 										  &column->upper, &column->shows_bounds))

@@ -136,7 +136,7 @@ add_points(DpShadow *s, Var *column, const DpTimeRange *range, const DpTimeCells
 						list_concat(list_make4(range->first, range->last,
 											   dp_int8_const(step),
 											   makeBoolConst(with_null, false)),
-									/* of dates each day is a point */
+	/* of dates each day is a point */
 									list_make3(array_of(type, type == DATEOID ? NIL : cells->cuts), makeBoolConst(cells->spread, false),
 											   array_of(TIMEOID, type == DATEOID ? NIL : cells->times))),
 						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -257,7 +257,11 @@ find_points(DpShadow *s, Var *column, List *keys)
 	of_keys = p.cells;
 	of_keys.parts = list_copy(p.cells.parts);
 	find_range(&p);
-	/* comparisons have groups on both sides, also beyond what is declared: value_cells.c knows them */
+
+	/*
+	 * comparisons have groups on both sides, also beyond what is declared:
+	 * value_cells.c knows them
+	 */
 	if (p.is_declared && !of_keys.fails && of_keys.parts == NIL && (of_keys.cuts != NIL || of_keys.times != NIL))
 		return;
 	if ((p.range.first == NULL || p.range.last == NULL) && !find_period(&p, &of_keys))
@@ -347,7 +351,7 @@ dp_shadow_add_integers(DpShadow *s, List *keys, int most)
 
 	foreach(lc, keys)
 		if (!has_buckets(lfirst(lc)))
-			columns = list_concat_unique(columns, pull_var_clause(lfirst(lc), 0));
+		columns = list_concat_unique(columns, pull_var_clause(lfirst(lc), 0));
 	foreach(lc, columns)
 	{
 		Var		   *column = lfirst(lc);

@@ -148,7 +148,7 @@ instead_of_exact(DpLevel *level, Aggref *agg)
 	Node	   *value = first_argument(agg);
 	const char *text = value ? argument_text(level, value) : NULL;
 
-	for (int i = 0; text && agg->aggfnoid < FirstNormalObjectId && i < lengthof(instead_of); i++)
+	for (int i = 0; text &&agg->aggfnoid < FirstNormalObjectId && i < lengthof(instead_of); i++)
 	{
 		if (strcmp(instead_of[i].name, name) != 0 || !has_type(value, instead_of[i].needs))
 			continue;

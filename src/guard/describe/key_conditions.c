@@ -272,7 +272,7 @@ replace_key(Node *node, Replacement *r)
 static Node *
 is_number_of(Node *number, Const *string)
 {
-	Oid			text = TEXTOID;
+	Oid text = TEXTOID;
 	FuncExpr   *value = makeFuncExpr(dp_own_function("try_numeric", 1, &text, NUMERICOID), NUMERICOID, list_make1(string),
 									 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 

@@ -514,7 +514,11 @@ resolve_parts(Node *node, ResolveContext *c)
 	DpComparison compared;
 
 	c->form_matters = !IsA(node, RelabelType) && !IsA(node, CollateExpr) && !IsA(node, BoolExpr);
-	/* what compares takes all forms for the same, if both sides are such, or do not read what has forms */
+
+	/*
+	 * what compares takes all forms for the same, if both sides are such, or
+	 * do not read what has forms
+	 */
 	if (IsA(node, NullTest))
 		c->form_matters = !is_formed(c, (Node *) ((NullTest *) node)->arg);
 	else if (dp_read_comparison(node, &compared))

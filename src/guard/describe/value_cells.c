@@ -331,6 +331,7 @@ static void
 relate_nulls(DpShadow *s, const DpShadowCells *a, const DpShadowCells *b)
 {
 	OpExpr	   *same = dp_make_comparison(BooleanEqualOperator, is_null(a), is_null(b), InvalidOid);
+
 	dp_shadow_add_condition(s, (Node *) same)->follows = true;
 }
 

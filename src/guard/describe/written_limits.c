@@ -80,7 +80,7 @@ dp_restore_conditions(DpWrittenLimits *limits, Query *query, List *former)
 
 	foreach(lc, limits->queries)
 		if (lfirst(lc) == query)
-			lfirst(list_nth_cell(limits->conditions, foreach_current_index(lc))) = former;
+		lfirst(list_nth_cell(limits->conditions, foreach_current_index(lc))) = former;
 }
 
 /* Adds the limits of a column, and of what it is in a subquery. */

@@ -72,7 +72,7 @@ dp_combined(const char *operator, Node *a, Node *b)
 		return NULL;
 	form = (Form_pg_operator) GETSTRUCT(found);
 	call = dp_safe_call(form->oprcode, form->oprresult, list_make2(copyObject(dp_cast_to((Expr *) a, form->oprleft)),
-																copyObject(dp_cast_to((Expr *) b, form->oprright))));
+																   copyObject(dp_cast_to((Expr *) b, form->oprright))));
 	ReleaseSysCache(found);
 	return call;
 }

@@ -158,7 +158,7 @@ without_impossible(Node *condition)
 
 	foreach(lc, is_orclause(condition) ? ((BoolExpr *) condition)->args : NIL)
 		if (!is_impossible(lfirst(lc)))
-			args = lappend(args, lfirst(lc));
+		args = lappend(args, lfirst(lc));
 	return args == NIL ? condition : (Node *) make_orclause(args);
 }
 

@@ -207,7 +207,10 @@ undo_trunc(DpPreimage *p, Node *unit)
 		return false;
 	if (type == TIMESTAMPTZOID && microseconds == 0)
 	{
-		/* starts of days and longer units are local times, of which there may be two */
+		/*
+		 * starts of days and longer units are local times, of which there may
+		 * be two
+		 */
 		p->first = dp_cast_to(dp_moved_by(p->first, 0, 0, -LONGEST_SET_BACK), TIMESTAMPOID);
 		p->last = dp_cast_to(p->last, TIMESTAMPOID);
 		if (!undo_trunc(p, unit))

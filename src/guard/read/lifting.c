@@ -281,6 +281,7 @@ static void
 compare_numbers(Query *query, Expr *less, Expr *more)
 {
 	Expr	   *condition = (Expr *) dp_make_comparison(Int8LessOperator, less, more, InvalidOid);
+
 	dp_add_conjunct(query, (Node *) condition);
 }
 

@@ -296,7 +296,10 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
-		/* of what is grouped by, equal values of citext are one, in lower case; others are handed up as they are written */
+		/*
+		 * of what is grouped by, equal values of citext are one, in lower
+		 * case; others are handed up as they are written
+		 */
 		bool		grouped = is_grouped(sub, tle);
 
 		if (IsA(expr, Var) && !(grouped && dp_is_other_citext(allow, (Var *) expr)) && (keeps_rows || !dp_type_is_opened(((Var *) expr)->vartype)))

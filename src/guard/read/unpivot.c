@@ -214,6 +214,7 @@ chosen(List *column, Index rti, AttrNumber number)
 	{
 		Const	   *this = dp_int4_const(++row);
 		OpExpr	   *is_this = dp_make_comparison(Int4EqualOperator, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this, InvalidOid);
+
 		dp_add_when(cases, (Expr *) is_this, lfirst(lc));
 	}
 	return (Node *) cases;
@@ -272,6 +273,7 @@ static Expr *
 compare_number(Index rti, AttrNumber number, Oid opno, int row)
 {
 	Const	   *this = dp_int4_const(row);
+
 	return (Expr *) dp_make_comparison(opno, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this, InvalidOid);
 }
 

@@ -209,8 +209,8 @@ typedef struct DpFunctionFacts
 	DpBoundOp	bound;			/* how bounds of its value follow from those
 								 * of its arguments; DP_BOUND_NONE: they do
 								 * not */
-	bool		finds;			/* it is NULL where it finds nothing, and that is
-								 * no error */
+	bool		finds;			/* it is NULL where it finds nothing, and that
+								 * is no error */
 	bool		of_equals;		/* equal numbers make equal ones, however they
 								 * are written */
 	bool		released;		/* its safe variant is called on released

@@ -362,7 +362,7 @@ add_contained(Node *value, JsonbContainer *object, List **conditions)
 	*conditions = lappend(*conditions, text_equality(json_type(value), "object"));
 	while ((token = JsonbIteratorNext(&it, &part, true)) != WJB_DONE)
 	{
-		static const char *const types[] = {[jbvNull] = "null", [jbvString] = "string", [jbvNumeric] = "number", [jbvBool] = "boolean"};
+		static const char *const types[] = {[jbvNull] = "null",[jbvString] = "string",[jbvNumeric] = "number",[jbvBool] = "boolean"};
 		Node	   *member;
 
 		if (token == WJB_KEY)
@@ -575,7 +575,7 @@ dp_vet_io(DpVet *vet, CoerceViaIO *io)
 		dp_refuse(vet, (Node *) io,
 				  psprintf("a cast from %s to %s", dp_type_name(from), dp_type_name(to)),
 				  to_text ? "integers, numeric, uuid, dates, timestamps and enums can be cast to text" :
-				  				  "text can be cast to boolean, integers, numeric, double precision, dates, times, interval and uuid, and constants to every type");
+				  "text can be cast to boolean, integers, numeric, double precision, dates, times, interval and uuid, and constants to every type");
 	arg = dp_vet((Node *) io->arg, vet);
 	dp_vet_collation(vet, (Node *) io, io->resultcollid);
 	call = makeFuncExpr(dp_own_function(name, 1, &argtype, result), result, list_make1(arg),

@@ -120,4 +120,3 @@ dp_vet_column(DpVet *vet, Var *var)
 	dp_vet_collation(vet, (Node *) var, var->varcollid);
 	return without_domain(cxt, var);
 }
-
