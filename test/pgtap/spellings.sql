@@ -213,8 +213,22 @@ SELECT as_written('SELECT abs(regr_sxx(amount, quantity) - 17500) < 500, abs(reg
 SELECT taught('SELECT min(o.status), count(*) FROM v_orders o', 'in a view');
 SELECT taught('SELECT array_agg(loud) FROM v_orders', '... by its name');
 SELECT matches(rows_for('analyst1', 'SELECT array_agg(o.status) FROM orders o JOIN words w USING (customer)'), 'SELECT o.status AS k, count\(\*\) AS n FROM \.\.\. GROUP BY', 'not more of FROM than a name');
-SELECT matches(rows_for('analyst1', 'SELECT s, (SELECT count(*) FROM orders o WHERE o.status >= s) AS n FROM unnest(ARRAY[''paid'', ''open'']) s'),
-	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', 'a count for each public row, of more than equal rows');
+-- subqueries that compare public rows by more than equality: a customer counts for several of them
+SELECT dp_cdp.alter_dataset('shop', max_rows => 6, max_groups => 6);
+SELECT as_written('SELECT s, (SELECT count(*) FROM orders o WHERE o.status >= s) AS n FROM unnest(ARRAY[''paid'', ''open'']) s', 'a count for each public row, of more than equal rows');
+SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n), (SELECT count(*) FROM orders WHERE quantity >= n AND active) FROM generate_series(1, 3) n', '... of one series, twice');
+SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n AND (amount IS NULL OR amount > n)) FROM (VALUES (1), (2), (NULL), (2)) v (n)', '... NULL among them, and one twice');
+SELECT as_written('WITH s AS (SELECT n FROM generate_series(1, 3) n) SELECT n FROM s WHERE (SELECT count(*) FROM orders WHERE quantity < n) > 1000', '... of a WITH query, in WHERE');
+SELECT as_written('SELECT n, q.c FROM generate_series(1, 3) n, LATERAL (SELECT count(*) AS c FROM orders WHERE quantity <> n) q', '... of LATERAL');
+SELECT as_written('SELECT n FROM generate_series(1, 3) n WHERE EXISTS (SELECT FROM orders WHERE quantity > n)', '... whether there are any');
+SELECT is(rows_for('analyst1', 'SELECT rho FROM dp_cdp.preview(''SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n) FROM generate_series(1, 3) n'')'),
+	rows_for('analyst1', 'SELECT rho FROM dp_cdp.preview(''SELECT n, count(o.quantity) FROM generate_series(1, 3) n LEFT JOIN orders o ON quantity >= n GROUP BY n'')'), '... for the price of the join');
+SELECT matches(rows_for('analyst1', 'SELECT (SELECT count(*) FROM orders WHERE quantity >= n) FROM ' || rows),
+	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', '... not of rows that may be others when they are read again: ' || rows)
+	FROM unnest(ARRAY['(SELECT floor(random() * 3) AS n) r', '(SELECT n FROM generate_series(1, 3) n LIMIT 2) r', '(SELECT status, count(*) AS n FROM orders GROUP BY 1) r',
+		'(SELECT quantity AS n FROM orders GROUP BY 1) r']) AS rows;
+SELECT matches(rows_for('analyst1', 'SELECT (SELECT count(*) FROM orders WHERE quantity IS DISTINCT FROM n) FROM generate_series(1, 3) n'),
+	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', '... nor where NULL is compared with, too');
 SELECT as_written('SELECT s, n FROM unnest(ARRAY[''paid'', ''open'']) s LEFT JOIN (SELECT status AS s, count(*) AS n FROM orders GROUP BY 1) q USING (s)', '... as that says');
 
 SELECT * FROM finish();

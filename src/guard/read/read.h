@@ -369,6 +369,13 @@ extern Node *dp_compared_value(Node *value, const DpCorrelation *compared, List 
 /* Flattens sub (dp_flatten_level), and lets subqueries in its WHERE name columns of it instead of those that it compares them with. */
 extern void dp_bring_near(Query *sub);
 
+/*
+ * Lets a flattened subquery, in place, compare columns of one public entry of scope's query, the level around it, by
+ * equality alone: it reads these rows, too, and compares them with the entry's.  Returns false, and leaves it, where
+ * the rows may differ when they are read again.
+ */
+extern bool dp_compare_by_equality(DpScope *scope, Query *sub);
+
 /* Lets such a subquery show, in place, the first rows of each of these keys, and the keys; returns their targets. */
 extern List *dp_first_of_keys(Query *sub, List *keys, const DpTaken *taken);
 

@@ -161,6 +161,20 @@ rows_of(Query *sub)
 	return rows;
 }
 
+/* Takes the conditions that a subquery compares the level by out of it; a release may compare public rows by any. */
+static bool
+take_conditions(DpSublinks *v, DpCorrelation *c, Query *sub)
+{
+	DpCorrelation before = *c;
+
+	if (dp_take_conditions(c, sub))
+		return true;
+	if (!v->releases || !dp_compare_by_equality(v->scope, sub))
+		return false;
+	*c = before;
+	return dp_take_conditions(c, sub);
+}
+
 /* Returns the groups of the same rows, by the same keys, that were joined before; NULL: none were. */
 static Groups *
 joined_before(DpSublinks *v, Query *rows, const DpCorrelation *c)
@@ -312,8 +326,10 @@ join_aggregate(DpSublinks *v, SubLink *link, bool grouped)
 	Groups	   *groups;
 
 	dp_bring_near(sub);
+	if (!take_conditions(v, &c, sub))
+		return NULL;
 	value = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
-	if (!dp_compared_columns(value, &columns) || !dp_take_conditions(&c, sub))
+	if (!dp_compared_columns(value, &columns))
 		return NULL;
 	if (grouped && (names_columns(value, NULL) || !groups_by_compared(sub, &c)))
 		return NULL;
@@ -418,7 +434,7 @@ join_first(DpSublinks *v, SubLink *link, const DpTaken *taken)
 	int			join;
 
 	dp_bring_near(sub);
-	if (!dp_take_conditions(&c, sub) || c.keys == NIL)
+	if (!take_conditions(v, &c, sub) || c.keys == NIL)
 		return NULL;
 	rows = rows_of(sub);
 	keys = dp_first_of_keys(sub, c.keys, taken);
@@ -469,7 +485,7 @@ join_test(DpSublinks *v, SubLink *link)
 	dp_bring_near(sub);
 	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
 		return NULL;
-	if (!dp_take_conditions(&c, sub))
+	if (!take_conditions(v, &c, sub))
 		return NULL;
 	groups = join_groups(v, sub, &c, NIL);
 	if (groups == NULL)
@@ -499,7 +515,7 @@ join_released_test(DpSublinks *v, SubLink *link)
 	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
 		return NULL;
 	condition = (Node *) dp_more_rows_than_noise(link->location, NULL);
-	if (!dp_take_conditions(&c, sub) || !dp_compared_columns(condition, &columns))
+	if (!take_conditions(v, &c, sub) || !dp_compared_columns(condition, &columns))
 		return NULL;
 	sub->hasAggs = true;
 	groups = join_groups(v, sub, &c, columns);

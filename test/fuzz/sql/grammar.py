@@ -357,7 +357,10 @@ class Grammar(Asked):
         z, s = self.name('z'), self.name('s')
         column, of = rng.choice(sorted((n, c) for n, c in TABLES['visits'][2].items() if n != 'site'))
         aggregate = rng.choice(['count(*)', 'dp_count(*)', 'count(DISTINCT %s.person)' % z, 'count(%s.%s)' % (z, column)])
-        where = [rng.choice(['%s.site = %s.site' % (z, s), '%s.site = %s.site' % (s, z), '%s.site = %s.site + 1' % (z, s)])]
+        # more than equality: a person counts for several public rows
+        several = self.chance(0.4)
+        where = [rng.choice(['{z}.site <= {s}.site', '{s}.site < {z}.site', '{z}.site <> {s}.site', '{s}.site BETWEEN {z}.site - 1 AND {z}.site + 1', '({z}.site = {s}.site OR {z}.site + 1 = {s}.site)']
+                            if several else ['{z}.site = {s}.site', '{s}.site = {z}.site', '{z}.site = {s}.site + 1']).format(z=z, s=s)]
         if self.chance(0.5):
             where.append('%s.%s %s %s' % (z, column, rng.choice(['=', '<>']), rng.choice(of[1])))
         if self.chance(0.2):
@@ -371,7 +374,7 @@ class Grammar(Asked):
         form = form.format(s=s, z=z, l=self.name('l')) + rng.choice(['', '', ' WHERE %s.beds > 10' % s])
         out.private = form.format(aggregate, ' AND '.join(where))
         out.exact = form.format(aggregate.replace('dp_', ''), ' AND '.join(where + ['%s.person IS NOT NULL' % z]))
-        out.rows = out.kept = 3
+        out.rows, out.kept = (12, 4) if several else (3, 3)
         out.columns, out.charged = [('key', 0), ('int', 0)], (1,)
         most = 1 if 'EXISTS' in form or 'DISTINCT' in aggregate else 3
         out.plain, out.keys, out.changes = True, [0], {1: (most, most)}
