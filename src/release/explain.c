@@ -127,13 +127,23 @@ groups_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 		: psprintf(" in %d groups", priced->max_groups);
 }
 
+/* Returns in which groups, and with how many rows, a column counts a unit; "" where these are all. */
+static char *
+counted_text(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	char	   *rows = dp_limits_rows(priced, column) && !limits_by_rows(priced, column)
+	? psprintf(" with %d row%s%s", priced->max_rows, priced->max_rows == 1 ? "" : "s", dp_has_groups(priced->release) ? " of each group" : "") : "";
+
+	return psprintf("%s%s", groups_text(priced, column), rows);
+}
+
 /* Returns the same for a line that goes on with a norm. */
 static char *
-groups_of_norm(const DpPricedRelease *priced, const DpPricedColumn *column)
+counted_to_norm(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	char	   *groups = groups_text(priced, column);
+	char	   *counted = counted_text(priced, column);
 
-	return *groups ? psprintf("%s,", groups) : "";
+	return *counted ? psprintf("%s,", counted) : "";
 }
 
 /* Returns why limits of a column are not shown, which its bounds depend on; NULL where they are known. */
@@ -145,19 +155,8 @@ limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
 	if (column->later)
 		return column->found_first ? "values within bounds that are found first" : "values within what public columns hold";
 	if (dp_waits_for_limit(column))
-		return psprintf("a unit counts%s up to a norm that is found first", groups_of_norm(priced, column));
+		return psprintf("a unit counts%s up to a norm that is found first", counted_to_norm(priced, column));
 	return NULL;
-}
-
-/* Returns what a line says of the groups, and of the rows, of a unit that count; "" where it need not be told. */
-static char *
-counted_text(const DpPricedRelease *priced, const DpPricedColumn *column)
-{
-	char	   *groups = groups_text(priced, column);
-	char	   *rows = dp_has_usual_rows(priced, column) && !limits_by_rows(priced, column)
-	? psprintf(" with %d rows%s", priced->max_rows, dp_has_groups(priced->release) ? " of each group" : "") : "";
-
-	return *groups || *rows ? psprintf("  a unit counts%s%s", groups, rows) : "";
 }
 
 /* Returns what a line says of the limits of a sum's rows and totals, and of bounds that nobody has written; "" of others. */
@@ -166,22 +165,24 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	const char *later = limits_later(priced, column);
 	char	   *by_rows = limits_by_rows(priced, column) ? psprintf(" (max_rows %d)", priced->unit_rows) : "";
-	char	   *groups = counted_text(priced, column);
+	char	   *counted = counted_text(priced, column);
 
+	if (*counted)
+		counted = psprintf("  a unit counts%s", counted);
 	if (later != NULL)
 		return psprintf("  %s", later);
 	if (column->nlimits > 0 && column->desc->hidden)
 		return "  a unit in n groups weighs 1 / sqrt(n) in each";
 	if (column->nlimits > 0)
-		return psprintf("  a unit counts%s up to a norm of %.4g %s", groups_of_norm(priced, column), norm_of(column),
+		return psprintf("  a unit counts%s up to a norm of %.4g %s", counted_to_norm(priced, column), norm_of(column),
 						column->parts[0].desc.kind == DP_VALUE_SUM ? "rows at the larger bound"
 						: column->parts[0].desc.kind == DP_VALUE_DISTINCT ? "values" : "rows");
 	if (column->totals.known && priced->release->has_unit)
 		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s%s",
-						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper, by_rows, groups);
+						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper, by_rows, counted);
 	if (column->rows.known && column->desc->shows_bounds)
-		return psprintf("  values within %.12g .. %.12g%s%s", column->rows.lower, column->rows.upper, by_rows, groups);
-	return groups;
+		return psprintf("  values within %.12g .. %.12g%s%s", column->rows.lower, column->rows.upper, by_rows, counted);
+	return counted;
 }
 
 /* Shows the limits of a column's rows and totals, in fields. */
@@ -209,8 +210,8 @@ explain_limits(const DpPricedRelease *priced, const DpPricedColumn *column, Expl
 		dp_explain_number("Total Lower", column->totals.lower, LIMIT_DIGITS, es);
 		dp_explain_number("Total Upper", column->totals.upper, LIMIT_DIGITS, es);
 	}
-	if (limits_by_rows(priced, column) || dp_has_usual_rows(priced, column))
-		ExplainPropertyInteger("Max Rows", NULL, priced->unit_rows, es);
+	if (limits_by_rows(priced, column) || dp_limits_rows(priced, column))
+		ExplainPropertyInteger("Max Rows", NULL, limits_by_rows(priced, column) ? priced->unit_rows : priced->max_rows, es);
 }
 
 /* Shows the identities of a release's questions, in the order of its columns, where they are known before it runs. */

@@ -638,12 +638,18 @@ dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column)
 }
 
 bool
-dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
+dp_limits_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	return limits_units(priced, column) && column->nlimits == 0 && dp_most_rows(priced->dataset) == 0 &&
+	return limits_units(priced, column) && (column->nlimits == 0 || dp_most_rows(priced->dataset) > 0) &&
 		priced->max_rows != priced->release->most_rows &&
 		column->parts[0].desc.kind != DP_VALUE_UNITS &&
 		!(column->totals.known && !column->totals_by_rows);
+}
+
+bool
+dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	return dp_limits_rows(priced, column) && dp_most_rows(priced->dataset) == 0;
 }
 
 bool

@@ -196,8 +196,8 @@ SET dp_cdp.target_error = 5;
 SELECT ok(norm <= 10 AND abs(answer - 200) < 60 AND cut > 0 AND cut < 0.1, format('after a first look: a norm of %s, which cuts %s', norm, cut)) FROM found('SELECT count(DISTINCT common) FROM shared');
 RESET dp_cdp.target_error;
 -- hard limits alone, and beside a norm
-SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3'), 'count(DISTINCT v)  (stddev=4.24264 rho=0.5)  a unit counts in 2 of 4 groups', 'hard limits are limits of groups and values');
-SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3; SET dp_cdp.max_contribution = 2'), 'count(DISTINCT v)  (stddev=2 rho=0.5)  a unit counts in 2 of 4 groups, up to a norm of 2 values', 'or the norm, where that is less');
+SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3'), 'count(DISTINCT v)  (stddev=4.24264 rho=0.5)  a unit counts in 2 of 4 groups with 3 rows of each group', 'hard limits are limits of groups and values');
+SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3; SET dp_cdp.max_contribution = 2'), 'count(DISTINCT v)  (stddev=2 rho=0.5)  a unit counts in 2 of 4 groups with 3 rows of each group, up to a norm of 2 values', 'or the norm, where that is less');
 SET dp_cdp.rho = 5000;
 SELECT near(:'at_once', 'SET dp_cdp.max_rows = 60; SET dp_cdp.max_groups = 1', 'SELECT ''none'' AS key, count(DISTINCT v)::float8 AS answer FROM visits', 5, 'all values within hard limits');
 -- what is told before

@@ -162,7 +162,7 @@ RESET dp_cdp.find_bounds;
 SELECT is(explained('SELECT region, dp_avg(amount), dp_count(*) FROM orders GROUP BY region'),
 'Release: bounds of amount  (sees bins of more than 129.6 units, rho=0.001 sensitivity=1)  found first
 Release: dp_avg(amount)  (stddev known when it runs, rho=0.01)  values within bounds that are found first
-Release: dp_count(*)  (stddev=122.474 rho=0.01 sensitivity=17.3205 margin=240.046)
+Release: dp_count(*)  (stddev=122.474 rho=0.01 sensitivity=17.3205 margin=240.046)  a unit counts with 10 rows of each group
 Release: key selection  (stddev=12.2474 rho=0.01 sensitivity=1.73205 margin=24.0046)  selects keys
 Rho: 0.031
 Threshold: 78', 'keys that are selected');
@@ -297,7 +297,7 @@ SET dp_cdp.find_bounds = on;
 SET dp_cdp.rho = 500;
 CREATE FUNCTION shown(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE query; END $$;
 SELECT is(string_agg(substring(shown FROM 'bounds of amount.*|dp_avg.*within.*|Inner Plan:'), '; '),
-	'bounds of amount  (sees bins of more than 1.077 units, rho=50)  found first; dp_avg(amount)  (stddev about 118 / N for N rows, rho=500)  values within 16 .. 512; Inner Plan:', 'EXPLAIN ANALYZE')
+	'bounds of amount  (sees bins of more than 1.077 units, rho=50)  found first; dp_avg(amount)  (stddev about 118 / N for N rows, rho=500)  values within 16 .. 512  a unit counts with 10 rows; Inner Plan:', 'EXPLAIN ANALYZE')
 	FROM shown('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT dp_avg(amount) FROM orders');
 RESET dp_cdp.find_bounds;
 RESET dp_cdp.rho;

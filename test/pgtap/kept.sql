@@ -297,7 +297,7 @@ BEGIN
 	END IF;
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
 		IF line ~ 'Release[d:]' THEN
-			result := result || regexp_replace(regexp_replace(line, '^.*Release', 'Release'), ' \(.*?\)|  rows within.*?\(max_rows \d+\)| \d\d:\d\d:\d\d old,', '', 'g') || '; ';
+			result := result || regexp_replace(regexp_replace(line, '^.*Release', 'Release'), ' \(.*?\)|  rows within.*?\(max_rows \d+\)|  a unit counts with \d+ rows( of each group)?| \d\d:\d\d:\d\d old,', '', 'g') || '; ';
 		END IF;
 	END LOOP;
 	SELECT rho INTO price FROM dp_cdp.preview(query) WHERE item = 'total';

@@ -123,7 +123,7 @@ SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 
 -- what may have several rows of one person, or of several, and what is NULL where an outer join has no row
 SELECT refused(statement) FROM unnest(ARRAY[
-	'SELECT city, q.n FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop < s.shop) q',
+	'SELECT city, q.n FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop IS DISTINCT FROM s.shop) q',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (random()::int)) v (x)',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop) LIMIT 1) v (x)',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT o.amount AS x UNION SELECT o.shop) v',

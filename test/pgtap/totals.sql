@@ -179,7 +179,7 @@ BEGIN
 END $$;
 SELECT is((SELECT string_agg(regexp_replace(l, '^.*Release: ', ''), '; ') FROM shown('EXPLAIN (COSTS OFF) SELECT sum(whole), sum(cost), avg(cost) FROM visits') l WHERE l ~ 'Release:'),
 		  'sum(whole)  (stddev=35355.3 rho=0.01)  rows within 0 .. 500, a unit''s total within 0 .. 5000 (max_rows 10); '
-		  'sum(cost)  (stddev=4949.75 rho=0.01)  rows within 0 .. 500, a unit''s total within 0 .. 700; avg(cost)  (stddev about 26500 / N for N rows, rho=0.01)', 'EXPLAIN shows both limits');
+		  'sum(cost)  (stddev=4949.75 rho=0.01)  rows within 0 .. 500, a unit''s total within 0 .. 700; avg(cost)  (stddev about 26500 / N for N rows, rho=0.01)  a unit counts with 10 rows', 'EXPLAIN shows both limits');
 SELECT is((SELECT string_agg(l, '; ') FROM shown('SELECT concat_ws('' '', name, row_lower, row_upper, total_lower, total_upper, round(stddev)) FROM dp_cdp.preview(
 		''SELECT sum(whole), dp_sum(cost, 0, 400, 0, 600), dp_clipped_totals(cost), count(*) FROM visits'') WHERE item = ''aggregate''') l),
 		  'sum(whole) 0 500 0 5000 35355; dp_sum(cost, 0, 400, 0, 600) 0 400 0 600 4243; dp_clipped_totals(cost) 0 500 0 700; count(*) 71',
