@@ -8,12 +8,14 @@
 \echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
 
 CREATE SCHEMA dp_cdp;
+COMMENT ON SCHEMA dp_cdp IS 'functions, views and settings for owners, analysts and operators';
 GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
 
 -- Functions, types and views that only the extension itself calls and reads.
 -- PUBLIC has USAGE: functions of users call them with the caller's rights.  The
 -- ledger's tables are in dp_cdp, though nobody reads them there either.
 CREATE SCHEMA dp_cdp_internal;
+COMMENT ON SCHEMA dp_cdp_internal IS 'functions that dp_cdp calls itself; nobody else needs them';
 GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
 
 -- =========================================================================
@@ -934,7 +936,7 @@ COMMENT ON COLUMN dp_cdp.column_policy.total_upper IS 'upper limit of a person''
 COMMENT ON COLUMN dp_cdp.column_policy.keys IS 'how many keys set_keys has declared; NULL: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
-	name text,
+	dataset text,
 	rho float8 DEFAULT NULL,
 	delta float8 DEFAULT NULL,
 	default_rho float8 DEFAULT 0.01,
@@ -966,7 +968,7 @@ COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, 
 REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
-	name text,
+	dataset text,
 	rho float8 DEFAULT NULL,
 	delta float8 DEFAULT NULL,
 	default_rho float8 DEFAULT NULL,
@@ -994,7 +996,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(dataset text, erase_spent boolean DEFAULT false) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_dataset';
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
@@ -1160,13 +1162,19 @@ CREATE TYPE dp_cdp.zcdp AS (rho float8, xi float8);
 COMMENT ON TYPE dp_cdp.zcdp IS
 	'(xi, rho)-zCDP: the Renyi divergence of order alpha is at most xi + rho alpha, for every alpha > 1. Bun and '
 	'Steinke 2016, Definition 1.1';
+COMMENT ON COLUMN dp_cdp.zcdp.rho IS 'slope of the bound in alpha, in nats';
+COMMENT ON COLUMN dp_cdp.zcdp.xi IS 'constant of the bound, in nats';
 CREATE TYPE dp_cdp.mcdp AS (mu float8, tau float8);
 COMMENT ON TYPE dp_cdp.mcdp IS
 	'(mu, tau)-mean-concentrated DP: the privacy loss has mean at most mu and is subgaussian around its mean with '
 	'standard tau. Dwork and Rothblum 2016, Definition 2.1';
+COMMENT ON COLUMN dp_cdp.mcdp.mu IS 'largest mean of the privacy loss, in nats';
+COMMENT ON COLUMN dp_cdp.mcdp.tau IS 'how far the privacy loss is from its mean, in nats';
 CREATE TYPE dp_cdp.approx_dp AS (epsilon float8, delta float8);
 COMMENT ON TYPE dp_cdp.approx_dp IS
 	'(epsilon, delta)-differential privacy. Dwork and Roth 2014, Definition 2.4';
+COMMENT ON COLUMN dp_cdp.approx_dp.epsilon IS 'bound of the privacy loss, in nats';
+COMMENT ON COLUMN dp_cdp.approx_dp.delta IS 'probability up to which the bound may fail';
 
 -- zCDP to (epsilon, delta) and back
 
@@ -1733,6 +1741,7 @@ ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log', '');
+COMMENT ON SEQUENCE dp_cdp.release_log_id_seq IS 'numbers of the rows of dp_cdp.release_log';
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_id_seq', '');
@@ -2417,7 +2426,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 	SELECT d.dataset, s.setting, g.value AS session, s.own AS dataset_value,
 		CASE s.setting
 			WHEN 'dp_cdp.reuse' THEN CASE WHEN g.value = 'off' THEN 'off' ELSE coalesce(s.own, 'off') END
-			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory) || 'kB'
+			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory)::dp_cdp_internal.kilobytes::text
 			ELSE coalesce(g.value, s.own, g.boot)
 		END AS in_effect,
 		CASE
@@ -2444,7 +2453,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			('dp_cdp.find_bounds', d.find_bounds::text),
 			('dp_cdp.consistent', CASE WHEN d.consistent THEN 'on' ELSE 'off' END),
 			('dp_cdp.reuse', CASE WHEN d.reuse > interval '0' THEN d.reuse::text END),
-			('dp_cdp.release_memory', d.release_memory || 'kB')) s(setting, own)
+			('dp_cdp.release_memory', d.release_memory::dp_cdp_internal.kilobytes::text)) s(setting, own)
 		CROSS JOIN LATERAL (
 			SELECT p.source, CASE WHEN p.source <> 'default' THEN nullif(p.setting, '') END AS value,
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot

@@ -41,6 +41,7 @@ SELECT dp_cdp.max_groups(5);
 SELECT dp_cdp.preview();
 SELECT dp_cdp.no_such_function(1);
 SELECT no_such_function(1);
+SELECT median(cost) FROM visits;
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_dp_owner;
 SELECT dp_cdp.set_bounds('visits', 'cost', 0);
@@ -53,6 +54,18 @@ SELECT dp_cdp.set_budget('regress_dp_analyst', 'messages', rho => 1);
 SELECT 'messages'::regclass;
 SELECT dp_cdp.set_keys('visits', 'dept', 'x');
 SELECT dp_cdp.set_keys('visits', 'dept', 'x'::text);
+-- names without quotes, literals that cannot be read, and PUBLIC, which is no role
+SELECT dp_cdp.set_bounds('visits', cost, 0, 500);
+SELECT dp_cdp.protect_table(messages.patients, 'messages', unit => 'patient');
+SELECT dp_cdp.set_budget('messages', 'regress_dp_analyst', rho => 1, period => 'month');
+SELECT dp_cdp.spent_together('messages', ARRAY['regress_dp_analyst']);
+SELECT dp_cdp.spent_together('messages', 'regress_dp_analyst');
+SELECT dp_cdp.set_budget('messages', 'public', rho => 1);
+-- who may not call a function, and who may be allowed to
+SELECT dp_cdp.harden();
+SELECT dp_cdp.debit_budget('messages', 0.1);
+-- what stands in the way of dropping a dataset
+SELECT dp_cdp.drop_dataset('messages');
 RESET SESSION AUTHORIZATION;
 -- a function handles the error as PostgreSQL's
 DO $$ BEGIN PERFORM dp_avg(1, 0); EXCEPTION WHEN undefined_function THEN RAISE NOTICE '% %', sqlstate, sqlerrm; END $$;

@@ -436,7 +436,7 @@ existing_dataset(FunctionCallInfo fcinfo, const char *name)
 }
 
 /*
- * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
+ * create_dataset(dataset, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
  *				  release_memory, find_bounds, reuse, reuse_dumped, consistent,
  *				  pull_rows, key_delta_share, max_contribution, epsilon, if_not_exists)
@@ -518,7 +518,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 }
 
 /*
- * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
+ * alter_dataset(dataset, ...as create_dataset..., new_owner, min_rho, max_failures,
  *				 answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent,
  *				  pull_rows, key_delta_share, max_contribution, reset)
  *
@@ -585,7 +585,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	foreach(lc, dp_label_tables(name))
 		dp_policy_invalidate(lfirst_oid(lc));
 	/* of what this call has changed */
-	if (had_cap && cap.no_limit && PG_ARGISNULL(1))
+	if (had_cap && cap.no_limit)
 		tell_of_no_cap(name);
 	if (!is_spent && (!PG_ARGISNULL(1) || !PG_ARGISNULL(3)))
 		dp_admin_tell_of_little(&cap);
@@ -594,8 +594,31 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap));
 }
 
+/* Returns the calls that end the protection of tables; of the first ones, where they are many. */
+static char *
+unprotect_calls(List *tables)
+{
+	StringInfoData text;
+	ListCell   *lc;
+
+	initStringInfo(&text);
+	foreach(lc, tables)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (foreach_current_index(lc) == 5)
+		{
+			appendStringInfoString(&text, ", and so on");
+			break;
+		}
+		appendStringInfo(&text, "%sdp_cdp.unprotect_table(%s)", foreach_current_index(lc) > 0 ? ", " : "",
+						 quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid))));
+	}
+	return text.data;
+}
+
 /*
- * drop_dataset(name, erase_spent)
+ * drop_dataset(dataset, erase_spent)
  *
  * Removes the dataset with its budgets and answers; rows of the release log stay.
  */
@@ -625,8 +648,8 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 	if (tables != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("dataset \"%s\" still protects table \"%s\": call dp_cdp.unprotect_table first",
-						name, get_rel_name(linitial_oid(tables)))));
+				 errmsg("dataset \"%s\" still protects %s: call %s first", name,
+						list_length(tables) == 1 ? "a table" : psprintf("%d tables", list_length(tables)), unprotect_calls(tables))));
 	if (row->spent && !erase_spent)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),

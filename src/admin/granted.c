@@ -119,6 +119,13 @@ epsilon_of(const DpGrant *grant, int64 rho, int digits)
 	return round_up(dp_zcdp_epsilon_up(above, dp_admin_delta_down(grant->report_delta)), digits);
 }
 
+/* Returns the name of the role that has the budget; NULL: it is the dataset's cap. */
+static const char *
+role_name(const DpGrant *grant)
+{
+	return OidIsValid(grant->role) && grant->role_name == NULL ? GetUserNameFromId(grant->role, false) : grant->role_name;
+}
+
 /* Adds to a notice what buys FEW_AGGREGATES: a larger limit, or answers that cost less. */
 static int
 hint_at_more(const DpGrant *grant)
@@ -128,7 +135,10 @@ hint_at_more(const DpGrant *grant)
 	StringInfoData hint;
 
 	initStringInfo(&hint);
-	if (enough <= DP_RHO_MAX && grant->epsilon > 0)
+	/* a cap is there by now, whoever has given it as an epsilon */
+	if (enough <= DP_RHO_MAX && role_name(grant) == NULL)
+		appendStringInfo(&hint, "dp_cdp.alter_dataset(%s, rho => %s)", quote_literal_cstr(grant->dataset), dp_amount_text(enough, DP_RHO_SCALE));
+	else if (enough <= DP_RHO_MAX && grant->epsilon > 0)
 		appendStringInfo(&hint, "give epsilon => %g", epsilon_of(grant, (int64) enough, 3));
 	else if (enough <= DP_RHO_MAX)
 		appendStringInfo(&hint, "give rho => %s", dp_amount_text(enough, DP_RHO_SCALE));
@@ -141,13 +151,6 @@ hint_at_more(const DpGrant *grant)
 						 grant->min_rho > cheap ? ", min_rho => " : "", grant->min_rho > cheap ? text : "");
 	}
 	return hint.len > 0 ? errhint("For %d aggregates, %s.", FEW_AGGREGATES, hint.data) : 0;
-}
-
-/* Returns the name of the role that has the budget; NULL: it is the dataset's cap. */
-static const char *
-role_name(const DpGrant *grant)
-{
-	return OidIsValid(grant->role) && grant->role_name == NULL ? GetUserNameFromId(grant->role, false) : grant->role_name;
 }
 
 /* Returns the limit's name, before that of the dataset. */

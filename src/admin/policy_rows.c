@@ -299,5 +299,11 @@ dp_kilobytes_in(PG_FUNCTION_ARGS)
 Datum
 dp_kilobytes_out(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_CSTRING(psprintf("%dkB", PG_GETARG_INT32(0)));
+	int32		kilobytes = PG_GETARG_INT32(0);
+
+	if (kilobytes != 0 && kilobytes % (1024 * 1024) == 0)
+		PG_RETURN_CSTRING(psprintf("%dGB", kilobytes / (1024 * 1024)));
+	if (kilobytes != 0 && kilobytes % 1024 == 0)
+		PG_RETURN_CSTRING(psprintf("%dMB", kilobytes / 1024));
+	PG_RETURN_CSTRING(psprintf("%dkB", kilobytes));
 }

@@ -35,6 +35,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
+#include "utils/formatting.h"
 #include "utils/guc.h"
 #include "utils/syscache.h"
 
@@ -137,6 +138,8 @@ type_text(Oid type)
 			return "regprocedure";
 		case REGROLEOID:
 			return "regrole";
+		case REGROLEARRAYOID:
+			return "regrole[], such as '{alice, bob}'";
 		case ANYARRAYOID:
 			return "array, such as ARRAY['a', 'b']";
 		default:
@@ -255,6 +258,9 @@ right_call(const char *message, char **detail)
 	initStringInfo(&text);
 	if (strncmp(name, "dp_", strlen("dp_")) == 0 && append_aggregate(&text, name))
 		return psprintf("write %s", text.data);
+	/* median(x), which PostgreSQL has not */
+	if (dot == NULL && append_aggregate(&text, psprintf("dp_%s", name)))
+		return psprintf("over protected tables write %s", text.data);
 
 	n = dot == NULL || in_schema ? append_functions(&text, name, message) : 0;
 	if (n > 1)
@@ -265,7 +271,7 @@ right_call(const char *message, char **detail)
 
 	if (in_schema && strcmp(dot, called + strlen("dp_cdp")) == 0 && GetConfigOption(called, true, false) != NULL)
 		return psprintf("%s is a setting: SET %s = ...", called, called);
-	return NULL;
+	return in_schema ? "the reference, and \\df dp_cdp.* in psql, list the functions that there are" : NULL;
 }
 
 static void
@@ -303,20 +309,22 @@ first_called_form(const char *statement)
 	return NULL;
 }
 
-/* Tells the form of a call whose table or role does not exist, which may be another argument. */
+/* Tells the form of a call whose table or role does not exist, which may be another argument, or of which a literal cannot be read. */
 static void
 hint_at_order(ErrorData *edata, const char *about)
 {
 	const char *form = debug_query_string != NULL ? first_called_form(debug_query_string) : NULL;
 
 	if (form != NULL && edata->hint == NULL)
-		edata->hint = psprintf("%s The call has the form %s.", about, form);
+		edata->hint = psprintf("%s%sThe call has the form %s.", about != NULL ? about : "", about != NULL ? " " : "", form);
 }
 
-/* Tells how somebody gets the right to call a function of the extension. */
+/* Tells how somebody gets the right to call a function of the extension, or who has it. */
 static void
 hint_at_grant(ErrorData *edata)
 {
+	/* what others than administrators may have: all else shares in administration, and check_setup() says so */
+	static const char *const granted[] = {"create_dataset", "setup_metrics", "debit_budget(text, numeric, numeric)"};
 	const char *said = "permission denied for function ";
 	const char *name = edata->message + strlen(said);
 	char	   *role;
@@ -325,8 +333,19 @@ hint_at_grant(ErrorData *edata)
 		strstr(debug_query_string, psprintf("dp_cdp.%s", name)) == NULL)
 		return;
 	role = GetUserNameFromId(GetUserId(), true);
-	if (role != NULL)
-		edata->hint = psprintf("A superuser grants it: GRANT EXECUTE ON FUNCTION dp_cdp.%s TO %s.", quote_identifier(name), quote_identifier(role));
+	edata->hint = "A superuser, or the owner of the extension, calls it.";
+	for (int i = 0; i < lengthof(granted) && role != NULL; i++)
+		if (strncmp(granted[i], name, strlen(name)) == 0 && !is_of_name(granted[i][strlen(name)]))
+			edata->hint = psprintf("A superuser grants it: GRANT EXECUTE ON FUNCTION dp_cdp.%s TO %s.", granted[i], quote_identifier(role));
+}
+
+/* Tells that a name stands in quotes where a call has it as a column. */
+static void
+hint_at_quotes(ErrorData *edata)
+{
+	if (debug_query_string != NULL && edata->hint == NULL && first_called_form(debug_query_string) != NULL &&
+		strstr(asc_tolower(debug_query_string, strlen(debug_query_string)), " from ") == NULL)
+		edata->hint = "Names are given in single quotes, such as 'patient_id'.";
 }
 
 static bool
@@ -345,11 +364,17 @@ complete_error(ErrorData *edata)
 	 */
 	bool		no_right = is_of(edata, "aclcheck_error", ERRCODE_INSUFFICIENT_PRIVILEGE);
 	bool		no_role = is_of(edata, "get_role_oid", ERRCODE_UNDEFINED_OBJECT);
+	bool		no_quotes = is_of(edata, "errorMissingColumn", ERRCODE_UNDEFINED_COLUMN) || is_of(edata, "errorMissingRTE", ERRCODE_UNDEFINED_TABLE);
+
+	/* a literal of a call has a position, which values that are read when it runs have not */
+	bool		no_value = edata->elevel == ERROR && edata->cursorpos > 0 && edata->message != NULL &&
+	(edata->sqlerrcode == ERRCODE_INVALID_TEXT_REPRESENTATION || edata->sqlerrcode == ERRCODE_INVALID_DATETIME_FORMAT ||
+	 edata->sqlerrcode == ERRCODE_INVALID_NAME);
 	bool		no_form = is_of(edata, "ParseFuncOrColumn", ERRCODE_UNDEFINED_FUNCTION) ||
 	is_of(edata, "ParseFuncOrColumn", ERRCODE_AMBIGUOUS_FUNCTION) ||
 	is_of(edata, "enforce_generic_type_consistency", ERRCODE_DATATYPE_MISMATCH);
 
-	if ((no_form || no_role || no_right || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE)) &&
+	if ((no_form || no_role || no_right || no_quotes || no_value || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE)) &&
 		MyBackendType == B_BACKEND && IsTransactionState() && dp_extension_installed())
 	{
 		MemoryContext old = MemoryContextSwitchTo(edata->assoc_context);
@@ -358,8 +383,13 @@ complete_error(ErrorData *edata)
 			complete_message(edata);
 		else if (no_right)
 			hint_at_grant(edata);
+		else if (no_quotes)
+			hint_at_quotes(edata);
+		else if (no_value)
+			hint_at_order(edata, NULL);
 		else
-			hint_at_order(edata, no_role ? "CREATE ROLE makes a role." : "Give a table with its schema, if that is not in search_path.");
+			hint_at_order(edata, !no_role ? "Give a table with its schema, if that is not in search_path."
+						  : strstr(edata->message, "\"public\"") ? "A budget is a role's, and none is PUBLIC's." : "CREATE ROLE makes a role.");
 		MemoryContextSwitchTo(old);
 	}
 	if (prev_emit_log)

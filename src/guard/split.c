@@ -28,9 +28,11 @@
 #include "guard/rewrite.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
+#include "policy/unit_types.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -454,12 +456,30 @@ is_in_recursion(DpScope *scope)
 	return false;
 }
 
-/* Refuses what reads rows where it stands and would read released values elsewhere. */
+/* Returns a column of entry rti to group by in an example: the first one that the query names and that is not the unit. */
+static const char *
+example_column(Query *query, Index rti)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	ListCell   *lc;
+
+	foreach(lc, pull_vars_of_level((Node *) query->targetList, 0))
+	{
+		Var		   *var = lfirst(lc);
+
+		if (IsA(var, Var) && var->varno == rti && var->varattno > 0 &&
+			(rte->rtekind != RTE_RELATION || !dp_leads_to_unit(rte->relid, var->varattno)))
+			return quote_identifier(get_rte_attribute_name(rte, var->varattno));
+	}
+	return "some_column";
+}
+
+/* Refuses what reads rows where it stands and would read released values elsewhere; table: that of entry rti. */
 static void
-refuse_construct(DpSplitContext *cxt, Query *query, int where, Oid table, const char *from)
+refuse_construct(DpSplitContext *cxt, Query *query, Index rti, int where, Oid table, const char *from)
 {
 	const char *name = get_rel_name(table);
-	const char *groups = psprintf("SELECT some_column AS k, %s AS n FROM %s GROUP BY 1", dp_example_count(),
+	const char *groups = psprintf("SELECT %s AS k, %s AS n FROM %s GROUP BY 1", example_column(query, rti), dp_example_count(),
 								  strcmp(from, "...") != 0 ? from : dp_relation_text(table));
 
 	dp_refuse_error_functions((Node *) query->targetList, cxt);
@@ -482,7 +502,7 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	const char *from = dp_example_from(query);
 
 	dp_refuse_login(base->relid);
-	refuse_construct(cxt, query, level_location(query, rti), base->relid, from);
+	refuse_construct(cxt, query, rti, level_location(query, rti), base->relid, from);
 
 	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
 		dp_refuse_at(level_location(query, rti),

@@ -47,7 +47,7 @@
 #define MEAN_SHARE 0.02
 
 /* how far an average is off where all rows but the limited ones are gone */
-#define MEAN_BIAS 0.01
+#define MEAN_BIAS 0.015
 
 /* bins together that may stand out */
 #define WINDOW 3
@@ -721,7 +721,7 @@ dp_norms_choose_distinct(const dp_norms *norms, const double *limits, int n, dou
 double
 dp_norms_share(double rho, double groups, bool is_mean)
 {
-	double		share = is_mean ? MEAN_SHARE : at_most(0.08 / pow(rho, 0.18), 0.3) / pow(at_least(groups, 1), 0.15);
+	double		share = is_mean ? MEAN_SHARE : at_most(0.07 / pow(rho, 0.18), 0.3) / pow(at_least(groups, 1), 0.15);
 
 	/* so that no last bit of a library decides on a price */
 	return floor(share * 1000 + 0.5) / 1000;

@@ -8,12 +8,14 @@
 \echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
 
 CREATE SCHEMA dp_cdp;
+COMMENT ON SCHEMA dp_cdp IS 'functions, views and settings for owners, analysts and operators';
 GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
 
 -- Functions, types and views that only the extension itself calls and reads.
 -- PUBLIC has USAGE: functions of users call them with the caller's rights.  The
 -- ledger's tables are in dp_cdp, though nobody reads them there either.
 CREATE SCHEMA dp_cdp_internal;
+COMMENT ON SCHEMA dp_cdp_internal IS 'functions that dp_cdp calls itself; nobody else needs them';
 GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
 
 -- =========================================================================

@@ -58,7 +58,7 @@ COMMENT ON COLUMN dp_cdp.column_policy.total_upper IS 'upper limit of a person''
 COMMENT ON COLUMN dp_cdp.column_policy.keys IS 'how many keys set_keys has declared; NULL: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
-	name text,
+	dataset text,
 	rho float8 DEFAULT NULL,
 	delta float8 DEFAULT NULL,
 	default_rho float8 DEFAULT 0.01,
@@ -90,7 +90,7 @@ COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, 
 REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
-	name text,
+	dataset text,
 	rho float8 DEFAULT NULL,
 	delta float8 DEFAULT NULL,
 	default_rho float8 DEFAULT NULL,
@@ -118,7 +118,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS bigint
+CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(dataset text, erase_spent boolean DEFAULT false) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_dataset';
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS

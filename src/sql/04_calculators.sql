@@ -11,13 +11,19 @@ CREATE TYPE dp_cdp.zcdp AS (rho float8, xi float8);
 COMMENT ON TYPE dp_cdp.zcdp IS
 	'(xi, rho)-zCDP: the Renyi divergence of order alpha is at most xi + rho alpha, for every alpha > 1. Bun and '
 	'Steinke 2016, Definition 1.1';
+COMMENT ON COLUMN dp_cdp.zcdp.rho IS 'slope of the bound in alpha, in nats';
+COMMENT ON COLUMN dp_cdp.zcdp.xi IS 'constant of the bound, in nats';
 CREATE TYPE dp_cdp.mcdp AS (mu float8, tau float8);
 COMMENT ON TYPE dp_cdp.mcdp IS
 	'(mu, tau)-mean-concentrated DP: the privacy loss has mean at most mu and is subgaussian around its mean with '
 	'standard tau. Dwork and Rothblum 2016, Definition 2.1';
+COMMENT ON COLUMN dp_cdp.mcdp.mu IS 'largest mean of the privacy loss, in nats';
+COMMENT ON COLUMN dp_cdp.mcdp.tau IS 'how far the privacy loss is from its mean, in nats';
 CREATE TYPE dp_cdp.approx_dp AS (epsilon float8, delta float8);
 COMMENT ON TYPE dp_cdp.approx_dp IS
 	'(epsilon, delta)-differential privacy. Dwork and Roth 2014, Definition 2.4';
+COMMENT ON COLUMN dp_cdp.approx_dp.epsilon IS 'bound of the privacy loss, in nats';
+COMMENT ON COLUMN dp_cdp.approx_dp.delta IS 'probability up to which the bound may fail';
 
 -- zCDP to (epsilon, delta) and back
 

@@ -21,6 +21,7 @@ ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log', '');
+COMMENT ON SEQUENCE dp_cdp.release_log_id_seq IS 'numbers of the rows of dp_cdp.release_log';
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_id_seq', '');

@@ -49,12 +49,15 @@ WITH q AS (SELECT dp_count(*) AS n FROM visit) SELECT (SELECT n FROM q) = (SELEC
 SELECT dp_count(*) IS NOT NULL, generate_series(1, 10) FROM visit;
 --> ok 1
 
---# correlated subqueries are as many queries as outer rows
+--# correlated subqueries are one release, in the groups of which people count as in those of a join
 --@ attack
 SELECT g, (SELECT dp_count(*) FROM visit WHERE age > g) FROM generate_series(1, 50) g;
---> ZC002
+--> ok 1
 SELECT c FROM generate_series(1, 50) g, LATERAL (SELECT dp_count(*) AS c FROM visit WHERE age > g) s;
---> ZC002
+--> ok 1
+SELECT 1 / ((SELECT sensitivity FROM dp_cdp.preview('SELECT g, (SELECT dp_count(*) FROM visit WHERE age > g) FROM generate_series(1, 50) g') WHERE item = 'aggregate')
+	= (SELECT sensitivity FROM dp_cdp.preview('SELECT g, dp_count(*) FROM generate_series(1, 50) g JOIN visit ON age > g GROUP BY g') WHERE item = 'aggregate'))::int;
+--> ok
 SELECT c FROM generate_series(1, 5) g, LATERAL (SELECT dp_sum(age, 0, g) AS c FROM visit) s;
 --> ZC002
 SELECT (SELECT dp_count(*) FILTER (WHERE age > floor) FROM visit) FROM ward;

@@ -181,7 +181,7 @@ SELECT is(:'said'::text, '', 'a setting makes nothing dearer for others');
 \set statement 'SELECT dp_cdp.create_dataset(''it''''s'', rho => 0.05)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, $$NOTICE:  the cap of dataset "it's" pays for 5 aggregates at the default price, rho 0.01: give more, or let answers cost less
-HINT:  For 10 aggregates, give rho => 0.1, or, for answers with more noise, dp_cdp.alter_dataset('it''s', default_rho => 0.005).$$, 'a cap');
+HINT:  For 10 aggregates, dp_cdp.alter_dataset('it''s', rho => 0.1), or, for answers with more noise, dp_cdp.alter_dataset('it''s', default_rho => 0.005).$$, 'a cap');
 \set statement 'SELECT dp_cdp.alter_dataset(''it''''s'', max_rows => 3)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'where another setting changes nothing is said');

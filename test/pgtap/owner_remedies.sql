@@ -86,7 +86,7 @@ SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', default_delta => 
 SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 3)$$, 'such as 0.1', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 0.1)$$);
 SELECT instead('owner1', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 3)$$, 'or 0 to turn it off', $$SELECT dp_cdp.alter_dataset('town', find_bounds => 0)$$);
 SELECT helped('owner1', $$SELECT dp_cdp.protect_table('people', 'nowhere', unit => 'person')$$, 'create it with dp_cdp.create_dataset', 'owner1', $$SELECT dp_cdp.create_dataset('nowhere')$$);
-SELECT helped('owner1', $$SELECT dp_cdp.drop_dataset('nowhere')$$, 'call dp_cdp.unprotect_table first', 'owner1', $$SELECT dp_cdp.unprotect_table('people')$$);
+SELECT helped('owner1', $$SELECT dp_cdp.drop_dataset('nowhere')$$, 'call dp_cdp.unprotect_table(''public.people'') first', 'owner1', $$SELECT dp_cdp.unprotect_table('public.people')$$);
 SELECT instead('owner1', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'persn')$$, 'name one of its columns', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'person')$$);
 SELECT helped('owner1', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'code')$$, 'call dp_cdp.unprotect_table first', 'owner1', $$SELECT dp_cdp.unprotect_table('people')$$);
 SELECT helped('owner1', $$SELECT dp_cdp.protect_table('people', 'town', unit => 'person')$$, 'call dp_cdp.unprotect_table first', 'owner1', $$SELECT dp_cdp.unprotect_table('people')$$);
@@ -164,7 +164,7 @@ SELECT helped('analyst1', 'SELECT count(*) FROM people JOIN generate_series(1, 3
 SET dp_cdp.max_public_rows = 5000;
 SELECT is(ends('analyst1', 'SELECT count(*) FROM people JOIN generate_series(1, 3000) g ON g = person'), 'done', '... which is done for a session');
 RESET dp_cdp.max_public_rows;
-SELECT instead('owner1', $$SELECT dp_cdp.drop_dataset('town', erase_spent => true)$$, 'call dp_cdp.unprotect_table first',
+SELECT instead('owner1', $$SELECT dp_cdp.drop_dataset('town', erase_spent => true)$$, 'still protects 5 tables: call dp_cdp.unprotect_table(''public.people''), ',
 	$$SELECT dp_cdp.unprotect_table(t) FROM unnest('{people,orders,filled,parts,others2}'::regclass[]) t$$);
 SELECT helped('owner1', $$SELECT dp_cdp.drop_dataset('town')$$, 'call dp_cdp.drop_dataset with erase_spent => true', 'owner1', $$SELECT dp_cdp.drop_dataset('town', erase_spent => true)$$, 'SELECT 1');
 

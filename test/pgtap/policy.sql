@@ -265,13 +265,13 @@ SELECT is(seen_by('ana', $$SELECT concat_ws(' | ', setting, coalesce(session, '-
 	'dp_cdp.max_contribution | - | auto | auto | the dataset''s default',
 	'dp_cdp.max_groups | - | - | - | neither the session nor the dataset says anything',
 	'dp_cdp.max_rows | 999999 | - | 999999 | SET in this session',
-	'dp_cdp.release_memory | - | - | 262144kB | the server''s, of which the dataset takes nothing away',
+	'dp_cdp.release_memory | - | - | 256MB | the server''s, of which the dataset takes nothing away',
 	'dp_cdp.reuse | off | - | off | the dataset keeps no answers',
 	'dp_cdp.rho | 0.25 | 0.01 | 0.25 | SET in this session',
 	'dp_cdp.target_error | - | - | - | neither the session nor the dataset says anything'], 'what a query would run with');
 SELECT dp_cdp.alter_dataset('clinic', reuse => '1 day', release_memory => 1024);
 SELECT is(seen_by('dba', $$SELECT concat_ws(' | ', setting, session, dataset_value, in_effect, because) FROM dp_cdp.settings WHERE setting ~ 'reuse|memory'$$), ARRAY[
-	'dp_cdp.release_memory | 1024kB | 1024kB | the dataset allows less than the server',
+	'dp_cdp.release_memory | 1MB | 1MB | the dataset allows less than the server',
 	'dp_cdp.reuse | off | 1 day | off | SET in this session'], 'both of the owner and of the session may say less');
 RESET dp_cdp.rho; RESET dp_cdp.max_rows; RESET dp_cdp.reuse;
 SELECT is(seen_by('ana', 'SELECT DISTINCT dataset FROM dp_cdp.protected'), '{clinic}', 'tables one has a budget for');

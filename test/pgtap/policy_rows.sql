@@ -98,7 +98,8 @@ SELECT is(release_memory, 1048576, 'text') FROM dp_cdp.datasets WHERE dataset = 
 SELECT dp_cdp.alter_dataset('shop', release_memory => 80::smallint) \g /dev/null
 SELECT is(release_memory, 80, 'a small integer') FROM dp_cdp.datasets WHERE dataset = 'shop';
 SELECT lives_ok($$SELECT dp_cdp.create_dataset('small', release_memory => '64kB')$$, 'create_dataset');
-SELECT is('64MB'::dp_cdp_internal.kilobytes::text, '65536kB', 'as it is shown');
+SELECT is('64MB'::dp_cdp_internal.kilobytes::text, '64MB', 'as it is shown');
+SELECT is(written::dp_cdp_internal.kilobytes::text, written, 'in its largest unit: ' || written) FROM unnest('{0kB,1023kB,1MB,1025kB,3GB}'::text[]) written;
 SELECT throws_ok(format('SELECT dp_cdp.alter_dataset(''shop'', release_memory => %L)', written), '22P02', NULL, 'refuses ' || written)
 	FROM unnest('{64 mb,many,"",1TB1,99999999999GB}'::text[]) written;
 SELECT throws_ok(format('SELECT dp_cdp.alter_dataset(''shop'', release_memory => %L)', written), 'ZC004', 'release_memory must be at least 64 kB, such as ''64MB''; 0 removes it', 'refuses ' || written)

@@ -74,7 +74,7 @@ SELECT matches(of_no_schema(statement), '^ZC002 .* SELECT public\.dp_count\(\*\)
 		('SELECT customer FROM public.customers GROUP BY 1', '\(SELECT customer FROM public\.customers GROUP BY 1\) AS q')) AS v (statement, relation);
 SELECT is(of_no_schema('SELECT public.dp_count(*) FROM elsewhere."Odd"'), 'answered', '... which is answered');
 SELECT matches(of_no_schema('WITH RECURSIVE r AS (SELECT shop FROM elsewhere."Odd" UNION ALL SELECT 1 FROM r) SELECT * FROM r'),
-	'AS SELECT some_column AS k, public\.dp_count\(\*\) AS n FROM elsewhere\."Odd" GROUP BY 1$', 'also beside WITH RECURSIVE');
+	'AS SELECT shop AS k, public\.dp_count\(\*\) AS n FROM elsewhere\."Odd" GROUP BY 1$', 'also beside WITH RECURSIVE');
 CREATE FUNCTION hint_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	hint text;
@@ -89,9 +89,9 @@ BEGIN
 	RETURN hint;
 END $$;
 SELECT is(hint_of('SELECT id, rank() OVER (ORDER BY id) FROM elsewhere."Odd"'),
-	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT some_column AS k, dp_count(*) AS n FROM elsewhere."Odd" GROUP BY 1) AS q', 'and of windows');
+	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT id AS k, dp_count(*) AS n FROM elsewhere."Odd" GROUP BY 1) AS q', 'and of windows');
 SELECT is(hint_of('SELECT id, rank() OVER (ORDER BY id) FROM elsewhere.seen'),
-	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT some_column AS k, dp_count(*) AS n FROM elsewhere.seen GROUP BY 1) AS q', '... over a view, which is what analysts may name');
+	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT id AS k, dp_count(*) AS n FROM elsewhere.seen GROUP BY 1) AS q', '... over a view, which is what analysts may name');
 
 -- ------------------------------------------------------------------------
 -- words that messages name

@@ -27,8 +27,8 @@ import sys
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 RULE = (15.0, 2.0, 1.0)         # words a sentence, % of long sentences, % that begin badly
 LONG = 35
-BAD = re.compile(r'(?:what|whose|of|so|nor)\b', re.I)
-PAPERS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'test/README.md']
+BAD = re.compile(r'(?:what|whose|who|of|so|nor)\b', re.I)
+PAPERS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'RELEASING.md', 'test/README.md']
 COMMENTS, MESSAGES = 'COMMENTs of src/sql', 'messages of src'
 
 

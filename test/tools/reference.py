@@ -75,6 +75,10 @@ def merged(lists):
     return ', '.join(' or '.join(dict.fromkeys(at)) for at in zip(*lists))
 
 
+# functions that others than administrators may be given
+GRANTED = {'create_dataset', 'setup_metrics', 'debit_budget'}
+
+
 def functions(schema):
     """{name: [(arguments, result, kind, PUBLIC may call it, COMMENT)]}"""
     found = {}
@@ -108,7 +112,8 @@ def entry(schema, name, forms):
     lines = '\n'.join(lines).replace('```\n\n```text\n', '')
     kind = 'An aggregate. ' if forms[0][2] == 'a' else ''
     public = {form[3] for form in forms}
-    who = ('PUBLIC has EXECUTE.' if public == {True} else 'Nobody has EXECUTE until it is granted.' if public == {False}
+    nobody = 'Nobody has EXECUTE until it is granted.' if name in GRANTED else 'Nobody has EXECUTE: superusers, and the owner of the extension, call it.'
+    who = ('PUBLIC has EXECUTE.' if public == {True} else nobody if public == {False}
            else 'PUBLIC has EXECUTE of some forms: %s.' % ', '.join('`(%s)`' % form[0] for form in forms if form[3]))
     return lines + '\n' + kind + who + '\n'
 
