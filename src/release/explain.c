@@ -185,6 +185,18 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 	return counted;
 }
 
+char *
+dp_limits_told(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	char	   *text = limits_text(priced, column);
+
+	if (!priced->release->has_unit)
+		return pstrdup(*text ? text + 2 : "each row is a unit");
+	if (*text)
+		return pstrdup(text + 2);
+	return psprintf("a unit adds %.6g at most", dp_column_sensitivity(column));
+}
+
 /* Shows the limits of a column's rows and totals, in fields. */
 static void
 explain_limits(const DpPricedRelease *priced, const DpPricedColumn *column, ExplainState *es)

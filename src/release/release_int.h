@@ -816,7 +816,8 @@ extern char *dp_noise_text(const DpNoise *noise);
 extern char *dp_noise_formula(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern const char *dp_noise_label(const DpNoise *noise);
 
-/* explain.c: can it be priced where nothing is executed */
+/* explain.c: dp_limits_told returns what a unit may add to a column, in words; can it be priced where nothing is executed */
+extern char *dp_limits_told(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern bool dp_parameters_known(const DpRelease *release, EState *estate);
 extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 

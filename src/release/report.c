@@ -42,7 +42,7 @@
 /* groups of which the errors are remembered; a session's memory is not for more */
 #define MAX_GROUPS 10000
 
-#define REPORT_COLUMNS 17		/* without the formula, which only previews have */
+#define REPORT_COLUMNS 18		/* without the formula, which only previews have */
 #define FORMULA_COLUMN 8
 
 /* one line of a report */
@@ -63,6 +63,7 @@ typedef struct ReportLine
 								 * known */
 	const DpPricedRelease *of;	/* whose column this is, as long as it runs */
 	int			column;
+	char	   *limits;			/* what a unit may add; NULL: of an expression */
 	DpLimits	rows;			/* what a row's value is clamped to */
 	DpLimits	totals;			/* what a unit's total is */
 	TimestampTz reused_since;	/* 0: it was, or would be, bought now */
@@ -105,6 +106,7 @@ column_line(const DpPricedRelease *priced, int i)
 	line->stddev = noise.kind == DP_NOISE_KNOWN ? noise.figure : -1;
 	line->norm = column->nlimits > 0 && column->limit >= 0 ? (double) column->limits[column->limit] / column->norm_unit : -1;
 	line->cut = column->finds_limit && column->limit >= 0 ? column->cut : -1;
+	line->limits = dp_limits_told(priced, column);
 	line->of = priced;
 	line->column = i;
 	line->rho = column->charged;
@@ -177,6 +179,8 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	values[limits + 7] = Float8GetDatum(line->norm);
 	nulls[limits + 8] = line->cut < 0 || line->is_expression;
 	values[limits + 8] = Float8GetDatum(line->cut);
+	nulls[limits + 9] = line->limits == NULL;
+	values[limits + 9] = nulls[limits + 9] ? (Datum) 0 : CStringGetTextDatum(line->limits);
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 

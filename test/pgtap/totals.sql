@@ -184,6 +184,14 @@ SELECT is((SELECT string_agg(l, '; ') FROM shown('SELECT concat_ws('' '', name, 
 		''SELECT sum(whole), dp_sum(cost, 0, 400, 0, 600), dp_clipped_totals(cost), count(*) FROM visits'') WHERE item = ''aggregate''') l),
 		  'sum(whole) 0 500 0 5000 35355; dp_sum(cost, 0, 400, 0, 600) 0 400 0 600 4243; dp_clipped_totals(cost) 0 500 0 700; count(*) 71',
 		  'preview shows both limits, and the noise that they cause');
+SELECT is((SELECT string_agg(l, '; ') FROM shown('SELECT concat_ws('': '', name, limits) FROM dp_cdp.preview(
+		''SELECT count(*), count(DISTINCT patient_id), sum(cost), avg(cost) FROM visits'') WHERE item = ''aggregate''') l),
+		  'count(*): a unit counts with 10 rows; count(DISTINCT patient_id): a unit adds 1 at most; '
+		  'sum(cost): rows within 0 .. 500, a unit''s total within 0 .. 700; avg(cost): a unit counts with 10 rows', '... and what a person may add, in words');
+SELECT is((SELECT string_agg(l, '; ') FROM shown('SELECT concat_ws('': '', name, limits) FROM dp_cdp.preview(
+		''SELECT dept, count(*), count(DISTINCT patient_id) FROM visits GROUP BY 1'') WHERE item = ''aggregate''') l),
+		  'count(*): a unit counts in 3 of 4 groups with 10 rows of each group; count(DISTINCT patient_id): a unit counts in 3 of 4 groups', '... by groups');
+
 SELECT shown('SELECT count(*) FROM (SELECT sum(cost) AS a, avg(whole) AS b, dp_max(whole, 3, 9) AS c FROM visits) q WHERE a IS NOT NULL AND b IS NOT NULL AND c IS NOT NULL') \g /dev/null
 SELECT is((SELECT string_agg(l, '; ') FROM shown('SELECT concat_ws('' '', aggregate, row_lower, row_upper, total_lower, total_upper) FROM dp_cdp.last_release() WHERE "group" IS NULL') l),
 		  'sum(cost) 0 500 0 700; avg(whole) 0 500; dp_max(whole, 3, 9) 3 9', 'last_release shows what was applied');
