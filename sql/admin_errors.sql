@@ -408,6 +408,8 @@ SELECT try($$SET dp_cdp.rho = 'much'$$);
 SELECT try($$SET dp_cdp.delta = 'NaN'$$);
 SELECT try($$SET dp_cdp.delta = 1.5$$);
 SELECT try($$SET dp_cdp.max_groups = -1$$);
+SELECT try($$SET dp_cdp.max_groups = 0$$);
+SELECT try($$SET dp_cdp.max_rows = 0$$);
 SELECT try($$SET dp_cdp.max_rows = 2000000$$);
 SELECT try($$SET dp_cdp.rho = 0.5$$);
 SHOW dp_cdp.rho;

@@ -98,6 +98,29 @@ show_delta_setting(void)
 	return show_amount(dp_guc_delta);
 }
 
+/* Accepts how many groups or rows of a unit count; 0, which nobody sets, is that none is set. */
+static bool
+check_contribution(int value, GucSource source, const char *setting)
+{
+	if ((value == 0 && source == PGC_S_DEFAULT) || (value >= 1 && value <= DP_MAX_CONTRIBUTION))
+		return true;
+	GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
+	GUC_check_errmsg("%s must be between 1 and %d; RESET it for the dataset's default", setting, DP_MAX_CONTRIBUTION);
+	return false;
+}
+
+static bool
+check_max_groups_setting(int *newval, void **extra, GucSource source)
+{
+	return check_contribution(*newval, source, "dp_cdp.max_groups");
+}
+
+static bool
+check_max_rows_setting(int *newval, void **extra, GucSource source)
+{
+	return check_contribution(*newval, source, "dp_cdp.max_rows");
+}
+
 static const char *
 show_max_groups_setting(void)
 {
@@ -305,19 +328,19 @@ dp_guc_init(void)
 
 	DefineCustomIntVariable("dp_cdp.max_groups",
 							"Number of groups of a query that one privacy unit may contribute to.",
-							"0 takes the default of the dataset. More groups lose fewer rows and need more noise.",
+							"RESET takes the default of the dataset. More groups lose fewer rows and need more noise.",
 							&dp_guc_max_groups,
-							0, 0, DP_MAX_CONTRIBUTION,
+							0, INT_MIN, INT_MAX,
 							PGC_USERSET, 0,
-							NULL, assign_max_groups_setting, show_max_groups_setting);
+							check_max_groups_setting, assign_max_groups_setting, show_max_groups_setting);
 
 	DefineCustomIntVariable("dp_cdp.max_rows",
 							"Number of rows that one privacy unit may contribute to a count within a group.",
-							"0 takes the default of the dataset. More rows lose fewer rows and need more noise.",
+							"RESET takes the default of the dataset. More rows lose fewer rows and need more noise.",
 							&dp_guc_max_rows,
-							0, 0, DP_MAX_CONTRIBUTION,
+							0, INT_MIN, INT_MAX,
 							PGC_USERSET, 0,
-							NULL, assign_max_rows_setting, show_max_rows_setting);
+							check_max_rows_setting, assign_max_rows_setting, show_max_rows_setting);
 
 	DefineCustomStringVariable("dp_cdp.max_contribution",
 							   "Euclidean norm to which the rows that one privacy unit has in all groups are scaled.",

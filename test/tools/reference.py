@@ -165,7 +165,7 @@ def entries_of_settings():
     for name, kind, default, unit, least, most, context, text, more in rows(
             "SELECT name, vartype, coalesce(boot_val, ''), coalesce(unit, ''), coalesce(min_val, ''), coalesce(max_val, ''), context, short_desc, coalesce(extra_desc, '')"
             " FROM pg_settings WHERE name LIKE 'dp\\_cdp.%' ORDER BY name COLLATE \"C\""):
-        if least == '-Infinity':
+        if least in ('-Infinity', '-2147483648'):
             # its check knows the range, which what it has when it is not set is not in
             refused = subprocess.run(['psql', '-XAt', '-c', 'SET %s = %s' % (name, default)], capture_output=True, text=True, check=False).stderr
             least, most = (re.findall(r'must be between (\S+) and ([^;\s]+); RESET it', refused) or [('', '')])[0]
