@@ -647,6 +647,16 @@ dp_limits_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 }
 
 bool
+dp_knows_cut(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	bool		cuts_groups = dp_most_groups(priced->dataset) > 0 && dp_has_groups(priced->release) &&
+	priced->max_groups != priced->release->most_groups && (priced->declared == 0 || priced->max_groups < priced->declared);
+	bool		cuts_rows = dp_most_rows(priced->dataset) > 0 && dp_limits_rows(priced, column);
+
+	return column->finds_limit && !cuts_groups && !cuts_rows && !(column->totals.known && !column->totals_by_rows);
+}
+
+bool
 dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	return dp_limits_rows(priced, column) && dp_most_rows(priced->dataset) == 0;

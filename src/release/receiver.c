@@ -78,7 +78,7 @@ put_answer(DpReceiver *receiver, int i, const dp_i128 *drawn, int *out, int *err
 	{
 		if ((column->desc->companions & (1 << kind)) == 0)
 			continue;
-		receiver->nulls[*errors] = error.isnull || (kind == DP_COMPANION_CUT && !column->finds_limit);
+		receiver->nulls[*errors] = error.isnull || (kind == DP_COMPANION_CUT && !dp_knows_cut(priced, column));
 		receiver->values[(*errors)++] = Float8GetDatum(dp_companion_value(column, kind, &error));
 	}
 	(*out)++;

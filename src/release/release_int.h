@@ -408,11 +408,12 @@ extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int no
 /*
  * price.c: dp_cuts_groups tells whether a unit counts in fewer groups of a column than there are, as far as that is public, or than there
  * may be, as nobody has set max_groups; dp_limits_rows whether no more than max_rows of its rows count, and dp_has_usual_rows
- * whether nobody has set that.
+ * whether nobody has set that.  dp_knows_cut tells whether a limit that is found is all that cuts what a unit adds.
  * dp_bounds_by_rows tells whether bounds of a column's values follow from max_rows, as of a subquery that counts a unit's rows;
  * dp_has_usual_bounds whether nobody has set that.
  */
 extern bool dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column);
+extern bool dp_knows_cut(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern bool dp_limits_rows(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern bool dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern bool dp_bounds_by_rows(const DpPricedColumn *column);

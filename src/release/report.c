@@ -105,7 +105,7 @@ column_line(const DpPricedRelease *priced, int i)
 	line->sensitivity = dp_waits_for_limit(column) ? -1 : dp_column_sensitivity(column);
 	line->stddev = noise.kind == DP_NOISE_KNOWN ? noise.figure : -1;
 	line->norm = column->nlimits > 0 && column->limit >= 0 ? (double) column->limits[column->limit] / column->norm_unit : -1;
-	line->cut = column->finds_limit && column->limit >= 0 ? column->cut : -1;
+	line->cut = column->limit >= 0 && dp_knows_cut(priced, column) ? column->cut : -1;
 	line->limits = dp_limits_told(priced, column);
 	line->of = priced;
 	line->column = i;

@@ -210,6 +210,10 @@ SELECT results_eq($$SELECT item, name, sensitivity, stddev, norm FROM dp_cdp.pre
 	'preview tells no noise that nobody knows');
 RESET SESSION AUTHORIZATION;
 
+-- what is cut is known where the limit that is found is all that cuts
+SELECT is(ask('SELECT bool_and(c IS NULL) FROM (SELECT dept, dp_cut(count(*)) AS c FROM visits GROUP BY dept) g', 'SET dp_cdp.max_contribution = auto' || more), wanted, 'a share that is cut' || more)
+	FROM (VALUES ('', '(f)'), ('; SET dp_cdp.max_rows = 2', '(t)'), ('; SET dp_cdp.max_groups = 2', '(t)'), ('; SET dp_cdp.max_groups = 6', '(f)')) AS v (more, wanted);
+SELECT is(ask('SELECT c IS NULL FROM (SELECT dp_cut(dp_sum(cost, 0, 10, 0, 15)) AS c FROM visits) g', 'SET dp_cdp.max_contribution = auto'), '(t)', '... beside totals');
 SELECT isnt(ask('SELECT dept, count(*), dp_margin(count(*)) FROM visits GROUP BY dept', 'SET dp_cdp.target_error = ''10%'''), NULL, 'a target of accuracy');
 SELECT is((SELECT count(*) FILTER (WHERE aggregates LIKE '%limit of%') || ' of ' || count(*) FROM dp_cdp.releases WHERE id > (SELECT max(id) - 3 FROM dp_cdp.releases)), '1 of 3',
 	'is met by a limit that the first look has found');
