@@ -179,7 +179,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_admin_keep_blocks(relid, InvalidOid);
 	dp_policy_name_settled(relid, dataset);
 	dp_admin_report_readers(relid);
-	dp_admin_doubt_unit(relid, dataset, &argument);
+	dp_admin_doubt_unit(relid);
 	dp_admin_end(&context);
 	relabel_workers(relid, NIL);
 	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, relid));

@@ -5,8 +5,8 @@
  *	  key leads to the person's rows, or each row is a person of its own.
  *
  * Invariant: nothing is guessed.  What looks like a mistake beside the
- * dataset's other tables is warned of, by names and types alone; check_setup()
- * has the same findings (sql/09_hardening.sql).
+ * dataset's other tables is warned of, by names and types alone, as check_setup()
+ * finds it (sql/09_hardening.sql, doubts_of_unit).
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -190,43 +190,18 @@ dp_admin_check_same_unit(Oid relid, const DpLabel *old, const DpUnitArgument *ar
 						get_rel_name(relid))));
 }
 
-/* the unit columns u of the dataset $1's other tables than $2, $3 being its own unit or 0 */
-#define OTHER_UNITS \
-	" FROM pg_seclabel t JOIN pg_seclabel l ON l.provider = t.provider AND l.classoid = t.classoid AND l.objoid = t.objoid" \
-	"   AND l.objsubid > 0 AND l.label::jsonb ? 'unit'" \
-	" JOIN pg_attribute u ON u.attrelid = l.objoid AND u.attnum = l.objsubid AND NOT u.attisdropped"
-#define OF_DATASET \
-	" WHERE t.provider = 'dp_cdp' AND t.classoid = 'pg_class'::regclass AND t.objsubid = 0 AND t.label::jsonb ->> 'dataset' = $1" \
-	"   AND t.objoid <> $2"
-
 void
-dp_admin_doubt_unit(Oid relid, const char *dataset, const DpUnitArgument *argument)
+dp_admin_doubt_unit(Oid relid)
 {
-	Oid			types[] = {TEXTOID, OIDOID, INT2OID};
-	Datum		values[] = {CStringGetTextDatum(dataset), ObjectIdGetDatum(relid), Int16GetDatum(argument->unit)};
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relid)};
+	SPITupleTable *doubts;
 
-	if (argument->through.nthrough > 0)
-		return;
-	if (dp_admin_execute("SELECT quote_ident(a.attname), t.objoid::regclass::text" OTHER_UNITS
-						 " JOIN pg_attribute a ON a.attrelid = $2 AND a.attname = u.attname AND NOT a.attisdropped" OF_DATASET
-						 "   AND a.attnum <> $3 AND ($3 = 0 OR EXISTS (SELECT FROM pg_index i"
-						 "     WHERE i.indrelid = $2 AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = $3 AND i.indpred IS NULL))"
-						 " ORDER BY t.objoid LIMIT 1", lengthof(types), types, values, NULL, false) > 0)
+	dp_admin_execute("SELECT finding, remedy FROM dp_cdp_internal.doubts_of_unit($1::regclass) ORDER BY other IS NOT NULL, finding",
+					 lengthof(types), types, values, NULL, false);
+	doubts = SPI_tuptable;
+	for (uint64 i = 0; i < doubts->numvals; i++)
 		ereport(WARNING,
-				(errmsg("each row of table \"%s\" is taken for a person of its own, but column %s is the privacy unit of table %s",
-						get_rel_name(relid), SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1),
-						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2)),
-				 errhint("If it names the same people, unprotect the table and protect it with unit => '%s'.",
-						 SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1))));
-	if (argument->unit > 0 &&
-		dp_admin_execute("SELECT format_type(a.atttypid, NULL), t.objoid::regclass::text, format_type(u.atttypid, NULL)" OTHER_UNITS
-						 " JOIN pg_attribute a ON a.attrelid = $2 AND a.attnum = $3 JOIN pg_type y ON y.oid = a.atttypid"
-						 " JOIN pg_type z ON z.oid = u.atttypid" OF_DATASET " AND y.typcategory <> z.typcategory"
-						 " ORDER BY t.objoid LIMIT 1", lengthof(types), types, values, NULL, false) > 0)
-		ereport(WARNING,
-				(errmsg("the unit of table \"%s\" is of type %s, and that of table %s of type %s: they name no person by the same value",
-						get_rel_name(relid), SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1),
-						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2),
-						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3)),
-				 errhint("Give both columns one type, and the same values for the same people.")));
+				(errmsg("table \"%s\": %s", get_rel_name(relid), SPI_getvalue(doubts->vals[i], doubts->tupdesc, 1)),
+				 errhint("Unless that is meant: %s", SPI_getvalue(doubts->vals[i], doubts->tupdesc, 2))));
 }

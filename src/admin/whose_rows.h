@@ -36,7 +36,7 @@ extern void dp_admin_check_through(Oid relid, const char *dataset, DpUnitArgumen
 /* Refuses to protect a table anew whose label names another unit. */
 extern void dp_admin_check_same_unit(Oid relid, const DpLabel *old, const DpUnitArgument *argument);
 
-/* Warns of units that do not look like those of the dataset's other tables; between dp_admin_begin and dp_admin_end. */
-extern void dp_admin_doubt_unit(Oid relid, const char *dataset, const DpUnitArgument *argument);
+/* Warns of a unit that does not look like those of the other tables of its dataset; between dp_admin_begin and dp_admin_end. */
+extern void dp_admin_doubt_unit(Oid relid);
 
 #endif							/* DP_WHOSE_ROWS_H */

@@ -333,6 +333,49 @@ COMMENT ON FUNCTION dp_cdp_internal.private_rule(oid) IS
 	'does a rewrite rule compute private aggregates';
 
 -- jit: where datasets are many, compiling took 8 of 8.5 seconds
+/*
+ * What looks like a mistake in the unit of a table beside those of its dataset's other tables, by names and types alone;
+ * other: the table whose unit is of another type.  protect_table warns of it, and check_setup() finds it.
+ */
+CREATE OR REPLACE FUNCTION dp_cdp_internal.doubts_of_unit(relation regclass)
+	RETURNS TABLE (relation regclass, other regclass, finding text, remedy text)
+	LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	WITH labels AS (
+		SELECT l.objoid AS relid, l.objsubid, CASE WHEN l.provider = 'dp_cdp' THEN l.label::jsonb END AS label
+		FROM pg_seclabel l WHERE l.provider = 'dp_cdp' AND l.classoid = 'pg_class'::regclass
+	), tops AS (
+		SELECT l.relid, l.label ->> 'dataset' AS dataset, coalesce((l.label ->> 'through')::int, 0) AS nthrough
+		FROM labels l WHERE l.objsubid = 0
+	), units AS (
+		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid, y.typcategory
+		FROM tops t JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
+			JOIN pg_type y ON y.oid = u.atttypid
+	)
+	SELECT t.relid::regclass, NULL::regclass,
+		format('each row is taken for a person of its own%s, but column %s is the privacy unit of table %s',
+			', as unit ' || quote_ident(u.attname) || ' is different in each', quote_ident(a.attname), min(o.relid::regclass::text)),
+		format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, unit => %3$L)',
+			t.relid::regclass, t.dataset, a.attname)
+	FROM tops t JOIN units o ON o.dataset = t.dataset AND o.relid <> t.relid
+		JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = o.attname AND NOT a.attisdropped
+		LEFT JOIN units u ON u.relid = t.relid
+	WHERE t.relid = doubts_of_unit.relation AND t.nthrough = 0
+		AND (u.attnum IS NULL
+			OR u.attnum <> a.attnum AND EXISTS (SELECT FROM pg_index i
+				WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
+	GROUP BY t.dataset, t.relid, a.attname, u.attname
+	UNION ALL
+	SELECT u.relid::regclass, min(o.relid)::regclass,
+		format('unit %s is of type %s, and that of table %s of type %s: they name no person by the same value',
+			quote_ident(u.attname), u.atttypid::regtype, min(o.relid::regclass::text), o.atttypid::regtype),
+		'give both columns one type, and the same values for the same people'
+	FROM units u JOIN units o ON o.dataset = u.dataset AND o.relid <> u.relid AND o.typcategory <> u.typcategory
+	WHERE u.relid = doubts_of_unit.relation
+	GROUP BY u.relid, u.attname, u.atttypid, o.atttypid;
+END;
+
 CREATE OR REPLACE FUNCTION dp_cdp.check_setup()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -597,16 +640,8 @@ BEGIN
 		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid
 		FROM tops t JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
-	), same_names AS (
-		-- tables of single rows with a column that names people in another table
-		SELECT t.dataset, t.relid, a.attname, o.relid AS other, u.attname AS own
-		FROM units o
-			JOIN tops t ON t.dataset = o.dataset AND t.nthrough = 0
-			JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = o.attname AND NOT a.attisdropped
-			LEFT JOIN units u ON u.relid = t.relid
-		WHERE u.attnum IS NULL
-			OR u.attnum <> a.attnum AND EXISTS (SELECT FROM pg_index i
-				WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL)
+	), doubts AS MATERIALIZED (
+		SELECT d.* FROM tops t CROSS JOIN LATERAL dp_cdp_internal.doubts_of_unit(t.relid) d
 	),
 	-- ---------------------------------------------------------------------
 	-- findings
@@ -1047,21 +1082,9 @@ BEGIN
 				t.relid::regclass, t.dataset)
 		FROM tops t WHERE NOT t.has_unit AND t.nthrough = 0
 		UNION ALL
-		SELECT 'warning', s.relid::regclass::text,
-			format('each row is taken for a person of its own%s, but column %s is the privacy unit of table %s',
-				', as unit ' || quote_ident(s.own) || ' is different in each', quote_ident(s.attname), min(s.other::regclass::text)),
-			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, unit => %3$L)',
-				s.relid::regclass, s.dataset, s.attname)
-		FROM same_names s GROUP BY s.dataset, s.relid, s.attname, s.own
-		UNION ALL
-		SELECT 'warning', u.relid::regclass::text,
-			format('unit %s is of type %s, and that of table %s of type %s: they name no person by the same value',
-				quote_ident(u.attname), u.atttypid::regtype, min(o.relid::regclass::text), o.atttypid::regtype),
-			'give both columns one type, and the same values for the same people'
-		FROM units u JOIN units o ON o.dataset = u.dataset AND o.relid < u.relid
-			JOIN pg_type a ON a.oid = u.atttypid JOIN pg_type b ON b.oid = o.atttypid
-		WHERE a.typcategory <> b.typcategory
-		GROUP BY u.relid, u.attname, u.atttypid, o.atttypid
+		SELECT 'warning', d.relation::text, d.finding, d.remedy FROM doubts d
+		-- of two tables that differ the later one
+		WHERE d.other IS NULL OR d.other < d.relation
 		UNION ALL
 		SELECT 'warning', t.relid::regclass::text,
 			format('each row is taken for a person of its own, but references protected table %s', f.confrelid::regclass),
@@ -1073,7 +1096,7 @@ BEGIN
 			JOIN tops p ON p.relid = f.confrelid AND p.dataset = t.dataset
 		WHERE NOT t.has_unit AND t.nthrough = 0
 			-- one remedy is enough
-			AND NOT EXISTS (SELECT FROM same_names s WHERE s.relid = t.relid)
+			AND NOT EXISTS (SELECT FROM doubts d WHERE d.relation = t.relid AND d.other IS NULL)
 
 		-- blocks of time
 		UNION ALL
