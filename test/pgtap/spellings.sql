@@ -213,6 +213,8 @@ SELECT as_written('SELECT abs(regr_sxx(amount, quantity) - 17500) < 500, abs(reg
 SELECT taught('SELECT min(o.status), count(*) FROM v_orders o', 'in a view');
 SELECT taught('SELECT array_agg(loud) FROM v_orders', '... by its name');
 SELECT matches(rows_for('analyst1', 'SELECT array_agg(o.status) FROM orders o JOIN words w USING (customer)'), 'SELECT o.status AS k, count\(\*\) AS n FROM \.\.\. GROUP BY', 'not more of FROM than a name');
+SELECT as_written('SELECT count(*) FROM orders WHERE concat(status::char(6), active, nullif(active, true)) = ''open  ft''', 'concat of char(n) and booleans');
+SELECT as_written('SELECT concat_ws(''/'', status::char(5), active) AS k, count(*) FROM orders WHERE status IN (''open'', ''paid'') GROUP BY 1', 'as a key');
 -- subqueries that compare public rows by more than equality: a customer counts for several of them
 SELECT dp_cdp.alter_dataset('shop', max_rows => 6, max_groups => 6);
 SELECT as_written('SELECT s, (SELECT count(*) FROM orders o WHERE o.status >= s) AS n FROM unnest(ARRAY[''paid'', ''open'']) s', 'a count for each public row, of more than equal rows');

@@ -29,7 +29,6 @@
 #include "safe/constants.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
@@ -209,18 +208,35 @@ concatenation(Node *left, Node *right, Node *like, Oid inputcollid)
 	return (Node *) call_of(F_TEXTCAT, like, inputcollid, list_make2(left, right));
 }
 
-/* Returns arg as concat writes it, "" for NULL; not types that it writes otherwise than a cast does. */
+/* Returns arg as concat writes it, NULL for NULL: as a cast does, but for blanks at the end of char(n), and t and f. */
+static Node *
+written_by_concat(DpVet *vet, Node *node, Oid funcid, Node *arg)
+{
+	int32		typmod = exprTypmod(arg);
+	Oid			type = getBaseTypeAndTypmod(exprType(arg), &typmod);
+	Node	   *text = as_text(arg);
+	List	   *more;
+
+	if (type != BPCHAROID && type != BOOLOID)
+		return text;
+	if (type == BPCHAROID && typmod < VARHDRSZ)
+		dp_refuse_function(vet, node, funcid, psprintf("cast its argument of type %s to text", dp_type_name(type)));
+	exprSetCollation(text, DEFAULT_COLLATION_OID);
+	exprSetInputCollation(text, DEFAULT_COLLATION_OID);
+	more = type == BPCHAROID ? list_make1(dp_int4_const(typmod - VARHDRSZ)) : list_make2(dp_int4_const(1), dp_int4_const(1));
+	return (Node *) makeFuncExpr(type == BPCHAROID ? F_RPAD_TEXT_INT4 : F_SUBSTR_TEXT_INT4_INT4, TEXTOID, lcons(text, more),
+								 DEFAULT_COLLATION_OID, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
+}
+
+/* Returns arg as concat writes it, "" for NULL. */
 static Node *
 part_of_concat(DpVet *vet, Node *node, Oid funcid, Node *arg, Oid collation)
 {
 	CoalesceExpr *coalesce = makeNode(CoalesceExpr);
-	Oid			type = getBaseType(exprType(arg));
 
-	if (type == BPCHAROID || type == BOOLOID)
-		dp_refuse_function(vet, node, funcid, psprintf("cast its argument of type %s to text", dp_type_name(type)));
 	coalesce->coalescetype = TEXTOID;
 	coalesce->coalescecollid = collation;
-	coalesce->args = list_make2(as_text(arg), makeConst(TEXTOID, -1, collation, -1, CStringGetTextDatum(""), false, false));
+	coalesce->args = list_make2(written_by_concat(vet, node, funcid, arg), makeConst(TEXTOID, -1, collation, -1, CStringGetTextDatum(""), false, false));
 	coalesce->location = exprLocation(arg);
 	return (Node *) coalesce;
 }
@@ -304,129 +320,6 @@ in_words_of_regex(Node *node, Oid funcid, Oid inputcollid, List *args)
 }
 
 /* ------------------------------------------------------------------------
- * Containment of jsonb
- * ------------------------------------------------------------------------
- */
-
-static Node *
-text_constant(const char *text)
-{
-	return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(text), false, false);
-}
-
-/* Returns value -> key or value ->> key, as function and type say. */
-static Node *
-json_part(Oid funcid, Oid type, Node *value, const char *key)
-{
-	return (Node *) makeFuncExpr(funcid, type, list_make2(copyObject(value), text_constant(key)),
-								 type == TEXTOID ? DEFAULT_COLLATION_OID : InvalidOid, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
-}
-
-static Node *
-json_type(Node *value)
-{
-	return (Node *) makeFuncExpr(F_JSONB_TYPEOF, TEXTOID, list_make1(copyObject(value)), DEFAULT_COLLATION_OID, InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
-static Node *
-text_equality(Node *left, const char *right)
-{
-	return (Node *) dp_make_comparison(TextEqualOperator, (Expr *) left, (Expr *) text_constant(right), DEFAULT_COLLATION_OID);
-}
-
-/* Returns value ->> key as a number. */
-static Expr *
-number_of(Node *value, const char *key)
-{
-	CoerceViaIO *cast = makeNode(CoerceViaIO);
-
-	cast->arg = (Expr *) json_part(F_JSONB_OBJECT_FIELD_TEXT, TEXTOID, value, key);
-	cast->resulttype = NUMERICOID;
-	cast->coerceformat = COERCE_EXPLICIT_CAST;
-	cast->location = -1;
-	return (Expr *) cast;
-}
-
-/* Adds conditions that value contains an object of scalars and of such objects; returns false for any other. */
-static bool
-add_contained(Node *value, JsonbContainer *object, List **conditions)
-{
-	JsonbIterator *it = JsonbIteratorInit(object);
-	JsonbValue	part;
-	char	   *key = NULL;
-	JsonbIteratorToken token;
-
-	check_stack_depth();
-	if (!JsonContainerIsObject(object))
-		return false;
-	*conditions = lappend(*conditions, text_equality(json_type(value), "object"));
-	while ((token = JsonbIteratorNext(&it, &part, true)) != WJB_DONE)
-	{
-		static const char *const types[] = {[jbvNull] = "null",[jbvString] = "string",[jbvNumeric] = "number",[jbvBool] = "boolean"};
-		Node	   *member;
-
-		if (token == WJB_KEY)
-			key = pnstrdup(part.val.string.val, part.val.string.len);
-		if (token != WJB_VALUE)
-			continue;
-		member = json_part(F_JSONB_OBJECT_FIELD, JSONBOID, value, key);
-		if (part.type == jbvBinary)
-		{
-			if (!add_contained(member, part.val.binary.data, conditions))
-				return false;
-			continue;
-		}
-		*conditions = lappend(*conditions, text_equality(json_type(member), types[part.type]));
-		if (part.type == jbvString)
-			*conditions = lappend(*conditions, text_equality(json_part(F_JSONB_OBJECT_FIELD_TEXT, TEXTOID, value, key),
-															 pnstrdup(part.val.string.val, part.val.string.len)));
-		else if (part.type == jbvBool)
-			*conditions = lappend(*conditions, text_equality(json_part(F_JSONB_OBJECT_FIELD_TEXT, TEXTOID, value, key),
-															 part.val.boolean ? "true" : "false"));
-		else if (part.type == jbvNumeric)
-			*conditions = lappend(*conditions,
-								  dp_make_comparison(lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr, number_of(value, key),
-													 (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(part.val.numeric), false, false),
-													 InvalidOid));
-	}
-	return true;
-}
-
-/* Returns value @> object in words of ->, ->> and jsonb_typeof, NULL where value is; NULL for any other call. */
-static Node *
-in_words_of_json(Node *node, Oid funcid, List *args)
-{
-	Const	   *object = funcid == F_JSONB_CONTAINS ? lsecond(args) : NULL;
-	List	   *conditions = NIL;
-	NullTest   *is_there;
-	BooleanTest *contains;
-	CaseExpr   *cases;
-	CaseWhen   *when;
-
-	if (object == NULL || !IsA(object, Const) || object->constisnull ||
-		!add_contained(linitial(args), &DatumGetJsonbP(object->constvalue)->root, &conditions))
-		return NULL;
-	is_there = makeNode(NullTest);
-	contains = makeNode(BooleanTest);
-	cases = makeNode(CaseExpr);
-	when = makeNode(CaseWhen);
-	contains->arg = (Expr *) makeBoolExpr(AND_EXPR, conditions, exprLocation(node));
-	contains->booltesttype = IS_TRUE;
-	contains->location = exprLocation(node);
-	is_there->arg = (Expr *) json_type(linitial(args));
-	is_there->nulltesttype = IS_NOT_NULL;
-	is_there->location = exprLocation(node);
-	when->expr = (Expr *) is_there;
-	when->result = (Expr *) contains;
-	when->location = exprLocation(node);
-	cases->casetype = BOOLOID;
-	cases->args = list_make1(when);
-	cases->defresult = (Expr *) makeNullConst(BOOLOID, -1, InvalidOid);
-	cases->location = exprLocation(node);
-	return (Node *) cases;
-}
-
-/* ------------------------------------------------------------------------
  * Logarithms and powers of numeric
  * ------------------------------------------------------------------------
  */
@@ -476,7 +369,7 @@ in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 	all = in_words_of_regex(node, funcid, inputcollid, args);
 	if (all != NULL)
 		return all;
-	all = in_words_of_json(node, funcid, args);
+	all = dp_in_words_of_json(node, funcid, args);
 	if (all != NULL)
 		return all;
 	if (funcid == F_TEXTANYCAT || funcid == F_ANYTEXTCAT)

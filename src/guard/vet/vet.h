@@ -89,6 +89,9 @@ extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
  * ------------------------------------------------------------------------
  */
 
+/* json.c: returns value @> object in words of ->, ->> and jsonb_typeof, NULL where value is; NULL for any other call. */
+extern Node *dp_in_words_of_json(Node *node, Oid funcid, List *args);
+
 /*
  * Vets a call of funcid with args, which stands for node, and returns its safe
  * form; NULL when node can keep its function, with *args vetted.

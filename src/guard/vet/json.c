@@ -1,0 +1,147 @@
+/*-------------------------------------------------------------------------
+ *
+ * json.c
+ *	  Containment of jsonb, in words of the parts of it that rows may be asked for.
+ *
+ *	 value @> '{"a": "x", "b": {"c": 1}}'
+ *	   CASE WHEN jsonb_typeof(value) IS NOT NULL THEN (jsonb_typeof(value) = 'object' AND value ->> 'a' = 'x' AND ...) IS TRUE END
+ *
+ * Invariant: what is made is vetted as if it had been written; a constant that is no object of scalars
+ * and such objects stays, and is refused as a call.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/vet/vet.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/jsonb.h"
+#include "utils/numeric.h"
+#include "utils/typcache.h"
+
+static Node *
+text_constant(const char *text)
+{
+	return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(text), false, false);
+}
+
+/* Returns value -> key or value ->> key, as function and type say. */
+static Node *
+json_part(Oid funcid, Oid type, Node *value, const char *key)
+{
+	return (Node *) makeFuncExpr(funcid, type, list_make2(copyObject(value), text_constant(key)),
+								 type == TEXTOID ? DEFAULT_COLLATION_OID : InvalidOid, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
+}
+
+static Node *
+json_type(Node *value)
+{
+	return (Node *) makeFuncExpr(F_JSONB_TYPEOF, TEXTOID, list_make1(copyObject(value)), DEFAULT_COLLATION_OID, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+static Node *
+text_equality(Node *left, const char *right)
+{
+	return (Node *) dp_make_comparison(TextEqualOperator, (Expr *) left, (Expr *) text_constant(right), DEFAULT_COLLATION_OID);
+}
+
+/* Returns value ->> key as a number. */
+static Expr *
+number_of(Node *value, const char *key)
+{
+	CoerceViaIO *cast = makeNode(CoerceViaIO);
+
+	cast->arg = (Expr *) json_part(F_JSONB_OBJECT_FIELD_TEXT, TEXTOID, value, key);
+	cast->resulttype = NUMERICOID;
+	cast->coerceformat = COERCE_EXPLICIT_CAST;
+	cast->location = -1;
+	return (Expr *) cast;
+}
+
+/* Adds conditions that value contains an object of scalars and of such objects; returns false for any other. */
+static bool
+add_contained(Node *value, JsonbContainer *object, List **conditions)
+{
+	JsonbIterator *it = JsonbIteratorInit(object);
+	JsonbValue	part;
+	char	   *key = NULL;
+	JsonbIteratorToken token;
+
+	check_stack_depth();
+	if (!JsonContainerIsObject(object))
+		return false;
+	*conditions = lappend(*conditions, text_equality(json_type(value), "object"));
+	while ((token = JsonbIteratorNext(&it, &part, true)) != WJB_DONE)
+	{
+		static const char *const types[] = {[jbvNull] = "null",[jbvString] = "string",[jbvNumeric] = "number",[jbvBool] = "boolean"};
+		Node	   *member;
+
+		if (token == WJB_KEY)
+			key = pnstrdup(part.val.string.val, part.val.string.len);
+		if (token != WJB_VALUE)
+			continue;
+		member = json_part(F_JSONB_OBJECT_FIELD, JSONBOID, value, key);
+		if (part.type == jbvBinary)
+		{
+			if (!add_contained(member, part.val.binary.data, conditions))
+				return false;
+			continue;
+		}
+		*conditions = lappend(*conditions, text_equality(json_type(member), types[part.type]));
+		if (part.type == jbvString)
+			*conditions = lappend(*conditions, text_equality(json_part(F_JSONB_OBJECT_FIELD_TEXT, TEXTOID, value, key),
+															 pnstrdup(part.val.string.val, part.val.string.len)));
+		else if (part.type == jbvBool)
+			*conditions = lappend(*conditions, text_equality(json_part(F_JSONB_OBJECT_FIELD_TEXT, TEXTOID, value, key),
+															 part.val.boolean ? "true" : "false"));
+		else if (part.type == jbvNumeric)
+			*conditions = lappend(*conditions,
+								  dp_make_comparison(lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr, number_of(value, key),
+													 (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(part.val.numeric), false, false),
+													 InvalidOid));
+	}
+	return true;
+}
+
+Node *
+dp_in_words_of_json(Node *node, Oid funcid, List *args)
+{
+	Const	   *object = funcid == F_JSONB_CONTAINS ? lsecond(args) : NULL;
+	List	   *conditions = NIL;
+	NullTest   *is_there;
+	BooleanTest *contains;
+	CaseExpr   *cases;
+	CaseWhen   *when;
+
+	if (object == NULL || !IsA(object, Const) || object->constisnull ||
+		!add_contained(linitial(args), &DatumGetJsonbP(object->constvalue)->root, &conditions))
+		return NULL;
+	is_there = makeNode(NullTest);
+	contains = makeNode(BooleanTest);
+	cases = makeNode(CaseExpr);
+	when = makeNode(CaseWhen);
+	contains->arg = (Expr *) makeBoolExpr(AND_EXPR, conditions, exprLocation(node));
+	contains->booltesttype = IS_TRUE;
+	contains->location = exprLocation(node);
+	is_there->arg = (Expr *) json_type(linitial(args));
+	is_there->nulltesttype = IS_NOT_NULL;
+	is_there->location = exprLocation(node);
+	when->expr = (Expr *) is_there;
+	when->result = (Expr *) contains;
+	when->location = exprLocation(node);
+	cases->casetype = BOOLOID;
+	cases->args = list_make1(when);
+	cases->defresult = (Expr *) makeNullConst(BOOLOID, -1, InvalidOid);
+	cases->location = exprLocation(node);
+	return (Node *) cases;
+}
