@@ -223,12 +223,21 @@ SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n AN
 SELECT as_written('WITH s AS (SELECT n FROM generate_series(1, 3) n) SELECT n FROM s WHERE (SELECT count(*) FROM orders WHERE quantity < n) > 1000', '... of a WITH query, in WHERE');
 SELECT as_written('SELECT n, q.c FROM generate_series(1, 3) n, LATERAL (SELECT count(*) AS c FROM orders WHERE quantity <> n) q', '... of LATERAL');
 SELECT as_written('SELECT n FROM generate_series(1, 3) n WHERE EXISTS (SELECT FROM orders WHERE quantity > n)', '... whether there are any');
+SELECT as_written('SELECT n, q.* FROM generate_series(1, 3) n, LATERAL (SELECT count(*) AS c, n + 1 AS more, round(count(*) * n / 100.0) AS times, round(sum(n) FILTER (WHERE quantity > n) / 100.0) AS s FROM orders WHERE quantity > n) q', '... whose select list names them, too');
+SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n) FROM generate_series(0.5, 3.5, 1.0) n', '... of a type whose equal values are written differently');
+SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n) FROM (SELECT 1::bigint AS n UNION ALL SELECT 2) a JOIN generate_series(1, 3) n USING (n)', '... of a join that has one column of two');
+SELECT dp_cdp.alter_dataset('shop', max_groups => 2);
+SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n), (SELECT count(*) FROM orders WHERE quantity < n) FROM generate_series(1, 30) n WHERE n IN (2, 3)', 'only the public rows that the level leaves are groups');
+SELECT dp_cdp.alter_dataset('shop', max_groups => 6);
 SELECT is(rows_for('analyst1', 'SELECT rho FROM dp_cdp.preview(''SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n) FROM generate_series(1, 3) n'')'),
 	rows_for('analyst1', 'SELECT rho FROM dp_cdp.preview(''SELECT n, count(o.quantity) FROM generate_series(1, 3) n LEFT JOIN orders o ON quantity >= n GROUP BY n'')'), '... for the price of the join');
 SELECT matches(rows_for('analyst1', 'SELECT (SELECT count(*) FROM orders WHERE quantity >= n) FROM ' || rows),
 	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', '... not of rows that may be others when they are read again: ' || rows)
 	FROM unnest(ARRAY['(SELECT floor(random() * 3) AS n) r', '(SELECT n FROM generate_series(1, 3) n LIMIT 2) r', '(SELECT status, count(*) AS n FROM orders GROUP BY 1) r',
-		'(SELECT quantity AS n FROM orders GROUP BY 1) r']) AS rows;
+		'(SELECT quantity AS n FROM orders GROUP BY 1) r', '(SELECT 1::bigint AS n) a RIGHT JOIN generate_series(1, 3) n USING (n)', '(SELECT 1 AS n) a FULL JOIN generate_series(1, 3) n USING (n)']) AS rows;
+SELECT matches(rows_for('analyst1', 'SELECT (SELECT count(*) FROM orders o ' || rows || ') FROM (VALUES (1.0), (1.00)) v (n)'),
+	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', '... not where FROM names them, nor how they are written: ' || rows)
+	FROM unnest(ARRAY['LEFT JOIN (VALUES (2)) w (x) ON x > n WHERE quantity > n', 'WHERE quantity > n AND scale(n) = 1', 'WHERE quantity > n AND n::text = ''1.0''']) AS rows;
 SELECT matches(rows_for('analyst1', 'SELECT (SELECT count(*) FROM orders WHERE quantity IS DISTINCT FROM n) FROM generate_series(1, 3) n'),
 	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', '... nor where NULL is compared with, too');
 SELECT as_written('SELECT s, n FROM unnest(ARRAY[''paid'', ''open'']) s LEFT JOIN (SELECT status AS s, count(*) AS n FROM orders GROUP BY 1) q USING (s)', '... as that says');

@@ -15,16 +15,12 @@
  *	   r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = r.k)
  *	 FROM r, LATERAL (VALUES (r.x), (t.k)) v WHERE r.k = t.k
  *	   FROM r, LATERAL (VALUES (r.x), (r.k)) v WHERE r.k = t.k
- *	 (SELECT count(*) FROM r WHERE r.x <= s.x), of public rows s
- *	   (SELECT count(*) FROM r, (SELECT DISTINCT x FROM s) d WHERE r.x <= d.x AND d.x = s.x)
  *
  * Invariants:
  * - What is compared is what is grouped by, in addition, by the same equality
  *	 (comparisons.c), so that the rows which a row of the level is compared with
  *	 are whole groups.
  * - A column is put in the place of another only where values that are equal are the same.
- * - Public rows are read a second time only where they are the same rows then.  Where one of their columns is NULL the
- *	 subquery's WHERE is not true, so that it finds no rows, as the equality does.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -33,23 +29,19 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "base/compat.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
-#include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
  * Levels further out
@@ -64,9 +56,8 @@ typedef struct NearContext
 	int			sublevels;
 } NearContext;
 
-/* Tells whether equal values of a type are the same, in any collation that rows are compared in. */
-static bool
-equal_is_same(Var *var)
+bool
+dp_equal_is_same(Var *var)
 {
 	switch (var->vartype)
 	{
@@ -103,7 +94,7 @@ note_equality(NearContext *c, Node *condition)
 
 		if (!IsA(near, Var) || !IsA(far, Var) || near->varlevelsup != 0 || far->varlevelsup != 1 ||
 			near->vartype != far->vartype || near->varcollid != far->varcollid || compared.collation != near->varcollid ||
-			!dp_groups_by(compared.opno, (Node *) near) || !equal_is_same(near))
+			!dp_groups_by(compared.opno, (Node *) near) || !dp_equal_is_same(near))
 			continue;
 		c->far = lappend(c->far, far);
 		c->near = lappend(c->near, near);
@@ -144,6 +135,14 @@ near_mutator(Node *node, NearContext *c)
 		return (Node *) query;
 	}
 	return expression_tree_mutator(node, near_mutator, c);
+}
+
+Node *
+dp_put_near(Node *node, List *far, List *near)
+{
+	NearContext c = {far, near, 0};
+
+	return near_mutator(node, &c);
 }
 
 static bool
@@ -206,149 +205,6 @@ dp_bring_near(Query *sub)
 	}
 	sub->jointree->quals = (Node *) make_ands_explicit(conditions);
 	bring_near_entries(sub, &c);
-}
-
-/* ------------------------------------------------------------------------
- * Public rows that are compared by more than equality
- * ------------------------------------------------------------------------
- */
-
-/* Tells whether a function's results may differ from call to call; only PostgreSQL's own are believed to be stable. */
-static bool
-may_change(Oid function, void *context)
-{
-	char		volatility = func_volatile(function);
-
-	return volatility == PROVOLATILE_VOLATILE || (volatility == PROVOLATILE_STABLE && function >= FirstNormalObjectId);
-}
-
-/* Tells whether what is read may be other rows when it is read again. */
-static bool
-reads_anew_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (check_functions_in_node(node, may_change, NULL))
-		return true;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-
-		return rte->rtekind == RTE_CTE || rte->rtekind == RTE_NAMEDTUPLESTORE || rte->tablesample != NULL;
-	}
-	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
-
-		return query->limitCount != NULL || query->limitOffset != NULL || query->hasDistinctOn || query->hasWindowFuncs ||
-			query->commandType != CMD_SELECT ||
-			query_tree_walker(query, reads_anew_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	}
-	return expression_tree_walker(node, reads_anew_walker, context);
-}
-
-/* Returns SELECT DISTINCT of these columns of an entry of the level around a subquery; NULL: its rows may be others, or protected. */
-static Query *
-distinct_rows(DpScope *scope, Index rti, List *vars)
-{
-	RangeTblEntry *rte = copyObject(rt_fetch(rti, scope->query->rtable));
-	Query	   *select;
-	ListCell   *lc;
-
-	if (rte->rtekind == RTE_CTE)
-	{
-		DpScope    *owner;
-		CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
-
-		if (cte == NULL)
-			return NULL;
-		select = castNode(Query, copyObject(cte->ctequery));
-		IncrementVarSublevelsUp((Node *) select, rte->ctelevelsup, 1);
-		rte = dp_subquery_entry(select, rte->ctename);
-	}
-	if (dp_refers_outside(scope, rte))
-		return NULL;
-	select = dp_select_from(rte);
-	dp_take_permissions(select, rte, scope->query);
-	ChangeVarNodes((Node *) rte->securityQuals, rti, 1, 0);
-	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
-		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
-	select->hasRowSecurity = rte->securityQuals != NIL;
-	foreach(lc, vars)
-	{
-		Var		   *column = copyObject(lfirst_node(Var, lc));
-		TargetEntry *tle;
-
-		column->varno = 1;
-		column->varlevelsup = 0;
-		tle = makeTargetEntry((Expr *) column, foreach_current_index(lc) + 1, pstrdup("key"), false);
-		select->targetList = lappend(select->targetList, tle);
-		select->distinctClause = lappend(select->distinctClause, dp_group_clause(tle));
-	}
-	return OidIsValid(dp_query_touches_protected(select)) || reads_anew_walker((Node *) select, NULL) ? NULL : select;
-}
-
-/* Returns the columns of one entry of the level around a subquery that it names, each once; NIL: it names more than those. */
-static List *
-columns_around(Query *sub)
-{
-	List	   *vars = NIL;
-	ListCell   *lc;
-
-	foreach(lc, pull_vars_of_level((Node *) sub, 1))
-	{
-		Var		   *var = lfirst(lc);
-		bool		known = false;
-		ListCell   *other;
-
-		foreach(other, vars)
-			known |= lfirst_node(Var, other)->varattno == var->varattno;
-		if (!IsA(var, Var) || var->varattno <= 0 || (vars != NIL && var->varno != linitial_node(Var, vars)->varno) ||
-			!OidIsValid(lookup_type_cache(var->vartype, TYPECACHE_EQ_OPR)->eq_opr))
-			return NIL;
-		if (!known)
-			vars = lappend(vars, var);
-	}
-	return vars;
-}
-
-bool
-dp_compare_by_equality(DpScope *scope, Query *sub)
-{
-	NearContext c = {.far = columns_around(sub)};
-	Index		rti = list_length(sub->rtable) + 1;
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	Query	   *rows;
-	Query	   *query;
-	ListCell   *lc,
-			   *far;
-
-	if (c.far == NIL || sub->setOperations != NULL || sub->cteList != NIL)
-		return false;
-	rows = distinct_rows(scope, linitial_node(Var, c.far)->varno, c.far);
-	if (rows == NULL)
-		return false;
-	foreach(lc, c.far)
-		c.near = lappend(c.near, dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
-	c.sublevels = -1;
-	query = castNode(Query, near_mutator((Node *) sub, &c));
-	foreach(lc, c.near)
-	{
-		if (!dp_excludes_null(query->jointree->quals, lfirst(lc)))
-			return false;
-	}
-	query->rtable = lappend(query->rtable, dp_subquery_entry(rows, "compared"));
-	ref->rtindex = rti;
-	query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
-	forboth(lc, c.near, far, c.far)
-	{
-		Var		   *near = lfirst(lc);
-		Oid			equal = lookup_type_cache(near->vartype, TYPECACHE_EQ_OPR)->eq_opr;
-
-		dp_add_conjunct(query, (Node *) dp_make_comparison(equal, (Expr *) copyObject(near), lfirst(far), near->varcollid));
-	}
-	memcpy(sub, query, sizeof(Query));
-	return true;
 }
 
 /* ------------------------------------------------------------------------

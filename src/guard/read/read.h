@@ -362,12 +362,9 @@ extern bool dp_is_count(Node *column);
 extern Node *dp_compared_value(Node *value, const DpCorrelation *compared, List *columns, Index rti, int join);
 
 /* ------------------------------------------------------------------------
- * lifting.c
+ * compared_rows.c
  * ------------------------------------------------------------------------
  */
-
-/* Flattens sub (dp_flatten_level), and lets subqueries in its WHERE name columns of it instead of those that it compares them with. */
-extern void dp_bring_near(Query *sub);
 
 /*
  * Lets a flattened subquery, in place, compare columns of one public entry of scope's query, the level around it, by
@@ -375,6 +372,20 @@ extern void dp_bring_near(Query *sub);
  * the rows may differ when they are read again.
  */
 extern bool dp_compare_by_equality(DpScope *scope, Query *sub);
+
+/* ------------------------------------------------------------------------
+ * lifting.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Flattens sub (dp_flatten_level), and lets subqueries in its WHERE name columns of it instead of those that it compares them with. */
+extern void dp_bring_near(Query *sub);
+
+/* Tells whether equal values of a column's type are the same, in any collation that rows are compared in. */
+extern bool dp_equal_is_same(Var *var);
+
+/* Puts columns of a query, near, in the place of those of the level around it, far, in an expression of the query. */
+extern Node *dp_put_near(Node *node, List *far, List *near);
 
 /* Lets such a subquery show, in place, the first rows of each of these keys, and the keys; returns their targets. */
 extern List *dp_first_of_keys(Query *sub, List *keys, const DpTaken *taken);

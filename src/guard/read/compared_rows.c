@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * compared_rows.c
+ *	  Subqueries of protected rows that compare public rows by more than
+ *	  equality, which read these rows themselves.
+ *
+ *	 (SELECT count(*) FROM r WHERE r.x <= s.x), of public rows s
+ *	   (SELECT count(*) FROM r, (SELECT DISTINCT x FROM s) d WHERE r.x <= d.x AND d.x = s.x)
+ *
+ * Invariants:
+ * - The rows are read a second time only where they are the same rows then, and with the rights of who asks.
+ * - Where one of their columns is NULL the subquery's WHERE is not true: it finds no rows, as the equality does.
+ * - One row stands for all that are equal, so that no condition may tell these apart.
+ * - What is added is seen by WHERE, and within aggregates, and by nothing in FROM.
+ * - Conditions of the level that name these rows alone hold for the second time, too: other rows would be groups that nobody sees.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "base/compat.h"
+#include "base/compat_plan.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* Tells whether a function's results may differ from call to call; only PostgreSQL's own are believed to be stable. */
+static bool
+may_change(Oid function, void *context)
+{
+	char		volatility = func_volatile(function);
+
+	return volatility == PROVOLATILE_VOLATILE || (volatility == PROVOLATILE_STABLE && function >= FirstNormalObjectId);
+}
+
+/* Tells whether what is read may be other rows when it is read again. */
+static bool
+reads_anew_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, may_change, NULL))
+		return true;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		return rte->rtekind == RTE_CTE || rte->rtekind == RTE_NAMEDTUPLESTORE || rte->tablesample != NULL;
+	}
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+
+		return query->limitCount != NULL || query->limitOffset != NULL || query->hasDistinctOn || query->hasWindowFuncs ||
+			query->commandType != CMD_SELECT ||
+			query_tree_walker(query, reads_anew_walker, context, QTW_EXAMINE_RTES_BEFORE);
+	}
+	return expression_tree_walker(node, reads_anew_walker, context);
+}
+
+/* Tells whether a type's equal values may be written differently, which comparisons do not tell. */
+static bool
+is_compared(Oid type)
+{
+	return type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID || type == BPCHAROID || type == NAMEOID ||
+		type == TIMEOID || type_is_enum(type);
+}
+
+typedef struct UseContext
+{
+	Index		rti;			/* the entry of the level around that is named; 0: none yet */
+	int			sublevels;
+	List	   *vars;			/* its columns, each once */
+} UseContext;
+
+/* Takes a column that a subquery names of the level around it; bare: a comparison has it by itself. */
+static bool
+take_column(UseContext *c, Var *var, bool bare)
+{
+	ListCell   *lc;
+
+	if (var->varattno <= 0 || (c->rti != 0 && var->varno != c->rti) || !(dp_equal_is_same(var) || (bare && is_compared(var->vartype))))
+		return false;
+	c->rti = var->varno;
+	foreach(lc, c->vars)
+		if (lfirst_node(Var, lc)->varattno == var->varattno)
+		return true;
+	c->vars = lappend(c->vars, var);
+	return true;
+}
+
+/* Returns true where something else is named of the level around than columns of one entry, as they may be. */
+static bool
+use_walker(Node *node, UseContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == c->sublevels && !take_column(c, (Var *) node, false);
+	if (IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2)
+	{
+		OpExpr	   *op = (OpExpr *) node;
+		ListCell   *lc;
+
+		foreach(lc, op->args)
+		{
+			Var		   *var = lfirst(lc);
+
+			if (IsA(var, Var) && var->varlevelsup == c->sublevels && dp_strategy_of(op->opno, var->vartype) != 0
+				? !take_column(c, var, true) : use_walker((Node *) var, c))
+				return true;
+		}
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		bool		found;
+
+		c->sublevels++;
+		found = query_tree_walker((Query *) node, use_walker, c, 0);
+		c->sublevels--;
+		return found;
+	}
+	return expression_tree_walker(node, use_walker, c);
+}
+
+/* Tells whether FROM of a subquery names the level around it, where what is added to it cannot be seen. */
+static bool
+from_names_outside(Query *sub)
+{
+	ListCell   *lc;
+
+	if (contain_vars_of_level((Node *) sub->jointree->fromlist, 1))
+		return true;
+	foreach(lc, sub->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if ((rte->rtekind == RTE_SUBQUERY && contain_vars_of_level((Node *) rte->subquery, 2)) ||
+			contain_vars_of_level((Node *) rte->functions, 1) || contain_vars_of_level((Node *) rte->values_lists, 1) ||
+			rte->tablefunc != NULL || rte->tablesample != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Adds to a SELECT of entry rti's columns the conditions of its level that name these columns alone. */
+static void
+add_own_conditions(Query *select, Node *from, Index rti)
+{
+	FromExpr   *level = (FromExpr *) from;
+	ListCell   *lc;
+
+	if (!IsA(from, FromExpr))
+		return;
+	/* subqueries that are columns by now are joined to all of the level */
+	if (list_length(level->fromlist) == 1 && IsA(linitial(level->fromlist), JoinExpr))
+		add_own_conditions(select, linitial_node(JoinExpr, level->fromlist)->larg, rti);
+	foreach(lc, dp_conjuncts(level->quals))
+	{
+		Node	   *condition = copyObject(lfirst(lc));
+		bool		own = !checkExprHasSubLink(condition);
+		ListCell   *var;
+
+		foreach(var, pull_var_clause(condition, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
+		{
+			own &= lfirst_node(Var, var)->varno == rti && lfirst_node(Var, var)->varattno > 0;
+			dp_set_nulled_by(lfirst(var), 0);
+		}
+		if (!own || contain_vars_of_level(condition, 1))
+			continue;
+		ChangeVarNodes(condition, rti, 1, 0);
+		dp_add_conjunct(select, condition);
+	}
+}
+
+/* Returns SELECT DISTINCT of these columns of an entry of the level around a subquery; NULL: its rows may be others, or protected. */
+static Query *
+distinct_rows(DpScope *scope, Index rti, List *vars)
+{
+	RangeTblEntry *rte = copyObject(rt_fetch(rti, scope->query->rtable));
+	RangeTblEntry *shown = rte;
+	Query	   *select;
+	ListCell   *lc;
+
+	if (rte->rtekind == RTE_CTE)
+	{
+		DpScope    *owner;
+		CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
+
+		if (cte == NULL)
+			return NULL;
+		select = castNode(Query, copyObject(cte->ctequery));
+		IncrementVarSublevelsUp((Node *) select, rte->ctelevelsup, 1);
+		rte = dp_subquery_entry(select, rte->ctename);
+	}
+	if ((rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY && rte->rtekind != RTE_FUNCTION && rte->rtekind != RTE_VALUES) ||
+		dp_refers_outside(scope, rte))
+		return NULL;
+	select = dp_select_from(rte);
+	dp_take_permissions(select, rte, scope->query);
+	ChangeVarNodes((Node *) rte->securityQuals, rti, 1, 0);
+	add_own_conditions(select, (Node *) scope->query->jointree, rti);
+	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
+		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
+	select->hasRowSecurity = rte->securityQuals != NIL;
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+		Var		   *column = makeVar(1, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
+		TargetEntry *tle = makeTargetEntry((Expr *) column, list_length(select->targetList) + 1,
+										   get_rte_attribute_name(shown, var->varattno), false);
+
+		select->targetList = lappend(select->targetList, tle);
+		select->distinctClause = lappend(select->distinctClause, dp_group_clause(tle));
+	}
+	return OidIsValid(dp_query_touches_protected(select)) || reads_anew_walker((Node *) select, NULL) ? NULL : select;
+}
+
+typedef struct AddedColumns
+{
+	List	   *far;			/* of the level around */
+	List	   *near;			/* the same of the entry that is added */
+} AddedColumns;
+
+/* Puts the columns of the entry that is added in the place of those of the level around, within aggregates. */
+static Node *
+aggregated_mutator(Node *node, AddedColumns *c)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0)
+		return dp_put_near(node, c->far, c->near);
+	return expression_tree_mutator(node, aggregated_mutator, c);
+}
+
+bool
+dp_compare_by_equality(DpScope *scope, Query *sub)
+{
+	UseContext	uses = {0};
+	AddedColumns c = {0};
+	Index		rti = list_length(sub->rtable) + 1;
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	Query	   *rows;
+	Node	   *quals;
+	ListCell   *lc;
+
+	if (sub->setOperations != NULL || sub->cteList != NIL || from_names_outside(sub) ||
+		query_tree_walker(sub, use_walker, (uses.sublevels = 1, &uses), 0) || uses.vars == NIL)
+		return false;
+	rows = distinct_rows(scope, uses.rti, uses.vars);
+	if (rows == NULL)
+		return false;
+	c.far = uses.vars;
+	foreach(lc, uses.vars)
+		c.near = lappend(c.near, dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
+	quals = dp_put_near(sub->jointree->quals, c.far, c.near);
+	foreach(lc, c.near)
+		if (!dp_excludes_null(quals, lfirst(lc)))
+		return false;
+	sub->jointree->quals = quals;
+	sub->targetList = (List *) aggregated_mutator((Node *) sub->targetList, &c);
+	sub->havingQual = aggregated_mutator(sub->havingQual, &c);
+	sub->rtable = lappend(sub->rtable, dp_subquery_entry(rows, rt_fetch(uses.rti, scope->query->rtable)->eref->aliasname));
+	ref->rtindex = rti;
+	sub->jointree->fromlist = lappend(sub->jointree->fromlist, ref);
+	for (int i = 0; i < list_length(c.near); i++)
+	{
+		Var		   *near = list_nth_node(Var, c.near, i);
+		Oid			equal = lookup_type_cache(near->vartype, TYPECACHE_EQ_OPR)->eq_opr;
+
+		dp_add_conjunct(sub, (Node *) dp_make_comparison(equal, (Expr *) copyObject(near), (Expr *) copyObject(list_nth(c.far, i)), near->varcollid));
+	}
+	return true;
+}
