@@ -368,7 +368,7 @@ SET dp_cdp.rho = 0.01;
 SELECT stddev(n) > 1000 FROM (SELECT w, dp_count(*) AS n FROM part GROUP BY w, y < 10 LIMIT 0) q;
 --> ok
 SET dp_cdp.max_rows = -1;
---> 22023
+--> ZC004
 SET dp_cdp.max_groups = 2147483648;
 --> 22023
 
