@@ -4196,8 +4196,8 @@ COMMENT ON FUNCTION dp_cdp_internal.private_rule(oid) IS
 
 -- jit: where datasets are many, compiling took 8 of 8.5 seconds
 /*
- * What looks like a mistake in the unit of a table beside those of its dataset's other tables, by names and types alone;
- * other: the table whose unit is of another type.  protect_table warns of it, and check_setup() finds it.
+ * Likely mistakes in the unit of a table, beside those of its dataset's other tables, by names and types alone.
+ * other: the table whose unit is of another type.  protect_table warns of them, and check_setup() finds them.
  */
 CREATE OR REPLACE FUNCTION dp_cdp_internal.doubts_of_unit(relation regclass)
 	RETURNS TABLE (relation regclass, other regclass, finding text, remedy text)
@@ -7059,7 +7059,7 @@ BEGIN ATOMIC
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. Where the norm is found first, formula has C for it. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. What a unit may add is told by limits, as in EXPLAIN. Rows of the item remains say what would be left of each budget. The age of an answer that would be given again, or made better for the difference in price, is reused_since. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
+	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. Where the norm is found first, formula has C for it. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. The column limits says what a unit may add, as EXPLAIN does. Rows of the item remains say what would be left of each budget. The age of an answer that would be given again, or made better for the difference in price, is reused_since. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
 CREATE OR REPLACE FUNCTION dp_cdp.question_id(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.question_id(text) IS
@@ -7071,7 +7071,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 		OUT reused_since timestamptz, OUT block_from date, OUT block_to date, OUT norm double precision, OUT cut double precision, OUT limits text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
-	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut. What a unit may add is told by limits. The margin is that of noise alone: dp_margin holds what was cut, too. An expression of aggregates, such as dp_margin(x), has a row without rho';
+	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut. The column limits says what a unit may add. The margin is that of noise alone: dp_margin holds what was cut, too. An expression of aggregates, such as dp_margin(x), has a row without rho';
 
 
 -- =========================================================================

@@ -334,8 +334,8 @@ COMMENT ON FUNCTION dp_cdp_internal.private_rule(oid) IS
 
 -- jit: where datasets are many, compiling took 8 of 8.5 seconds
 /*
- * What looks like a mistake in the unit of a table beside those of its dataset's other tables, by names and types alone;
- * other: the table whose unit is of another type.  protect_table warns of it, and check_setup() finds it.
+ * Likely mistakes in the unit of a table, beside those of its dataset's other tables, by names and types alone.
+ * other: the table whose unit is of another type.  protect_table warns of them, and check_setup() finds them.
  */
 CREATE OR REPLACE FUNCTION dp_cdp_internal.doubts_of_unit(relation regclass)
 	RETURNS TABLE (relation regclass, other regclass, finding text, remedy text)
