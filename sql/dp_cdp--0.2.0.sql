@@ -4197,9 +4197,9 @@ COMMENT ON FUNCTION dp_cdp_internal.private_rule(oid) IS
 -- jit: where datasets are many, compiling took 8 of 8.5 seconds
 /*
  * Likely mistakes in the unit of a table, beside those of its dataset's other tables, by names and types alone.
- * other: the table whose unit is of another type.  protect_table warns of them, and check_setup() finds them.
+ * other: the table whose unit is of another type.  protect_table warns of those of one table, and check_setup() finds all.
  */
-CREATE OR REPLACE FUNCTION dp_cdp_internal.doubts_of_unit(relation regclass)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.doubts_of_unit(relation regclass DEFAULT NULL)
 	RETURNS TABLE (relation regclass, other regclass, finding text, remedy text)
 	LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
@@ -4223,7 +4223,7 @@ BEGIN ATOMIC
 	FROM tops t JOIN units o ON o.dataset = t.dataset AND o.relid <> t.relid
 		JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = o.attname AND NOT a.attisdropped
 		LEFT JOIN units u ON u.relid = t.relid
-	WHERE t.relid = doubts_of_unit.relation AND t.nthrough = 0
+	WHERE t.relid = coalesce(doubts_of_unit.relation, t.relid) AND t.nthrough = 0
 		AND (u.attnum IS NULL
 			OR u.attnum <> a.attnum AND EXISTS (SELECT FROM pg_index i
 				WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
@@ -4234,7 +4234,7 @@ BEGIN ATOMIC
 			quote_ident(u.attname), u.atttypid::regtype, min(o.relid::regclass::text), o.atttypid::regtype),
 		'give both columns one type, and the same values for the same people'
 	FROM units u JOIN units o ON o.dataset = u.dataset AND o.relid <> u.relid AND o.typcategory <> u.typcategory
-	WHERE u.relid = doubts_of_unit.relation
+	WHERE u.relid = coalesce(doubts_of_unit.relation, u.relid)
 	GROUP BY u.relid, u.attname, u.atttypid, o.atttypid;
 END;
 
@@ -4503,7 +4503,7 @@ BEGIN
 		FROM tops t JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
 	), doubts AS MATERIALIZED (
-		SELECT d.* FROM tops t CROSS JOIN LATERAL dp_cdp_internal.doubts_of_unit(t.relid) d
+		SELECT d.* FROM dp_cdp_internal.doubts_of_unit() d JOIN tops t ON t.relid = d.relation
 	),
 	-- ---------------------------------------------------------------------
 	-- findings
