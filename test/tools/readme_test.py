@@ -42,7 +42,9 @@ ORDER = ["docs/start.md", "docs/tools.md", "docs/calculators.md", "docs/referenc
 PARTS = {"first": ["README.md"],
          "analyst": ["docs/analyst.md"] + sorted(glob.glob("docs/analyst/*.md")),
          "explain": sorted(glob.glob("docs/explain/*.md")),
-         "howto": sorted(glob.glob("docs/howto/*.md")),
+         "howto_a_to_f": sorted(glob.glob("docs/howto/[!g-z]*.md")),
+         "howto_g_to_q": sorted(glob.glob("docs/howto/[g-q]*.md")),
+         "howto_r_to_z": sorted(glob.glob("docs/howto/[r-z]*.md")),
          "order": ORDER}
 
 
