@@ -42,6 +42,7 @@ SELECT dp_cdp.preview();
 SELECT dp_cdp.no_such_function(1);
 SELECT no_such_function(1);
 SELECT median(cost) FROM visits;
+SELECT avg(dept) FROM visits;
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_dp_owner;
 SELECT dp_cdp.set_bounds('visits', 'cost', 0);

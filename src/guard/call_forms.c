@@ -14,7 +14,8 @@
  *	- only errors of the parser are completed, in a transaction that has not
  *	  been aborted yet, and by what the catalogues know of functions: the list
  *	  of functions of that name, which the parser has just read;
- *	- nothing is added to a call of a name that no function of the extension has.
+ *	- nothing is added to a call of a name that no function of the extension has, but where
+ *	  no function at all has it, and an aggregate of ours has it behind dp_.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -242,6 +243,17 @@ called_name(const char *message)
 	return begin == NULL || begin == end ? NULL : pnstrdup(begin, end - begin);
 }
 
+/* Tells whether no function has a name, as median(x). */
+static bool
+is_nobodys(const char *name)
+{
+	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
+	bool		result = list->n_members == 0;
+
+	ReleaseSysCacheList(list);
+	return result;
+}
+
 /* Returns what is right to write, and in detail the forms, if there are several; NULL: the call is not of this extension's. */
 static const char *
 right_call(const char *message, char **detail)
@@ -258,8 +270,7 @@ right_call(const char *message, char **detail)
 	initStringInfo(&text);
 	if (strncmp(name, "dp_", strlen("dp_")) == 0 && append_aggregate(&text, name))
 		return psprintf("write %s", text.data);
-	/* median(x), which PostgreSQL has not */
-	if (dot == NULL && append_aggregate(&text, psprintf("dp_%s", name)))
+	if (dot == NULL && is_nobodys(name) && append_aggregate(&text, psprintf("dp_%s", name)))
 		return psprintf("over protected tables write %s", text.data);
 
 	n = dot == NULL || in_schema ? append_functions(&text, name, message) : 0;

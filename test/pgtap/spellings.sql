@@ -226,6 +226,7 @@ SELECT as_written('SELECT n FROM generate_series(1, 3) n WHERE EXISTS (SELECT FR
 SELECT as_written('SELECT n, q.* FROM generate_series(1, 3) n, LATERAL (SELECT count(*) AS c, n + 1 AS more, round(count(*) * n / 100.0) AS times, round(sum(n) FILTER (WHERE quantity > n) / 100.0) AS s FROM orders WHERE quantity > n) q', '... whose select list names them, too');
 SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n) FROM generate_series(0.5, 3.5, 1.0) n', '... of a type whose equal values are written differently');
 SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n) FROM (SELECT 1::bigint AS n UNION ALL SELECT 2) a JOIN generate_series(1, 3) n USING (n)', '... of a join that has one column of two');
+SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n) FROM generate_series(1, 3) n WHERE random() >= 0 AND n > 1', '... where a condition of the level is one that changes');
 SELECT dp_cdp.alter_dataset('shop', max_groups => 2);
 SELECT as_written('SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n), (SELECT count(*) FROM orders WHERE quantity < n) FROM generate_series(1, 30) n WHERE n IN (2, 3)', 'only the public rows that the level leaves are groups');
 SELECT dp_cdp.alter_dataset('shop', max_groups => 6);

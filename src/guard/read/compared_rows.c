@@ -170,7 +170,7 @@ add_own_conditions(Query *select, Node *from, Index rti)
 	foreach(lc, dp_conjuncts(level->quals))
 	{
 		Node	   *condition = copyObject(lfirst(lc));
-		bool		own = !checkExprHasSubLink(condition);
+		bool		own = !checkExprHasSubLink(condition) && !contain_volatile_functions(condition);
 		ListCell   *var;
 
 		foreach(var, pull_var_clause(condition, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
