@@ -12,7 +12,7 @@ import sys
 
 from dpstat import size
 
-os.environ.update(FUZZ_SEED=os.environ.get('NEIGHBOURS_SEED', '12'), FUZZ_STATEMENTS=size('400', '3000'), FUZZ_KEPT=size('0.15', '0.33'),
+os.environ.update(FUZZ_SEED=os.environ.get('NEIGHBOURS_SEED', '16'), FUZZ_STATEMENTS=size('400', '3000'), FUZZ_KEPT=size('0.15', '0.33'),
                   FUZZ_PAIRS=size('less777 more888', 'less777 more888 crowd'))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'fuzz', 'sql'))
 import neighbours_fuzz

@@ -105,8 +105,9 @@ class Meanwhile:
         """a release that fails while the lock table is full"""
         long = Level()
         long.private = 'SELECT dp_count(*) FROM costs t JOIN generate_series(1, 20000) a ON a > t.person JOIN generate_series(1, 20000) b ON b > a WHERE t.person > 0'
-        return [Step('SET statement_timeout = 2000; SET dp_cdp.reuse = off'), Step(long.private, 'raced', long, later=True), Step('SELECT pg_sleep(0.8)', who='again'),
-                *self.fill(self.rng.randrange(0, 4)), Step('SELECT pg_sleep(4)', who='again'),
+        # it begins, the table fills, and it fails well before that is emptied
+        return [Step('SET statement_timeout = 1200; SET dp_cdp.reuse = off'), Step(long.private, 'raced', long, later=True), Step('SELECT pg_sleep(0.5)', who='again'),
+                *self.fill(self.rng.randrange(0, 4)), Step('SELECT pg_sleep(1.5)', who='again'),
                 Step('SELECT pg_advisory_unlock_all()', who='again'), Step('SET statement_timeout = 60000; RESET dp_cdp.reuse')]
 
     def policy(self, q):

@@ -608,9 +608,12 @@ class Neighbours(Sequences):
                   wrong.split(':')[0] + re.sub(r'\w+', '', q.private)[:8])
 
     def compare_refusals(self):
-        """the audits of the pairs that are left; notes of refusals come a little later, on a busy machine much later"""
-        for _ in range(10):
-            time.sleep(3)
+        """
+        the audits of the pairs that are left.  A note of a refusal comes some milliseconds later, a second later where
+        writing it failed once, on a busy machine much later
+        """
+        for pause in [1.5] + [3] * 10:
+            time.sleep(pause)
             both = [(pair, *pair.refusals()) for pair in self.pairs.values()]
             if all(a == b for _, a, b in both):
                 return
