@@ -24,7 +24,7 @@ from dpstat import size
 
 SEED = int(os.environ.get("SEED", "1"))
 CALLS = int(os.environ.get("CALLS", size(30, 60)))
-TIMEOUT = 2                                     # seconds that a call may take
+TIMEOUT = size(500, 2000)                       # milliseconds that a call may take
 LIMIT = 10                                      # of a processor
 IDLE = 180
 
@@ -166,7 +166,7 @@ def main():
     admin.run("CREATE ROLE nobody_in_particular LOGIN; CREATE TYPE mood AS ENUM ('glad');")
     functions = [line.split("\t") for line in admin.run(FUNCTIONS)]
     rng = random.Random(SEED)
-    setup = "SET statement_timeout = '%ds'; SET client_min_messages = error;" % TIMEOUT
+    setup = "SET statement_timeout = %d; SET client_min_messages = error;" % TIMEOUT
     session = Session("nobody_in_particular")
     session.run(setup)
     count, total, bad, slow = 0, 0, 0, []
