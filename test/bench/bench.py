@@ -250,7 +250,7 @@ def report(results, notes, load, seconds):
         if theme == "groups":
             chosen.sort(key=lambda r: (r.line.groups, r.line.workers))
         elif theme == "sweep":
-            chosen.sort(key=lambda r: (r.line.table.units, (r.line.beside() + [THEN]).index(r.beside)))
+            chosen.sort(key=lambda r: (r.line.table.units, (r.line.beside() + [figures.HARD, THEN]).index(r.beside)))
         elif theme == "sizes":
             chosen = sorted((r for r in results if r.line.sweep and not r.line.workers),
                             key=lambda r: (r.line.name, r.beside, r.rows))
