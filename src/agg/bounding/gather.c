@@ -54,18 +54,6 @@
 #define FETCH_BUCKET 8
 #define FETCH_STATE 4
 
-/* Keeps a state that is new, or larger: it is in the memory of the row. */
-static void
-keep_state(DpBounding *bounding, int64 bucket, const DpBoundState *state)
-{
-	DpBoundState *old = bounding->table.state_of[bucket];
-
-	bounding->table.state_of[bucket] = MemoryContextAllocHuge(bounding->table.states, VARSIZE(state));
-	memcpy(bounding->table.state_of[bucket], state, VARSIZE(state));
-	if (old != NULL)
-		pfree(old);
-}
-
 /* Empties the table: its states are set aside, and so are all rows that follow, but those of hot units. */
 void
 dp_give_up_table(DpBounding *bounding)
@@ -130,7 +118,7 @@ advance(DpBounding *bounding, int64 bucket)
 		dp_take_fields(&bounding->fields, row->field, row->isnull, state, entry);
 	if (unlikely(state != bounding->table.state_of[bucket]))
 	{
-		keep_state(bounding, bucket, state);
+		bounding->table.state_of[bucket] = state;
 		if (bounding->shape.layout.nkeys > 0)
 			note_last_rank(bounding, bucket);
 		check_memory(bounding);
@@ -182,13 +170,10 @@ gather_state(DpBounding *bounding, const char *record, const DpBoundState *other
 	}
 	state = bounding->table.state_of[bucket];
 	if (state == NULL)
-		keep_state(bounding, bucket, other);
+		state = memcpy(MemoryContextAllocHuge(bounding->table.states, VARSIZE(other)), other, VARSIZE(other));
 	else
-	{
 		dp_bound_merge(&state, other, &bounding->shape);
-		if (state != bounding->table.state_of[bucket])
-			keep_state(bounding, bucket, state);
-	}
+	bounding->table.state_of[bucket] = state;
 	if (bounding->shape.layout.nkeys > 0)
 		note_last_rank(bounding, bucket);
 	check_memory(bounding);
@@ -221,6 +206,7 @@ start_states(DpBounding *bounding)
 	bounding->table.states = AllocSetContextCreate(bounding->context, "dp_cdp states of units", keep,
 												   ALLOCSET_DEFAULT_INITSIZE, Max(block, keep));
 	bounding->table.keeps_states = keep > 0;
+	bounding->shape.states = bounding->table.states;
 }
 
 /* Returns how many bits of the hash tell partitions apart, where "bits" of them are used up. */

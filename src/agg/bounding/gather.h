@@ -135,6 +135,7 @@ typedef struct DpMembers
 {
 	AttrNumber	attno;
 	int16		typlen;
+	bool		takes_null;
 	int64		least;			/* of the list */
 	uint64		span;			/* from it to the greatest */
 	uint64	   *bits;			/* for each number from the least on */
@@ -346,7 +347,9 @@ dp_is_member(const DpMembers *members, const TupleTableSlot *slot)
 	int			at = members->attno - 1;
 	uint64		n = dp_key_word(slot->tts_values[at], members->typlen) - (uint64) members->least;
 
-	return !slot->tts_isnull[at] && n <= members->span && (members->bits[n / 64] & (UINT64CONST(1) << (n % 64))) != 0;
+	if (slot->tts_isnull[at])
+		return members->takes_null;
+	return n <= members->span && (members->bits[n / 64] & (UINT64CONST(1) << (n % 64))) != 0;
 }
 
 /* input.c */

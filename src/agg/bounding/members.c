@@ -4,13 +4,13 @@
  *	  Tests of a scan's condition whether a column is one of a list of whole numbers, by a bitmap.
  *
  * Keys are declared: each row of a private query has to be in a group that its answer has, and
- * "key = ANY (list)" is a part of nearly each condition.  PostgreSQL hashes the list, and calls
- * two functions for each row.
+ * "key = ANY (list)" is a part of nearly each condition, where the key may be NULL with "OR key IS NULL".
+ * PostgreSQL hashes the list, and calls two functions for each row.
  *
  * Invariants:
  *	- a row passes these tests and the rest of the condition if and only if it passes the condition:
  *	  they are parts of a conjunction, compare bits that are equal where the operator says so, and
- *	  no row passes whose column is NULL;
+ *	  a row whose column is NULL passes those alone that ask for it;
  *	- the operators fail for no value and tell nothing of it, so that they may come before any other
  *	  part, a security barrier's too.  (All are marked LEAKPROOF but that of enums, which compares OIDs.)
  *
@@ -30,6 +30,8 @@
 
 /* numbers from the least to the greatest of a list, at most: its bitmap takes 8 kB */
 #define MOST_NUMBERS 65536
+
+static bool read_test(const Node *part, DpMembers *members);
 
 /* Reads the list; returns false where it is too wide, has a NULL, or nothing. */
 static bool
@@ -67,6 +69,21 @@ read_list(ArrayType *list, DpMembers *members)
 	return true;
 }
 
+/* Reads "column = ANY (list) OR column IS NULL", which the keys of a nullable column are declared by. */
+static bool
+read_test_or_null(const BoolExpr *either, DpMembers *members)
+{
+	const NullTest *null = lsecond(either->args);
+
+	if (list_length(either->args) != 2 || !IsA(null, NullTest) || null->nulltesttype != IS_NULL || null->argisrow ||
+		!IsA(linitial(either->args), ScalarArrayOpExpr) ||
+		!equal(linitial(((ScalarArrayOpExpr *) linitial(either->args))->args), null->arg) ||
+		!read_test(linitial(either->args), members))
+		return false;
+	members->takes_null = true;
+	return true;
+}
+
 /* Reads a part of the condition if it is such a test. */
 static bool
 read_test(const Node *part, DpMembers *members)
@@ -75,6 +92,8 @@ read_test(const Node *part, DpMembers *members)
 	const Var  *column;
 	const Const *list;
 
+	if (is_orclause(part))
+		return read_test_or_null((const BoolExpr *) part, members);
 	if (!IsA(part, ScalarArrayOpExpr) || !test->useOr || !dp_compares_words(get_opcode(test->opno)))
 		return false;
 	column = linitial(test->args);
@@ -82,6 +101,7 @@ read_test(const Node *part, DpMembers *members)
 	if (!IsA(column, Var) || column->varattno <= 0 || !IsA(list, Const) || list->constisnull)
 		return false;
 	members->attno = column->varattno;
+	members->takes_null = false;
 	return read_list(DatumGetArrayTypeP(list->constvalue), members);
 }
 

@@ -276,6 +276,8 @@ set_row_aside_as_state(DpBounding *bounding)
 		dp_write_unit_image(bounding, image);
 	}
 	set_state_aside(bounding, &head, row->hash, image, state);
+	/* a long key has it grow, among those that stay */
+	pfree(state);
 }
 
 /* Sets the row at hand aside, in its unit's partition. */

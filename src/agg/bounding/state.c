@@ -40,7 +40,8 @@
  *
  * A state is changed in place.  When it must grow, a larger one is made in
  * CurrentMemoryContext: the executor copies that into the aggregate's memory
- * and frees the old one, so the caller must not free it.
+ * and frees the old one, so the caller must not free it.  Where the shape says
+ * in which memory states are, the larger one is made there, and replaces the old one.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -275,7 +276,8 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	max_groups = layout->nkeys == 0 ? 1 : most_groups(layout, max_groups);
 	size = state_size(header_size(layout) + layout->entry_size,
 					  largest_size(layout, max_groups), layout->by_reference != 0);
-	state = palloc0(size);
+	/* entries are cleared as they are taken; what lies between keys' bytes is nobody's */
+	state = layout->by_reference != 0 ? palloc0(size) : memset(palloc(size), 0, header_size(layout));
 	SET_VARSIZE(state, size);
 	state->bytes = size;
 	state->salt = salt;
@@ -299,10 +301,36 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	return state;
 }
 
+/* Gives a state copies of the keys' bytes that its entries are to have, as the old one, of which it is a copy, has them. */
+static void
+move_keys(const DpBoundState *old, const DpLayout *layout, DpBoundState *state)
+{
+	char	   *entry = dp_state_entries(state);
+	Size		entry_size = dp_entry_size(state);
+
+	for (int n = 0; n < state->nentries; n++, entry += entry_size)
+		for (int i = 0; i < layout->nkeys; i++)
+		{
+			uint64		word;
+			uint32		len;
+
+			if (!(layout->by_reference & (1 << i)))
+				continue;
+			word = dp_entry_word(layout, entry, i);
+			len = DP_KEYREF_LEN(word);
+			if (len == 0)
+				continue;		/* a NULL's word is 0 */
+			state->bytes -= MAXALIGN(len);
+			memcpy((char *) state + state->bytes, (const char *) old + DP_KEYREF_OFFSET(word), len);
+			dp_set_entry_word(layout, entry, i, DP_KEYREF(state->bytes, len));
+		}
+}
+
 /* Makes a copy without garbage, with room for at least "more" bytes. */
 static DpBoundState *
-rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
+rebuild(DpBoundState *old, const DpShape *shape, Size more)
 {
+	const DpLayout *layout = &shape->layout;
 	DpBoundState *state;
 	Size		entry_size = dp_entry_size(old);
 	Size		fixed = header_size(layout) + old->nentries * entry_size;
@@ -322,30 +350,17 @@ rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 	}
 
 	size = state_size(need, largest_size(layout, old->max_groups), layout->by_reference != 0);
-	state = palloc0(size);
+	state = MemoryContextAlloc(shape->states != NULL ? shape->states : CurrentMemoryContext, size);
 	memcpy(state, old, fixed);
 	SET_VARSIZE(state, size);
 	state->bytes = size;
-	if (layout->by_reference == 0)
-		return state;
-
-	entry = dp_state_entries(state);
-	for (int n = 0; n < state->nentries; n++, entry += entry_size)
-		for (int i = 0; i < layout->nkeys; i++)
-		{
-			uint64		word;
-			uint32		len;
-
-			if (!(layout->by_reference & (1 << i)))
-				continue;
-			word = dp_entry_word(layout, entry, i);
-			len = DP_KEYREF_LEN(word);
-			if (len == 0)
-				continue;		/* a NULL's word is 0 */
-			state->bytes -= MAXALIGN(len);
-			memcpy((char *) state + state->bytes, (const char *) old + DP_KEYREF_OFFSET(word), len);
-			dp_set_entry_word(layout, entry, i, DP_KEYREF(state->bytes, len));
-		}
+	if (layout->by_reference != 0)
+	{
+		memset((char *) state + fixed, 0, size - fixed);
+		move_keys(old, layout, state);
+	}
+	if (shape->states != NULL)
+		pfree(old);
 	return state;
 }
 
@@ -393,7 +408,7 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 		for (int i = 0; i < layout->nkeys; i++)
 			more += MAXALIGN(stored_length(&shape->key[i], &keys[i]));
 	if (state->bytes - used < more)
-		*pstate = state = rebuild(state, layout, more);
+		*pstate = state = rebuild(state, shape, more);
 
 	entry = dp_state_entries(state) + at * entry_size;
 	if (at < state->nentries)
@@ -427,8 +442,8 @@ dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *
 	int			at = 0;
 	char	   *entry;
 
-	/* the first entry that is not below rank */
-	if (n > 8)
+	/* the first entry that is not below rank; of a few, all are looked at, as nothing foretells at which one a search ends */
+	if (n > 16)
 	{
 		int			above = n;
 
@@ -443,8 +458,8 @@ dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *
 		}
 	}
 	else
-		while (at < n && dp_rank(entries + at * entry_size) < rank)
-			at++;
+		for (int i = 0; i < n; i++)
+			at += dp_rank(entries + i * entry_size) < rank;
 
 	for (entry = entries + at * entry_size;
 		 at < n && dp_rank(entry) == rank;

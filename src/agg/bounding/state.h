@@ -183,6 +183,11 @@ typedef struct DpKeyInfo
 /* the form that all states of one aggregate have in common */
 typedef struct DpShape
 {
+	/*
+	 * where states grow, which frees the smaller ones; NULL: in
+	 * CurrentMemoryContext, beside them
+	 */
+	MemoryContext states;
 	DpLayout	layout;
 	DpKeyInfo	key[DP_MAX_KEYS];
 } DpShape;
