@@ -29,7 +29,6 @@
 #define MAX_RHO			((double) (DP_RHO_MAX / DP_RHO_ONE))
 
 /* what "on" means for dp_cdp.find_bounds */
-#define DP_USUAL_BOUNDS_SHARE 0.1
 
 /* of a statement's text in the audit, as in ledger/ledger.h */
 #define MAX_QUERY_BYTES 2048

@@ -43,6 +43,9 @@ extern bool dp_guc_target_is_relative;
  * what finding the bounds of one expression first costs, as a share of the
  * price of an aggregate; 0: they are not found; < 0: the dataset's default
  */
+/* which share of the price of an aggregate finding the bounds of a value costs, where no other is given */
+#define DP_USUAL_BOUNDS_SHARE 0.1
+
 extern double dp_guc_find_bounds;
 
 /* counts and sums of grouping sets are made to add up: 1, 0, or the dataset's default: < 0 */

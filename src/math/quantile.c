@@ -440,19 +440,19 @@ dp_log_edge(int i)
 }
 
 double
-dp_bounds_threshold(double sigma, int bins)
+dp_bounds_threshold(double sigma, int bins, double error)
 {
 	/*
 	 * P[X >= m] <= Q((m - 1/2) / sigma) for the discrete Gaussian and m >
 	 * sigma, see calibrate.c
 	 */
-	return 0.5 + finite_count(sigma) * dp_normal_tail_inverse(DP_BOUNDS_ERROR / bins);
+	return 0.5 + finite_count(sigma) * dp_normal_tail_inverse(error / bins);
 }
 
 bool
-dp_bounds_outermost(const double *counts, int bins, double sigma, int *first, int *last)
+dp_bounds_outermost(const double *counts, int bins, double sigma, double error, int *first, int *last)
 {
-	double		threshold = dp_bounds_threshold(sigma, bins);
+	double		threshold = dp_bounds_threshold(sigma, bins, error);
 
 	*first = *last = -1;
 	for (int i = 0; i < bins; i++)
@@ -466,12 +466,12 @@ dp_bounds_outermost(const double *counts, int bins, double sigma, int *first, in
 }
 
 bool
-dp_bounds_pick(const double *counts, double sigma, double *lower, double *upper)
+dp_bounds_pick(const double *counts, double sigma, double error, double *lower, double *upper)
 {
 	int			first,
 				last;
 
-	if (!dp_bounds_outermost(counts, DP_LOG_BINS, sigma, &first, &last))
+	if (!dp_bounds_outermost(counts, DP_LOG_BINS, sigma, error, &first, &last))
 		return false;
 	*lower = first == LOG_MIDDLE && last > first ? 0 : dp_log_edge(first);
 	*upper = last == LOG_MIDDLE && last > first ? 0 : dp_log_edge(last + 1);

@@ -111,16 +111,16 @@ extern double dp_log_edge(int i);
  * Wilson et al. 2020, "Differentially private SQL with bounded user
  * contribution", section 5.1.1 (approx bounds): finite, lower < upper.
  * The threshold is one that noise reaches in any of the empty bins with
- * probability below DP_BOUNDS_ERROR; for discrete Gaussian noise on integers,
+ * probability below error, as DP_BOUNDS_ERROR; for discrete Gaussian noise on integers,
  * strictly.  The middle bin's edges count as 0, unless it is the only one.
  * Returns false, and leaves the bounds alone, if no bin is above.
  */
 #define DP_BOUNDS_ERROR	1e-6
-extern bool dp_bounds_pick(const double *counts, double sigma, double *lower, double *upper);
-extern double dp_bounds_threshold(double sigma, int bins);
+extern bool dp_bounds_pick(const double *counts, double sigma, double error, double *lower, double *upper);
+extern double dp_bounds_threshold(double sigma, int bins, double error);
 
 /* Sets the first and the last of so many bins whose count is above the threshold; false if none is. */
-extern bool dp_bounds_outermost(const double *counts, int bins, double sigma, int *first, int *last);
+extern bool dp_bounds_outermost(const double *counts, int bins, double sigma, double error, int *first, int *last);
 
 /*
  * Sets the share of values outside the bounds, from noisy counts below, inside

@@ -303,7 +303,7 @@ bounds_answer(DpPricedColumn *column, DpAnswerError *error)
 	Datum		values[2];
 
 	error->stddev = column->sigma;
-	error->isnull = !dp_pick_bounds(&column->range[0], column->work->noisy, column->sigma, &lower, &upper);
+	error->isnull = !dp_pick_bounds(column, column->work->noisy, &lower, &upper);
 	if (error->isnull)
 		return (Datum) 0;
 	values[0] = Float8GetDatum(lower);

@@ -193,8 +193,16 @@ derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedR
 {
 	DpReleaseColumn *desc = column->desc;
 	DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges, priced->found};
-	DpInterval	interval = dp_interval(derived, &inputs);
+	DpInterval	interval;
 
+	/* where nobody has set how many rows count, what does not depend on that is as if all did */
+	if (!dp_bound_has(derived, DP_BOUND_FOUND))
+	{
+		column->by_rows = dp_interval_by_rows(derived, &inputs);
+		if (!column->by_rows && dp_most_rows(priced->dataset) == 0)
+			inputs.max_rows = DP_MANY_ROWS;
+	}
+	interval = dp_interval(derived, &inputs);
 	if (interval.state == DP_INTERVAL_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

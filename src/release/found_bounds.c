@@ -51,10 +51,24 @@
 #define END_YEAR		2200
 #define DATE_BINS		((END_YEAR - FIRST_YEAR) * 12)
 
+/*
+ * how likely noise may be taken for values where a unit's rows have bounds that nobody has set: these cut more than too
+ * wide ones cost
+ */
+#define USUAL_ERROR		1e-3
+
 double
 dp_bounds_share(const DpDataset *dataset)
 {
 	return dp_guc_find_bounds >= 0 ? dp_guc_find_bounds : dataset->find_bounds;
+}
+
+double
+dp_usual_bounds_share(const DpDataset *dataset)
+{
+	if (dp_most_rows(dataset) > 0)
+		return 0;
+	return dp_guc_find_bounds < 0 && dataset->find_bounds == 0 ? DP_USUAL_BOUNDS_SHARE : dp_bounds_share(dataset);
 }
 
 /* ------------------------------------------------------------------------
@@ -86,15 +100,17 @@ dp_finder_range(Oid type, DpRange *range)
 }
 
 bool
-dp_pick_bounds(const DpRange *range, const double *counts, double sigma, double *lower, double *upper)
+dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower, double *upper)
 {
+	const DpRange *range = &column->range[0];
 	double		width = (range->upper - range->lower) / range->bins;
+	double		error = column->desc->has_usual ? USUAL_ERROR : DP_BOUNDS_ERROR;
 	int			first,
 				last;
 
 	if (range->kind == DP_RANGE_LOGARITHMIC)
-		return dp_bounds_pick(counts, sigma, lower, upper);
-	if (!dp_bounds_outermost(counts, range->bins, sigma, &first, &last))
+		return dp_bounds_pick(counts, column->sigma, error, lower, upper);
+	if (!dp_bounds_outermost(counts, range->bins, column->sigma, error, &first, &last))
 		return false;
 	*lower = range->lower + first * width;
 	*upper = range->lower + (last + 1) * width;
@@ -128,8 +144,8 @@ interval_of_edges(double lower, double upper, Oid type)
 }
 
 /* Returns the interval where no bin is above the threshold: it cuts numbers, but not dates. */
-DpInterval
-dp_found_nothing(Oid type)
+static DpInterval
+found_nothing(Oid type)
 {
 	DpRange		range;
 
@@ -138,9 +154,19 @@ dp_found_nothing(Oid type)
 }
 
 DpInterval
+dp_found_nothing(const DpReleaseColumn *column)
+{
+	DpInterval	nothing = found_nothing(column->input_type);
+
+	if (column->has_usual)
+		nothing.state = DP_INTERVAL_NONE;
+	return nothing;
+}
+
+DpInterval
 dp_widest_found(Oid type)
 {
-	return is_time(type) ? dp_found_nothing(type)
+	return is_time(type) ? found_nothing(type)
 		: interval_of_edges(dp_log_edge(0), dp_log_edge(DP_LOG_BINS), type);
 }
 
@@ -211,7 +237,7 @@ dp_read_found(DpRun *finder)
 		float8	   *bounds;
 
 		if (nulls[i])
-			found[i] = dp_found_nothing(type);
+			found[i] = dp_found_nothing(column->desc);
 		else
 		{
 			bounds = (float8 *) ARR_DATA_PTR(DatumGetArrayTypeP(values[i]));

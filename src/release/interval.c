@@ -111,7 +111,7 @@ of_value(const DpBound *bound, const DpIntervalInputs *inputs)
 		isnull = constant->constisnull;
 		value = constant->constvalue;
 	}
-	else if (inputs == NULL)
+	else if (inputs == NULL || inputs->estate == NULL)
 		return interval_of_state(DP_INTERVAL_LATER);
 	else
 		value = dp_evaluate(bound->value, inputs->estate, &isnull);
@@ -152,17 +152,63 @@ of_range(const DpBound *bound, const DpIntervalInputs *inputs)
 	return result;
 }
 
-/* What has been paid for; found_bounds.c. */
 static DpInterval
-of_found(const DpBound *bound, const DpIntervalInputs *inputs)
+of_many_rows(const DpBound *bound, int rows, const DpIntervalInputs *inputs)
+{
+	DpIntervalInputs many = {0};
+
+	if (inputs != NULL)
+		many = *inputs;
+	many.max_rows = rows;
+	return dp_interval(bound, &many);
+}
+
+bool
+dp_interval_by_rows(const DpBound *bound, const DpIntervalInputs *inputs)
+{
+	DpInterval	many;
+	DpInterval	fewer;
+
+	if (!dp_bound_has(bound, DP_BOUND_ROWS) && !dp_bound_has(bound, DP_BOUND_TOTAL))
+		return false;
+	many = of_many_rows(bound, DP_MANY_ROWS, inputs);
+	fewer = of_many_rows(bound, DP_MANY_ROWS / 2, inputs);
+	if (many.state != DP_INTERVAL_KNOWN || fewer.state != DP_INTERVAL_KNOWN)
+		return many.state != fewer.state || many.state == DP_INTERVAL_LATER || many.state == DP_INTERVAL_NONE;
+	return num_less(many.lower, fewer.lower) || num_less(fewer.upper, many.upper);
+}
+
+/*
+ * What has been paid for (found_bounds.c), within what is known besides.  usual: of as many rows of a unit as nobody has set,
+ * which holds where nothing was found; NULL: nothing is known.
+ */
+static DpInterval
+of_found(const DpBound *bound, const DpInterval *usual, const DpIntervalInputs *inputs)
 {
 	DpInterval	result;
+	DpInterval	known;
 
 	if (inputs == NULL || inputs->found == NULL)
 		return interval_of_state(DP_INTERVAL_LATER);
 	result = inputs->found[bound->range];
-	result.grain = grain_of_column(bound);
-	return result;
+	if (usual == NULL)
+	{
+		result.grain = grain_of_column(bound);
+		return result;
+	}
+	if (result.state != DP_INTERVAL_KNOWN)
+		return *usual;
+	known = of_many_rows(linitial(bound->args), DP_MANY_ROWS, inputs);
+	result.grain = known.grain;
+	if (known.state != DP_INTERVAL_KNOWN)
+		return *usual;
+	/* a unit may have few rows, whose total is near 0 */
+	if (!num_less(known.lower, num_of_int(0)))
+		result.lower = known.lower;
+	if (!num_less(num_of_int(0), known.upper))
+		result.upper = known.upper;
+	dp_interval_intersect(&result, known.lower, known.upper);
+	return result.state == DP_INTERVAL_KNOWN ? result : *usual;
 }
 
 static DpInterval
@@ -350,7 +396,7 @@ apply(const DpBound *bound, const DpInterval *args, int n, const DpIntervalInput
 		case DP_BOUND_RANGE:
 			return of_range(bound, inputs);
 		case DP_BOUND_FOUND:
-			return of_found(bound, inputs);
+			return of_found(bound, n > 0 ? &args[0] : NULL, inputs);
 		case DP_BOUND_ROWS:
 		case DP_BOUND_TOTAL:
 			return of_unit_rows(bound, args, inputs);

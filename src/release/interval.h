@@ -122,7 +122,7 @@ typedef struct DpInterval
 /* what intervals are made of when a release is priced */
 typedef struct DpIntervalInputs
 {
-	EState	   *estate;
+	EState	   *estate;		/* NULL: while the query is planned */
 	int			max_rows;		/* that count of a unit */
 	struct DpKeyTuples **ranges;	/* the least and the greatest of public
 									 * columns; NULL: not known yet */
@@ -134,6 +134,15 @@ extern DpBound *dp_make_bound(DpBoundOp op, List *args, Oid type, int32 typmod);
 
 /* Returns the interval of a value; inputs NULL: while the query is planned. */
 extern DpInterval dp_interval(const DpBound *bound, const DpIntervalInputs *inputs);
+
+/* as many rows of a unit as anybody may set */
+#define DP_MANY_ROWS 1000000
+
+/*
+ * Tells whether the interval depends on how many rows of a unit count, however many these are; inputs as above, with what is not
+ * known yet.
+ */
+extern bool dp_interval_by_rows(const DpBound *bound, const DpIntervalInputs *inputs);
 
 /* Makes an interval two numbers, where it is one or none. */
 extern void dp_interval_open(DpInterval *interval);

@@ -56,6 +56,9 @@
 /* a limit is looked for anew at so many times its price: below, its answers err by a fifth more at most on real data */
 #define LIMIT_ANEW 10
 
+/* up to this price the noise of a histogram of norms has a variance of four squared steps, or more */
+#define LIMIT_DERIVED (DP_RHO_ONE / 8)
+
 /* Tells whether keys that were shown can be looked up by their values. */
 static bool
 keys_can_be_found(const DpRelease *release)
@@ -388,19 +391,24 @@ buy_anew(DpKeptColumn *column)
 /*
  * Returns the price at which a column is looked for.  A limit is that of the dearest answer which costs no more, as
  * answers that follow from another would have to be bought anew.  One for much less would serve badly, and who pays so
- * much more loses little with the answers before.
+ * much more loses little with the answers before.  Where a dearer one has so little noise that none of this
+ * price can be made of it, the cheap one has to serve.
  */
 static int64
 asked_price(const DpKept *kept, const DpKeptColumn *column)
 {
+	int64		dearer = 0;
 	ListCell   *lc;
 
 	foreach(lc, kept->owner != NULL ? column->ladder : NIL)
 	{
 		const DpKeptAnswer *answer = lfirst(lc);
 
-		if (answer->values != NULL && answer->id.rho <= column->asked)
-			return answer->id.rho > column->asked / LIMIT_ANEW ? answer->id.rho : column->asked;
+		if (answer->values == NULL)
+			continue;
+		if (answer->id.rho <= column->asked)
+			return answer->id.rho > column->asked / LIMIT_ANEW || dearer > LIMIT_DERIVED ? answer->id.rho : column->asked;
+		dearer = answer->id.rho;
 	}
 	return column->asked;
 }

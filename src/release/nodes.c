@@ -142,6 +142,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->derived = copyObject(o->derived);
 	n->derived2 = copyObject(o->derived2);
 	n->shows_bounds = o->shows_bounds;
+	n->has_usual = o->has_usual;
 	n->detail = copyObject(o->detail);
 	n->descending = o->descending;
 	n->values = copyObject(o->values);

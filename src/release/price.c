@@ -498,7 +498,7 @@ check_found(DpPricedRelease *priced, EState *estate)
 		found[foreach_current_index(lc)] = dp_widest_found(((DpReleaseColumn *) lfirst(lc))->input_type);
 	dp_settle_found(priced, estate);
 	foreach(lc, columns)
-		found[foreach_current_index(lc)] = dp_found_nothing(((DpReleaseColumn *) lfirst(lc))->input_type);
+		found[foreach_current_index(lc)] = dp_found_nothing(lfirst(lc));
 	dp_settle_found(priced, estate);
 	priced->found = NULL;
 	dp_settle_found(priced, estate);
@@ -509,18 +509,21 @@ static void
 price_finder(DpPricedRelease *priced, EState *estate)
 {
 	DpRelease  *finder = priced->release->finder;
-	const char *wanted = ((DpReleaseColumn *) linitial(finder->columns))->label;
-	double		share = dp_bounds_share(priced->dataset);
 	int			n = list_length(finder->columns);
 	int64	   *prices = palloc(n * sizeof(int64));
 
-	if (share == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("this query was planned to find %s first; SET dp_cdp.find_bounds = on again, or prepare the query anew with bounds",
-						wanted)));
 	for (int i = 0; i < n; i++)
+	{
+		const DpReleaseColumn *column = list_nth(finder->columns, i);
+		double		share = column->has_usual ? dp_usual_bounds_share(priced->dataset) : dp_bounds_share(priced->dataset);
+
+		if (share == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("this query was planned to find %s first; SET dp_cdp.find_bounds = on again, or prepare the query anew",
+							column->label)));
 		prices[i] = Max((int64) rint(Min(share, 1) * (double) priced->column_rho), priced->dataset->min_rho);
+	}
 	priced->before[DP_FINDS_BOUNDS] = dp_price_release(finder, estate, prices, NULL);
 	check_found(priced, estate);
 }
@@ -665,9 +668,7 @@ dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 bool
 dp_bounds_by_rows(const DpPricedColumn *column)
 {
-	const DpBound *derived = column->desc->lower == NULL ? column->desc->derived : NULL;
-
-	return derived && (dp_bound_has(derived, DP_BOUND_ROWS) || dp_bound_has(derived, DP_BOUND_TOTAL));
+	return column->by_rows;
 }
 
 bool

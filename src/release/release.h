@@ -134,6 +134,8 @@ typedef struct DpReleaseColumn
 	DpBound    *derived2;
 	bool		shows_bounds;	/* EXPLAIN: the query says none, nor one
 								 * column */
+	bool		has_usual;		/* of a finder: others hold where none are
+								 * found */
 	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram:
 								 * int4, how many bins */
 	bool		descending;		/* quantiles: counted from the largest value;
@@ -440,6 +442,9 @@ extern void dp_record_plan(DpRelease *release);
  * bounds of an expression costs, for who asks; 0: they are not found
  */
 extern double dp_bounds_share(const DpDataset *dataset);
+
+/* the same, of a value of several rows of a unit: found unless somebody has set max_rows, or that nothing is found */
+extern double dp_usual_bounds_share(const DpDataset *dataset);
 
 /*
  * norms.c: tells whether what a unit adds to counts, sums and statistics is limited by its norm, for who asks

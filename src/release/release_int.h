@@ -59,6 +59,8 @@ typedef struct DpPricedColumn
 	DpLimits	totals;			/* sums, totals: of a unit */
 	bool		later;			/* bounds are known when it runs */
 	bool		found_first;	/* that is, after they have been found */
+	bool		by_rows;		/* they follow from how many rows of a unit
+								 * count */
 	bool		totals_by_rows; /* they are max_rows times those of rows */
 	int			nquantiles;
 	double	   *quantiles;
@@ -354,12 +356,12 @@ extern int64 dp_total_rho(const DpPricedRelease *priced);
 
 /*
  * found_bounds.c: dp_widest_found returns the widest bounds that can be found,
- * dp_found_nothing those that are taken where none are.  dp_finder_desc returns
+ * dp_found_nothing those that are taken where none are (of no state where others hold then).  dp_finder_desc returns
  * the row type of a finder, dp_read_found the bounds by its columns when it has
  * run, and writes them into the columns.
  */
 extern DpInterval dp_widest_found(Oid type);
-extern DpInterval dp_found_nothing(Oid type);
+extern DpInterval dp_found_nothing(const DpReleaseColumn *column);
 extern TupleDesc dp_finder_desc(const DpRelease *finder);
 extern DpInterval *dp_read_found(DpRun *finder);
 
@@ -367,7 +369,7 @@ extern DpInterval *dp_read_found(DpRun *finder);
 extern void dp_finder_range(Oid type, DpRange *range);
 
 /* found_bounds.c: sets the bounds that hold what noisy counts tell of; false if they tell nothing */
-extern bool dp_pick_bounds(const DpRange *range, const double *counts, double sigma, double *lower, double *upper);
+extern bool dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower, double *upper);
 
 /*
  * norms.c: dp_settle_norm settles the limits among which a column's norm is

@@ -236,18 +236,21 @@ SELECT is(paid('analyst1'), 1::float8, 'for nothing');
 SELECT is(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', '', 'analyst2'), answer, 'to another role, too') FROM first;
 SELECT is(paid('analyst2'), 1::float8, 'who pays for it, and for its limit');
 SELECT is(limits_bought(), 2::bigint, 'each role has bought the limit');
-SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 100'), answer, 'a better answer') FROM first;
+SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 0.09'), answer, 'a better answer') FROM first;
 SELECT is(substring(reported() FROM 'norm .*'), norm, 'has the limit that was found: what is made of both is of one limit') FROM first;
 SELECT is(limits_bought(), 2::bigint, 'which is not found anew');
-SELECT ok(paid('analyst1') BETWEEN 9000 AND 10000, 'and costs the difference');
+SELECT ok(paid('analyst1') BETWEEN 8 AND 9, 'and costs the difference');
+SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 100'), answer, 'one at more than ten times the price') FROM first;
+SELECT is(limits_bought(), 3::bigint, 'has its limit found anew');
+SELECT ok(paid('analyst1') BETWEEN 10000 AND 10010, 'and costs its whole price');
 SELECT is((SELECT round(rho_spent * 100, 6)::float8 FROM dp_cdp.dataset WHERE name = 'kept'), paid('analyst1'), 'the cap has paid for the best');
 SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 1'), answer, 'one between these is derived') FROM first;
 SELECT is(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept'), ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 100'),
 	'who has paid for the best sees it');
 SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 1', 'analyst2'), NULL, 'who has not, the one between');
-SELECT is(limits_bought(), 2::bigint, 'which has that limit, too');
+SELECT is(limits_bought(), 3::bigint, 'which has the cheap limit: none of its price can be made of the best');
 SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.reuse = off'), answer, 'who wants a fresh one') FROM first;
-SELECT is(limits_bought(), 3::bigint, 'finds its limit again');
+SELECT is(limits_bought(), 4::bigint, 'finds its limit again');
 
 -- a limit that a first look has found holds after it
 CREATE FUNCTION questions_kept() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT count(DISTINCT question) FROM dp_cdp.kept_answer $$;

@@ -650,7 +650,7 @@ test_bounds(void)
 	const double sigma = 10;
 	const double wide = 1.5 * sigma;
 	const int	draws = sized(40000, 20000, 1000);
-	double		z = (dp_bounds_threshold(sigma, DP_LOG_BINS) - 0.5) / sigma;
+	double		z = (dp_bounds_threshold(sigma, DP_LOG_BINS, DP_BOUNDS_ERROR) - 0.5) / sigma;
 	double		rate;
 	int			hits = 0,
 				r,
@@ -658,16 +658,16 @@ test_bounds(void)
 
 	state = 6;
 	check(fabs(DP_LOG_BINS * dp_normal_tail(z) / DP_BOUNDS_ERROR - 1) < 1e-9, "the stated rate");
-	check(dp_bounds_threshold(0, DP_LOG_BINS) == 0.5, "threshold without noise");
+	check(dp_bounds_threshold(0, DP_LOG_BINS, DP_BOUNDS_ERROR) == 0.5, "threshold without noise");
 	for (r = 0; r < draws; r++)
 	{
 		for (i = 0; i < DP_LOG_BINS; i++)
 			counts[i] = rint(wide * normal());
-		if (dp_bounds_pick(counts, sigma, &lower, &upper))
+		if (dp_bounds_pick(counts, sigma, DP_BOUNDS_ERROR, &lower, &upper))
 			hits++;
 	}
 	/* an integer exceeds the threshold from its ceiling on */
-	rate = -expm1(DP_LOG_BINS * log1p(-dp_normal_tail((floor(dp_bounds_threshold(sigma, DP_LOG_BINS)) + 0.5) / wide)));
+	rate = -expm1(DP_LOG_BINS * log1p(-dp_normal_tail((floor(dp_bounds_threshold(sigma, DP_LOG_BINS, DP_BOUNDS_ERROR)) + 0.5) / wide)));
 	check(fabs(hits - draws * rate) < 5 * sqrt(draws * rate), "%d false positives, %g expected", hits, draws * rate);
 
 	/* and noise as stated does not */
@@ -676,7 +676,7 @@ test_bounds(void)
 		for (i = 0; i < DP_LOG_BINS; i++)
 			counts[i] = rint(sigma * normal());
 		lower = upper = 77;
-		if (dp_bounds_pick(counts, sigma, &lower, &upper))
+		if (dp_bounds_pick(counts, sigma, DP_BOUNDS_ERROR, &lower, &upper))
 			hits++;
 		check(lower == 77 && upper == 77, "bounds became %g and %g", lower, upper);
 	}
@@ -690,7 +690,7 @@ test_bounds(void)
 		counts[dp_log_bin(3)] += 200;
 		counts[dp_log_bin(1000)] += 200;
 		counts[dp_log_bin(-1e6)] += 3;
-		if (dp_bounds_pick(counts, sigma, &lower, &upper) && lower == 2 && upper == 1024)
+		if (dp_bounds_pick(counts, sigma, DP_BOUNDS_ERROR, &lower, &upper) && lower == 2 && upper == 1024)
 			hits++;
 	}
 	check(hits >= 99, "bounds found: %d of 100", hits);
@@ -698,15 +698,15 @@ test_bounds(void)
 	/* the middle bin counts as 0 */
 	memset(counts, 0, sizeof(counts));
 	counts[dp_log_bin(0)] = 100;
-	check(dp_bounds_pick(counts, 1, &lower, &upper) && lower == -0x1p-32 && upper == 0x1p-32, "all 0");
+	check(dp_bounds_pick(counts, 1, DP_BOUNDS_ERROR, &lower, &upper) && lower == -0x1p-32 && upper == 0x1p-32, "all 0");
 	counts[dp_log_bin(1)] = 100;
-	check(dp_bounds_pick(counts, 1, &lower, &upper) && lower == 0 && upper == 1, "0 and 1");
+	check(dp_bounds_pick(counts, 1, DP_BOUNDS_ERROR, &lower, &upper) && lower == 0 && upper == 1, "0 and 1");
 	counts[dp_log_bin(1)] = -100;
 	counts[dp_log_bin(-5)] = 100;
-	check(dp_bounds_pick(counts, 1, &lower, &upper) && lower == -8 && upper == 0, "-5 and 0");
+	check(dp_bounds_pick(counts, 1, DP_BOUNDS_ERROR, &lower, &upper) && lower == -8 && upper == 0, "-5 and 0");
 	counts[0] = counts[DP_LOG_BINS - 1] = DBL_MAX;
-	check(dp_bounds_pick(counts, 1, &lower, &upper) && lower == -0x1p96 && upper == 0x1p96, "everything");
-	check(!dp_bounds_pick(counts, DBL_MAX, &lower, &upper) || (lower < upper && upper <= DBL_MAX), "huge");
+	check(dp_bounds_pick(counts, 1, DP_BOUNDS_ERROR, &lower, &upper) && lower == -0x1p96 && upper == 0x1p96, "everything");
+	check(!dp_bounds_pick(counts, DBL_MAX, DP_BOUNDS_ERROR, &lower, &upper) || (lower < upper && upper <= DBL_MAX), "huge");
 }
 
 static void

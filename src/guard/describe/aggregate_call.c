@@ -196,7 +196,7 @@ known_bounds(AggregateCall *c, Node *value, DpBound *bound, Expr **lower, Expr *
 
 	if (interval.state == DP_INTERVAL_NONE)
 	{
-		*derived = dp_find_bounds(c->level, value);
+		*derived = dp_find_bounds(c->level, value, NULL);
 		if (*derived == NULL)
 			refuse_bounds(c, value, interval.why, interval.why == bound);
 		c->column->shows_bounds = true;
@@ -205,7 +205,9 @@ known_bounds(AggregateCall *c, Node *value, DpBound *bound, Expr **lower, Expr *
 	c->column->shows_bounds |= bound->op != DP_BOUND_DECLARED;
 	if (interval.state == DP_INTERVAL_LATER)
 	{
-		*derived = bound;
+		*derived = dp_interval_by_rows(bound, NULL) ? dp_find_bounds(c->level, value, bound) : NULL;
+		if (*derived == NULL)
+			*derived = bound;
 		return;
 	}
 	dp_interval_open(&interval);

@@ -169,9 +169,10 @@ extern bool dp_bound_field_range(int field, const char **lowest, const char **hi
 
 /*
  * found_bounds.c: returns bounds of value that are found when the query runs, before its
- * release; NULL where who asks has not turned that on.
+ * release; NULL where who asks has not turned that on.  usual: those that hold if none are found, by as many rows
+ * of a unit as nobody has set; then NULL where somebody has, or finding is turned off.
  */
-extern DpBound *dp_find_bounds(DpLevel *level, Node *value);
+extern DpBound *dp_find_bounds(DpLevel *level, Node *value, DpBound *usual);
 
 /* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
 extern bool dp_is_number(Oid type);

@@ -3,7 +3,8 @@
  * found_bounds.c
  *	  Arguments whose bounds a release of their own finds first.
  *
- * Where dp_cdp.find_bounds is on, an argument that has no bounds gets a column
+ * Where dp_cdp.find_bounds is on, an argument that has no bounds, and where nobody has set max_rows one whose
+ * bounds follow from how many rows a unit has, gets a column
  * in the finder of the level's release: a histogram of its values, over the
  * rows of the level and without keys or filters.  It is one column, however many
  * aggregates of the level have the argument.  release/found_bounds.c has the
@@ -52,7 +53,7 @@ add_finder(DpLevel *level)
 
 /* Adds the column of a value to the finder. */
 static void
-add_value(DpLevel *finder, Node *value)
+add_value(DpLevel *finder, Node *value, bool has_usual)
 {
 	DpReleaseColumn *column = dp_make_release_column();
 	const char *text = dp_expression_text(finder, value);
@@ -66,6 +67,7 @@ add_value(DpLevel *finder, Node *value)
 	column->input_type = getBaseType(exprType(value));
 	column->result_type = FLOAT8ARRAYOID;
 	column->label = psprintf("bounds of %s", text);
+	column->has_usual = has_usual;
 	column->location = exprLocation(value);
 	finder->found = lappend(finder->found, value);
 	dp_add_column(finder, column,
@@ -75,14 +77,14 @@ add_value(DpLevel *finder, Node *value)
 }
 
 DpBound *
-dp_find_bounds(DpLevel *level, Node *value)
+dp_find_bounds(DpLevel *level, Node *value, DpBound *usual)
 {
 	DpSplitContext *cxt = level->cxt;
 	DpBound    *bound;
 	int			at = 0;
 	ListCell   *lc;
 
-	if (dp_bounds_share(level->dataset) == 0)
+	if ((usual != NULL ? dp_usual_bounds_share(level->dataset) : dp_bounds_share(level->dataset)) == 0)
 		return NULL;
 	if (level->finder == NULL)
 		level->finder = add_finder(level);
@@ -92,11 +94,13 @@ dp_find_bounds(DpLevel *level, Node *value)
 			break;
 		at++;
 	}
+	if (at == DP_MAX_VALUES && usual != NULL)
+		return NULL;
 	if (at == DP_MAX_VALUES)
 		dp_refuse_at(exprLocation(value), errmsg("a query finds the bounds of at most %d expressions; split it", DP_MAX_VALUES));
 	if (lc == NULL)
-		add_value(level->finder, value);
-	bound = dp_make_bound(DP_BOUND_FOUND, NIL, getBaseType(exprType(value)), -1);
+		add_value(level->finder, value, usual != NULL);
+	bound = dp_make_bound(DP_BOUND_FOUND, usual != NULL ? list_make1(usual) : NIL, getBaseType(exprType(value)), -1);
 	bound->range = at;
 	return bound;
 }
