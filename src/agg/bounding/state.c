@@ -61,6 +61,10 @@
 /* the smallest state that is worth its allocation */
 #define SMALLEST_STATE 128
 
+/* so many entries are all looked at, and of more than the larger number the place of a rank is not guessed */
+#define FEW_ENTRIES 16
+#define MANY_ENTRIES 1024
+
 /* ------------------------------------------------------------------------
  * Keys
  * ------------------------------------------------------------------------
@@ -429,6 +433,47 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 }
 
 /*
+ * Returns which of n entries is the first that is not below rank; n: none is.  Ranks are hashes, as good as uniform, so that a rank
+ * tells nearly where it is.  Each half of a binary search is a branch that
+ * nothing foretells, and of a few entries to look at all is faster.
+ */
+static inline int
+first_not_below(const char *entries, Size entry_size, int n, bool is_full, uint64 rank)
+{
+	int			at = 0;
+	int			above = n;
+
+	if (n <= FEW_ENTRIES)
+	{
+		for (int i = 0; i < n; i++)
+			at += dp_rank(entries + i * entry_size) < rank;
+		return at;
+	}
+	if (n <= MANY_ENTRIES)
+	{
+		/* a state that is not full has all ranks that there are; not asking for the last one spares a wait for memory */
+		uint64		last = is_full ? dp_rank(entries + (n - 1) * entry_size) : PG_UINT64_MAX;
+
+		at = rank < last ? (int) ((double) (rank >> 32) / (double) ((last >> 32) + 1) * n) : n;
+		while (at > 0 && dp_rank(entries + (at - 1) * entry_size) >= rank)
+			at--;
+		while (at < n && dp_rank(entries + at * entry_size) < rank)
+			at++;
+		return at;
+	}
+	while (at < above)
+	{
+		int			middle = at + (above - at) / 2;
+
+		if (dp_rank(entries + middle * entry_size) < rank)
+			at = middle + 1;
+		else
+			above = middle;
+	}
+	return at;
+}
+
+/*
  * Returns the entry with these keys, made (without values) if the state wants
  * it; NULL if max_groups other keys precede it.  May replace *pstate.
  */
@@ -439,28 +484,10 @@ dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *
 	char	   *entries = dp_state_entries(state);
 	Size		entry_size = dp_entry_size(state);
 	int			n = state->nentries;
-	int			at = 0;
+	int			at;
 	char	   *entry;
 
-	/* the first entry that is not below rank; of a few, all are looked at, as nothing foretells at which one a search ends */
-	if (n > 16)
-	{
-		int			above = n;
-
-		while (at < above)
-		{
-			int			middle = at + (above - at) / 2;
-
-			if (dp_rank(entries + middle * entry_size) < rank)
-				at = middle + 1;
-			else
-				above = middle;
-		}
-	}
-	else
-		for (int i = 0; i < n; i++)
-			at += dp_rank(entries + i * entry_size) < rank;
-
+	at = first_not_below(entries, entry_size, n, n >= state->max_groups, rank);
 	for (entry = entries + at * entry_size;
 		 at < n && dp_rank(entry) == rank;
 		 at++, entry += entry_size)
