@@ -97,6 +97,20 @@ CREATE TYPE dp_cdp.granted AS (
 	key_selections	numeric
 );
 
+-- The same of a cap, and what alter_dataset has changed.
+CREATE TYPE dp_cdp.altered AS (
+	dataset			text,
+	changed			text[],
+	rho				numeric,
+	epsilon			float8,
+	delta			float8,
+	best_guess		float8,
+	aggregates		numeric,
+	report_delta	float8,
+	key_delta		float8,
+	key_selections	numeric
+);
+
 -- How a table is protected, and what is declared of a column.
 CREATE TYPE dp_cdp.table_policy AS (
 	dataset			text,
@@ -909,6 +923,28 @@ COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
 
+COMMENT ON TYPE dp_cdp.altered IS
+	'row that alter_dataset returns. It tells which options were changed, and what the cap allows in all, however much of it is spent';
+COMMENT ON COLUMN dp_cdp.altered.dataset IS 'name of the dataset';
+COMMENT ON COLUMN dp_cdp.altered.changed IS
+	'options that have another value than before the call, with the names of alter_dataset''s arguments; empty: none';
+COMMENT ON COLUMN dp_cdp.altered.rho IS
+	'the limit; Infinity: the dataset has no cap';
+COMMENT ON COLUMN dp_cdp.altered.epsilon IS
+	'once rho and key_delta are spent, everything that is seen is (epsilon, delta)-differentially private. Rounded up to 6 digits';
+COMMENT ON COLUMN dp_cdp.altered.delta IS
+	'the delta of that, with key_delta in it';
+COMMENT ON COLUMN dp_cdp.altered.best_guess IS
+	'how often the best guesser is right, once all is spent. He knows everything but whether one person is in the data, which is as likely as not. At 0.5 he learns nothing, at 1 he may know. It is Phi(sqrt(rho / 2)) with key_delta added, rounded up to 4 decimals';
+COMMENT ON COLUMN dp_cdp.altered.aggregates IS
+	'how many aggregates rho pays for at the dataset''s default_rho';
+COMMENT ON COLUMN dp_cdp.altered.report_delta IS
+	'the part of delta at which epsilon holds; key_delta is the other part';
+COMMENT ON COLUMN dp_cdp.altered.key_delta IS
+	'the limit on delta for private selections of keys; 0: none';
+COMMENT ON COLUMN dp_cdp.altered.key_selections IS
+	'how many selections of keys that pays for at the dataset''s default_delta';
+
 COMMENT ON TYPE dp_cdp.table_policy IS
 	'how a table is protected now; protect_table, unprotect_table and replace_table return it';
 COMMENT ON COLUMN dp_cdp.table_policy.dataset IS 'name of the dataset; NULL: the table is not protected';
@@ -990,11 +1026,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	key_delta_share float8 DEFAULT NULL,
 	max_contribution text DEFAULT NULL,
 	reset text[] DEFAULT NULL
-) RETURNS dp_cdp.granted
+) RETURNS dp_cdp.altered
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
 COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
-	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns what the cap allows';
+	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns which options were changed, and what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(dataset text, erase_spent boolean DEFAULT false) RETURNS bigint
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -187,6 +187,12 @@ extern void dp_admin_check_neighbors(const DpDatasetRow *row, const char *neighb
  */
 extern void dp_admin_reset_options(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row);
 
+/*
+ * Returns an expression of SQL, an array of text: the options that differ
+ * between "d" and "old", two rows of dp_cdp.dataset, as alter_dataset calls them.
+ */
+extern char *dp_admin_options_that_differ(void);
+
 /* ------------------------------------------------------------------------
  * granted.c: what a budget or cap allows
  * ------------------------------------------------------------------------
@@ -215,6 +221,9 @@ typedef struct DpGrant
  * result.  Outside of dp_admin_begin and dp_admin_end.
  */
 extern Datum dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant);
+
+/* Returns a value of dp_cdp.altered, likewise, with the options that were changed, an array of text. */
+extern Datum dp_admin_altered(FunctionCallInfo fcinfo, const DpGrant *cap, Datum changed);
 
 /* warns where a limit pays for few aggregates */
 extern void dp_admin_tell_of_little(const DpGrant *grant);

@@ -522,8 +522,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
  *				 answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent,
  *				  pull_rows, key_delta_share, max_contribution, reset)
  *
- * Returns what the cap allows.  NULL leaves a setting as it is; reset names those that get their
- * defaults again.  rho or max_rho => 'Infinity', answer_step => '0', release_memory => 0,
+ * Returns what the cap allows, and which settings have another value now.  NULL leaves a setting as it is;
+ * reset names those that get their defaults again.  rho or max_rho => 'Infinity', answer_step => '0', release_memory => 0,
  * find_bounds => 0 and reuse => '0' remove it, too.
  */
 Datum
@@ -541,6 +541,9 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	char		nulls[NUM_SETTINGS];
 	ListCell   *lc;
 	DpGrant		cap;
+	char	   *sql;
+	Datum		changed;
+	bool		isnull;
 
 	dp_admin_begin(&context);
 	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
@@ -563,15 +566,18 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	cap = cap_of(row, name);
 	settings_parameters(row, types, values, nulls);
 	/* an owner that there is no more stays as it was written down */
-	dp_admin_execute("UPDATE dp_cdp.dataset SET owner = CASE WHEN $2 = 0 THEN owner ELSE $2 END,"
-					 " owner_name = CASE WHEN $2 = 0 THEN owner_name"
-					 " ELSE (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $2) END,"
-					 " rho_limit = $3, delta_limit = $4,"
-					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
-					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
-					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, reuse_dumped = $17, consistent = $18, pull_rows = $19,"
-					 " key_delta_share = $20, max_contribution = $21 WHERE name = $1",
-					 NUM_SETTINGS, types, values, nulls, true);
+	sql = psprintf("UPDATE dp_cdp.dataset d SET owner = CASE WHEN $2 = 0 THEN d.owner ELSE $2 END,"
+				   " owner_name = CASE WHEN $2 = 0 THEN d.owner_name"
+				   " ELSE (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $2) END,"
+				   " rho_limit = $3, delta_limit = $4,"
+				   " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
+				   " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
+				   " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, reuse_dumped = $17, consistent = $18, pull_rows = $19,"
+				   " key_delta_share = $20, max_contribution = $21"
+				   " FROM dp_cdp.dataset old WHERE d.name = $1 AND old.name = $1 RETURNING %s", dp_admin_options_that_differ());
+	if (dp_admin_execute(sql, NUM_SETTINGS, types, values, nulls, true) != 1)
+		elog(ERROR, "dp_cdp: dataset \"%s\" cannot be changed", name);
+	changed = SPI_datumTransfer(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull), false, -1);
 	if (row->reuse_dumped != were_dumped)
 		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
 						 NUM_SETTINGS, types, values, nulls, true);
@@ -591,7 +597,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 		dp_admin_tell_of_little(&cap);
 	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(2))
 		dp_admin_tell_of_much(&cap);
-	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &cap));
+	PG_RETURN_DATUM(dp_admin_altered(fcinfo, &cap, changed));
 }
 
 /* Returns the calls that end the protection of tables; of the first ones, where they are many. */

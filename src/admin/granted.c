@@ -2,8 +2,8 @@
  *
  * granted.c
  *	  The row that functions on budgets and datasets return: it tells what a
- *	  budget or cap allows.  Notices say where that is next to nothing, or where
- *	  it promises little.
+ *	  budget or cap allows, and of a dataset that is altered what has changed.
+ *	  Notices say where that is next to nothing, or where it promises little.
  *
  * Everything that is seen of a dataset, once a limit is spent, is (epsilon,
  * delta)-DP: rho by the bound of Canonne, Kamath and Steinke at report_delta,
@@ -34,11 +34,11 @@
 #include "math/wide.h"
 #include "math/zcdp.h"
 
-/* the columns of type dp_cdp.granted */
+/* the columns of types dp_cdp.granted and dp_cdp.altered, which differ in the second */
 enum
 {
 	DATASET,
-	ROLE_NAME,
+	ROLE_OR_CHANGED,
 	RHO,
 	EPSILON,
 	DELTA,
@@ -318,23 +318,23 @@ infinity(void)
 	return DirectFunctionCall3(numeric_in, CStringGetDatum("Infinity"), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-Datum
-dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant)
+/* Returns a row of what a limit allows, with the value of its second column. */
+static Datum
+allowed(FunctionCallInfo fcinfo, const DpGrant *grant, Datum second, bool second_is_null)
 {
 	double		epsilon = grant->no_limit ? INFINITY : grant->rho == 0 ? 0.0 : epsilon_of(grant, grant->rho, 6);
-	const char *role = role_name(grant);
 	TupleDesc	desc;
 	Datum		values[NCOLUMNS];
 	bool		nulls[NCOLUMNS] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != NCOLUMNS)
-		elog(ERROR, "the result of a function of dp_cdp is not of type dp_cdp.granted");
+		elog(ERROR, "the result of a function of dp_cdp is not of type dp_cdp.granted or dp_cdp.altered");
 	/* rho was chosen so that it is within the epsilon that was asked for */
 	if (grant->epsilon > 0)
 		epsilon = Min(epsilon, grant->epsilon);
 	values[DATASET] = CStringGetTextDatum(grant->dataset);
-	nulls[ROLE_NAME] = role == NULL;
-	values[ROLE_NAME] = role == NULL ? (Datum) 0 : CStringGetTextDatum(role);
+	nulls[ROLE_OR_CHANGED] = second_is_null;
+	values[ROLE_OR_CHANGED] = second;
 	values[RHO] = grant->no_limit ? infinity() : NumericGetDatum(dp_amount_numeric(grant->rho, DP_RHO_SCALE));
 	values[EPSILON] = Float8GetDatum(epsilon);
 	values[DELTA] = Float8GetDatum(whole_delta(grant));
@@ -344,4 +344,18 @@ dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant)
 	values[KEY_DELTA] = Float8GetDatum(key_delta_of(grant));
 	values[KEY_SELECTIONS] = whole(grant->key_delta, grant->default_delta);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+Datum
+dp_admin_granted(FunctionCallInfo fcinfo, const DpGrant *grant)
+{
+	const char *role = role_name(grant);
+
+	return allowed(fcinfo, grant, role == NULL ? (Datum) 0 : CStringGetTextDatum(role), role == NULL);
+}
+
+Datum
+dp_admin_altered(FunctionCallInfo fcinfo, const DpGrant *cap, Datum changed)
+{
+	return allowed(fcinfo, cap, changed, false);
 }

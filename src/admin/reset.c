@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * reset.c
- *	  Options of a dataset that alter_dataset puts back to their defaults.
+ *	  Options of a dataset by name: alter_dataset puts them back to their
+ *	  defaults, and tells which it has changed.
  *
  * Invariants:
  *	- a default is what create_dataset takes where an option is left out:
@@ -138,4 +139,23 @@ dp_admin_reset_options(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 			dp_admin_check_neighbors(row, defaults.neighbors);
 		memcpy((char *) row + option->place, (char *) &defaults + option->place, option->size);
 	}
+}
+
+char *
+dp_admin_options_that_differ(void)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "array_remove(ARRAY[");
+	for (int i = 0; i < lengthof(options); i++)
+	{
+		const char *name = options[i].name;
+		/* limits have names of their own in the table, beside what is spent */
+		const char *limit = strcmp(name, "rho") == 0 || strcmp(name, "delta") == 0 ? "_limit" : "";
+
+		appendStringInfo(&sql, "CASE WHEN d.%s%s IS DISTINCT FROM old.%s%s THEN '%s' END, ", name, limit, name, limit, name);
+	}
+	appendStringInfoString(&sql, "CASE WHEN d.owner <> old.owner THEN 'new_owner' END], NULL)");
+	return sql.data;
 }

@@ -97,6 +97,20 @@ CREATE TYPE dp_cdp.granted AS (
 	key_selections	numeric
 );
 
+-- The same of a cap, and what alter_dataset has changed.
+CREATE TYPE dp_cdp.altered AS (
+	dataset			text,
+	changed			text[],
+	rho				numeric,
+	epsilon			float8,
+	delta			float8,
+	best_guess		float8,
+	aggregates		numeric,
+	report_delta	float8,
+	key_delta		float8,
+	key_selections	numeric
+);
+
 -- How a table is protected, and what is declared of a column.
 CREATE TYPE dp_cdp.table_policy AS (
 	dataset			text,

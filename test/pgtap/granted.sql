@@ -21,6 +21,10 @@ CREATE FUNCTION least_epsilon(g dp_cdp.granted) RETURNS float8 LANGUAGE sql IMMU
 CREATE FUNCTION guess(g dp_cdp.granted) RETURNS float8 LANGUAGE sql IMMUTABLE
 	AS $$ SELECT (1 + t.gauss + (g).key_delta * (1 - t.gauss)) / 2 FROM dp_cdp.gdp_delta(sqrt(2 * (g).rho)::float8, 0) AS t(gauss) $$;
 
+-- what alter_dataset returns is the same, but for what has changed
+CREATE FUNCTION as_granted(a dp_cdp.altered) RETURNS dp_cdp.granted LANGUAGE sql IMMUTABLE
+	AS $$ SELECT ROW((a).dataset, NULL, (a).rho, (a).epsilon, (a).delta, (a).best_guess, (a).aggregates, (a).report_delta, (a).key_delta, (a).key_selections)::dp_cdp.granted $$;
+
 -- ------------------------------------------------------------------------
 -- budgets
 -- ------------------------------------------------------------------------
@@ -84,9 +88,9 @@ SET SESSION AUTHORIZATION owner1;
 SELECT results_eq($$SELECT rho, epsilon, delta, best_guess, aggregates, key_delta, key_selections FROM dp_cdp.create_dataset('free')$$,
 	$$VALUES ('Infinity'::numeric, 'Infinity'::float8, 2e-6::float8, 1::float8, 'Infinity'::numeric, 1e-6::float8, 1000::numeric)$$, 'no cap is infinite');
 CREATE TEMP TABLE caps AS SELECT dp_cdp.create_dataset('capped', rho => 3, delta => 1e-7, default_rho => 0.07, default_delta => 3e-9) AS g;
-INSERT INTO caps SELECT dp_cdp.alter_dataset('capped', rho => 5);
-INSERT INTO caps SELECT dp_cdp.alter_dataset('capped', delta => 1e-6, default_rho => 0.05);
-INSERT INTO caps SELECT dp_cdp.alter_dataset('capped', max_rows => 2);
+INSERT INTO caps SELECT as_granted(dp_cdp.alter_dataset('capped', rho => 5));
+INSERT INTO caps SELECT as_granted(dp_cdp.alter_dataset('capped', delta => 1e-6, default_rho => 0.05));
+INSERT INTO caps SELECT as_granted(dp_cdp.alter_dataset('capped', max_rows => 2));
 SELECT results_eq('SELECT (g).rho, (g).aggregates, (g).key_selections, (g).delta, (g).key_delta FROM caps',
 	$$VALUES (3::numeric, 42::numeric, 33::numeric, 2e-7::float8, 1e-7::float8), (5, 71, 33, 2e-7, 1e-7), (5, 100, 333, 2e-6, 1e-6), (5, 100, 333, 2e-6, 1e-6)$$, 'a cap, as it was made and changed');
 SELECT ok(just_above((g).epsilon, least_epsilon(g), 6) AND (g).best_guess BETWEEN guess(g) AND guess(g) + 1.001e-4, 'epsilon and best guess of cap ' || (g).rho) FROM caps;

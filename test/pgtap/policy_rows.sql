@@ -60,7 +60,10 @@ CREATE FUNCTION shown(g dp_cdp.granted) RETURNS text LANGUAGE sql AS $$
 SELECT is(shown(dp_cdp.set_budget('shop', 'analyst1', rho => 1, delta => 1e-7)), 'shop | analyst1 | 1 | 7.76622 | 1.1e-06 | 0.7603 | 100 | 1e-06 | 1e-07 | 100', 'set_budget');
 SELECT is(shown(dp_cdp.reset_failures('shop', 'analyst1')), 'shop | analyst1 | 1 | 7.76622 | 1.1e-06 | 0.7603 | 100 | 1e-06 | 1e-07 | 100', 'reset_failures');
 SELECT is(shown(dp_cdp.drop_budget('shop', 'analyst1')), 'shop | analyst1 | 0 | 0 | 0 | 0.5 | 0 | 0 | 0 | 0', 'drop_budget: nothing is left');
-SELECT is(shown(dp_cdp.alter_dataset('shop')), 'shop | - | 2 | 11.6886 | 2e-06 | 0.8414 | 200 | 1e-06 | 1e-06 | 1000', 'a cap');
+CREATE FUNCTION shown(a dp_cdp.altered) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' | ', (a).dataset, (a).changed, (a).rho, (a).epsilon, (a).delta, (a).best_guess, (a).aggregates, (a).report_delta, (a).key_delta, (a).key_selections) $$;
+SELECT is(shown(dp_cdp.alter_dataset('shop')), 'shop | {} | 2 | 11.6886 | 2e-06 | 0.8414 | 200 | 1e-06 | 1e-06 | 1000', 'a cap');
+SELECT is(shown(dp_cdp.alter_dataset('shop', default_rho => 0.02)), 'shop | {default_rho} | 2 | 11.6886 | 2e-06 | 0.8414 | 100 | 1e-06 | 1e-06 | 1000', '... and what has changed');
 SELECT is(delta || ' ' || report_delta || ' ' || key_delta, '1e-06 5e-07 5e-07', 'a cap of epsilon: each half of delta') FROM dp_cdp.create_dataset('halves', epsilon => 3, delta => 1e-6);
 
 -- notices of what promises little, once for each call

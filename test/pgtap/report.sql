@@ -232,7 +232,7 @@ SELECT dp_cdp.protect_table('"<u>&""''"', '<b>&"''', unit => '<i>''&"x');
 SELECT dp_cdp.protect_table('parts', '<b>&"''', through => 'owner_id');
 SELECT dp_cdp.protect_table('rows', '<b>&"''', each_row => true);
 CREATE TEMP TABLE given AS
-	SELECT 'cap' AS what, g.* FROM dp_cdp.alter_dataset('<b>&"''') g
+	SELECT 'cap' AS what, g.* FROM dp_cdp.create_dataset('<b>&"''', if_not_exists => true) g
 	UNION ALL SELECT r, g.* FROM (VALUES ('analyst1', 0.5, NULL, NULL, NULL), ('stranger', NULL, 1, 1e-6, interval '1 week')) v(r, rho, epsilon, delta, period),
 		dp_cdp.set_budget('<b>&"''', r::regrole, rho => v.rho, epsilon => v.epsilon, delta => v.delta, period => v.period) g;
 CREATE TEMP TABLE told AS SELECT dp_cdp.certificate('<b>&"''') AS html, dp_cdp.report_data('<b>&"''') AS data, dp_cdp.report('<b>&"''') AS report;
