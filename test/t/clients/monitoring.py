@@ -81,6 +81,12 @@ def main():
             tap.ok(all(b in target["expr"] or b in set().union(*(metrics.get(m, set()) for m in re.findall(r"dp_cdp_\w+", target["expr"]))) for b in by),
                    f"panel '{panel['title']}': its legend", target)
             expressions.append(re.sub(r"\$\w+", ".*", target["expr"]))
+        # rows of a table are merged where all labels agree, and a metric that is not aggregated has its name among them
+        if any(t["id"] == "merge" for t in panel.get("transformations", [])):
+            tap.equal([t["expr"] for t in panel["targets"] if not re.match(r"(sum|min|max|avg|count) (by|without) ?\(", t["expr"])], [],
+                      f"panel '{panel['title']}': rows of its targets can be merged")
+        named = {o["matcher"]["options"] for o in panel["fieldConfig"]["overrides"] if o["matcher"]["id"] == "byName"}
+        tap.ok(named <= {t["legendFormat"] for t in panel["targets"]}, f"panel '{panel['title']}': overrides are of series that it has", named)
     for variable in dashboard["templating"]["list"]:
         if variable["type"] == "query":
             metric, label = re.fullmatch(r"label_values\((.*), (\w+)\)", variable["definition"]).groups()
