@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #-------------------------------------------------------------------------
 #
-# deps.sh build|test|drivers|example|browser|pooler|dist|fuzz-sql|citus|all
+# deps.sh build|test|drivers|example|browser|board|pooler|dist|fuzz-sql|citus|all
 #	  Install, on Debian and its kin, what building (or testing, or testing with
 #	  client drivers, a browser or a pooler) still needs.
 #
@@ -152,6 +152,15 @@ then
 	python3 -c 'import yaml' 2>/dev/null || /usr/bin/python3 -c 'import yaml' 2>/dev/null || want python3 python3-yaml
 fi
 
+# What the picture of Grafana's board is made with; without it the picture stays as it is
+
+if [[ $what == board ]]
+then
+	command -v node >/dev/null || want nodejs
+	command -v npm >/dev/null || want npm
+	command -v pngquant >/dev/null || want pngquant
+fi
+
 # Pooler of connections; without it its test is skipped
 
 if [[ $what == pooler || $what == all ]]
@@ -216,7 +225,7 @@ install()
 if ! install "${need[@]}"
 then
 	# one package that this release of Debian lacks must not cost the others
-	if [[ $what == drivers || $what == example || $what == browser || $what == pooler || $what == dist ]]
+	if [[ $what == drivers || $what == example || $what == browser || $what == board || $what == pooler || $what == dist ]]
 	then
 		missing=()
 		for p in "${need[@]}"
