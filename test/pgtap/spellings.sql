@@ -66,6 +66,13 @@ SELECT matches(rows_for('analyst1', 'SELECT percentile_disc(NULL::float8) WITHIN
 	'^ZC004 .*is not a number from 0 to 1', '... NULL');
 
 -- ------------------------------------------------------------------------
+-- literals of no type
+-- ------------------------------------------------------------------------
+
+SELECT as_written('SELECT status, count(NULL) AS z, count(''x'') AS n, count(DISTINCT ''x'') AS d FROM orders GROUP BY 1', 'literals that are counted');
+SELECT as_written('SELECT count(n) AS c, sum(z) AS z FROM (SELECT customer, count(''x'') AS n, count(NULL) AS z FROM orders GROUP BY 1) q', '... of a person');
+
+-- ------------------------------------------------------------------------
 -- distinct rows of values
 -- ------------------------------------------------------------------------
 

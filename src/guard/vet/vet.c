@@ -21,6 +21,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -131,9 +132,19 @@ vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
  * ------------------------------------------------------------------------
  */
 
+/* Returns a literal that is an argument of any type, as of count(NULL), as text. */
+static Const *
+text_of_literal(const Const *con)
+{
+	return makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+					 con->constisnull ? (Datum) 0 : CStringGetTextDatum(DatumGetCString(con->constvalue)), con->constisnull, false);
+}
+
 static Node *
 vet_const(DpVet *vet, Const *con)
 {
+	if (con->consttype == UNKNOWNOID)
+		con = text_of_literal(con);
 	if (!dp_is_opened(vet, con->consttype))
 		dp_vet_type(vet, (Node *) con, con->consttype);
 	dp_vet_collation(vet, (Node *) con, con->constcollid);
