@@ -148,8 +148,10 @@ place_values(DpGroupSums *sums)
 	{
 		DpLimitedNorm *norm = &sums->limited[l];
 
-		norm->is_count = norm->nvalues == 1 && norm->value[0] == dp_spec_norms(spec)[norm->norm].value &&
-			dp_value_is_count(spec, norm->value[0]);
+		bool		is_own = norm->nvalues == 1 && norm->value[0] == dp_spec_norms(spec)[norm->norm].value;
+
+		norm->is_count = is_own && dp_value_is_count(spec, norm->value[0]);
+		norm->is_first = is_own && !norm->is_count && norm->norm == 0;
 		if (norm->is_count)
 			norm->most_rows = dp_most_of_count(spec, norm->value[0]);
 	}
@@ -356,11 +358,13 @@ sums_of_bin(DpGroupSums *sums, DpLimitedNorm *norm, const DpAddedGroup *group, i
 	return sum;
 }
 
-/* Does what dp_limit_value does, for a norm of one count: most counts of a unit are the same, and so are their shares. */
+/*
+ * Does what dp_limit_value does, for a norm that limits its own value alone, in steps: counts of a unit are mostly the same, and so
+ * are their shares.
+ */
 static inline void
-limit_count(const DpGroupSums *sums, DpLimitedNorm *norm, const char *from, DpLimitedValue *limited)
+limit_own(const DpGroupSums *sums, DpLimitedNorm *norm, int64 value, DpLimitedValue *limited)
 {
-	int64		value = dp_count_in_steps(&sums->shape->layout, from, sums->spec, norm->value[0], norm->most_rows);
 	int			bin = sums->norms.bin[norm->norm];
 
 	if (value != norm->counted)
@@ -402,7 +406,9 @@ add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
 			if (!dp_counts_in(spec, norm->value[i], n))
 				continue;
 			if (likely(norm->is_count))
-				limit_count(sums, norm, from, &limited);
+				limit_own(sums, norm, dp_count_in_steps(layout, from, spec, norm->value[i], norm->most_rows), &limited);
+			else if (norm->is_first && n < DP_NORM_VALUES)
+				limit_own(sums, norm, sums->norms.value[n], &limited);
 			else
 				dp_limit_value(layout, from, spec, &sums->norms, norm->value[i], &limited);
 			sum[0] += limited.value;
@@ -558,7 +564,7 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 		elog(ERROR, "states of different shapes cannot be added up");
 	dp_unit_norms(state, &sums->shape->layout, sums->spec, &sums->norms);
 	for (int l = 0; l < sums->nlimited; l++)
-		sums->limited[l].counted = -1;
+		sums->limited[l].counted = PG_INT64_MIN;
 	add_entries(sums, state);
 	sums->nunits++;
 	return true;

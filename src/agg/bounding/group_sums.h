@@ -52,9 +52,10 @@ typedef struct DpLimitedNorm
 	int			nvalues;
 	int			value[DP_MAX_VALUES];
 	bool		is_count;		/* its only value is its own, a count */
-	int64		most_rows;		/* of that */
-	int64		counted;		/* the last count of the unit at hand, in
-								 * steps, or -1 */
+	bool		is_first;		/* ... another, and kept in DpNorms */
+	int64		most_rows;		/* of that count */
+	int64		counted;		/* the last value of the unit at hand, in
+								 * steps; the least number: none */
 	int64		share;			/* of that */
 	int64	  **pages[DP_MAX_NORM_LIMITS + 1];	/* of each bin, by number of
 												 * the group; NULL: none */

@@ -209,6 +209,8 @@ dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSp
 				int64		value = is_codes(spec, norm->value) ? codes_value(layout, from, spec, norm->value)
 				: shifted_value(layout, from, spec, norm->value);
 
+				if (l == 0 && n < DP_NORM_VALUES)
+					norms->value[n] = value;
 				squares += (dp_u128) ((dp_i128) value * value);
 			}
 		if (squares == 0)

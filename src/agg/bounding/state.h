@@ -280,11 +280,16 @@ dp_value_is_sum(const DpBoundSpec *spec, int i)
 /* norms.c: values of a unit */
 extern int64 dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i);
 
+/* of how many groups of a unit values are kept that its norm was made of */
+#define DP_NORM_VALUES 64
+
 /* the norms of one unit */
 typedef struct DpNorms
 {
 	uint64		norm[DP_MAX_VALUES];	/* rounded up; 0: of nothing */
 	int32		bin[DP_MAX_VALUES];
+	int64		value[DP_NORM_VALUES];	/* in steps, of the first norm, unless it
+										 * is of counts or codes */
 } DpNorms;
 
 extern void dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSpec *spec, DpNorms *norms);
