@@ -7,6 +7,10 @@
 
 \echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
 
+-- Who may create in the extension's schema has no say in what a name or an operator here means: PostgreSQL
+-- prefers those that fit more exactly, wherever they are in search_path.
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 CREATE SCHEMA dp_cdp;
 COMMENT ON SCHEMA dp_cdp IS 'functions, views and settings for owners, analysts and operators';
 GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;

@@ -82,6 +82,6 @@ comments()
 
 case ${1-} in
 	install) parts [0-9]*.sql ;;
-	update) [ -z "${2-}" ] || parts "update/$2.sql"; comments; parts $again ;;
+	update) echo 'SET LOCAL search_path = pg_catalog, pg_temp;		-- as in the install script'; [ -z "${2-}" ] || parts "update/$2.sql"; comments; parts $again ;;
 	*) echo "usage: compose.sh install | update [FROM--TO]" >&2; exit 2 ;;
 esac
