@@ -8,6 +8,8 @@
  *	  the ledger holds anything.  The hook hears of the extension only after
  *	  its members are gone, hence each table is asked as it goes.  Where the
  *	  library was not preloaded, an event trigger loads it first.
+ *	- the extension does not go with something else that belongs to who does not
+ *	  own the extension.
  *	- a column that bears the privacy unit, or references what does, is not
  *	  dropped alone.
  *	- a column that is dropped may come back with its name and other values: the
@@ -39,6 +41,7 @@
 #include "catalog/objectaccess.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "commands/event_trigger.h"
@@ -258,6 +261,20 @@ drop_role(Oid role)
 	}
 }
 
+/*
+ * Refuses that the extension goes with something else, such as the schema of its aggregates, which belongs to the owner
+ * of the database: PostgreSQL asks for the rights on what is named alone, and datasets may be others'.
+ */
+static void
+drop_extension(Oid extension)
+{
+	if (extension == get_extension_oid("dp_cdp", true) && !dp_owns_extension(extension, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("extension dp_cdp would be dropped, too, which is for its owner to do: call DROP without CASCADE, or let a superuser do it"),
+				 errdetail("All datasets of this database would go with it.")));
+}
+
 /* ------------------------------------------------------------------------
  * Inheritance
  * ------------------------------------------------------------------------
@@ -325,6 +342,8 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 	}
 	else if (access == OAT_DROP && classId == AuthIdRelationId)
 		drop_role(objectId);
+	else if (access == OAT_DROP && classId == ExtensionRelationId)
+		drop_extension(objectId);
 	else if (access == OAT_POST_ALTER && classId == AuthIdRelationId)
 		dp_role_note_rename(objectId);
 	else if (access == OAT_POST_ALTER && classId == InheritsRelationId)
@@ -350,6 +369,8 @@ late_object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId
 		previous_hook(access, classId, objectId, subId, arg);
 	if (access == OAT_DROP && classId == RelationRelationId && subId == 0)
 		drop_relation(objectId);
+	else if (access == OAT_DROP && classId == ExtensionRelationId)
+		drop_extension(objectId);
 }
 
 PG_FUNCTION_INFO_V1(dp_keep_ledger);
