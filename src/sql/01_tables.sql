@@ -11,6 +11,20 @@
 -- prefers those that fit more exactly, wherever they are in search_path.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
+-- Functions write the ledger as the extension's owner, and he may empty it.  With "trusted" in the control file
+-- that would be whoever owns the database.
+DO $$
+DECLARE
+	owner regrole := (SELECT e.extowner FROM pg_extension e WHERE e.extname = 'dp_cdp');
+BEGIN
+	IF NOT (SELECT r.rolsuper FROM pg_roles r WHERE r.oid = owner) THEN
+		RAISE EXCEPTION 'extension dp_cdp must belong to a superuser, and % is none: let a superuser run CREATE EXTENSION dp_cdp, and do not set trusted in dp_cdp.control', owner
+			USING ERRCODE = 'insufficient_privilege',
+				DETAIL = 'The owner of the extension could empty the ledger.',
+				HINT = 'The owner of the database needs no more: he makes datasets, and administers what he owns.';
+	END IF;
+END $$;
+
 CREATE SCHEMA dp_cdp;
 COMMENT ON SCHEMA dp_cdp IS 'functions, views and settings for owners, analysts and operators';
 GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
