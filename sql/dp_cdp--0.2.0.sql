@@ -1018,7 +1018,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
--- Not for everybody: datasets are many, and never forgotten.
+-- Not for everybody: datasets are many, and never forgotten.  16_database_owner.sql says who else may.
 REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
@@ -4004,7 +4004,7 @@ COMMENT ON FUNCTION dp_cdp_internal.telling_functions() IS
 -- loses, but for what writes.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
 								 OUT privilege text, OUT "column" text, OUT grantee text,
-								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[])
+								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[], OUT owner oid)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -4035,19 +4035,20 @@ WITH RECURSIVE members AS (
 ), objects AS (
 	SELECT 'FUNCTION ' || (pg_identify_object('pg_proc'::regclass, f.oid, 0)).identity AS object,
 		f.proname::text AS name, f.class, f.oid, 'EXECUTE' AS privilege, '' AS "column", false AS open,
-		coalesce(f.proacl, acldefault('f', f.proowner)) AS acl
+		coalesce(f.proacl, acldefault('f', f.proowner)) AS acl, f.proowner AS owner
 	FROM functions f
 	WHERE f.class IS NOT NULL
 	UNION ALL
 	SELECT 'TABLE ' || (pg_identify_object('pg_class'::regclass, c.oid, 0)).identity,
-		c.relname::text, 'extensions', c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
+		c.relname::text, 'extensions', c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner)), c.relowner
 	FROM pg_class c JOIN telling t ON t.classid = 'pg_class'::regclass AND t.objid = c.oid
 	UNION ALL
-	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
+	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner)), c.relowner
 	FROM some_columns s JOIN pg_class c ON c.oid = to_regclass('pg_catalog.' || s.name)
 	UNION ALL
-	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, a.attrelid, 'SELECT', a.attname::text, NOT a.attname = ANY (s.closed), a.attacl
-	FROM some_columns s JOIN pg_attribute a ON a.attrelid = to_regclass('pg_catalog.' || s.name) AND a.attnum > s.after AND NOT a.attisdropped
+	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, a.attrelid, 'SELECT', a.attname::text, NOT a.attname = ANY (s.closed), a.attacl, c.relowner
+	FROM some_columns s JOIN pg_class c ON c.oid = to_regclass('pg_catalog.' || s.name)
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > s.after AND NOT a.attisdropped
 ), grants AS (
 	SELECT o.*,
 		EXISTS (SELECT FROM aclexplode(o.acl) x WHERE x.grantee = 0 AND x.privilege_type = o.privilege) AS public,
@@ -4055,9 +4056,9 @@ WITH RECURSIVE members AS (
 			WHERE x.grantee = 'pg_monitor'::regrole AND x.privilege_type = o.privilege) AS monitor
 	FROM objects o
 )
-SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'PUBLIC', g.open, g.public, g.acl FROM grants g
+SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'PUBLIC', g.open, g.public, g.acl, g.owner FROM grants g
 UNION ALL
-SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'pg_monitor', true, g.monitor, g.acl FROM grants g
+SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'pg_monitor', true, g.monitor, g.acl, g.owner FROM grants g
 WHERE g.public AND NOT g.open AND g."column" = '' AND g.class <> 'traces'
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.hardening() IS
@@ -4069,14 +4070,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open t
 	AS $$
 #variable_conflict use_column
 DECLARE
+	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 	step record;
 	steps jsonb := '[]';
 	unknown text;
+	others bigint;
 BEGIN
-	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-		RAISE EXCEPTION 'only superusers may call dp_cdp.harden'
-			USING ERRCODE = 'insufficient_privilege';
-	END IF;
 	SELECT k INTO unknown FROM unnest(keep_open) k WHERE k NOT IN (SELECT h.name FROM dp_cdp_internal.hardening() h) LIMIT 1;
 	IF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'keep_open: dp_cdp.harden closes nothing of the name "%"; call dp_cdp.harden(apply => false) to see what it closes', unknown
@@ -4086,6 +4085,8 @@ BEGIN
 	FOR step IN
 		-- taking SELECT on a table away takes that on its columns, too
 		SELECT h.object, h.grantee, h.wanted, h.oid, h.privilege,
+			-- all is done with the rights of who calls, who can close what is his alone
+			super OR pg_has_role(h.owner, 'USAGE') AS mine,
 			array_agg(h."column") FILTER (WHERE h.wanted <> h.held) AS changed,
 			max(h.acl::text) FILTER (WHERE h."column" = '') AS acl,
 			CASE WHEN h.wanted THEN 'GRANT ' ELSE 'REVOKE ' END AS verb,
@@ -4094,11 +4095,14 @@ BEGIN
 		FROM (SELECT *, bool_or(wanted <> held) OVER (PARTITION BY object) AS pending
 				FROM dp_cdp_internal.hardening() WHERE NOT name = ANY (keep_open)) h
 		WHERE h.wanted <> h.held OR (h.pending AND h.wanted AND h."column" <> '')
-		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege
+		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege, h.owner
 		ORDER BY h.object, h.wanted, h.grantee
 	LOOP
-		IF apply THEN
+		IF apply AND step.mine THEN
 			EXECUTE step.verb || step.privileges || ' ON ' || step.object || step.whom;
+		END IF;
+		-- unharden() does all that is noted as a superuser: others must not note anything
+		IF apply AND super THEN
 			INSERT INTO dp_cdp.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
 				SELECT step.object, step.privilege, c, step.grantee, step.wanted, step.acl
 				FROM unnest(step.changed) c
@@ -4108,8 +4112,13 @@ BEGIN
 		steps := steps || jsonb_build_object('object', step.object, 'grantee', step.grantee, 'changed', step.changed,
 			'action', step.verb || step.privilege
 				|| CASE WHEN '' = ANY (step.changed) THEN '' ELSE format(' on %s columns', cardinality(step.changed)) END
-				|| step.whom);
+				|| step.whom, 'mine', step.mine);
 	END LOOP;
+	SELECT count(DISTINCT s ->> 'object') INTO others FROM jsonb_array_elements(steps) s WHERE NOT (s ->> 'mine')::boolean;
+	IF others > 0 THEN
+		RAISE NOTICE '% % not yours, and stay open: a superuser closes them in this database by SELECT * FROM dp_cdp.harden()',
+			others, CASE others WHEN 1 THEN 'object is' ELSE 'objects are' END;
+	END IF;
 	RETURN QUERY
 		WITH undone AS MATERIALIZED (
 			SELECT h.object, h.grantee, h."column" FROM dp_cdp_internal.hardening() h WHERE h.wanted <> h.held
@@ -4121,7 +4130,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.harden(boolean, text[]) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.harden(boolean, text[]) IS
-	'takes from PUBLIC what tells numbers of rows: statistics, sizes and counters of the planner. With apply => false it only lists. The objects in keep_open stay as they are';
+	'takes from PUBLIC what tells numbers of rows: statistics, sizes and counters of the planner. With apply => false it only lists. The objects in keep_open stay as they are. A superuser closes all of it, and the owner of the database what he owns';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unharden()
 	RETURNS TABLE(object text, action text, done boolean)
@@ -4178,7 +4187,7 @@ BEGIN
 		RAISE WARNING 'dp_cdp could not tell whether this opens what dp_cdp.harden() has closed: %', SQLERRM;
 	END;
 	IF opened IS NOT NULL THEN
-		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them', opened;
+		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them, if their owner or a superuser calls it', opened;
 	END IF;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp_internal.tell_of_extension() FROM PUBLIC;
@@ -4292,13 +4301,29 @@ BEGIN ATOMIC
 	GROUP BY u.relid, u.attname, u.atttypid, o.atttypid;
 END;
 
+-- By what is found: the server, the extension's own objects, and those of PostgreSQL.  Names of tables come with their
+-- schema or in quotes, so that nobody's table passes for one of these.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.takes_superuser(object text, remedy text) RETURNS boolean
+	LANGUAGE sql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT remedy !~ '^nothing|; -- as owner of (it|them)$'
+	AND (object ~ '^(shared_preload_libraries|max_worker_processes|server|cluster_name|hot_standby_feedback|fsync|full_page_writes|allow_system_table_mods)$'
+		OR object ~ '^(ledger|audit|clock|row [0-9]+ of the audit|dp_cdp\.[a-z_]+)$'
+		OR object ~ '^(worker|standby|setting|extension|schema|type|event trigger|trigger [a-z_]+ on dp_cdp|FUNCTION|TABLE)[ .]'
+		OR object ~ '^function dp_cdp' AND remedy ~ '^REVOKE '
+		OR remedy ~ '^(SELECT \* FROM dp_cdp\.harden|SELECT setval|ALTER ROLE .* (NOBYPASSRLS|NOREPLICATION)$)')
+$$;
+COMMENT ON FUNCTION dp_cdp_internal.takes_superuser(text, text) IS
+	'can a superuser alone do what a finding of check_setup() says, in SQL or in the server''s configuration';
+
 CREATE OR REPLACE FUNCTION dp_cdp.check_setup()
-	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	RETURNS TABLE(severity text, object text, finding text, remedy text, by_superuser boolean)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS $$
 #variable_conflict use_column
 DECLARE
 	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+	database_owner oid := (SELECT datdba FROM pg_database WHERE datname = current_database());
 	version int := current_setting('server_version_num')::int / 10000;
 	facts record;
 	slots record;
@@ -4311,11 +4336,12 @@ BEGIN
 	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp_internal.member_grants()') IS NULL THEN
 		RETURN QUERY SELECT 'critical', format('extension %s', 'dp_cdp'),
 			'its schemas or tables have other names, or are gone: nothing is released, and nothing here can be checked',
-			'ALTER SCHEMA ... RENAME TO dp_cdp, or dp_cdp_internal, and tables likewise; or restore the database from a backup';
+			'ALTER SCHEMA ... RENAME TO dp_cdp, or dp_cdp_internal, and tables likewise; or restore the database from a backup', true;
 		RETURN;
 	END IF;
-	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
-		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
+	IF NOT super AND NOT pg_has_role(current_user, database_owner, 'USAGE')
+		AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
+		RAISE EXCEPTION 'only superusers, the owner of the database and owners of datasets may call dp_cdp.check_setup'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	IF version >= 15 THEN		-- where there are privileges on settings
@@ -4360,6 +4386,8 @@ BEGIN
 		-- from 16 on, a membership may be of no use
 		WHERE NOT j ? 'inherit_option'
 			OR (j ->> 'inherit_option')::boolean OR (j ->> 'set_option')::boolean OR m.admin_option
+		UNION ALL
+		SELECT database_owner, 'pg_database_owner'::regrole		-- which no row says
 	), analysts AS (
 		SELECT b.dataset, b.role FROM budgets b JOIN pg_roles r ON r.oid = b.role
 		UNION
@@ -4613,14 +4641,16 @@ BEGIN
 					WHEN 'SCHEMA' THEN '%1$s is granted to %2$s, whose objects may pass for those of the extension'
 					ELSE '%1$s on a table of the ledger is granted to %2$s, who may change or read budgets' END,
 				m.privilege, m.whom || coalesce(' (' || m.analysts || ')', '')),
-			format('REVOKE %s%s ON %s %s FROM %s', m.privilege, coalesce(' (' || quote_ident(m."column") || ')', ''),
-				CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END, m.object, m.whom)
+			-- what the owner of the database has granted he takes back, in whose name others may do it
+			format(CASE WHEN m.grantor = 'pg_database_owner'::regrole THEN 'SET ROLE pg_database_owner; %s; RESET ROLE' ELSE '%s' END,
+				format('REVOKE %s%s ON %s %s FROM %s', m.privilege, coalesce(' (' || quote_ident(m."column") || ')', ''),
+					CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END, m.object, m.whom))
 		FROM (
 			SELECT m.*, CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom, p.proname AS name,
 				CASE m.grantee WHEN 0 THEN 'every analyst' ELSE (SELECT min(g.analysts) FROM grantees g WHERE g.grantee = m.grantee) END AS analysts
 			FROM dp_cdp_internal.member_grants() m LEFT JOIN pg_proc p ON m.kind = 'ROUTINE' AND p.oid = m.objid
 			WHERE NOT m.to_all AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.grantee AND r.rolsuper)) m
-		WHERE (super OR m.analysts IS NOT NULL)
+		WHERE (super OR m.analysts IS NOT NULL) AND NOT m.given
 			-- what administrators grant to roles for auditing, monitoring, datasets and standbys
 			AND NOT (m.kind = 'VIEW' AND m.privilege = 'SELECT' AND m.analysts IS NULL)
 			AND NOT (m.kind = 'ROUTINE' AND m.grantee <> 0 AND (m.analysts IS NULL OR m.name IN ('create_dataset', 'debit_budget')))
@@ -4665,7 +4695,8 @@ BEGIN
 		UNION ALL
 		SELECT p.severity, format('role %s', h.analyst::regrole),
 			CASE WHEN h.analyst = h.hand THEN '' ELSE format('can act as role %s, which ', h.hand::regrole) END || p.finding,
-			CASE WHEN h.analyst <> h.hand THEN format('REVOKE %s FROM %s', h.hand::regrole,
+			CASE WHEN h.hand = 'pg_database_owner'::regrole THEN format('ALTER DATABASE %I OWNER TO ...', current_database())
+				WHEN h.analyst <> h.hand THEN format('REVOKE %s FROM %s', h.hand::regrole,
 					(SELECT m.member::regrole FROM memberships m JOIN reach r ON r.hand = m.member AND r.analyst = h.analyst
 					WHERE m.role = h.hand ORDER BY m.member <> h.analyst, m.member LIMIT 1))
 				WHEN EXISTS (SELECT FROM budgets b WHERE b.role = h.analyst)
@@ -4908,20 +4939,22 @@ BEGIN
 			|| CASE h.class
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
 				ELSE '; they tell how many rows a table has or a query met' END,
-			'SELECT * FROM dp_cdp.harden()'
-		FROM dp_cdp_internal.hardening() h
+			'SELECT * FROM dp_cdp.harden()' || h.by_owner
+		FROM (SELECT *, CASE WHEN NOT super AND pg_has_role(h.owner, 'USAGE') THEN '; -- as owner of them' ELSE '' END AS by_owner
+			FROM dp_cdp_internal.hardening() h) h
 		WHERE h.grantee = 'PUBLIC' AND h.held AND NOT h.wanted
-		GROUP BY h.class
+		GROUP BY h.class, h.by_owner
 		UNION ALL
 		SELECT 'warning', h.object,
 			format('%s is granted to %s (%s); it tells how many rows a table has or a query met', h.privilege, g.whom, g.analysts),
 			format('REVOKE %s%s ON %s FROM %s', h.privilege, CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, h.object, g.whom)
+				|| CASE WHEN NOT super AND pg_has_role(h.owner, 'USAGE') THEN '; -- as owner of it' ELSE '' END
 		FROM dp_cdp_internal.hardening() h
 			CROSS JOIN LATERAL aclexplode(h.acl) x
 			JOIN grantees g ON g.grantee = x.grantee
 		WHERE h.grantee = 'PUBLIC' AND NOT h.wanted AND x.grantee <> 0 AND x.privilege_type = h.privilege
 			AND g.whom NOT IN ('pg_monitor', 'pg_read_all_stats')
-		GROUP BY h.object, h.privilege, h."column", g.whom, g.analysts
+		GROUP BY h.object, h.privilege, h."column", h.owner, g.whom, g.analysts
 
 		-- ways out of the server
 		UNION ALL
@@ -5134,7 +5167,7 @@ BEGIN
 			count(*) FILTER (WHERE f.severity = 'warning') AS warnings
 		FROM findings f
 	)
-	SELECT r.severity, r.object, r.finding, r.remedy
+	SELECT r.severity, r.object, r.finding, r.remedy, coalesce(dp_cdp_internal.takes_superuser(r.object, r.remedy), false)
 	FROM (
 		SELECT 0 AS place, 'info' AS severity, format('database %s', quote_ident(current_database())) AS object,
 			format('Datasets: %s, protected tables: %s, analysts: %s; critical findings: %s, warnings: %s. ',
@@ -5152,7 +5185,7 @@ BEGIN
 	ORDER BY r.place, r.object, r.finding;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_setup() IS
-	'gaps that are still open in this database, for superusers, and for owners of datasets in theirs. Where all are info, the promise holds';
+	'gaps that are still open in this database, for superusers, for the owner of the database, and for owners of datasets in theirs. Where all are info, the promise holds. With by_superuser the remedy takes a superuser, or who runs the server';
 -- =========================================================================
 -- 10. At a glance: overview, metrics, and what a report shows
 -- =========================================================================
@@ -6328,7 +6361,8 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_findings_of(findings jsonb) RE
 	SELECT '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
 			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
 			dp_cdp_internal.report_text(f ->> 'severity'), dp_cdp_internal.report_name(f ->> 'object'), dp_cdp_internal.report_name(f ->> 'finding'),
-			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp_internal.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
+			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp_internal.report_text(f ->> 'remedy'))
+				|| CASE WHEN (f ->> 'by_superuser')::boolean THEN ' by a superuser' ELSE '' END END), '' ORDER BY x.n), '')
 		|| '</ul>'
 	FROM jsonb_array_elements(findings) WITH ORDINALITY x(f, n)
 $$;
@@ -7127,6 +7161,17 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 COMMENT ON FUNCTION dp_cdp.last_release() IS
 	'price and error of each private aggregate that this session released last. Single groups have rows where the error differs. The row tells since when the answer is kept, where it was given again or made better. Where the limit was found, it tells the norm to which a unit''s contributions to all groups were scaled. It tells by estimate the share that was cut. The column limits says what a unit may add. The margin is that of noise alone: dp_margin holds what was cut, too. An expression of aggregates, such as dp_margin(x), has a row without rho';
 
+-- =========================================================================
+-- 16. The owner of the database
+-- =========================================================================
+
+/*
+ * Who owns the database may make datasets, let others make them, and close what is his, without a superuser's
+ * GRANT: on managed servers there is none to ask.  Neither lets him do anything to what others own.  This part is
+ * not run again by updates: what a superuser has taken from him stays taken.
+ */
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO pg_database_owner WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION dp_cdp.harden TO pg_database_owner;
 
 -- =========================================================================
 -- 17. Standbys, whose answers the primary debits (src/admin/standby.c)
@@ -7468,12 +7513,22 @@ COMMENT ON FUNCTION dp_cdp.group_mcdp(float8, float8, bigint) IS
 -- 20. Who may what with the members of this extension
 -- =========================================================================
 
--- The script gives to PUBLIC alone: the schema, types, most functions and
--- some views.  pg_init_privs has which, when the script has ended.  Tables and
--- sequences are nobody's.  An administrator may grant a role functions and views,
--- and nothing else.
+-- The script gives to PUBLIC: the schema, types, most functions and some views.
+-- pg_init_privs has which, when the script has ended.  To the owner of the database
+-- it gives two functions.  Tables and sequences are nobody's.  An administrator may
+-- grant a role functions and views, and nothing else.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.given_to_owner() RETURNS oid[]
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT ARRAY(SELECT p.oid FROM pg_proc p
+	WHERE p.pronamespace = to_regnamespace('dp_cdp')::oid AND p.proname IN ('create_dataset', 'harden'))
+$$;
+COMMENT ON FUNCTION dp_cdp_internal.given_to_owner() IS
+	'functions that the script gives to the owner of the database (pg_database_owner)';
+
 CREATE OR REPLACE FUNCTION dp_cdp_internal.member_grants(OUT object text, OUT classid oid, OUT objid oid, OUT "column" name,
-		OUT kind text, OUT schema oid, OUT owner oid, OUT grantee oid, OUT privilege text, OUT to_all boolean, OUT given boolean)
+		OUT kind text, OUT schema oid, OUT owner oid, OUT grantee oid, OUT privilege text, OUT to_all boolean, OUT given boolean,
+		OUT grantor oid)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -7497,7 +7552,7 @@ WITH members AS (
 	UNION ALL
 	SELECT 'pg_namespace'::regclass, n.oid, NULL, 'SCHEMA', 'n', 0, n.nspowner, n.nspacl FROM pg_namespace n
 ), held AS (
-	SELECT m.classid, a.objid, a.attname, a.kind, a.code, a.schema, a.owner, x.grantee, x.privilege_type AS privilege,
+	SELECT m.classid, a.objid, a.attname, a.kind, a.code, a.schema, a.owner, x.grantee, x.grantor, x.privilege_type AS privilege,
 		EXISTS (SELECT FROM pg_init_privs i, aclexplode(i.initprivs) g
 			WHERE i.classoid = m.classid AND i.objoid = m.objid AND i.objsubid = 0 AND g.grantee = 0 AND g.privilege_type = x.privilege_type)
 		OR a.kind IN ('ROUTINE', 'TYPE')
@@ -7508,13 +7563,16 @@ WITH members AS (
 )
 SELECT CASE h.kind WHEN 'ROUTINE' THEN h.objid::regprocedure::text WHEN 'TYPE' THEN h.objid::regtype::text
 		WHEN 'SCHEMA' THEN h.objid::regnamespace::text ELSE h.objid::regclass::text END,
-	h.classid, h.objid, h.attname, h.kind, h.schema, h.owner, h.grantee, h.privilege, t.to_all, t.to_all AND h.grantee = 0
+	h.classid, h.objid, h.attname, h.kind, h.schema, h.owner, h.grantee, h.privilege, t.to_all,
+	t.to_all AND h.grantee = 0
+		OR h.kind = 'ROUTINE' AND h.grantee = 'pg_database_owner'::regrole AND h.objid = ANY (dp_cdp_internal.given_to_owner()),
+	h.grantor
 FROM held h CROSS JOIN LATERAL (
 	SELECT h.to_all AND h.code <> 'c' AND (h.kind, h.privilege) IN
 		(('ROUTINE', 'EXECUTE'), ('VIEW', 'SELECT'), ('TYPE', 'USAGE'), ('SCHEMA', 'USAGE')) AS to_all) t
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.member_grants() IS
-	'privileges on members of this extension that others than their owners hold. With to_all the script gives it to PUBLIC, and with given it is this';
+	'privileges on members of this extension that others than their owners hold. With to_all the script gives it to PUBLIC. With given it is one that the script gives, to PUBLIC or the owner of the database';
 
 -- Default privileges of who runs a script gave each new member to others, or took
 -- it from PUBLIC; those of functions and views that an administrator granted stay.
@@ -7550,11 +7608,15 @@ END $$;
 
 -- PostgreSQL notes as this script's whatever an object's privileges are after a GRANT or
 -- REVOKE of it, also what an administrator has granted to a role, and pg_dump leaves
--- out what a script gives.  The script gives to PUBLIC alone.
+-- out what a script gives.  The script gives to PUBLIC and the owner of the database alone;
+-- what an administrator has taken from the latter is dumped as a REVOKE.
 UPDATE pg_catalog.pg_init_privs i SET initprivs = s.given
 FROM (SELECT p.classoid, p.objoid, p.objsubid, ARRAY(SELECT a FROM pg_catalog.unnest(p.initprivs) a
 			-- the owner's own are granted by himself
-			WHERE EXISTS (SELECT FROM pg_catalog.aclexplode(ARRAY[a]) x WHERE x.grantee IN (0, x.grantor))) AS given
+			WHERE EXISTS (SELECT FROM pg_catalog.aclexplode(ARRAY[a]) x WHERE x.grantee IN (0, x.grantor)))
+		|| CASE WHEN p.classoid = 'pg_catalog.pg_proc'::regclass AND p.objoid = ANY (dp_cdp_internal.given_to_owner())
+			THEN ARRAY(SELECT pg_catalog.makeaclitem('pg_database_owner'::regrole, f.proowner, 'EXECUTE', f.proname = 'create_dataset')
+				FROM pg_catalog.pg_proc f WHERE f.oid = p.objoid) END AS given
 	FROM pg_catalog.pg_extension e
 		JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
 		JOIN pg_catalog.pg_init_privs p ON p.classoid = d.classid AND p.objoid = d.objid

@@ -335,7 +335,15 @@ static void
 hint_at_grant(ErrorData *edata)
 {
 	/* what others than administrators may have: all else shares in administration, and check_setup() says so */
-	static const char *const granted[] = {"create_dataset", "setup_metrics", "debit_budget(text, numeric, numeric)"};
+	static const struct
+	{
+		const char *function;
+		const char *grantor;
+	}			granted[] = {
+		{"create_dataset", "The owner of the database, or a superuser,"},
+		{"setup_metrics", "A superuser"},
+		{"debit_budget(text, numeric, numeric)", "A superuser"}
+	};
 	const char *said = "permission denied for function ";
 	const char *name = edata->message + strlen(said);
 	char	   *role;
@@ -344,10 +352,12 @@ hint_at_grant(ErrorData *edata)
 		strstr(debug_query_string, psprintf("dp_cdp.%s", name)) == NULL)
 		return;
 	role = GetUserNameFromId(GetUserId(), true);
-	edata->hint = "A superuser, or the owner of the extension, calls it.";
+	edata->hint = strcmp(name, "harden") == 0 ? "A superuser calls it, or the owner of the database for what is his." :
+		"A superuser, or the owner of the extension, calls it.";
 	for (int i = 0; i < lengthof(granted) && role != NULL; i++)
-		if (strncmp(granted[i], name, strlen(name)) == 0 && !is_of_name(granted[i][strlen(name)]))
-			edata->hint = psprintf("A superuser grants it: GRANT EXECUTE ON FUNCTION dp_cdp.%s TO %s.", granted[i], quote_identifier(role));
+		if (strncmp(granted[i].function, name, strlen(name)) == 0 && !is_of_name(granted[i].function[strlen(name)]))
+			edata->hint = psprintf("%s grants it: GRANT EXECUTE ON FUNCTION dp_cdp.%s TO %s.",
+								   granted[i].grantor, granted[i].function, quote_identifier(role));
 }
 
 /* Tells that a name stands in quotes where a call has it as a column. */

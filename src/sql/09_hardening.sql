@@ -88,7 +88,7 @@ COMMENT ON FUNCTION dp_cdp_internal.telling_functions() IS
 -- loses, but for what writes.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
 								 OUT privilege text, OUT "column" text, OUT grantee text,
-								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[])
+								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[], OUT owner oid)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -119,19 +119,20 @@ WITH RECURSIVE members AS (
 ), objects AS (
 	SELECT 'FUNCTION ' || (pg_identify_object('pg_proc'::regclass, f.oid, 0)).identity AS object,
 		f.proname::text AS name, f.class, f.oid, 'EXECUTE' AS privilege, '' AS "column", false AS open,
-		coalesce(f.proacl, acldefault('f', f.proowner)) AS acl
+		coalesce(f.proacl, acldefault('f', f.proowner)) AS acl, f.proowner AS owner
 	FROM functions f
 	WHERE f.class IS NOT NULL
 	UNION ALL
 	SELECT 'TABLE ' || (pg_identify_object('pg_class'::regclass, c.oid, 0)).identity,
-		c.relname::text, 'extensions', c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
+		c.relname::text, 'extensions', c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner)), c.relowner
 	FROM pg_class c JOIN telling t ON t.classid = 'pg_class'::regclass AND t.objid = c.oid
 	UNION ALL
-	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
+	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner)), c.relowner
 	FROM some_columns s JOIN pg_class c ON c.oid = to_regclass('pg_catalog.' || s.name)
 	UNION ALL
-	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, a.attrelid, 'SELECT', a.attname::text, NOT a.attname = ANY (s.closed), a.attacl
-	FROM some_columns s JOIN pg_attribute a ON a.attrelid = to_regclass('pg_catalog.' || s.name) AND a.attnum > s.after AND NOT a.attisdropped
+	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, a.attrelid, 'SELECT', a.attname::text, NOT a.attname = ANY (s.closed), a.attacl, c.relowner
+	FROM some_columns s JOIN pg_class c ON c.oid = to_regclass('pg_catalog.' || s.name)
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > s.after AND NOT a.attisdropped
 ), grants AS (
 	SELECT o.*,
 		EXISTS (SELECT FROM aclexplode(o.acl) x WHERE x.grantee = 0 AND x.privilege_type = o.privilege) AS public,
@@ -139,9 +140,9 @@ WITH RECURSIVE members AS (
 			WHERE x.grantee = 'pg_monitor'::regrole AND x.privilege_type = o.privilege) AS monitor
 	FROM objects o
 )
-SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'PUBLIC', g.open, g.public, g.acl FROM grants g
+SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'PUBLIC', g.open, g.public, g.acl, g.owner FROM grants g
 UNION ALL
-SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'pg_monitor', true, g.monitor, g.acl FROM grants g
+SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'pg_monitor', true, g.monitor, g.acl, g.owner FROM grants g
 WHERE g.public AND NOT g.open AND g."column" = '' AND g.class <> 'traces'
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.hardening() IS
@@ -153,14 +154,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open t
 	AS $$
 #variable_conflict use_column
 DECLARE
+	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 	step record;
 	steps jsonb := '[]';
 	unknown text;
+	others bigint;
 BEGIN
-	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-		RAISE EXCEPTION 'only superusers may call dp_cdp.harden'
-			USING ERRCODE = 'insufficient_privilege';
-	END IF;
 	SELECT k INTO unknown FROM unnest(keep_open) k WHERE k NOT IN (SELECT h.name FROM dp_cdp_internal.hardening() h) LIMIT 1;
 	IF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'keep_open: dp_cdp.harden closes nothing of the name "%"; call dp_cdp.harden(apply => false) to see what it closes', unknown
@@ -170,6 +169,8 @@ BEGIN
 	FOR step IN
 		-- taking SELECT on a table away takes that on its columns, too
 		SELECT h.object, h.grantee, h.wanted, h.oid, h.privilege,
+			-- all is done with the rights of who calls, who can close what is his alone
+			super OR pg_has_role(h.owner, 'USAGE') AS mine,
 			array_agg(h."column") FILTER (WHERE h.wanted <> h.held) AS changed,
 			max(h.acl::text) FILTER (WHERE h."column" = '') AS acl,
 			CASE WHEN h.wanted THEN 'GRANT ' ELSE 'REVOKE ' END AS verb,
@@ -178,11 +179,14 @@ BEGIN
 		FROM (SELECT *, bool_or(wanted <> held) OVER (PARTITION BY object) AS pending
 				FROM dp_cdp_internal.hardening() WHERE NOT name = ANY (keep_open)) h
 		WHERE h.wanted <> h.held OR (h.pending AND h.wanted AND h."column" <> '')
-		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege
+		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege, h.owner
 		ORDER BY h.object, h.wanted, h.grantee
 	LOOP
-		IF apply THEN
+		IF apply AND step.mine THEN
 			EXECUTE step.verb || step.privileges || ' ON ' || step.object || step.whom;
+		END IF;
+		-- unharden() does all that is noted as a superuser: others must not note anything
+		IF apply AND super THEN
 			INSERT INTO dp_cdp.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
 				SELECT step.object, step.privilege, c, step.grantee, step.wanted, step.acl
 				FROM unnest(step.changed) c
@@ -192,8 +196,13 @@ BEGIN
 		steps := steps || jsonb_build_object('object', step.object, 'grantee', step.grantee, 'changed', step.changed,
 			'action', step.verb || step.privilege
 				|| CASE WHEN '' = ANY (step.changed) THEN '' ELSE format(' on %s columns', cardinality(step.changed)) END
-				|| step.whom);
+				|| step.whom, 'mine', step.mine);
 	END LOOP;
+	SELECT count(DISTINCT s ->> 'object') INTO others FROM jsonb_array_elements(steps) s WHERE NOT (s ->> 'mine')::boolean;
+	IF others > 0 THEN
+		RAISE NOTICE '% % not yours, and stay open: a superuser closes them in this database by SELECT * FROM dp_cdp.harden()',
+			others, CASE others WHEN 1 THEN 'object is' ELSE 'objects are' END;
+	END IF;
 	RETURN QUERY
 		WITH undone AS MATERIALIZED (
 			SELECT h.object, h.grantee, h."column" FROM dp_cdp_internal.hardening() h WHERE h.wanted <> h.held
@@ -205,7 +214,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.harden(boolean, text[]) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.harden(boolean, text[]) IS
-	'takes from PUBLIC what tells numbers of rows: statistics, sizes and counters of the planner. With apply => false it only lists. The objects in keep_open stay as they are';
+	'takes from PUBLIC what tells numbers of rows: statistics, sizes and counters of the planner. With apply => false it only lists. The objects in keep_open stay as they are. A superuser closes all of it, and the owner of the database what he owns';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unharden()
 	RETURNS TABLE(object text, action text, done boolean)
@@ -262,7 +271,7 @@ BEGIN
 		RAISE WARNING 'dp_cdp could not tell whether this opens what dp_cdp.harden() has closed: %', SQLERRM;
 	END;
 	IF opened IS NOT NULL THEN
-		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them', opened;
+		RAISE WARNING 'functions of extension % are open to PUBLIC and may tell how many rows a table has or a query met: SELECT * FROM dp_cdp.harden() closes them, if their owner or a superuser calls it', opened;
 	END IF;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp_internal.tell_of_extension() FROM PUBLIC;
@@ -376,13 +385,29 @@ BEGIN ATOMIC
 	GROUP BY u.relid, u.attname, u.atttypid, o.atttypid;
 END;
 
+-- By what is found: the server, the extension's own objects, and those of PostgreSQL.  Names of tables come with their
+-- schema or in quotes, so that nobody's table passes for one of these.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.takes_superuser(object text, remedy text) RETURNS boolean
+	LANGUAGE sql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT remedy !~ '^nothing|; -- as owner of (it|them)$'
+	AND (object ~ '^(shared_preload_libraries|max_worker_processes|server|cluster_name|hot_standby_feedback|fsync|full_page_writes|allow_system_table_mods)$'
+		OR object ~ '^(ledger|audit|clock|row [0-9]+ of the audit|dp_cdp\.[a-z_]+)$'
+		OR object ~ '^(worker|standby|setting|extension|schema|type|event trigger|trigger [a-z_]+ on dp_cdp|FUNCTION|TABLE)[ .]'
+		OR object ~ '^function dp_cdp' AND remedy ~ '^REVOKE '
+		OR remedy ~ '^(SELECT \* FROM dp_cdp\.harden|SELECT setval|ALTER ROLE .* (NOBYPASSRLS|NOREPLICATION)$)')
+$$;
+COMMENT ON FUNCTION dp_cdp_internal.takes_superuser(text, text) IS
+	'can a superuser alone do what a finding of check_setup() says, in SQL or in the server''s configuration';
+
 CREATE OR REPLACE FUNCTION dp_cdp.check_setup()
-	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	RETURNS TABLE(severity text, object text, finding text, remedy text, by_superuser boolean)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS $$
 #variable_conflict use_column
 DECLARE
 	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+	database_owner oid := (SELECT datdba FROM pg_database WHERE datname = current_database());
 	version int := current_setting('server_version_num')::int / 10000;
 	facts record;
 	slots record;
@@ -395,11 +420,12 @@ BEGIN
 	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp_internal.member_grants()') IS NULL THEN
 		RETURN QUERY SELECT 'critical', format('extension %s', 'dp_cdp'),
 			'its schemas or tables have other names, or are gone: nothing is released, and nothing here can be checked',
-			'ALTER SCHEMA ... RENAME TO dp_cdp, or dp_cdp_internal, and tables likewise; or restore the database from a backup';
+			'ALTER SCHEMA ... RENAME TO dp_cdp, or dp_cdp_internal, and tables likewise; or restore the database from a backup', true;
 		RETURN;
 	END IF;
-	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
-		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
+	IF NOT super AND NOT pg_has_role(current_user, database_owner, 'USAGE')
+		AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
+		RAISE EXCEPTION 'only superusers, the owner of the database and owners of datasets may call dp_cdp.check_setup'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	IF version >= 15 THEN		-- where there are privileges on settings
@@ -444,6 +470,8 @@ BEGIN
 		-- from 16 on, a membership may be of no use
 		WHERE NOT j ? 'inherit_option'
 			OR (j ->> 'inherit_option')::boolean OR (j ->> 'set_option')::boolean OR m.admin_option
+		UNION ALL
+		SELECT database_owner, 'pg_database_owner'::regrole		-- which no row says
 	), analysts AS (
 		SELECT b.dataset, b.role FROM budgets b JOIN pg_roles r ON r.oid = b.role
 		UNION
@@ -697,14 +725,16 @@ BEGIN
 					WHEN 'SCHEMA' THEN '%1$s is granted to %2$s, whose objects may pass for those of the extension'
 					ELSE '%1$s on a table of the ledger is granted to %2$s, who may change or read budgets' END,
 				m.privilege, m.whom || coalesce(' (' || m.analysts || ')', '')),
-			format('REVOKE %s%s ON %s %s FROM %s', m.privilege, coalesce(' (' || quote_ident(m."column") || ')', ''),
-				CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END, m.object, m.whom)
+			-- what the owner of the database has granted he takes back, in whose name others may do it
+			format(CASE WHEN m.grantor = 'pg_database_owner'::regrole THEN 'SET ROLE pg_database_owner; %s; RESET ROLE' ELSE '%s' END,
+				format('REVOKE %s%s ON %s %s FROM %s', m.privilege, coalesce(' (' || quote_ident(m."column") || ')', ''),
+					CASE m.kind WHEN 'VIEW' THEN 'TABLE' ELSE m.kind END, m.object, m.whom))
 		FROM (
 			SELECT m.*, CASE m.grantee WHEN 0 THEN 'PUBLIC' ELSE m.grantee::regrole::text END AS whom, p.proname AS name,
 				CASE m.grantee WHEN 0 THEN 'every analyst' ELSE (SELECT min(g.analysts) FROM grantees g WHERE g.grantee = m.grantee) END AS analysts
 			FROM dp_cdp_internal.member_grants() m LEFT JOIN pg_proc p ON m.kind = 'ROUTINE' AND p.oid = m.objid
 			WHERE NOT m.to_all AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = m.grantee AND r.rolsuper)) m
-		WHERE (super OR m.analysts IS NOT NULL)
+		WHERE (super OR m.analysts IS NOT NULL) AND NOT m.given
 			-- what administrators grant to roles for auditing, monitoring, datasets and standbys
 			AND NOT (m.kind = 'VIEW' AND m.privilege = 'SELECT' AND m.analysts IS NULL)
 			AND NOT (m.kind = 'ROUTINE' AND m.grantee <> 0 AND (m.analysts IS NULL OR m.name IN ('create_dataset', 'debit_budget')))
@@ -749,7 +779,8 @@ BEGIN
 		UNION ALL
 		SELECT p.severity, format('role %s', h.analyst::regrole),
 			CASE WHEN h.analyst = h.hand THEN '' ELSE format('can act as role %s, which ', h.hand::regrole) END || p.finding,
-			CASE WHEN h.analyst <> h.hand THEN format('REVOKE %s FROM %s', h.hand::regrole,
+			CASE WHEN h.hand = 'pg_database_owner'::regrole THEN format('ALTER DATABASE %I OWNER TO ...', current_database())
+				WHEN h.analyst <> h.hand THEN format('REVOKE %s FROM %s', h.hand::regrole,
 					(SELECT m.member::regrole FROM memberships m JOIN reach r ON r.hand = m.member AND r.analyst = h.analyst
 					WHERE m.role = h.hand ORDER BY m.member <> h.analyst, m.member LIMIT 1))
 				WHEN EXISTS (SELECT FROM budgets b WHERE b.role = h.analyst)
@@ -992,20 +1023,22 @@ BEGIN
 			|| CASE h.class
 				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
 				ELSE '; they tell how many rows a table has or a query met' END,
-			'SELECT * FROM dp_cdp.harden()'
-		FROM dp_cdp_internal.hardening() h
+			'SELECT * FROM dp_cdp.harden()' || h.by_owner
+		FROM (SELECT *, CASE WHEN NOT super AND pg_has_role(h.owner, 'USAGE') THEN '; -- as owner of them' ELSE '' END AS by_owner
+			FROM dp_cdp_internal.hardening() h) h
 		WHERE h.grantee = 'PUBLIC' AND h.held AND NOT h.wanted
-		GROUP BY h.class
+		GROUP BY h.class, h.by_owner
 		UNION ALL
 		SELECT 'warning', h.object,
 			format('%s is granted to %s (%s); it tells how many rows a table has or a query met', h.privilege, g.whom, g.analysts),
 			format('REVOKE %s%s ON %s FROM %s', h.privilege, CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, h.object, g.whom)
+				|| CASE WHEN NOT super AND pg_has_role(h.owner, 'USAGE') THEN '; -- as owner of it' ELSE '' END
 		FROM dp_cdp_internal.hardening() h
 			CROSS JOIN LATERAL aclexplode(h.acl) x
 			JOIN grantees g ON g.grantee = x.grantee
 		WHERE h.grantee = 'PUBLIC' AND NOT h.wanted AND x.grantee <> 0 AND x.privilege_type = h.privilege
 			AND g.whom NOT IN ('pg_monitor', 'pg_read_all_stats')
-		GROUP BY h.object, h.privilege, h."column", g.whom, g.analysts
+		GROUP BY h.object, h.privilege, h."column", h.owner, g.whom, g.analysts
 
 		-- ways out of the server
 		UNION ALL
@@ -1218,7 +1251,7 @@ BEGIN
 			count(*) FILTER (WHERE f.severity = 'warning') AS warnings
 		FROM findings f
 	)
-	SELECT r.severity, r.object, r.finding, r.remedy
+	SELECT r.severity, r.object, r.finding, r.remedy, coalesce(dp_cdp_internal.takes_superuser(r.object, r.remedy), false)
 	FROM (
 		SELECT 0 AS place, 'info' AS severity, format('database %s', quote_ident(current_database())) AS object,
 			format('Datasets: %s, protected tables: %s, analysts: %s; critical findings: %s, warnings: %s. ',
@@ -1236,4 +1269,4 @@ BEGIN
 	ORDER BY r.place, r.object, r.finding;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_setup() IS
-	'gaps that are still open in this database, for superusers, and for owners of datasets in theirs. Where all are info, the promise holds';
+	'gaps that are still open in this database, for superusers, for the owner of the database, and for owners of datasets in theirs. Where all are info, the promise holds. With by_superuser the remedy takes a superuser, or who runs the server';

@@ -336,7 +336,8 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_findings_of(findings jsonb) RE
 	SELECT '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
 			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
 			dp_cdp_internal.report_text(f ->> 'severity'), dp_cdp_internal.report_name(f ->> 'object'), dp_cdp_internal.report_name(f ->> 'finding'),
-			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp_internal.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
+			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp_internal.report_text(f ->> 'remedy'))
+				|| CASE WHEN (f ->> 'by_superuser')::boolean THEN ' by a superuser' ELSE '' END END), '' ORDER BY x.n), '')
 		|| '</ul>'
 	FROM jsonb_array_elements(findings) WITH ORDINALITY x(f, n)
 $$;

@@ -3,12 +3,22 @@
 -- 20. Who may what with the members of this extension
 -- =========================================================================
 
--- The script gives to PUBLIC alone: the schema, types, most functions and
--- some views.  pg_init_privs has which, when the script has ended.  Tables and
--- sequences are nobody's.  An administrator may grant a role functions and views,
--- and nothing else.
+-- The script gives to PUBLIC: the schema, types, most functions and some views.
+-- pg_init_privs has which, when the script has ended.  To the owner of the database
+-- it gives two functions.  Tables and sequences are nobody's.  An administrator may
+-- grant a role functions and views, and nothing else.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.given_to_owner() RETURNS oid[]
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT ARRAY(SELECT p.oid FROM pg_proc p
+	WHERE p.pronamespace = to_regnamespace('dp_cdp')::oid AND p.proname IN ('create_dataset', 'harden'))
+$$;
+COMMENT ON FUNCTION dp_cdp_internal.given_to_owner() IS
+	'functions that the script gives to the owner of the database (pg_database_owner)';
+
 CREATE OR REPLACE FUNCTION dp_cdp_internal.member_grants(OUT object text, OUT classid oid, OUT objid oid, OUT "column" name,
-		OUT kind text, OUT schema oid, OUT owner oid, OUT grantee oid, OUT privilege text, OUT to_all boolean, OUT given boolean)
+		OUT kind text, OUT schema oid, OUT owner oid, OUT grantee oid, OUT privilege text, OUT to_all boolean, OUT given boolean,
+		OUT grantor oid)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -32,7 +42,7 @@ WITH members AS (
 	UNION ALL
 	SELECT 'pg_namespace'::regclass, n.oid, NULL, 'SCHEMA', 'n', 0, n.nspowner, n.nspacl FROM pg_namespace n
 ), held AS (
-	SELECT m.classid, a.objid, a.attname, a.kind, a.code, a.schema, a.owner, x.grantee, x.privilege_type AS privilege,
+	SELECT m.classid, a.objid, a.attname, a.kind, a.code, a.schema, a.owner, x.grantee, x.grantor, x.privilege_type AS privilege,
 		EXISTS (SELECT FROM pg_init_privs i, aclexplode(i.initprivs) g
 			WHERE i.classoid = m.classid AND i.objoid = m.objid AND i.objsubid = 0 AND g.grantee = 0 AND g.privilege_type = x.privilege_type)
 		OR a.kind IN ('ROUTINE', 'TYPE')
@@ -43,13 +53,16 @@ WITH members AS (
 )
 SELECT CASE h.kind WHEN 'ROUTINE' THEN h.objid::regprocedure::text WHEN 'TYPE' THEN h.objid::regtype::text
 		WHEN 'SCHEMA' THEN h.objid::regnamespace::text ELSE h.objid::regclass::text END,
-	h.classid, h.objid, h.attname, h.kind, h.schema, h.owner, h.grantee, h.privilege, t.to_all, t.to_all AND h.grantee = 0
+	h.classid, h.objid, h.attname, h.kind, h.schema, h.owner, h.grantee, h.privilege, t.to_all,
+	t.to_all AND h.grantee = 0
+		OR h.kind = 'ROUTINE' AND h.grantee = 'pg_database_owner'::regrole AND h.objid = ANY (dp_cdp_internal.given_to_owner()),
+	h.grantor
 FROM held h CROSS JOIN LATERAL (
 	SELECT h.to_all AND h.code <> 'c' AND (h.kind, h.privilege) IN
 		(('ROUTINE', 'EXECUTE'), ('VIEW', 'SELECT'), ('TYPE', 'USAGE'), ('SCHEMA', 'USAGE')) AS to_all) t
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.member_grants() IS
-	'privileges on members of this extension that others than their owners hold. With to_all the script gives it to PUBLIC, and with given it is this';
+	'privileges on members of this extension that others than their owners hold. With to_all the script gives it to PUBLIC. With given it is one that the script gives, to PUBLIC or the owner of the database';
 
 -- Default privileges of who runs a script gave each new member to others, or took
 -- it from PUBLIC; those of functions and views that an administrator granted stay.
@@ -85,11 +98,15 @@ END $$;
 
 -- PostgreSQL notes as this script's whatever an object's privileges are after a GRANT or
 -- REVOKE of it, also what an administrator has granted to a role, and pg_dump leaves
--- out what a script gives.  The script gives to PUBLIC alone.
+-- out what a script gives.  The script gives to PUBLIC and the owner of the database alone;
+-- what an administrator has taken from the latter is dumped as a REVOKE.
 UPDATE pg_catalog.pg_init_privs i SET initprivs = s.given
 FROM (SELECT p.classoid, p.objoid, p.objsubid, ARRAY(SELECT a FROM pg_catalog.unnest(p.initprivs) a
 			-- the owner's own are granted by himself
-			WHERE EXISTS (SELECT FROM pg_catalog.aclexplode(ARRAY[a]) x WHERE x.grantee IN (0, x.grantor))) AS given
+			WHERE EXISTS (SELECT FROM pg_catalog.aclexplode(ARRAY[a]) x WHERE x.grantee IN (0, x.grantor)))
+		|| CASE WHEN p.classoid = 'pg_catalog.pg_proc'::regclass AND p.objoid = ANY (dp_cdp_internal.given_to_owner())
+			THEN ARRAY(SELECT pg_catalog.makeaclitem('pg_database_owner'::regrole, f.proowner, 'EXECUTE', f.proname = 'create_dataset')
+				FROM pg_catalog.pg_proc f WHERE f.oid = p.objoid) END AS given
 	FROM pg_catalog.pg_extension e
 		JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
 		JOIN pg_catalog.pg_init_privs p ON p.classoid = d.classid AND p.objoid = d.objid

@@ -35,7 +35,8 @@ CREATE VIEW of_others AS
 	FROM pg_namespace n, aclexplode(n.nspacl) x WHERE n.nspname ~ '^dp_cdp' AND x.grantee <> n.nspowner;
 SELECT set_eq('SELECT * FROM of_others WHERE object <> ''of_others''', $$
 	SELECT 'dp_cdp.' || v AS a, 0::oid AS b, 'SELECT' AS c FROM unnest('{budgets,releases,datasets,settings,limits,protected,blocks,overview,held_names}'::text[]) v
-	UNION ALL VALUES ('dp_cdp_internal.log_sums', 0, 'SELECT'), ('dp_cdp', 0, 'USAGE'), ('dp_cdp_internal', 0, 'USAGE') $$, 'default privileges give nothing of the extension');
+	UNION ALL VALUES ('dp_cdp_internal.log_sums', 0, 'SELECT'), ('dp_cdp', 0, 'USAGE'), ('dp_cdp_internal', 0, 'USAGE'),
+		('dp_cdp.harden(boolean,text[])', 'pg_database_owner'::regrole, 'EXECUTE'), ('dp_cdp.create_dataset'::regproc::regprocedure::text, 'pg_database_owner'::regrole, 'EXECUTE') $$, 'default privileges give nothing of the extension');
 SELECT ok(NOT has_function_privilege('ana', 'dp_cdp.harden(boolean, text[])', 'EXECUTE'), 'nor functions of administration');
 SELECT ok(has_function_privilege('bob', 'public.dp_count("any")', 'EXECUTE') AND has_type_privilege('bob', 'dp_cdp_internal.exact_sum', 'USAGE') IS FALSE,
 	'PUBLIC has what it has always had');

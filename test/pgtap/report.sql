@@ -111,7 +111,7 @@ SELECT is(as_role('monitor', 'SELECT string_agg(severity || '' '' || findings, '
 	(SELECT format('critical %s, warning %s', count(*) FILTER (WHERE severity = 'critical'), count(*) FILTER (WHERE severity = 'warning')) FROM dp_cdp.check_setup()),
 	'... and how many findings');
 SELECT is(as_role('monitor', 'SELECT (SELECT count(*) FROM dp_cdp.budgets) + (SELECT count(*) FROM dp_cdp.releases)'), '0', '... and nothing else');
-SELECT is(as_role('monitor', 'SELECT dp_cdp.check_setup()'), '42501 only superusers and owners of datasets may call dp_cdp.check_setup', '... and no finding');
+SELECT is(as_role('monitor', 'SELECT dp_cdp.check_setup()'), '42501 only superusers, the owner of the database and owners of datasets may call dp_cdp.check_setup', '... and no finding');
 
 -- ----------------------------------------------------------------------
 -- report: whose

@@ -101,6 +101,11 @@ ALTER DEFAULT PRIVILEGES GRANT ALL ON TYPES TO ana;
 GRANT CREATE ON SCHEMA public TO dba;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba;
 SET SESSION AUTHORIZATION dba;
+-- in the schema of the aggregates, what fits the script's statements more exactly than PostgreSQL's own
+CREATE FUNCTION trap(oid, regrole) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE ''the script calls it as %'', current_user; END';
+CREATE FUNCTION trap(oid, int) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE ''the script calls it as %'', current_user; END';
+CREATE OPERATOR public.= (LEFTARG = oid, RIGHTARG = regrole, FUNCTION = trap);
+CREATE OPERATOR public.= (LEFTARG = oid, RIGHTARG = int, FUNCTION = trap);
 CREATE TABLE visits (patient int, dept text NOT NULL, cost float8);
 INSERT INTO visits SELECT i, 'a', 1 FROM generate_series(1, 1000) i;
 SELECT dp_cdp.create_dataset('clinic', rho => 5, default_rho => 0.5, max_groups => 3);
@@ -115,6 +120,7 @@ RESET SESSION AUTHORIZATION;
 REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO dba WITH GRANT OPTION;
 GRANT EXECUTE ON FUNCTION dp_cdp.harden TO auditor;
+REVOKE EXECUTE ON FUNCTION dp_cdp.harden FROM pg_database_owner;
 GRANT SELECT ON dp_cdp.metrics TO auditor;
 GRANT SELECT ON dp_cdp.budget TO bob;
 EOC
@@ -192,6 +198,7 @@ $node->command_ok([ 'pg_dump', '-s', '-f', $dump, $node->connstr('test') ], 'a d
 my $granted = join(' ', sort map { /^GRANT (.*);$/ ? $1 =~ s/\(.*\)//r : () } split /\n/, slurp_file($dump));
 like($granted, qr/ALL ON FUNCTION dp_cdp.$_/, "has grants: $_") for 'harden TO auditor', 'set_budget TO dba WITH GRANT OPTION';
 like($granted, qr/SELECT ON TABLE dp_cdp.metrics TO auditor/, '... on views');
+like(slurp_file($dump), qr/^REVOKE ALL ON FUNCTION dp_cdp\.harden\(.*\) FROM pg_database_owner;$/m, '... and what was taken from the owner of the database');
 unlike($granted, qr/dp_cdp\S* TO ana/, 'and nothing that default privileges gave');
 
 $node->safe_psql('test', <<EOC);
@@ -199,6 +206,7 @@ REVOKE EXECUTE ON FUNCTION dp_cdp.set_budget FROM dba;
 GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO PUBLIC;
 REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM dba;
 REVOKE EXECUTE ON FUNCTION dp_cdp.harden FROM auditor;
+GRANT EXECUTE ON FUNCTION dp_cdp.harden TO pg_database_owner;
 REVOKE SELECT ON dp_cdp.metrics FROM auditor;
 EOC
 is_as_fresh($node, 'test', 'updated');

@@ -80,22 +80,24 @@ GRANTED = {'create_dataset', 'setup_metrics', 'debit_budget'}
 
 
 def functions(schema):
-    """{name: [(arguments, result, kind, PUBLIC may call it, COMMENT)]}"""
+    """{name: [(arguments, result, kind, PUBLIC may call it, COMMENT, the owner of the database may)]}"""
     found = {}
-    for name, arguments, result, kind, public, comment in rows(
+    for name, arguments, result, kind, public, comment, owner in rows(
             "SELECT proname, replace(pg_get_function_arguments(p.oid), E'\\n', ' '), pg_get_function_result(p.oid), prokind,"
-            " has_function_privilege('public', p.oid, 'EXECUTE'), coalesce(obj_description(p.oid, 'pg_proc'), '')"
+            " has_function_privilege('public', p.oid, 'EXECUTE'), coalesce(obj_description(p.oid, 'pg_proc'), ''),"
+            " CASE WHEN has_function_privilege('pg_database_owner', p.oid, 'EXECUTE WITH GRANT OPTION') THEN 'grants'"
+            " WHEN has_function_privilege('pg_database_owner', p.oid, 'EXECUTE') THEN 'calls' ELSE '' END"
             " FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'"
             " JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'dp_cdp' WHERE pronamespace = '%s'::regnamespace ORDER BY proname COLLATE \"C\", pronargs, pg_get_function_arguments(p.oid) COLLATE \"C\"" % schema):
         arguments = re.sub(r"(DEFAULT [^,:]+)::[a-z_. ]+(?:\[\])?", r'\1', arguments)
-        found.setdefault(name, []).append((arguments, result, kind, public == 't', comment))
+        found.setdefault(name, []).append((arguments, result, kind, public == 't', comment, owner))
     return found
 
 
 def entry(schema, name, forms):
     """The lines of a function's entry: its forms, those of one COMMENT together."""
     lines, said = [], {}
-    for arguments, result, kind, public, comment in forms:
+    for arguments, result, kind, public, comment, _ in forms:
         if not comment:
             problems.append('%s.%s(%s) has no COMMENT' % (schema, name, arguments))
         parts = re.split(r',\s*(?![^(]*\))', arguments) if arguments else []
@@ -113,6 +115,10 @@ def entry(schema, name, forms):
     kind = 'An aggregate. ' if forms[0][2] == 'a' else ''
     public = {form[3] for form in forms}
     nobody = 'Nobody has EXECUTE until it is granted.' if name in GRANTED else 'Nobody has EXECUTE: superusers, and the owner of the extension, call it.'
+    if forms[0][5] == 'grants':
+        nobody = 'The owner of the database has EXECUTE, and he and superusers grant it to others.'
+    elif forms[0][5] == 'calls':
+        nobody = 'The owner of the database has EXECUTE, and superusers.'
     who = ('PUBLIC has EXECUTE.' if public == {True} else nobody if public == {False}
            else 'PUBLIC has EXECUTE of some forms: %s.' % ', '.join('`(%s)`' % form[0] for form in forms if form[3]))
     return lines + '\n' + kind + who + '\n'
