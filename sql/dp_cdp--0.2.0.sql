@@ -4316,9 +4316,11 @@ $$;
 COMMENT ON FUNCTION dp_cdp_internal.takes_superuser(text, text) IS
 	'can a superuser alone do what a finding of check_setup() says, in SQL or in the server''s configuration';
 
+-- The owner of the database says how sessions read a backslash, and write a name, and superusers' do.
 CREATE OR REPLACE FUNCTION dp_cdp.check_setup()
 	RETURNS TABLE(severity text, object text, finding text, remedy text, by_superuser boolean)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET standard_conforming_strings = on SET quote_all_identifiers = off
 	AS $$
 #variable_conflict use_column
 DECLARE
