@@ -17,7 +17,8 @@ OWN = ["DROP TYPE IF EXISTS own.shade CASCADE", "DROP COLLATION IF EXISTS own.or
        'CREATE DOMAIN own.positive AS int CHECK (VALUE > 0)']
 THINGS = ['TYPE own.shade', 'COLLATION own.order1', 'DOMAIN own.positive', 'TYPE own.shade CASCADE']
 # not the session's own relations
-OTHERS = " relnamespace::regnamespace::text !~ '^(own|pg_)'"
+# a name without the quotes that a setting may ask for
+OTHERS = " (SELECT nspname FROM pg_namespace n WHERE n.oid = relnamespace) !~ '^(own|pg_)'"
 CATALOGS = [
     'SELECT relname, relnatts, relhasindex, relkind, relhassubclass FROM pg_class WHERE relnamespace = current_schema::regnamespace ORDER BY 1',
     # numbers of rows, which harden() hides; not of what the session itself makes, whose OIDs and counters are the server's and the clock's
