@@ -224,6 +224,7 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
 	DpDatasetRow *row;
+	Oid			owner;
 
 	dp_admin_require_primary();
 	if (dp_admin_execute(sql[lock], 1, types, values, NULL, false) == 0)
@@ -233,10 +234,12 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 				 tell_table(name, user),
 				 hint_at_datasets(name, user)));
 
-	if (!has_privs_of_role(user, dp_read_dataset_owner(SPI_tuptable->vals[0], SPI_tuptable->tupdesc)))
+	owner = dp_read_dataset_owner(SPI_tuptable->vals[0], SPI_tuptable->tupdesc);
+	if (!has_privs_of_role(user, owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of dataset \"%s\"", name)));
+				 errmsg("must be owner of dataset \"%s\"", name),
+				 dp_owner_detail(owner)));
 	row = palloc0(sizeof(DpDatasetRow));
 	dp_read_dataset_settings(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, row);
 	dp_read_dataset_limits(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, row);

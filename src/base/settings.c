@@ -343,7 +343,7 @@ dp_guc_init(void)
 
 	DefineCustomStringVariable("dp_cdp.max_contribution",
 							   "Euclidean norm to which the rows that one privacy unit has in all groups are scaled.",
-							   "Takes auto, which finds it privately for a tenth of an aggregate's price, or a number of rows, for sums times the larger bound. RESET takes the default of the dataset.",
+							   "Takes auto, which finds it privately for a share of an aggregate's price that EXPLAIN shows, or a number of rows, for sums times the larger bound. RESET takes the default of the dataset.",
 							   &max_contribution_text,
 							   "",
 							   PGC_USERSET, 0,
@@ -374,7 +374,7 @@ dp_guc_init(void)
 							   check_consistent_setting, assign_consistent_setting, NULL);
 
 	DefineCustomBoolVariable("dp_cdp.standard_aggregates",
-							 "Takes count and sum over protected tables for dp_count and dp_sum.",
+							 "Takes count, sum, avg and other aggregates of PostgreSQL over protected tables for the private ones.",
 							 "Only for roles that may not read the table; others get what they ask for.",
 							 &dp_guc_standard_aggregates,
 							 true,
@@ -462,7 +462,7 @@ dp_guc_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("dp_cdp.max_public_time",
-							"Time that each of them may take before the release is paid for.",
+							"Time that a release may take to read what is not protected, and to find groups there, before it is paid for.",
 							"0 means any time.",
 							&dp_guc_max_public_time,
 							30000, 0, INT_MAX,

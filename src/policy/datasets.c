@@ -20,6 +20,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -95,6 +96,14 @@ dp_dataset_owner(const char *name)
 	if (dp_extension_installed())
 		with_dataset(name, read_owner, &owner);
 	return owner;
+}
+
+int
+dp_owner_detail(Oid owner)
+{
+	char	   *name = OidIsValid(owner) ? GetUserNameFromId(owner, true) : NULL;
+
+	return name != NULL ? errdetail("Its owner is %s.", quote_identifier(name)) : 0;
 }
 
 static void

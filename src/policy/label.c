@@ -241,7 +241,8 @@ require_dataset_owner(const char *dataset)
 	if (!has_privs_of_role(GetUserId(), owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of dataset \"%s\"", dataset)));
+				 errmsg("must be owner of dataset \"%s\"", dataset),
+				 dp_owner_detail(owner)));
 }
 
 static void

@@ -95,6 +95,9 @@ extern List *dp_labelled_ancestors(Oid relid);
 /* owner of a dataset; InvalidOid when there is no such dataset */
 extern Oid	dp_dataset_owner(const char *name);
 
+/* in an ereport: the detail that names the owner of a dataset, where there is one */
+extern int	dp_owner_detail(Oid owner);
+
 /* column_keys.c */
 
 /*
