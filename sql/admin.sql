@@ -53,8 +53,8 @@ SELECT dp_cdp.create_dataset('limits', min_rho => 0.01, max_failures => 3, answe
 SELECT pull_rows, reuse_dumped, consistent FROM dp_cdp.datasets WHERE dataset = 'limits';
 SELECT dp_cdp.alter_dataset('limits', max_rows => 4);
 SELECT pull_rows FROM dp_cdp.datasets WHERE dataset = 'limits';
-SELECT dp_cdp.alter_dataset('limits', pull_rows => false, key_delta_share => 0.5);
-SELECT dataset, pull_rows, key_delta_share FROM dp_cdp.datasets ORDER BY dataset;
+SELECT dp_cdp.alter_dataset('limits', pull_rows => false, key_delta_share => 0.5, min_units => 12);
+SELECT dataset, pull_rows, key_delta_share, min_units FROM dp_cdp.datasets ORDER BY dataset;
 SELECT default_rho, min_rho, max_failures, answer_step, release_memory FROM dp_cdp.datasets WHERE dataset = 'limits';
 SELECT dp_cdp.drop_dataset('limits');
 

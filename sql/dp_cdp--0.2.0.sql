@@ -78,7 +78,8 @@ CREATE TABLE dp_cdp.dataset (
 	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
 	pull_rows		boolean NOT NULL DEFAULT false,	-- of distributed tables, where servers cannot add up what is asked for
 	key_delta_share	float8 NOT NULL DEFAULT 0.1,	-- of the delta of an (epsilon, delta) budget, for key selections
-	max_contribution	text				-- auto, or a number of rows; NULL: auto where max_groups or max_rows are not set
+	max_contribution	text,				-- auto, or a number of rows; NULL: auto where max_groups or max_rows are not set
+	min_units		int NOT NULL DEFAULT 1	-- that a group has which is shown
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -1011,15 +1012,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	key_delta_share float8 DEFAULT 0.1,
 	max_contribution text DEFAULT NULL,
 	epsilon float8 DEFAULT NULL,
-	if_not_exists boolean DEFAULT false
+	if_not_exists boolean DEFAULT false,
+	min_units int DEFAULT 1
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.  16_database_owner.sql says who else may.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	dataset text,
@@ -1043,11 +1045,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT NULL,
 	max_contribution text DEFAULT NULL,
-	reset text[] DEFAULT NULL
+	reset text[] DEFAULT NULL,
+	min_units int DEFAULT NULL
 ) RETURNS dp_cdp.altered
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[]) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[], int) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns which options were changed, and what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(dataset text, erase_spent boolean DEFAULT false) RETURNS bigint
@@ -2433,7 +2436,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.consistent,
 		d.pull_rows,
 		d.key_delta_share,
-		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution
+		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution,
+		d.min_units
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp_internal.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -2474,6 +2478,8 @@ COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 	'the share of the delta of an (epsilon, delta) budget that set_budget keeps for selecting keys';
 COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
 	'norm to which the rows of a person in all groups of a query are scaled. It is a number of rows, or auto, which finds it privately. NULL: max_groups and max_rows alone limit these rows';
+COMMENT ON COLUMN dp_cdp.datasets.min_units IS
+	'how many people a group of undeclared keys has at least that is shown, whatever noise says; 1: no such limit';
 
 -- pg_settings says where a value comes from; a value of '' is none
 CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
@@ -5578,6 +5584,7 @@ BEGIN
 		'max_contribution', cap.max_contribution,
 		'max_groups', cap.max_groups,
 		'max_rows', cap.max_rows,
+		'min_units', cap.min_units,
 		'protected', dp_cdp_internal.report_tables(asked),
 		'epsilon_limit', m.epsilon,
 		'report_delta', m.delta,
@@ -6677,7 +6684,9 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_contribution(r jsonb) RETURNS 
 			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp_internal.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
 		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
 			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp_internal.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
-		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.')) l(n, line)
+		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.'),
+		(5, CASE WHEN (r ->> 'min_units')::bigint > 1 THEN format('<code>min_units</code>, declared: groups of fewer than %s people are not shown, unless their keys are declared. An analyst cannot choose another.', (r ->> 'min_units')::bigint) END)) l(n, line)
+	WHERE l.line IS NOT NULL
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.report_contribution(jsonb) IS
 	'for dp_cdp.report: how much of a person counts';

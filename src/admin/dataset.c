@@ -123,6 +123,18 @@ key_delta_share(double share)
 	return share;
 }
 
+/* Checks how many units a group has at least that is shown. */
+static int
+min_units(int n)
+{
+	if (n < 1 || n > DP_MAX_MIN_UNITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("min_units must be between 1 and %d, such as 10; 1 is no limit", DP_MAX_MIN_UNITS),
+				 errdetail("It is how many people a group has at least that is shown.")));
+	return n;
+}
+
 /*
  * Sets a max_contribution.  It takes the place of max_groups and max_rows, arguments 5 and 6, where these are not given
  * with it.
@@ -162,9 +174,12 @@ reuse(const Interval *interval)
 	return microseconds;
 }
 
+/* the argument of create_dataset and of alter_dataset that is min_units */
+#define MIN_UNITS_ARGUMENT 22
+
 /*
  * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent, pull_rows,
- * key_delta_share and max_contribution, which begin at argument "first".
+ * key_delta_share and max_contribution, which begin at argument "first", and min_units.
  */
 static void
 read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
@@ -191,6 +206,8 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 		row->key_delta_share = key_delta_share(PG_GETARG_FLOAT8(first + 9));
 	if (!PG_ARGISNULL(first + 10))
 		set_contribution(fcinfo, first + 10, row);
+	if (!PG_ARGISNULL(MIN_UNITS_ARGUMENT))
+		row->min_units = min_units(PG_GETARG_INT32(MIN_UNITS_ARGUMENT));
 
 	if (row->min_rho > row->default_rho)
 		ereport(ERROR,
@@ -289,7 +306,7 @@ days_and_time(int64 microseconds)
 	return interval;
 }
 
-#define NUM_SETTINGS 21
+#define NUM_SETTINGS 22
 
 static void
 settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
@@ -359,6 +376,8 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 		values[20] = CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(row->max_contribution))));
 	else
 		nulls[20] = 'n';
+	types[21] = INT4OID;
+	values[21] = Int32GetDatum(row->min_units);
 }
 
 /* Returns what the cap of a dataset allows; beside key selections, delta is that of reports. */
@@ -439,7 +458,7 @@ existing_dataset(FunctionCallInfo fcinfo, const char *name)
  * create_dataset(dataset, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
  *				  release_memory, find_bounds, reuse, reuse_dumped, consistent,
- *				  pull_rows, key_delta_share, max_contribution, epsilon, if_not_exists)
+ *				  pull_rows, key_delta_share, max_contribution, epsilon, if_not_exists, min_units)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  * Returns what the cap allows.
@@ -492,8 +511,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
 							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent, pull_rows,"
-							   " key_delta_share, max_contribution)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)"
+							   " key_delta_share, max_contribution, min_units)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)"
 							   " ON CONFLICT DO NOTHING",
 							   NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0 && if_not_exists)
@@ -520,7 +539,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 /*
  * alter_dataset(dataset, ...as create_dataset..., new_owner, min_rho, max_failures,
  *				 answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent,
- *				  pull_rows, key_delta_share, max_contribution, reset)
+ *				  pull_rows, key_delta_share, max_contribution, reset, min_units)
  *
  * Returns what the cap allows, and which settings have another value now.  NULL leaves a setting as it is;
  * reset names those that get their defaults again.  rho or max_rho => 'Infinity', answer_step => '0', release_memory => 0,
@@ -573,7 +592,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 				   " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 				   " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
 				   " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, reuse_dumped = $17, consistent = $18, pull_rows = $19,"
-				   " key_delta_share = $20, max_contribution = $21"
+				   " key_delta_share = $20, max_contribution = $21, min_units = $22"
 				   " FROM dp_cdp.dataset old WHERE d.name = $1 AND old.name = $1 RETURNING %s", dp_admin_options_that_differ());
 	if (dp_admin_execute(sql, NUM_SETTINGS, types, values, nulls, true) != 1)
 		elog(ERROR, "dp_cdp: dataset \"%s\" cannot be changed", name);

@@ -50,6 +50,7 @@ dp_admin_default_options(DpDatasetRow *row)
 	row->pull_rows = false;
 	row->key_delta_share = 0.1;
 	row->max_contribution = 0;
+	row->min_units = 1;
 }
 
 void
@@ -95,6 +96,7 @@ static const Option options[] = {
 	OPTION("pull_rows", 18, pull_rows),
 	OPTION("key_delta_share", 19, key_delta_share),
 	OPTION("max_contribution", 20, max_contribution),
+	OPTION("min_units", 22, min_units),
 };
 
 static const Option *

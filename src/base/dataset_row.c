@@ -56,6 +56,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_PULL_ROWS] = "pull_rows",
 	[DP_DATASET_KEY_DELTA_SHARE] = "key_delta_share",
 	[DP_DATASET_MAX_CONTRIBUTION] = "max_contribution",
+	[DP_DATASET_MIN_UNITS] = "min_units",
 };
 
 AttrNumber
@@ -213,6 +214,8 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	read_contribution(tuple, desc, row);
 	row->neighbors = TextDatumGetCString(get_not_null(tuple, desc, DP_DATASET_NEIGHBORS));
 	row->max_failures = DatumGetInt32(get_not_null(tuple, desc, DP_DATASET_MAX_FAILURES));
+	/* a row that was put in by hand may hold anything */
+	row->min_units = Min(Max(DatumGetInt32(get_not_null(tuple, desc, DP_DATASET_MIN_UNITS)), 1), DP_MAX_MIN_UNITS);
 }
 
 void

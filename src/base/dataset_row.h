@@ -47,6 +47,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_PULL_ROWS,
 	DP_DATASET_KEY_DELTA_SHARE,
 	DP_DATASET_MAX_CONTRIBUTION,
+	DP_DATASET_MIN_UNITS,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -76,6 +77,7 @@ typedef struct DpDatasetRow
 	bool		pull_rows;		/* of distributed tables */
 	double		key_delta_share;	/* of the delta of an (epsilon, delta)
 									 * budget, for key selections */
+	int			min_units;		/* that a group has which is shown, >= 1 */
 	/* dp_read_dataset_limits */
 	bool		has_rho_limit;
 	int64		rho_limit;

@@ -14,6 +14,9 @@
 /* the largest max_groups and max_rows */
 #define DP_MAX_CONTRIBUTION 1000000
 
+/* the largest min_units */
+#define DP_MAX_MIN_UNITS 1000000
+
 /*
  * The library was loaded at server start.  Loaded by CREATE EXTENSION or a
  * function call, it installs nothing; its functions say what is missing.

@@ -307,3 +307,19 @@ dp_threshold(const dp_variance *v, int64_t k, int64_t delta, int64_t *threshold)
 	*threshold = high + 1;
 	return true;
 }
+
+dp_i128
+dp_weight_beyond(const dp_i128 *units, const int64_t *weight, int n, int64_t heaviest)
+{
+	dp_i128		left = heaviest;
+	dp_i128		sum = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		dp_i128		out = units[i] < left ? units[i] : left;
+
+		left -= out;
+		sum += (units[i] - out) * weight[i];
+	}
+	return sum;
+}

@@ -51,4 +51,10 @@ extern double dp_variance_sigma(const dp_variance *v);
  */
 extern bool dp_threshold(const dp_variance *v, int64_t k, int64_t delta, int64_t *threshold);
 
+/*
+ * Returns the sum of weights without the "heaviest" units that have the largest ones; 0 where units are no more.
+ * units[i], not below 0, have a weight of weight[i] each; weights fall from each of the n places to the next.
+ */
+extern dp_i128 dp_weight_beyond(const dp_i128 *units, const int64_t *weight, int n, int64_t heaviest);
+
 #endif							/* DP_CALIBRATE_H */

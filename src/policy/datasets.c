@@ -131,6 +131,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->max_rows = row.max_rows;
 	dataset->max_contribution = row.max_contribution;
 	dataset->max_failures = row.max_failures;
+	dataset->min_units = row.min_units;
 	dataset->neighbors = strcmp(row.neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
 }
 

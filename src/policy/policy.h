@@ -153,6 +153,7 @@ typedef struct DpDataset
 	bool		consistent;		/* grouping sets are made to add up */
 	bool		pull_rows;		/* the coordinator of a cluster may add up
 								 * what others cannot */
+	int			min_units;		/* that a group has which is shown, >= 1 */
 } DpDataset;
 
 /* the share of default_rho that min_rho is where nobody has set it */

@@ -33,11 +33,11 @@ static void
 add_settings(StringInfo text, const DpDataset *dataset)
 {
 	appendStringInfo(text, "%s|%u|" INT64_FORMAT "|" INT64_FORMAT "|" INT64_FORMAT "|" INT64_FORMAT "|%d|%d|%.17g|%d|"
-					 INT64_FORMAT "|%d|%.17g|%d|%d",
+					 INT64_FORMAT "|%d|%.17g|%d|%d|%d",
 					 dataset->name, dataset->owner, dataset->default_rho, dataset->max_rho, dataset->min_rho,
 					 dataset->default_delta, dataset->max_groups, dataset->max_rows, dataset->max_contribution, (int) dataset->neighbors,
 					 dataset->answer_step, dataset->max_failures, dataset->find_bounds,
-					 dataset->blocks.months, dataset->blocks.days);
+					 dataset->blocks.months, dataset->blocks.days, dataset->min_units);
 }
 
 static void

@@ -122,7 +122,7 @@ notice_no_group(const DpRun *run)
 	ereport(NOTICE,
 			(errmsg("no group is shown: too few people are in each of them"),
 			 errhint("A group needs at least about %.0f people for this rho. Ask for larger groups, SET dp_cdp.rho higher, or have the owner declare keys.",
-					 (double) priced->threshold * priced->columns[run->release->selection].parts[0].step)));
+					 dp_least_units(priced))));
 }
 
 /* Says which groups are missing in rows that only another release reads: nobody sees that they are. */
@@ -140,7 +140,7 @@ notice_missing_groups(const DpRun *run)
 		appendStringInfo(&labels, "%s%s", labels.len > 0 ? ", " : "", ((DpReleaseKey *) lfirst(lc))->label);
 	ereport(NOTICE,
 			(errmsg("a subquery finds its groups of %s privately, and has none of less than about %.0f people",
-					labels.data, (double) priced->threshold * priced->columns[run->release->selection].parts[0].step),
+					labels.data, dp_least_units(priced)),
 			 errhint("Rows of other groups match none of them. Have the owner declare keys, or list values in the subquery's WHERE.")));
 }
 

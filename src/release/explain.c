@@ -171,7 +171,7 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 		counted = psprintf("  a unit counts%s", counted);
 	if (later != NULL)
 		return psprintf("  %s", later);
-	if (column->nlimits > 0 && column->desc->hidden)
+	if (column->nlimits > 0 && column->desc->weighs)
 		return "  a unit in n groups weighs 1 / sqrt(n) in each";
 	if (column->nlimits > 0)
 		return psprintf("  a unit counts%s up to a norm of %.4g %s", counted_to_norm(priced, column), norm_of(column),
@@ -185,8 +185,9 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 	return counted;
 }
 
-char *
-dp_limits_told(const DpPricedRelease *priced, const DpPricedColumn *column)
+/* Returns what a report says of a column's limits, but for what they do to groups. */
+static char *
+limits_told(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	char	   *text = limits_text(priced, column);
 
@@ -195,6 +196,16 @@ dp_limits_told(const DpPricedRelease *priced, const DpPricedColumn *column)
 	if (*text)
 		return pstrdup(text + 2);
 	return psprintf("a unit adds %.6g at most", dp_column_sensitivity(column));
+}
+
+char *
+dp_limits_told(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	char	   *text = limits_told(priced, column);
+
+	if (column - priced->columns != priced->release->selection || dp_min_units(priced) == 1)
+		return text;
+	return psprintf("%s; a group that is shown has at least %d units", text, dp_min_units(priced));
 }
 
 /* Shows the limits of a column's rows and totals, in fields. */
@@ -555,6 +566,8 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 			ExplainPropertyInteger("Threshold", NULL, priced->threshold, es);
 		else
 			ExplainPropertyFloat("Threshold", NULL, (double) priced->threshold * priced->columns[release->selection].parts[0].step, 2, es);
+		if (dp_min_units(priced) > 1)
+			ExplainPropertyInteger("Min Units", NULL, dp_min_units(priced), es);
 	}
 	if (has_days)
 		explain_blocks(days, es);

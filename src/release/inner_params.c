@@ -89,7 +89,7 @@ make_bound_spec(DpPricedRelease *priced)
 			norm_of[n].norm = column->desc->norm;
 			norm_of[n].shift = column->parts[j].shift;
 			groups[n] = column->nlimits == 0 ? priced->max_groups
-				: column->desc->hidden ? priced->key_groups : priced->state_groups;
+				: column->desc->weighs ? priced->key_groups : priced->state_groups;
 		}
 		if (column->desc->norm >= 0 && list_nth_int(priced->release->norms, column->desc->norm) == first)
 		{

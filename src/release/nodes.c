@@ -150,6 +150,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->first_param = o->first_param;
 	n->companions = o->companions;
 	n->hidden = o->hidden;
+	n->weighs = o->weighs;
 	n->question_text = o->question_text ? pstrdup(o->question_text) : NULL;
 	n->public_columns = copyObject(o->public_columns);
 }

@@ -85,6 +85,8 @@ add_bins(const DpPricedRelease *priced, const DpPricedColumn *column, const DpPr
 	bool		is_whole = column->nlimits == 0 || bin_at(priced, slot, column->desc->norm) <= column->limit;
 	dp_i128		factor = is_whole ? 1 : column->limits[column->limit] / DP_NORM_UNIT;
 
+	if (column->nweights > 0)
+		dp_count_weight(column, bin_at(priced, slot, column->desc->norm), sum_at(slot, att), state);
 	if (!is_whole)
 		att++;
 	if (part->desc.kind != DP_VALUE_CODES)
@@ -109,8 +111,14 @@ add_limited(const DpPricedColumn *column, const DpPricedPart *part, TupleTableSl
 	int			limit = column->nlimits > 0 ? column->limit : DP_MAX_NORM_LIMITS;
 	int64		factor = column->nlimits > 0 ? column->limits[limit] / DP_NORM_UNIT : 0;
 
-	if (!slot->tts_isnull[att])
-		state[part->offset] += dp_limited_sum_get((const DpLimitedSum *) DatumGetPointer(slot->tts_values[att]), limit, factor);
+	const DpLimitedSum *sum;
+
+	if (slot->tts_isnull[att])
+		return;
+	sum = (const DpLimitedSum *) DatumGetPointer(slot->tts_values[att]);
+	state[part->offset] += dp_limited_sum_get(sum, limit, factor);
+	for (int i = 0; i < sum->nbins && column->nweights > 0; i++)
+		dp_count_weight(column, sum->bin[i], dp_exact_sum_get(&dp_limited_bins(sum)[i].value), state);
 }
 
 void

@@ -206,8 +206,16 @@ dp_settle_norm(DpPricedColumn *column, const DpPricedRelease *priced)
 	unit = ldexp((double) most_of_row(column), column->parts[0].shift);
 	column->norm_unit = unit;
 	/* whoever is in n groups counts 1 / sqrt(n) in each */
-	if (column->desc->hidden)
+	if (column->desc->weighs)
 		rows = 1;
+	if (column->desc->weighs && dp_min_units(priced) > 1)
+	{
+		/* the first one limits; the others tell in how many groups a unit is */
+		for (int t = 1; t <= priced->key_groups; t++)
+			column->limits[column->nlimits++] = limit_of((double) dp_norm_of_groups(column, t));
+		column->limit = 0;
+		return;
+	}
 	if (rows > 0)
 	{
 		column->nlimits = 1;
@@ -352,7 +360,7 @@ dp_norm_bin(const DpPricedColumn *column, int64 bin)
 bool
 dp_finds_limits(const DpReleaseColumn *column, const DpDataset *dataset, const DpRelease *release)
 {
-	return column->norm >= 0 && !column->hidden && contribution_of(dataset, release) == DP_FOUND_CONTRIBUTION;
+	return column->norm >= 0 && !column->weighs && contribution_of(dataset, release) == DP_FOUND_CONTRIBUTION;
 }
 
 DpPricedColumn *

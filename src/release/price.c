@@ -239,6 +239,7 @@ settle_column(DpPricedColumn *column, DpPricedRelease *priced, EState *estate, i
 		part->offset = priced->width;
 		priced->width += part->width;
 	}
+	dp_settle_weights(column, priced);
 	if (price == 0)
 		price = dp_target_price(priced, column->desc, column->parts[0].sens2, column->parts[0].step,
 								priced->column_rho);
@@ -417,7 +418,8 @@ settle_columns(DpPricedRelease *priced, int64 declared, const int64 *prices, ESt
  * Settles the threshold where units have weights.  Let a unit have weights in t groups, up to key_groups.  At most t of them are groups in
  * which nobody else has one, and in each it adds at most 1 / sqrt(t).  So the noise has to stay below the rest of the threshold in t
  * groups, with probability 1 - delta, whatever t is.  A unit may be in more groups than key_groups.  There it has no weight, and groups in
- * which nobody has one are not released, whatever their noise would be (receiver.c:release_group).  False where none is representable.
+ * which nobody has one are not released, whatever their noise would be (receiver.c:release_group).  With min_units this is of what units
+ * weigh without the heaviest ones (min_units.c).  False where none is representable.
  */
 static bool
 weighted_threshold(DpPricedRelease *priced, const DpPricedColumn *units)
@@ -446,7 +448,8 @@ settle_selection(DpPricedRelease *priced)
 	priced->delta = dp_guc_delta > 0 ? dp_delta_amount(dp_guc_delta, "dp_cdp.delta")
 		: priced->dataset->default_delta;
 	if (!(units->nlimits > 0 ? weighted_threshold(priced, units)
-		  : dp_threshold(&units->parts[0].variance, priced->max_groups, priced->delta, &priced->threshold)))
+		  : dp_threshold(&units->parts[0].variance, priced->max_groups, priced->delta, &priced->threshold)) ||
+		!dp_raise_threshold(priced))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("no threshold fits rho and delta of this query; "

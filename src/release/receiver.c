@@ -5,7 +5,7 @@
  *
  * Invariants:
  * - Exact states live here and nowhere else.
- * - Of undeclared keys, only groups are released in which a unit has a weight for selecting them.
+ * - Of undeclared keys, only groups are released in which min_units units have a weight for selecting them, one at least.
  * - Whatever the inner plan finds, the same noise is drawn for every released
  *	 value; where keys are declared, of each of them in their canonical order,
  *	 when the inner plan has ended.
@@ -95,7 +95,7 @@ column_draws(DpReceiver *receiver, int i, const dp_i128 *state)
 
 /* Adds the noisy values of one group after its keys; returns false if its keys stay hidden. */
 static bool
-release_group(DpReceiver *receiver, const dp_i128 *state)
+release_group(DpReceiver *receiver, dp_i128 *state)
 {
 	DpRun	   *run = receiver->run;
 	DpPricedRelease *priced = run->priced;
@@ -108,8 +108,8 @@ release_group(DpReceiver *receiver, const dp_i128 *state)
 
 	if (selection >= 0)
 	{
-		/* who has no weight in a group must not make it: price.c */
-		if (state[priced->columns[selection].parts[0].offset] == 0)
+		/* who has no weight in a group must not make it, nor fewer units than it needs: price.c, min_units.c */
+		if (!dp_has_min_units(priced, state))
 			return false;
 		units = column_draws(receiver, selection, state)[0];
 		if (units < priced->threshold)

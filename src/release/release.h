@@ -153,6 +153,8 @@ typedef struct DpReleaseColumn
 	int			first_param;
 	bool		hidden;			/* only for the key selection, not in the
 								 * output */
+	bool		weighs;			/* such a count has units weigh less that are in
+								 * several groups */
 	int			companions;		/* what the output has of it, too: bits, of 1
 								 * << DpCompanion */
 	char	   *question_text;	/* guard/question.c: what its states are; NULL

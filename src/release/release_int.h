@@ -78,6 +78,15 @@ typedef struct DpPricedColumn
 	double		cut_doubt;		/* the root of the mean square of that share */
 	double		norm_unit;		/* the steps of a row, for sums at the larger
 								 * bound */
+
+	/*
+	 * min_units.c: what a unit weighs whose norm is in a bin, in steps, and
+	 * where the states of a group begin that count units by these bins; none:
+	 * they are not counted
+	 */
+	int			nweights;
+	int64	   *weights;
+	int			first_count;
 	int64		rho;
 	int64		charged;		/* kept answers: what of it who asks owes */
 	bool		is_given;		/* no piece of it is bought: it is kept, or
@@ -370,6 +379,23 @@ extern void dp_finder_range(Oid type, DpRange *range);
 
 /* found_bounds.c: sets the bounds that hold what noisy counts tell of; false if they tell nothing */
 extern bool dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower, double *upper);
+
+/*
+ * min_units.c: dp_min_units returns how many units a group of undeclared keys has at least that is shown, 1 where there is no such limit.
+ * dp_norm_of_groups returns the norm of a unit that counts in so many groups, in steps.
+ * dp_settle_weights settles by which weights a column of a release counts units, when its norm is settled, and takes states for
+ * that; dp_count_weight adds units of a bin to them, value being steps of units that count 1 each.
+ * dp_raise_threshold settles the threshold for what is drawn; false where it is not representable.  dp_least_units returns about how many
+ * units have a group shown.  dp_has_min_units tells whether a group has as many as it needs, and makes
+ * the state that selects it what it is selected by.
+ */
+extern int	dp_min_units(const DpPricedRelease *priced);
+extern int64 dp_norm_of_groups(const DpPricedColumn *column, int groups);
+extern void dp_settle_weights(DpPricedColumn *column, DpPricedRelease *priced);
+extern void dp_count_weight(const DpPricedColumn *column, int64 bin, dp_i128 value, dp_i128 *state);
+extern bool dp_raise_threshold(DpPricedRelease *priced);
+extern double dp_least_units(const DpPricedRelease *priced);
+extern bool dp_has_min_units(const DpPricedRelease *priced, dp_i128 *state);
 
 /*
  * norms.c: dp_settle_norm settles the limits among which a column's norm is

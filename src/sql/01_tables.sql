@@ -78,7 +78,8 @@ CREATE TABLE dp_cdp.dataset (
 	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
 	pull_rows		boolean NOT NULL DEFAULT false,	-- of distributed tables, where servers cannot add up what is asked for
 	key_delta_share	float8 NOT NULL DEFAULT 0.1,	-- of the delta of an (epsilon, delta) budget, for key selections
-	max_contribution	text				-- auto, or a number of rows; NULL: auto where max_groups or max_rows are not set
+	max_contribution	text,				-- auto, or a number of rows; NULL: auto where max_groups or max_rows are not set
+	min_units		int NOT NULL DEFAULT 1	-- that a group has which is shown
 );
 
 CREATE TABLE dp_cdp.budget (

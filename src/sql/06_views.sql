@@ -176,7 +176,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.consistent,
 		d.pull_rows,
 		d.key_delta_share,
-		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution
+		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution,
+		d.min_units
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp_internal.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -217,6 +218,8 @@ COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 	'the share of the delta of an (epsilon, delta) budget that set_budget keeps for selecting keys';
 COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
 	'norm to which the rows of a person in all groups of a query are scaled. It is a number of rows, or auto, which finds it privately. NULL: max_groups and max_rows alone limit these rows';
+COMMENT ON COLUMN dp_cdp.datasets.min_units IS
+	'how many people a group of undeclared keys has at least that is shown, whatever noise says; 1: no such limit';
 
 -- pg_settings says where a value comes from; a value of '' is none
 CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS

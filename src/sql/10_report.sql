@@ -388,6 +388,7 @@ BEGIN
 		'max_contribution', cap.max_contribution,
 		'max_groups', cap.max_groups,
 		'max_rows', cap.max_rows,
+		'min_units', cap.min_units,
 		'protected', dp_cdp_internal.report_tables(asked),
 		'epsilon_limit', m.epsilon,
 		'report_delta', m.delta,

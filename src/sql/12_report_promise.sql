@@ -72,7 +72,9 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_contribution(r jsonb) RETURNS 
 			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp_internal.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
 		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
 			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp_internal.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
-		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.')) l(n, line)
+		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.'),
+		(5, CASE WHEN (r ->> 'min_units')::bigint > 1 THEN format('<code>min_units</code>, declared: groups of fewer than %s people are not shown, unless their keys are declared. An analyst cannot choose another.', (r ->> 'min_units')::bigint) END)) l(n, line)
+	WHERE l.line IS NOT NULL
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.report_contribution(jsonb) IS
 	'for dp_cdp.report: how much of a person counts';

@@ -125,6 +125,8 @@ SELECT dp_cdp.alter_dataset('clinic', find_bounds => 0.001);
 --> 42501
 SELECT dp_cdp.alter_dataset('clinic', key_delta_share => 0.99);
 --> 42501
+SELECT dp_cdp.alter_dataset('clinic', min_units => 1);
+--> 42501
 SELECT * FROM dp_cdp.suggest_limits('visit', 10);
 --> 42501
 UPDATE dp_cdp.budget SET failures = 0;

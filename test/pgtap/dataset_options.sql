@@ -32,7 +32,7 @@ SET SESSION AUTHORIZATION owner1;
 -- reset
 SELECT dp_cdp.create_dataset('set', rho => 1, delta => 1e-5, default_rho => 0.02, max_rho => 0.5, max_groups => 3, max_rows => 4,
 	neighbors => 'replace_one', default_delta => 1e-7, min_rho => 0.003, max_failures => 7, answer_step => '1 s', release_memory => 1000,
-	find_bounds => 0.2, reuse => '1 day', reuse_dumped => true, consistent => true, pull_rows => true, key_delta_share => 0.3) \g /dev/null
+	find_bounds => 0.2, reuse => '1 day', reuse_dumped => true, consistent => true, pull_rows => true, key_delta_share => 0.3, min_units => 4) \g /dev/null
 CREATE TEMP TABLE set AS SELECT key, value FROM options, jsonb_each(options) WHERE dataset = 'set';
 CREATE TEMP TABLE plain AS SELECT key, value FROM options, jsonb_each(options) WHERE dataset = 'plain';
 CREATE FUNCTION pg_temp.changed(arguments text) RETURNS text LANGUAGE plpgsql AS $$
@@ -46,7 +46,7 @@ SELECT set_eq($$SELECT key, value FROM options, jsonb_each(options) WHERE datase
 SELECT is(pg_temp.changed($$reset => ARRAY['reuse', 'max_rows']$$), '{max_rows,reuse}', 'what is reset has changed');
 SELECT set_eq($$SELECT key FROM options, jsonb_each(options) JOIN set USING (key) WHERE dataset = 'set' AND jsonb_each.value <> set.value$$,
 	ARRAY['reuse', 'max_rows', 'max_contribution'], 'what is reset, and no more; a limit that is not set is found');
-SELECT is(pg_temp.changed($$reset => '{rho,delta,default_rho,max_rho,max_groups,max_rows,neighbors,default_delta,min_rho,max_failures,answer_step,release_memory,find_bounds,reuse,reuse_dumped,consistent,pull_rows,key_delta_share,max_contribution}'$$), '{rho,delta,default_rho,max_rho,max_groups,neighbors,default_delta,min_rho,max_failures,answer_step,release_memory,find_bounds,reuse_dumped,consistent,pull_rows,key_delta_share}',
+SELECT is(pg_temp.changed($$reset => '{rho,delta,default_rho,max_rho,max_groups,max_rows,neighbors,default_delta,min_rho,max_failures,answer_step,release_memory,find_bounds,reuse,reuse_dumped,consistent,pull_rows,key_delta_share,max_contribution,min_units}'$$), '{rho,delta,default_rho,max_rho,max_groups,neighbors,default_delta,min_rho,max_failures,answer_step,release_memory,find_bounds,reuse_dumped,consistent,pull_rows,key_delta_share,min_units}',
 	'... where it was not the default already');
 SELECT set_eq($$SELECT key, value FROM options, jsonb_each(options) WHERE dataset = 'set'$$, 'SELECT * FROM plain', 'all options have the defaults of create_dataset');
 

@@ -273,14 +273,15 @@ SELECT is(cardinality(find_all('//h:ul[@class = "findings"]/h:li')),
 SELECT dp_cdp.create_dataset('spent', rho => 10);
 CREATE TABLE dear (patient int NOT NULL);
 SELECT dp_cdp.protect_table('dear', 'spent', 'patient');
-SELECT dp_cdp.create_dataset('replaced', neighbors => 'replace_one', rho => 20, max_groups => 1, max_rows => 2), dp_cdp.create_dataset('monthly', max_contribution => '7');
+SELECT dp_cdp.create_dataset('replaced', neighbors => 'replace_one', rho => 20, max_groups => 1, max_rows => 2), dp_cdp.create_dataset('monthly', max_contribution => '7', min_units => 12);
 CREATE TABLE stays (patient int NOT NULL, day date NOT NULL);
 SELECT dp_cdp.protect_table('stays', 'monthly', 'patient', block => 'day', every => '1 month');
 SELECT ok(dp_cdp.certificate(d) ~ w, d || ' says ' || w) FROM (VALUES
 	('replaced', 'in which all rows of one person are those of one or of another person'), ('replaced', 'everything but which of two persons is in the data'),
 	('replaced', 'No table is protected: nothing is promised yet of two databases'), ('replaced', 'over 99.9&#160;%'), ('replaced', 'max_contribution</code>, none'), ('replaced', 'at most 2 rows count of a person'),
 	('monthly', 'all rows of one person in one block of 1 mon'), ('monthly', 'Caps and budgets hold for each block of time'), ('monthly', 'its block of time is that of <bdi>day'),
-	('monthly', 'No cap limits what all roles learn together'), ('monthly', 'There is no lifetime cap'), ('spent', 'little is hidden: two databases of which one lacks all rows of one person are told apart in 98.8&#160;% of cases'), ('monthly', 'There is no cap to draw'), ('monthly', 'as much as 7 rows in one')) v(d, w);
+	('monthly', 'No cap limits what all roles learn together'), ('monthly', 'There is no lifetime cap'), ('spent', 'little is hidden: two databases of which one lacks all rows of one person are told apart in 98.8&#160;% of cases'), ('monthly', 'There is no cap to draw'), ('monthly', 'as much as 7 rows in one'), ('monthly', 'min_units</code>, declared: groups of fewer than 12 people')) v(d, w);
+SELECT ok(dp_cdp.certificate('spent') !~ 'min_units', 'without min_units no line');
 
 SELECT is(dp_cdp.best_guess(1), 0.7603::float8, 'Phi(sqrt(1/2)), upwards');
 SELECT ok(dp_cdp.best_guess(x, d) BETWEEN w AND w + 1.001e-4, format('best guess of rho %s and delta %s', x, d)) FROM (VALUES (0, 0, 0.5), (0, 0.5, 0.75), (20, 0, 0.9992), (1e9, 0, 0.9999)) v(x, d, w);

@@ -25,7 +25,7 @@ SIZES = 10, 30
 EXECUTIONS = size(*SIZES)
 RHO = 0.02
 
-CHECKS = 72
+CHECKS = 86
 
 
 def limits(hits, n, alpha):
@@ -121,6 +121,7 @@ def check(tap, neighbors, unit_mode, groups, aggregate):
 # groups of a unit that nobody else is in: so many units have so many
 LONE = {1: 4000, 2: 2000, 5: 800, 20: 200, 100: 60}
 WEIGHTED_DELTA = 0.01
+LEAST_LONE = {1: 400, 4: 100, 25: 20}
 
 
 def check_weights(tap, neighbors):
@@ -151,6 +152,67 @@ def check_weights(tap, neighbors):
            title + ": rho of two columns and delta are charged", "rho %.6g, delta %.6g" % (rho, delta))
 
 
+# min_units in check_min_units; the sizes of groups there, of people who are in no other one
+LEAST = 10
+LEAST_SIZES = range(LEAST - 3, LEAST + 38, 5)
+LEAST_COPIES = 40
+
+
+def check_min_units(tap, neighbors, unit_mode, weighted):
+    """Groups of fewer than LEAST units are never shown; from there on the selection sees n - (LEAST - 1) of them."""
+    name = "least_%s_%s" % (neighbors, "weights" if weighted else "units" if unit_mode else "rows")
+    title = "%s %s, min_units %d" % (neighbors, "weights" if weighted else "units" if unit_mode else "rows", LEAST)
+    psql("""
+        CREATE TABLE {t} (u int, g int);
+        INSERT INTO {t} SELECT (100 * n + c) * 100 + u, -100 * n - c
+            FROM unnest(ARRAY{sizes}) n, generate_series(0, {copies} - 1) c, generate_series(1, n) u;
+        -- {below} people who are in no other group, in as many groups as lone ones are in
+        INSERT INTO {t} SELECT 10000000 + (t * 10000 + u) * 1000 + g * 10 + f, (t * 10000 + u) * 100 + g
+            FROM unnest(ARRAY{lone}) WITH ORDINALITY l (n, o), unnest(ARRAY{ts}) WITH ORDINALITY k (t, p), generate_series(1, n) u,
+                generate_series(0, t - 1) g, generate_series(1, {below}) f WHERE o = p;
+        SELECT dp_cdp.create_dataset('{t}', neighbors => '{neighbors}', default_rho => {rho}, delta => 0.999, default_delta => 0.001,
+            min_units => {least} {limits});
+        SELECT dp_cdp.protect_table('{t}', '{t}', {column}, each_row => {column} IS NULL);
+        SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
+        """.format(t=name, sizes=list(LEAST_SIZES), copies=LEAST_COPIES, below=LEAST - 1, lone=list(LEAST_LONE.values()) if weighted else [400],
+                   ts=list(LEAST_LONE) if weighted else [1], neighbors=neighbors, rho=RHO, least=LEAST,
+                   limits="" if weighted else ", max_groups => 1, max_rows => 1", column="'u'" if unit_mode else "NULL", analyst=ANALYST))
+    aggregate = "dp_count(*)" if weighted or not unit_mode else "dp_count(DISTINCT u)"
+    noise = Noise(sensitivity2(0, 1, 1, True, neighbors) / (2 * RHO))
+    delta, m = (WEIGHTED_DELTA, None) if weighted else sharp_delta(noise, 1, WEIGHTED_DELTA)
+
+    def run():
+        return execute("SELECT g, %s AS n FROM %s GROUP BY g" % (aggregate, name), "g int, n float8", EXECUTIONS, ANALYST, "SET dp_cdp.delta = %r" % delta)
+
+    # what is left without one of their people: with probability 0, and no false alarm
+    runs = run()
+    tap.ok(not any(row[0] > 0 or -row[0] // 100 < LEAST for run in runs for row in run), title + ": no group of fewer is shown")
+    if not weighted:
+        seen = collections.Counter(-row[0] // 100 for run in runs for row in run)
+        alpha = tap.alpha() / len(LEAST_SIZES)
+        bad = []
+        for n in LEAST_SIZES:
+            need = m + 1 - (n - (LEAST - 1))
+            p = 0 if n < LEAST else noise.tail(need) if need > 0 else 1 - noise.tail(1 - need)
+            low, high = limits(seen[n], LEAST_COPIES * EXECUTIONS, alpha)
+            if not low <= p <= high:
+                bad.append("%d units: %d of %d, theory %.4f" % (n, seen[n], LEAST_COPIES * EXECUTIONS, p))
+        tap.ok(not bad, title + ": others appear as often as theory says", "\n".join(bad))
+        tap.ok(min(row[1] for run in runs for row in run) >= m + LEAST, title + ": no released count is below the threshold %d" % (m + LEAST))
+
+    # one person more in each group of LEAST - 1, the same one in all groups of a lone one
+    psql("INSERT INTO {t} SELECT DISTINCT ON (g) 5000000 + g / 100, g FROM {t} WHERE g > 0".format(t=name))
+    runs = run()
+    shown = collections.Counter(unit // 10000 for run in runs for unit in {row[0] // 100 for row in run if row[0] > 0})
+    spends = []
+    for t, n in (LEAST_LONE if weighted else {1: 400}).items():
+        low, high = limits(shown[t], n * EXECUTIONS, tap.alpha())
+        tap.ok(low <= delta, "%s: of %d groups that exist by a single unit one appears with probability delta at most" % (title, t),
+               "%d of %d" % (shown[t], n * EXECUTIONS))
+        spends.append(high)
+    tap.ok(max(spends) >= delta / 2, title + ": the threshold is no higher than it has to be", repr(spends))
+
+
 def main():
     tap = Tap("threshold.py", CHECKS)
     tap.finds("groups of one unit, of which 0.01 may appear, are found to appear with",
@@ -165,6 +227,8 @@ def main():
         check(tap, neighbors, True, 4, "dp_count(DISTINCT u)")
         check(tap, neighbors, True, 4, "dp_count(*)")
         check_weights(tap, neighbors)
+        for unit_mode, weighted in (False, False), (True, False), (True, True):
+            check_min_units(tap, neighbors, unit_mode, weighted)
     tap.done()
 
 

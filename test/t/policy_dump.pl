@@ -32,7 +32,7 @@ $node->safe_psql('clinic', q{
 	CREATE TABLE parent (id int);
 	CREATE TABLE child (more int) INHERITS (parent);
 	SELECT dp_cdp.create_dataset('it''s "clinic"', rho => 5, delta => 1e-7, default_rho => 0.03, max_rho => 0.5,
-		max_groups => 2, max_rows => 3, neighbors => 'replace_one', release_memory => 1000, find_bounds => 0.25, pull_rows => true, key_delta_share => 0.3, max_contribution => '12.5');
+		max_groups => 2, max_rows => 3, neighbors => 'replace_one', release_memory => 1000, find_bounds => 0.25, pull_rows => true, key_delta_share => 0.3, max_contribution => '12.5', min_units => 7);
 	SELECT dp_cdp.create_dataset('other'), dp_cdp.create_dataset('found', max_rows => 4, max_contribution => 'auto');
 	SELECT dp_cdp.protect_table('"the lab"."visits, all"', 'it''s "clinic"', unit => 'who''s');
 	SELECT dp_cdp.protect_table('parts', 'other', unit => 'patient');
@@ -76,7 +76,7 @@ my $state = q{
 };
 my $before = $node->safe_psql('clinic', $state);
 like($before, qr/it's "clinic"\|dba\|5\|/, 'there is something to dump');
-like($before, qr/\|2\|3\|replace_one\|.*\|12.5\nother\|.*\|\|\|add_remove\|.*\|auto\n/s, 'limits, set and found');
+like($before, qr/\|2\|3\|replace_one\|.*\|12.5\|7\nother\|.*\|\|\|add_remove\|.*\|auto\|1\n/s, 'limits, set and found');
 like($before, qr/\n"the lab"."it's odd"\(integer\)\nplain_c\(text\)$/, 'functions, too');
 
 my $dir = $node->backup_dir;

@@ -205,7 +205,7 @@ def entries_of_options():
         where = ' and '.join(name for name, form in (('create_dataset', made), ('alter_dataset', changed)) if option in form)
         yield option, '%s\n\n| | |\n|---|---|\n| type | %s |\n| default | %s |\n| argument of | %s |\n| shown by | `dp_cdp.datasets`, column `%s` |\n' % (
             # NULL as an argument changes nothing
-            sentence(shown[column][1]).replace('NULL:', 'not set:'), kind, 'the caller' if option == 'new_owner' else {None: 'none', True: 'true', False: 'false'}.get(new[column], new[column]), where, column)
+            sentence(shown[column][1]).replace('NULL:', 'not set:'), kind, 'the caller' if option == 'new_owner' else {'None': 'none', 'True': 'true', 'False': 'false'}.get(str(new[column]), new[column]), where, column)
 
 
 def literal(text):

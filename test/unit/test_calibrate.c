@@ -269,6 +269,67 @@ test_threshold(void)
 		  !dp_threshold(&v, (int64_t) INT32_MAX + 1, 1, &t), "arguments out of range");
 }
 
+/* a unit in so many groups and fewer has a place of its own; weights as release/min_units.c has them */
+#define PLACES 100
+#define LONE_WEIGHT (INT64_C(1) << 28)
+
+/* Returns the sum, one unit after the other from the heaviest on. */
+static dp_i128
+weight_one_by_one(const dp_i128 *units, const int64_t *weight, int64_t heaviest)
+{
+	dp_i128		sum = 0;
+	int64_t		met = 0;
+
+	for (int i = 0; i < PLACES; i++)
+		for (dp_i128 u = 0; u < units[i]; u++)
+			if (met++ >= heaviest)
+				sum += weight[i];
+	return sum;
+}
+
+/* Against a sum one by one, and the theorem of release/min_units.c: what one unit more may do. */
+static void
+test_weight_beyond(void)
+{
+	static const int64_t heaviest[] = {0, 1, 2, 9, 50, 999999};
+	int64_t		weight[PLACES];
+	dp_i128		units[PLACES];
+	uint64_t	random = 20261130;
+
+	for (int i = 0; i < PLACES; i++)
+		weight[i] = (int64_t) ((dp_i128) LONE_WEIGHT * LONE_WEIGHT / dp_root_up(((dp_u128) (i + 1)) << 56));
+	for (int round = 0; round < 3000; round++)
+	{
+		int64_t		k = heaviest[round % (sizeof(heaviest) / sizeof(heaviest[0]))];
+		int64_t		n = 0;
+		dp_i128		sum;
+
+		for (int i = 0; i < PLACES; i++)
+		{
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+			/* mostly few units: about as many as are left out */
+			units[i] = (random >> 33) % 10 == 0 ? (random >> 40) % (round % 7 + 1) : 0;
+			n += (int64_t) units[i];
+		}
+		sum = dp_weight_beyond(units, weight, PLACES, k);
+		check(sum == weight_one_by_one(units, weight, k), "another sum without %lld units", (long long) k);
+		check((sum > 0) == (n > k), "%lld units of which %lld are left out weigh %lld", (long long) n, (long long) k, (long long) sum);
+		for (int i = 0; i < PLACES; i++)
+		{
+			dp_i128		more;
+
+			units[i]++;
+			more = dp_weight_beyond(units, weight, PLACES, k) - sum;
+			check(more >= 0 && more <= weight[i], "a unit of weight %lld adds %lld", (long long) weight[i], (long long) more);
+			units[i]--;
+		}
+	}
+	for (int i = 0; i < PLACES; i++)
+		units[i] = (dp_i128) 1 << 60;
+	check(dp_weight_beyond(units, weight, PLACES, 0) > (dp_i128) 1 << 64, "many units");
+	check(dp_weight_beyond(units, weight, 0, 3) == 0, "nobody");
+}
+
 void
 calibrate_tests(void)
 {
@@ -276,4 +337,5 @@ calibrate_tests(void)
 	RUN(test_fraction);
 	RUN(test_sigma);
 	RUN(test_threshold);
+	RUN(test_weight_beyond);
 }

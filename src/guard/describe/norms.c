@@ -105,6 +105,7 @@ limit_selection(DpRelease *release)
 		return;
 	for (int i = 0; i < release->selection; i++)
 		part += dp_column_parts(list_nth(release->columns, i), parts);
+	selection->weighs = true;
 	selection->norm = list_length(release->norms);
 	release->norms = lappend_int(release->norms, part);
 }
