@@ -2479,7 +2479,7 @@ COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
 	'norm to which the rows of a person in all groups of a query are scaled. It is a number of rows, or auto, which finds it privately. NULL: max_groups and max_rows alone limit these rows';
 COMMENT ON COLUMN dp_cdp.datasets.min_units IS
-	'how many people a group of undeclared keys has at least that is shown, whatever noise says; 1: no such limit';
+	'how many people a group has at least that is shown. A group of declared keys is shown with NULL for its answers where its noisy number of people is below it. 1: no such limit';
 
 -- pg_settings says where a value comes from; a value of '' is none
 CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
@@ -6685,7 +6685,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_contribution(r jsonb) RETURNS 
 		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
 			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp_internal.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
 		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.'),
-		(5, CASE WHEN (r ->> 'min_units')::bigint > 1 THEN format('<code>min_units</code>, declared: groups of fewer than %s people are not shown, unless their keys are declared. An analyst cannot choose another.', (r ->> 'min_units')::bigint) END)) l(n, line)
+		(5, CASE WHEN (r ->> 'min_units')::bigint > 1 THEN format('<code>min_units</code>, declared: groups of fewer than %s people are not shown. Groups whose keys are declared have no answers where a noisy number of people is below it.', (r ->> 'min_units')::bigint) END)) l(n, line)
 	WHERE l.line IS NOT NULL
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.report_contribution(jsonb) IS

@@ -277,6 +277,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_describe_expressions(cxt, level, collected->take_standard);
 	dp_add_key_selection(level);
 	dp_limit_rows(level);
+	dp_add_count_of_units(level);
 	dp_limit_norms(level, dp_reads_distributed(level->from.query));
 	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->keys) + dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates and keys, and at most %d keys; split it",

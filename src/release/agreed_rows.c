@@ -122,7 +122,8 @@ rewrite_row(DpPricedRelease *set, int64 row, Datum *values, bool *nulls)
 
 		if (column->desc->hidden)
 			continue;
-		if (column->is_agreed)
+		/* of a group with few units there is no answer (min_units.c) */
+		if (column->is_agreed && !nulls[out])
 		{
 			dp_i128		steps = column->drawn[row] * ((dp_i128) 1 << column->parts[0].shift);
 
@@ -141,7 +142,7 @@ rewrite_row(DpPricedRelease *set, int64 row, Datum *values, bool *nulls)
 		{
 			if ((column->desc->companions & (1 << kind)) == 0)
 				continue;
-			if (column->is_agreed && kind != DP_COMPANION_CUT)
+			if (column->is_agreed && kind != DP_COMPANION_CUT && !nulls[errors])
 				values[errors] = Float8GetDatum(dp_companion_value(column, kind, &error));
 			errors++;
 		}

@@ -203,9 +203,11 @@ dp_limits_told(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	char	   *text = limits_told(priced, column);
 
-	if (column - priced->columns != priced->release->selection || dp_min_units(priced) == 1)
-		return text;
-	return psprintf("%s; a group that is shown has at least %d units", text, dp_min_units(priced));
+	if (dp_min_units(priced) > 1 && column - priced->columns == priced->release->selection)
+		return psprintf("%s; a group that is shown has at least %d units", text, dp_min_units(priced));
+	if (dp_min_units(priced) > 1 && column - priced->columns == priced->release->units)
+		return psprintf("%s; where it is below %d, all answers of the group are NULL", text, dp_min_units(priced));
+	return text;
 }
 
 /* Shows the limits of a column's rows and totals, in fields. */
@@ -311,7 +313,8 @@ column_line(const DpPricedRelease *priced, int i, ExplainState *es)
 		more = psprintf("%s margin=%.6g", more, margin_of(noise.figure));
 	return psprintf("%s  (%s rho=%s%s)%s%s%s", column->desc->label, dp_noise_text(&noise),
 					dp_format_amount(column->rho, DP_RHO_ONE), more, limits_text(priced, column),
-					i == priced->release->selection ? "  selects keys" : "", kept_text(priced, column));
+					i == priced->release->selection ? "  selects keys" : i == priced->release->units ? "  tells which groups have answers" : "",
+					kept_text(priced, column));
 }
 
 /* Shows a column in fields. */
@@ -566,9 +569,9 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 			ExplainPropertyInteger("Threshold", NULL, priced->threshold, es);
 		else
 			ExplainPropertyFloat("Threshold", NULL, (double) priced->threshold * priced->columns[release->selection].parts[0].step, 2, es);
-		if (dp_min_units(priced) > 1)
-			ExplainPropertyInteger("Min Units", NULL, dp_min_units(priced), es);
 	}
+	if (dp_min_units(priced) > 1)
+		ExplainPropertyInteger("Min Units", NULL, dp_min_units(priced), es);
 	if (has_days)
 		explain_blocks(days, es);
 	released = run->priced == NULL ? run->foreseen_before : dp_price_prefetches(release, estate, &before);

@@ -21,7 +21,13 @@
  * a unit in bin b weighs C^2 / L in each of its groups, rounded down: C is the norm of one group, and L the limit where the bin ends.
  * Its vector has a norm of at most C: L is not below the unit's norm N, and in t groups N^2 is not below t C^2.
  *
- * Invariant: what is left out of S is counted exactly, and is shown by nothing else.
+ * Declared keys.  Their groups are shown, whatever is in them.  Where the noisy count of a group's units is below k, all of its answers
+ * are NULL: post-processing of an answer that is paid for, which the query asks for or the guard adds.  Rows without GROUP BY are no group.
+ * What is kept are numbers, before they become NULL, so that min_units is no part of their questions.
+ *
+ * Invariants:
+ * - What is left out of S is counted exactly, and is shown by nothing else.
+ * - Which answers are NULL follows from noisy counts alone.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -32,6 +38,7 @@
 
 #include <math.h>
 
+#include "base/errors.h"
 #include "common/int.h"
 #include "math/calibrate.h"
 #include "math/wide.h"
@@ -41,7 +48,26 @@
 int
 dp_min_units(const DpPricedRelease *priced)
 {
-	return priced->release->selection >= 0 ? priced->dataset->min_units : 1;
+	return priced->release->selection >= 0 || priced->release->units >= 0 ? priced->dataset->min_units : 1;
+}
+
+void
+dp_check_min_units(const DpPricedRelease *priced)
+{
+	const DpRelease *release = priced->release;
+
+	if (priced->dataset->min_units > 1 && release->units == -1 && release->selection < 0 && release->keys != NIL && release->columns != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("this query was planned before dataset \"%s\" had a min_units; nothing was charged: ask again", priced->dataset->name)));
+}
+
+bool
+dp_has_few_units(const DpPricedRelease *priced, const dp_i128 *drawn)
+{
+	/* it may be no more what it was when the query was planned */
+	return dp_min_units(priced) > 1 &&
+		rint((double) drawn[0] * priced->columns[priced->release->units].parts[0].step) < dp_min_units(priced);
 }
 
 /* Tells whether a column counts units by their weights, in bins of their own. */

@@ -69,6 +69,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->public_columns = copyObject(o->public_columns);
 	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;
+	n->units = o->units;
 	n->finder = copyObject(o->finder);
 	n->is_finder = o->is_finder;
 	n->norms = list_copy(o->norms);
@@ -241,6 +242,7 @@ dp_make_release(void)
 
 	r->node.extnodename = DP_RELEASE_NODE;
 	r->selection = -1;
+	r->units = -1;
 	return r;
 }
 

@@ -29,6 +29,12 @@ PG_FUNCTION_INFO_V1(dp_may_read_rows);
 
 const char *dp_paying_cap = NULL;
 
+bool
+dp_asks_limits_alone(void)
+{
+	return dp_paying_cap != NULL;
+}
+
 static bool
 budget_applies(Oid role, void *arg)
 {

@@ -568,6 +568,7 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 	priced->ncolumns = list_length(release->columns);
 	priced->columns = palloc0(sizeof(DpPricedColumn) * priced->ncolumns);
 	priced->column_rho = column_price(priced->dataset);
+	dp_check_min_units(priced);
 	dp_settle_blocks(priced, estate);
 	declared = settle_contribution(priced);
 	settle_columns(priced, declared, prices, estate);

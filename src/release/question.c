@@ -297,7 +297,7 @@ common_part(const DpRun *run, DpPricedRelease *priced, EState *estate, DpQuestio
 	put_number(&h, priced->max_rows);
 	put_number(&h, priced->state_groups);
 	/* keys that were shown are shown again, of which others would have been */
-	if (dp_min_units(priced) > 1)
+	if (release->selection >= 0 && dp_min_units(priced) > 1)
 	{
 		put_string(&h, "min_units");
 		put_number(&h, dp_min_units(priced));

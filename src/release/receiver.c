@@ -42,6 +42,7 @@ struct DpReceiver
 	Datum	   *values;
 	bool	   *nulls;
 	dp_i128    *state;			/* the exact states of one group */
+	const dp_i128 **drawn;		/* the noisy integers of its columns */
 
 	/* declared keys: states of all groups, until the inner plan has ended */
 	DpKeyTable *keys;
@@ -60,19 +61,20 @@ struct DpReceiver
 	DpKeyTable *asked;
 };
 
-/* Puts the answer of a column in one group where the released row has it, and its error, and moves on in both. */
+/* Puts the answer of a column in one group where the released row has it, and its error, and moves on in both; is_few: they are NULL. */
 static void
-put_answer(DpReceiver *receiver, int i, const dp_i128 *drawn, int *out, int *errors)
+put_answer(DpReceiver *receiver, int i, bool is_few, int *out, int *errors)
 {
 	DpPricedRelease *priced = receiver->run->priced;
 	DpPricedColumn *column = &priced->columns[i];
 	DpAnswerError error;
 
-	receiver->values[*out] = dp_answer_of_draws(column, drawn, &error);
+	receiver->values[*out] = dp_answer_of_draws(column, receiver->drawn[i], &error);
+	error.isnull |= is_few;
 	receiver->nulls[*out] = error.isnull;
 	if (receiver->run->pilot)
 		dp_pilot_add(receiver->run->pilot, i, error.value, error.stddev);
-	else if (!receiver->run->is_hidden)
+	else if (!receiver->run->is_hidden && !is_few)
 		dp_report_group(priced, i, receiver->values, receiver->nulls, error.stddev);
 	for (int kind = 0; kind < DP_COMPANIONS; kind++)
 	{
@@ -101,6 +103,7 @@ release_group(DpReceiver *receiver, dp_i128 *state)
 	DpPricedRelease *priced = run->priced;
 	int			out = priced->nkeys;
 	int			errors = out;
+	bool		is_few = false;
 
 	/* keys that were shown before are shown again */
 	int			selection = run->kept && run->kept->keys ? -1 : priced->release->selection;
@@ -116,18 +119,26 @@ release_group(DpReceiver *receiver, dp_i128 *state)
 			return false;
 	}
 	for (int i = 0; i < priced->ncolumns; i++)
-		errors += priced->columns[i].desc->hidden ? 0 : 1;
+	{
+		bool		is_hidden = priced->columns[i].desc->hidden;
+
+		errors += is_hidden ? 0 : 1;
+		/* the count that decided is released as it was drawn */
+		if (i == selection)
+			receiver->drawn[i] = &units;
+		else if (!is_hidden || i == priced->release->units)
+			receiver->drawn[i] = column_draws(receiver, i, state);
+	}
+	/* when all is drawn: one column may read what was drawn for another */
+	if (priced->release->units >= 0)
+		is_few = dp_has_few_units(priced, receiver->drawn[priced->release->units]);
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
-		const dp_i128 *drawn;
-
 		if (priced->columns[i].desc->hidden)
 			continue;
-		/* the count that decided is released as it was drawn */
-		drawn = i == selection ? &units : column_draws(receiver, i, state);
 		if (priced->columns[i].is_agreed)
-			dp_agree_drawn(&priced->columns[i], drawn[0]);
-		put_answer(receiver, i, drawn, &out, &errors);
+			dp_agree_drawn(&priced->columns[i], receiver->drawn[i][0]);
+		put_answer(receiver, i, is_few, &out, &errors);
 	}
 	if (run->kept)
 		dp_kept_end_group(run->kept, receiver->values, receiver->nulls);
@@ -361,6 +372,7 @@ dp_receiver_create(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
 	receiver->values = palloc0(sizeof(Datum) * Max(desc->natts, 1));
 	receiver->nulls = palloc0(sizeof(bool) * Max(desc->natts, 1));
 	receiver->state = palloc0(sizeof(dp_i128) * Max(priced->width, 1));
+	receiver->drawn = palloc0(sizeof(dp_i128 *) * Max(priced->ncolumns, 1));
 	is_sought = run->kept == NULL || dp_kept_needs_rows(run->kept);
 	if (priced->release->selection < 0 && priced->nkeys > 0)
 		receiver->keys = dp_key_table_create(priced->release, priced->tuples, is_sought);

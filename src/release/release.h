@@ -151,8 +151,8 @@ typedef struct DpReleaseColumn
 
 	/* external parameters of the inner plan, see DP_PARAM_* */
 	int			first_param;
-	bool		hidden;			/* only for the key selection, not in the
-								 * output */
+	bool		hidden;			/* only for the key selection, or for
+								 * min_units, not in the output */
 	bool		weighs;			/* such a count has units weigh less that are in
 								 * several groups */
 	int			companions;		/* what the output has of it, too: bits, of 1
@@ -245,6 +245,8 @@ typedef struct DpPrefetch
  * state counts the units whose first group it is.  The node's output is the keys,
  * then the columns that are not hidden, then their companions (float8), column by column.
  */
+#define DP_NO_UNITS (-2)
+
 struct DpRelease
 {
 	ExtensibleNode node;
@@ -290,6 +292,10 @@ struct DpRelease
 	int			selection;		/* index into columns of the count of units
 								 * that decides on undeclared keys; -1: all
 								 * keys are declared, or none */
+	int			units;			/* index into columns of the count of units
+								 * that tells which declared groups have
+								 * fewer than min_units; -1: there is no
+								 * min_units; DP_NO_UNITS: nobody sees a group */
 
 	/*
 	 * found_bounds.c: the release that finds bounds before this one, over the
@@ -452,6 +458,9 @@ extern double dp_usual_bounds_share(const DpDataset *dataset);
  * norms.c: tells whether what a unit adds to counts, sums and statistics is limited by its norm, for who asks
  */
 extern bool dp_limits_norms(const DpDataset *dataset, const DpRelease *release);
+
+/* payer.c: tells whether what is planned now is asked for its limits alone (suggest.c), and shows no group */
+extern bool dp_asks_limits_alone(void);
 
 /* norms.c: return what max_groups and max_rows are, for who asks; 0: none */
 extern int	dp_most_groups(const DpDataset *dataset);

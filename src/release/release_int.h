@@ -381,7 +381,9 @@ extern void dp_finder_range(Oid type, DpRange *range);
 extern bool dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower, double *upper);
 
 /*
- * min_units.c: dp_min_units returns how many units a group of undeclared keys has at least that is shown, 1 where there is no such limit.
+ * min_units.c: dp_min_units returns how many units a group of a release has at least that is shown, or has answers, 1 where there is no such limit.
+ * dp_check_min_units refuses, ZC004, a release that was planned when there was none.
+ * dp_has_few_units tells whether a declared group has fewer, by what was drawn for the release's count of units.
  * dp_norm_of_groups returns the norm of a unit that counts in so many groups, in steps.
  * dp_settle_weights settles by which weights a column of a release counts units, when its norm is settled, and takes states for
  * that; dp_count_weight adds units of a bin to them, value being steps of units that count 1 each.
@@ -390,6 +392,8 @@ extern bool dp_pick_bounds(const DpPricedColumn *column, const double *counts, d
  * the state that selects it what it is selected by.
  */
 extern int	dp_min_units(const DpPricedRelease *priced);
+extern void dp_check_min_units(const DpPricedRelease *priced);
+extern bool dp_has_few_units(const DpPricedRelease *priced, const dp_i128 *drawn);
 extern int64 dp_norm_of_groups(const DpPricedColumn *column, int groups);
 extern void dp_settle_weights(DpPricedColumn *column, DpPricedRelease *priced);
 extern void dp_count_weight(const DpPricedColumn *column, int64 bin, dp_i128 value, dp_i128 *state);

@@ -73,7 +73,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_contribution(r jsonb) RETURNS 
 		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
 			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp_internal.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
 		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.'),
-		(5, CASE WHEN (r ->> 'min_units')::bigint > 1 THEN format('<code>min_units</code>, declared: groups of fewer than %s people are not shown, unless their keys are declared. An analyst cannot choose another.', (r ->> 'min_units')::bigint) END)) l(n, line)
+		(5, CASE WHEN (r ->> 'min_units')::bigint > 1 THEN format('<code>min_units</code>, declared: groups of fewer than %s people are not shown. Groups whose keys are declared have no answers where a noisy number of people is below it.', (r ->> 'min_units')::bigint) END)) l(n, line)
 	WHERE l.line IS NOT NULL
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.report_contribution(jsonb) IS

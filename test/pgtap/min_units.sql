@@ -38,7 +38,7 @@ DECLARE
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1; ' || settings;
 	EXECUTE format('SELECT array_agg((to_jsonb(q) ->> (SELECT key FROM jsonb_object_keys(to_jsonb(q)) key WHERE key IN (''g'', ''s'') LIMIT 1))) FROM (%s) q', query) INTO answer;
-	EXECUTE 'RESET SESSION AUTHORIZATION; RESET dp_cdp.max_groups; RESET dp_cdp.max_rows; RESET dp_cdp.max_contribution; RESET dp_cdp.bounding_node; RESET dp_cdp.rho';
+	EXECUTE 'RESET SESSION AUTHORIZATION; RESET dp_cdp.max_groups; RESET dp_cdp.max_rows; RESET dp_cdp.max_contribution; RESET dp_cdp.rho';
 	RETURN QUERY SELECT unnest(answer);
 END $$;
 -- the size of the smallest group that is shown; every larger one is, too
@@ -76,7 +76,8 @@ INSERT INTO queries (query, settings) VALUES
 SELECT is(smallest(query, settings), '2', format('without: %s %s', query, settings)) FROM queries ORDER BY n;
 SELECT hold_to(10);
 SELECT is(smallest(query, settings), '11', format('with: %s %s', query, settings)) FROM queries ORDER BY n;
-SELECT is(smallest(query, settings), '11', format('without the node: %s', query)) FROM queries, set_config('dp_cdp.bounding_node', 'off', false) ORDER BY n;
+SET dp_cdp.bounding_node = off;
+SELECT is(smallest(query, settings), '11', format('without the node: %s', query)) FROM queries ORDER BY n;
 RESET dp_cdp.bounding_node;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
@@ -102,7 +103,8 @@ INSERT INTO of_four VALUES ('SELECT g, count(*) FROM four GROUP BY g', '', '3', 
 SELECT is(smallest(query, settings, 4), usual, format('in four, without: %s %s', query, settings)) FROM of_four;
 SELECT hold_to(10);
 SELECT is(smallest(query, settings, 4), held, format('in four: %s %s', query, settings)) FROM of_four;
-SELECT is(smallest(query, settings, 4), held, format('in four, without the node: %s', query)) FROM of_four, set_config('dp_cdp.bounding_node', 'off', false);
+SET dp_cdp.bounding_node = off;
+SELECT is(smallest(query, settings, 4), held, format('in four, without the node: %s', query)) FROM of_four;
 RESET dp_cdp.bounding_node;
 -- nine heavy ones are left out, and 20 of a tenth are 2; 10 are no more than one person
 SELECT is((SELECT string_agg(g, ' ' ORDER BY g) FROM shown('SELECT g, count(*) FROM mixed GROUP BY g') g), 'mix_20', 'the heaviest people do not count');
@@ -170,6 +172,124 @@ SELECT dp_cdp.alter_dataset('town', reuse => '0') \g /dev/null
 RESET SESSION AUTHORIZATION;
 
 -- --------------------------------------------------------------------------
+-- Declared keys
+-- --------------------------------------------------------------------------
+
+SELECT hold_to(1);
+SET SESSION AUTHORIZATION owner1;
+-- group g has 2 g people, the last one none; every second of them in "twice" has two rows
+CREATE TABLE clinic AS SELECT g * 100 + u AS u, g, u % 2 AS half, u % 5 AS x, CASE WHEN u % 2 = 0 THEN 'f' ELSE 'm' END AS sex FROM generate_series(1, 9) g, generate_series(1, 2 * g) u;
+CREATE TABLE twice AS TABLE clinic UNION ALL SELECT * FROM clinic WHERE half = 0;
+CREATE TABLE clinic_rows AS TABLE clinic;
+ALTER TABLE clinic ALTER g SET NOT NULL, ALTER sex SET NOT NULL, ALTER half SET NOT NULL;
+ALTER TABLE twice ALTER g SET NOT NULL, ALTER sex SET NOT NULL, ALTER half SET NOT NULL;
+ALTER TABLE clinic_rows ALTER g SET NOT NULL, ALTER sex SET NOT NULL, ALTER half SET NOT NULL;
+SELECT dp_cdp.protect_table(t, 'town', 'u') FROM unnest('{clinic,twice}'::regclass[]) t \g /dev/null
+SELECT dp_cdp.protect_table('clinic_rows', 'town', each_row => true) \g /dev/null
+SELECT dp_cdp.set_keys(t, 'g', ARRAY(SELECT generate_series(1, 10))), dp_cdp.set_keys(t, 'half', '{0,1}'::int[]), dp_cdp.set_keys(t, 'sex', '{f,m}'::text[]), dp_cdp.set_bounds(t, 'x', 0, 5)
+	FROM unnest('{clinic,twice,clinic_rows}'::regclass[]) t \g /dev/null
+RESET SESSION AUTHORIZATION;
+ANALYZE;
+
+-- the groups that are shown as key:answer, "-" being NULL
+CREATE FUNCTION answers(query text, settings text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1; ' || settings;
+	EXECUTE format('SELECT string_agg(coalesce(q.k::text, ''all'') || '':'' || coalesce(round(q.n::numeric)::text, ''-''), '' '' ORDER BY q.k) FROM (%s) q (k, n)', query) INTO answer;
+	EXECUTE 'RESET SESSION AUTHORIZATION; RESET dp_cdp.max_groups; RESET dp_cdp.max_rows; RESET dp_cdp.max_contribution; RESET dp_cdp.target_error';
+	RETURN answer;
+END $$;
+-- how many columns analyst1 has paid for
+CREATE FUNCTION columns_of(query text) RETURNS text LANGUAGE sql AS $$ SELECT concat_ws(' ', failure, round(cost / 800e6, 2)) FROM run_as_analyst(query) $$;
+
+SELECT is(answers('SELECT g, count(DISTINCT u) FROM clinic GROUP BY g'), '1:2 2:4 3:6 4:8 5:10 6:12 7:14 8:16 9:18 10:0', 'without min_units');
+SELECT is(columns_of('SELECT g, sum(x) FROM clinic GROUP BY g'), '1.00', '... a sum is one answer');
+SELECT hold_to(9);
+SELECT is(answers('SELECT g, count(DISTINCT u) FROM clinic GROUP BY g'), '1:- 2:- 3:- 4:- 5:10 6:12 7:14 8:16 9:18 10:-', 'the count itself');
+SELECT is(answers('SELECT g, count(*) FROM clinic GROUP BY g'), '1:- 2:- 3:- 4:- 5:10 6:12 7:14 8:16 9:18 10:-', 'a count of rows');
+SELECT is(answers('SELECT g, count(*) FROM twice GROUP BY g'), '1:- 2:- 3:- 4:- 5:15 6:18 7:21 8:24 9:27 10:-', '... of people with two');
+SELECT is(answers('SELECT g, count(*) FROM clinic_rows GROUP BY g'), '1:- 2:- 3:- 4:- 5:10 6:12 7:14 8:16 9:18 10:-', 'rows that are people');
+SELECT is(answers('SELECT g, count(*) FILTER (WHERE half = 0) FROM clinic GROUP BY g'), '1:- 2:- 3:- 4:- 5:5 6:6 7:7 8:8 9:9 10:-', 'an answer may be smaller');
+SELECT is(answers('SELECT g, count(*) FROM clinic WHERE half = 0 GROUP BY g'), '1:- 2:- 3:- 4:- 5:- 6:- 7:- 8:- 9:9 10:-', 'conditions leave fewer people');
+SET dp_cdp.bounding_node = off;
+SELECT is(answers('SELECT g, count(*) FROM clinic GROUP BY g'), '1:- 2:- 3:- 4:- 5:10 6:12 7:14 8:16 9:18 10:-', 'without the node');
+RESET dp_cdp.bounding_node;
+SELECT is(answers(format('SELECT g, %s FROM clinic GROUP BY g', a), s) ~ '^1:- 2:- 3:- 4:- 5:[0-9]+ 6:[0-9]+ 7:[0-9]+ 8:[0-9]+ 9:[0-9]+ 10:-$', true, format('%s %s', a, s))
+	FROM (VALUES ('sum(x)', ''), ('avg(x)', ''), ('dp_median(x, 0, 5)', ''), ('(dp_histogram(x, 5))[1]', ''), ('count(DISTINCT x)', ''), ('mode() WITHIN GROUP (ORDER BY half)', ''), ('sum(x) + count(*)', ''),
+		('dp_noise_stddev(count(*))', ''), ('dp_margin(sum(x))', ''), ('dp_var_pop(x)', ''), ('sum(x)', 'SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 2'), ('sum(x)', 'SET dp_cdp.max_contribution = 3'),
+		('sum(x)', 'SET dp_cdp.target_error = ''3'''), ('dp_median(x, 0, 5)', 'SET dp_cdp.target_error = ''1''')) v (a, s);
+SELECT is(answers('SELECT NULL, count(*) FROM clinic WHERE g = 1'), 'all:2', 'rows without groups are no group');
+SELECT is(answers('SELECT g, NULL FROM (SELECT DISTINCT g FROM clinic) s'), '1:- 2:- 3:- 4:- 5:- 6:- 7:- 8:- 9:- 10:-', 'nor have keys without answers anything to hide');
+SELECT is(answers('SELECT g, n FROM (SELECT g, count(*) AS n FROM clinic GROUP BY g HAVING count(*) > 11) s'), '6:12 7:14 8:16 9:18', 'HAVING is false of what is NULL');
+SELECT is(answers('SELECT g, n FROM (SELECT g, rank() OVER (ORDER BY count(*) DESC NULLS LAST) AS n FROM clinic GROUP BY g) s'), '1:6 2:6 3:6 4:6 5:5 6:4 7:3 8:2 9:1 10:6', 'a window over them');
+SELECT is(answers('SELECT k, 1 FROM generate_series(1, 10) AS v (k) WHERE k IN (SELECT g FROM clinic GROUP BY g HAVING count(*) > 0)'), '5:1 6:1 7:1 8:1 9:1', 'a subquery that selects among them');
+SELECT is(answers('SELECT coalesce(g::text, ''all'') || sex, n FROM (SELECT g, sex, count(*) AS n FROM clinic WHERE g IN (2, 8, 9) GROUP BY GROUPING SETS ((g, sex), (sex))) s'), '2f:- 2m:- 8f:- 8m:- 9f:9 9m:9 allf:19 allm:19', 'grouping sets, each by its own groups');
+SELECT is(answers('SELECT g, count(*) FROM clinic WHERE g > 100 GROUP BY g'), NULL, 'of no groups');
+SELECT is(answers(format('SELECT d.k, %s', q)), w, format('of public rows: %s', q)) FROM (VALUES
+	('(SELECT count(*) FROM clinic v WHERE v.g = d.k) FROM generate_series(4, 11) d (k)', '4:- 5:10 6:12 7:14 8:16 9:18 10:- 11:0'),
+	('(SELECT sum(x) > 0 FROM clinic v WHERE v.g = d.k)::int FROM generate_series(4, 11) d (k)', '4:- 5:1 6:1 7:1 8:1 9:1 10:- 11:-'),
+	('n FROM generate_series(4, 11) d (k), LATERAL (SELECT count(*) + 1 AS n FROM clinic v WHERE v.g = d.k) l', '4:- 5:11 6:13 7:15 8:17 9:19 10:- 11:1'),
+	('EXISTS (SELECT FROM clinic v WHERE v.g = d.k)::int FROM generate_series(4, 11) d (k)', '4:0 5:1 6:1 7:1 8:1 9:1 10:0 11:0')) v (q, w);
+
+-- what it costs: one answer more, but where people are counted anyway
+SELECT is(columns_of(q), c, q || ' costs ' || c) FROM (VALUES ('SELECT g, sum(x) FROM clinic GROUP BY g', '2.00'), ('SELECT g, sum(x), count(*), avg(x) FROM clinic GROUP BY g', '4.00'), ('SELECT g, count(*) FROM clinic GROUP BY g', '2.00'),
+	('SELECT g, count(DISTINCT u), sum(x) FROM clinic GROUP BY g', '2.00'), ('SELECT g, count(DISTINCT u) FILTER (WHERE half = 0) FROM clinic GROUP BY g', '2.00'), ('SELECT g, count(*), sum(x) FROM clinic_rows GROUP BY g', '2.00'),
+	('SELECT g, sum(x) FROM clinic_rows GROUP BY g', '2.00'), ('SELECT g, count(*) FROM (SELECT DISTINCT u, g FROM twice) s GROUP BY g', '1.00'), ('SELECT count(*) FROM clinic', '1.00'), ('SELECT DISTINCT g FROM clinic', '0.00'), ('SELECT x, count(*) FROM clinic GROUP BY x', '2.00')) v (q, c);
+SELECT is((SELECT string_agg(regexp_replace(trim(l), 'stddev=[^ ]+', 'stddev=.'), E'\n') FROM explained('SELECT g, sum(x) FROM clinic GROUP BY g') l WHERE l ~ 'count of units|Min Units'),
+	E'Release: limit of count of units  (stddev=. of each count, rho=12)  found first\nRelease: count of units  (stddev known when it runs, rho=788)  a unit counts up to a norm that is found first  tells which groups have answers\nMin Units: 9', 'EXPLAIN shows the count');
+SELECT is((SELECT string_agg(trim(l), ' ') FROM explained('SELECT g, count(DISTINCT u) FROM clinic GROUP BY g') l WHERE l ~ 'tells|Min Units') ~ '^Release: count\(DISTINCT u\).* tells which groups have answers Min Units: 9$', true, '... and which is taken for it');
+SELECT is((SELECT count(*) FROM explained('SELECT count(*) FROM clinic') l WHERE l ~ 'count of units|Min Units'), 0::bigint, '... nothing where there are no groups');
+SET SESSION AUTHORIZATION analyst1;
+SELECT is((SELECT string_agg(name || ': ' || limits, '; ') FROM dp_cdp.preview('SELECT g, sum(x) FROM clinic GROUP BY g') WHERE limits ~ 'NULL'),
+	'count of units: a unit counts up to a norm that is found first; where it is below 9, all answers of the group are NULL', 'previews tell');
+SET SESSION AUTHORIZATION owner1;
+SELECT lives_ok('SELECT dp_cdp.suggest_limits(''twice'', 100)', 'suggested limits are of the counts alone');
+
+-- what has been planned and has not run
+SET SESSION AUTHORIZATION analyst1;
+PREPARE sums AS SELECT g FROM (SELECT g, sum(x) AS n FROM clinic GROUP BY g) s WHERE n IS NOT NULL;
+EXECUTE sums \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT hold_to(15);
+SET SESSION AUTHORIZATION analyst1;
+SELECT results_eq('EXECUTE sums', 'VALUES (8), (9)', 'a prepared statement follows min_units');
+RESET SESSION AUTHORIZATION;
+SELECT hold_to(1);
+SET SESSION AUTHORIZATION analyst1;
+SELECT results_eq('EXECUTE sums', 'SELECT generate_series(1, 10)', '... to none');
+RESET SESSION AUTHORIZATION;
+
+-- kept answers: numbers are kept before they are NULL, and a change of min_units costs nothing where people are counted
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('town', reuse => '1 day', min_units => 1) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(answers('SELECT g, count(DISTINCT u) FROM clinic GROUP BY g'), '1:2 2:4 3:6 4:8 5:10 6:12 7:14 8:16 9:18 10:0', 'a kept answer');
+SELECT hold_to(9);
+SELECT is(columns_of('SELECT g, count(DISTINCT u) FROM clinic GROUP BY g') || ' ' || answers('SELECT g, count(DISTINCT u) FROM clinic GROUP BY g'),
+	'0.00 1:- 2:- 3:- 4:- 5:10 6:12 7:14 8:16 9:18 10:-', '... has fewer groups with answers');
+SELECT is(columns_of('SELECT g, count(DISTINCT u), sum(x) FROM clinic GROUP BY g'), '1.00', '... and a sum beside it is one answer more');
+SELECT is(columns_of('SELECT g, sum(x) FROM clinic GROUP BY g'), '0.00', '... which is there without the count, too');
+SELECT is(columns_of('SELECT g, sum(x) FROM clinic WHERE g IN (3, 9) GROUP BY g') || ' ' || (answers('SELECT g, sum(x) FROM clinic WHERE g IN (3, 9) GROUP BY g') ~ '^3:- 9:[0-9]+$'), '0.00 true', '... for some of its groups');
+SELECT hold_to(1);
+SELECT is(columns_of('SELECT g, count(DISTINCT u), sum(x) FROM clinic GROUP BY g') || ' ' || answers('SELECT g, count(DISTINCT u) FROM clinic GROUP BY g'),
+	'0.00 1:2 2:4 3:6 4:8 5:10 6:12 7:14 8:16 9:18 10:0', 'without min_units all of them are there');
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('town', reuse => '0') \g /dev/null
+RESET SESSION AUTHORIZATION;
+
+-- counts that add up
+SELECT hold_to(9);
+SET SESSION AUTHORIZATION analyst1;
+SET dp_cdp.consistent = on;
+CREATE TEMP TABLE agreed AS SELECT g, sex, count(*) AS n, dp_noise_stddev(count(*)) AS sigma FROM clinic_rows WHERE g IN (2, 8, 9) GROUP BY CUBE (g, sex);
+RESET dp_cdp.consistent;
+SELECT is((SELECT string_agg(coalesce(g::text, 'all') || coalesce(sex, '') || ':' || coalesce(n::text, '-') || CASE WHEN (sigma IS NULL) <> (n IS NULL) THEN '?' ELSE '' END, ' ' ORDER BY g, sex) FROM agreed),
+	'2f:- 2m:- 2:- 8f:- 8m:- 8:16 9f:9 9m:9 9:18 allf:19 allm:19 all:38', 'sets that agree, and groups of few have no answers');
+RESET SESSION AUTHORIZATION;
+
+-- --------------------------------------------------------------------------
 -- The option
 -- --------------------------------------------------------------------------
 
@@ -177,7 +297,7 @@ SET SESSION AUTHORIZATION owner1;
 SELECT throws_ok(format('SELECT dp_cdp.%s_dataset(%L, min_units => %s)', f, CASE f WHEN 'alter' THEN 'town' ELSE 'new' END, v), 'ZC004',
 	'min_units must be between 1 and 1000000, such as 10; 1 is no limit', f || ' refuses ' || v) FROM unnest('{create,alter}'::text[]) f, unnest('{0,-1,1000001}'::int[]) v;
 SELECT throws_ok($$SELECT dp_cdp.alter_dataset('town', min_units => 5, reset => ARRAY['min_units'])$$, 'ZC004', NULL, 'a value and a reset');
-SELECT is((SELECT min_units FROM dp_cdp.datasets WHERE dataset = 'town'), 1, 'nothing has changed');
+SELECT is((SELECT min_units FROM dp_cdp.datasets WHERE dataset = 'town'), 9, 'nothing has changed');
 SELECT dp_cdp.create_dataset('new', min_units => 1000000), dp_cdp.create_dataset('null', min_units => NULL), dp_cdp.create_dataset('plain') \g /dev/null
 SELECT is((SELECT string_agg(min_units::text, ' ' ORDER BY dataset) FROM dp_cdp.datasets WHERE dataset IN ('new', 'null', 'plain')), '1000000 1 1', 'it is 1 unless it is given');
 SELECT dp_cdp.alter_dataset('new', min_units => NULL) \g /dev/null

@@ -254,6 +254,41 @@ dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filte
 	level->parts.filters = lappend(level->parts.filters, filter);
 }
 
+/* Returns the number of a column that counts all units of a group; -1: there is none.  is_units: rows are no more than units. */
+static int
+column_of_units(const DpLevel *level, bool is_units)
+{
+	ListCell   *lc,
+			   *value,
+			   *filter;
+	int			i = 0;
+
+	forthree(lc, level->release->columns, value, level->parts.values, filter, level->parts.filters)
+	{
+		const DpReleaseColumn *column = lfirst(lc);
+
+		if (column->answer == DP_ANSWER_SUM && (column->kind == DP_VALUE_UNITS || (column->kind == DP_VALUE_COUNT && is_units)) &&
+			linitial(lfirst(value)) == NULL && lfirst(filter) == NULL)
+			return i;
+		i++;
+	}
+	return -1;
+}
+
+/* Returns the number of a count of units that is not in the output. */
+static int
+add_hidden_count(DpLevel *level, const char *label)
+{
+	DpReleaseColumn *column = dp_make_release_column();
+
+	column->kind = DP_VALUE_UNITS;
+	column->result_type = INT8OID;
+	column->label = pstrdup(label);
+	column->hidden = true;
+	dp_add_column(level, column, list_make1(NULL), NULL);
+	return list_length(level->release->columns) - 1;
+}
+
 /*
  * Finds the noisy count of units by which undeclared keys are released: an
  * aggregate of the query that is just that, else one that is added and
@@ -263,39 +298,34 @@ void
 dp_add_key_selection(DpLevel *level)
 {
 	DpRelease  *release = level->release;
-	DpReleaseColumn *column;
-	ListCell   *lc,
-			   *value,
-			   *filter;
 	bool		undeclared = false;
-	int			i = 0;
 
-	foreach(lc, release->keys)
-	{
-		if (dp_key_set_of(release, foreach_current_index(lc)) == NULL)
-			undeclared = true;
-	}
+	for (int i = 0; i < list_length(release->keys); i++)
+		undeclared |= dp_key_set_of(release, i) == NULL;
 	if (!undeclared)
 		return;
-	forthree(lc, release->columns, value, level->parts.values, filter, level->parts.filters)
-	{
-		column = lfirst(lc);
-		if (column->answer == DP_ANSWER_SUM &&
-			(column->kind == DP_VALUE_UNITS || (column->kind == DP_VALUE_COUNT && !release->has_unit)) &&
-			linitial(lfirst(value)) == NULL && lfirst(filter) == NULL)
-		{
-			release->selection = i;
-			return;
-		}
-		i++;
-	}
-	column = dp_make_release_column();
-	column->kind = DP_VALUE_UNITS;
-	column->result_type = INT8OID;
-	column->label = pstrdup("key selection");
-	column->hidden = true;
-	release->selection = i;
-	dp_add_column(level, column, list_make1(NULL), NULL);
+	release->selection = column_of_units(level, !release->has_unit);
+	if (release->selection < 0)
+		release->selection = add_hidden_count(level, "key selection");
+}
+
+/*
+ * The same for min_units.  A group without aggregates has nothing that it could be
+ * too few for, and without groups all rows are asked for.
+ */
+void
+dp_add_count_of_units(DpLevel *level)
+{
+	DpRelease  *release = level->release;
+
+	if (dp_asks_limits_alone())
+		release->units = DP_NO_UNITS;
+	if (level->dataset->min_units == 1 || release->keys == NIL || release->selection >= 0 || release->columns == NIL ||
+		release->units == DP_NO_UNITS)
+		return;
+	release->units = column_of_units(level, !release->has_unit || release->most_rows == 1);
+	if (release->units < 0)
+		release->units = add_hidden_count(level, "count of units");
 }
 
 int

@@ -40,11 +40,14 @@ extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values,
 /* norms.c: notes how many rows of a group, and how many groups, a unit has at most, as the query says */
 extern void dp_limit_rows(DpLevel *level);
 
-/* Adds, where keys are undeclared, the count of units that decides on them. */
 /* norms.c: settles which columns a norm limits, and describes what finds the limits, when all columns are there; is_distributed: its rows are on servers of a cluster */
 extern void dp_limit_norms(DpLevel *level, bool is_distributed);
 
+/* Adds, where keys are undeclared, the count of units that decides on them. */
 extern void dp_add_key_selection(DpLevel *level);
+
+/* Adds, where all keys are declared and the dataset has min_units, the count of units that tells which groups have fewer. */
+extern void dp_add_count_of_units(DpLevel *level);
 
 /* Numbers the outputs.  companions: FuncExprs such as dp_noise_stddev(aggregate). */
 extern void dp_number_outputs(DpLevel *level, List *aggs, List *companions);

@@ -180,6 +180,7 @@ typedef struct ColumnContext
 	List	   *columns;
 	Index		rti;
 	int			join;
+	bool		released;
 } ColumnContext;
 
 /* Tells whether a node is what the subquery computes of all of its rows. */
@@ -232,6 +233,20 @@ dp_compared_columns(Node *value, List **columns)
 	return !column_walker(value, columns);
 }
 
+/* Returns 0 where no row was found, NULL elsewhere: in a group that is there, a released count may be NULL (release/min_units.c). */
+static Expr *
+zero_of_no_rows(ColumnContext *c)
+{
+	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(INT8OID, -1, InvalidOid));
+	Var		   *key = dp_output_var(c->rti, 1, linitial(c->compared->keys));
+	NullTest   *missing = (NullTest *) dp_is_not_null((Expr *) key);
+
+	dp_set_nulled_by(key, c->join);
+	missing->nulltesttype = IS_NULL;
+	dp_add_when(cases, (Expr *) missing, (Expr *) dp_int8_const(0));
+	return (Expr *) cases;
+}
+
 /* Returns a column of the entry: of no rows, counts are 0 and other aggregates NULL. */
 static Node *
 column_value(ColumnContext *c, Node *column, int n)
@@ -244,7 +259,7 @@ column_value(ColumnContext *c, Node *column, int n)
 		return (Node *) var;
 	count = makeNode(CoalesceExpr);
 	count->coalescetype = INT8OID;
-	count->args = list_make2(var, dp_int8_const(0));
+	count->args = list_make2(var, c->released ? (Node *) zero_of_no_rows(c) : (Node *) dp_int8_const(0));
 	count->location = exprLocation(column);
 	return (Node *) count;
 }
@@ -271,9 +286,9 @@ value_mutator(Node *node, ColumnContext *c)
 }
 
 Node *
-dp_compared_value(Node *value, const DpCorrelation *compared, List *columns, Index rti, int join)
+dp_compared_value(Node *value, const DpCorrelation *compared, List *columns, Index rti, int join, bool released)
 {
-	ColumnContext c = {compared, columns, rti, join};
+	ColumnContext c = {compared, columns, rti, join, released};
 
 	return value_mutator(value, &c);
 }

@@ -358,8 +358,8 @@ extern bool dp_compared_columns(Node *value, List **columns);
 /* Tells whether what a subquery computes of its rows is a number of them, 0 of none. */
 extern bool dp_is_count(Node *column);
 
-/* Returns that value as the level has it, where these are columns of entry rti and may be NULL by a join. */
-extern Node *dp_compared_value(Node *value, const DpCorrelation *compared, List *columns, Index rti, int join);
+/* Returns that value as the level has it, where these are columns of entry rti and may be NULL by a join; released: a count may be NULL, too. */
+extern Node *dp_compared_value(Node *value, const DpCorrelation *compared, List *columns, Index rti, int join, bool released);
 
 /* ------------------------------------------------------------------------
  * compared_rows.c

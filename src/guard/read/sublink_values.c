@@ -337,7 +337,7 @@ join_aggregate(DpSublinks *v, SubLink *link, bool grouped)
 	groups = join_groups(v, sub, &c, columns);
 	if (groups == NULL)
 		return NULL;
-	value = dp_compared_value(value, &c, groups->columns, groups->rti, groups->join);
+	value = dp_compared_value(value, &c, groups->columns, groups->rti, groups->join, v->releases);
 	return grouped ? where_found(value, &c, groups) : value;
 }
 
@@ -519,7 +519,7 @@ join_released_test(DpSublinks *v, SubLink *link)
 		return NULL;
 	sub->hasAggs = true;
 	groups = join_groups(v, sub, &c, columns);
-	return groups ? is_true(dp_compared_value(condition, &c, groups->columns, groups->rti, groups->join), link->location) : NULL;
+	return groups ? is_true(dp_compared_value(condition, &c, groups->columns, groups->rti, groups->join, false), link->location) : NULL;
 }
 
 /* Returns SELECT of a sublink's value: one row, and an error where there are more. */

@@ -146,8 +146,15 @@ class Pair:
             tables = ledger.query("SELECT oid::regclass FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace IN ('c'::regnamespace, 'x'::regnamespace)")
             self.must(ledger, 'VACUUM ANALYZE ' + ', '.join(r[0] for r in tables.rows))
         self.last = [0, 0]
+        self.least = 1
         self.newest = int(self.ledgers[0].query('SELECT max(oid) FROM pg_type').rows[0][0])
         self.charges()
+
+    def hold_to(self, least):
+        """groups of fewer units are not shown, or have no answers"""
+        for ledger in self.ledgers * (least != self.least):
+            self.must(ledger, 'SELECT dp_cdp.alter_dataset(name, min_units => %d) FROM dp_cdp.dataset' % least)
+        self.least = least
 
     @staticmethod
     def must(connection, sql):
