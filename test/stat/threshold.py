@@ -25,7 +25,7 @@ SIZES = 10, 30
 EXECUTIONS = size(*SIZES)
 RHO = 0.02
 
-CHECKS = 86
+CHECKS = 88
 
 
 def limits(hits, n, alpha):
@@ -213,6 +213,32 @@ def check_min_units(tap, neighbors, unit_mode, weighted):
     tap.ok(max(spends) >= delta / 2, title + ": the threshold is no higher than it has to be", repr(spends))
 
 
+def check_declared(tap, neighbors):
+    """Declared groups have no answers where their noisy count of units is below LEAST, which shows a count from there on alone."""
+    name, title = "declared_" + neighbors, "%s declared groups, min_units %d" % (neighbors, LEAST)
+    psql("""
+        CREATE TABLE {t} (u int NOT NULL, g int NOT NULL);
+        INSERT INTO {t} SELECT (100 * n + c) * 100 + u, 100 * n + c FROM unnest(ARRAY{sizes}) n, generate_series(0, {copies} - 1) c, generate_series(1, n) u;
+        SELECT dp_cdp.create_dataset('{t}', neighbors => '{neighbors}', default_rho => {rho}, max_groups => 1, max_rows => 1, min_units => {least});
+        SELECT dp_cdp.protect_table('{t}', '{t}', 'u');
+        SELECT dp_cdp.set_keys('{t}', 'g', ARRAY(SELECT 100 * n + c FROM unnest(ARRAY{all_sizes}) n, generate_series(0, {copies} - 1) c));
+        SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
+        """.format(t=name, sizes=list(LEAST_SIZES), all_sizes=[0] + list(LEAST_SIZES), copies=LEAST_COPIES, neighbors=neighbors, rho=RHO, least=LEAST, analyst=ANALYST))
+    noise = Noise(sensitivity2(0, 1, 1, True, neighbors) / (2 * RHO))
+    runs = execute("SELECT g, dp_count(DISTINCT u) AS n FROM %s GROUP BY g" % name, "g int, n float8", EXECUTIONS, ANALYST)
+    tap.ok(all(len(run) == LEAST_COPIES * (len(LEAST_SIZES) + 1) for run in runs), title + ": all are shown")
+    tap.ok(all(row[1] is None or row[1] >= LEAST for run in runs for row in run), title + ": no answer is smaller")
+    seen = collections.Counter(row[0] // 100 for run in runs for row in run if row[1] is not None)
+    alpha = tap.alpha() / (len(LEAST_SIZES) + 1)
+    bad = []
+    for n in [0] + list(LEAST_SIZES):
+        p = noise.tail(LEAST - n) if n < LEAST else 1 - noise.tail(n - LEAST + 1)
+        low, high = limits(seen[n], LEAST_COPIES * EXECUTIONS, alpha)
+        if not low <= p <= high:
+            bad.append("%d units: %d of %d, theory %.4f" % (n, seen[n], LEAST_COPIES * EXECUTIONS, p))
+    tap.ok(not bad, title + ": they have answers as often as theory says", "\n".join(bad))
+
+
 def main():
     tap = Tap("threshold.py", CHECKS)
     tap.finds("groups of one unit, of which 0.01 may appear, are found to appear with",
@@ -229,6 +255,7 @@ def main():
         check_weights(tap, neighbors)
         for unit_mode, weighted in (False, False), (True, False), (True, True):
             check_min_units(tap, neighbors, unit_mode, weighted)
+        check_declared(tap, neighbors)
     tap.done()
 
 
