@@ -189,25 +189,26 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 static char *
 limits_told(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	char	   *text = limits_text(priced, column);
+	char	   *limits = limits_text(priced, column);
 
 	if (!priced->release->has_unit)
-		return pstrdup(*text ? text + 2 : "each row is a unit");
-	if (*text)
-		return pstrdup(text + 2);
+		return pstrdup(*limits ? limits + 2 : "each row is a unit");
+	if (*limits)
+		return pstrdup(limits + 2);
 	return psprintf("a unit adds %.6g at most", dp_column_sensitivity(column));
 }
 
 char *
 dp_limits_told(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	char	   *text = limits_told(priced, column);
+	char	   *limits = limits_told(priced, column);
+	int			least = dp_min_units(priced);
 
-	if (dp_min_units(priced) > 1 && column - priced->columns == priced->release->selection)
-		return psprintf("%s; a group that is shown has at least %d units", text, dp_min_units(priced));
-	if (dp_min_units(priced) > 1 && column - priced->columns == priced->release->units)
-		return psprintf("%s; where it is below %d, all answers of the group are NULL", text, dp_min_units(priced));
-	return text;
+	if (least > 1 && column - priced->columns == priced->release->selection)
+		return psprintf("%s; a group that is shown has at least %d units", limits, least);
+	if (least > 1 && column - priced->columns == priced->release->units)
+		return psprintf("%s; where it is below %d, all answers of the group are NULL", limits, least);
+	return limits;
 }
 
 /* Shows the limits of a column's rows and totals, in fields. */

@@ -10,11 +10,12 @@
  * (b) S is 0 where there are fewer than k units, and above 0 elsewhere.
  * Proof.  S is the least that the weights of all but k - 1 units add up to, over all choices of these.  Let u come.  The choice that was best
  * before leaves u's weight more, so that S rises by no more.  Any choice without u leaves what it left before and u's weight.
- * One with u leaves what the others of it and one more unit left, and that one.  So none leaves less than S before.  A weight is above 0, which is (b).  []
+ * One with u leaves more than it would have left before with another unit in u's place.  None leaves less than the former S.
+ * A weight is above 0, which is (b).  []
  * Who is replaced goes and comes, so that S changes by at most the larger one of both weights in a group.
  * Corollary.  S selects keys at the price, the noise, the threshold and the delta of the sum of all weights.
  * Proof.  Of that sum price.c uses two things: who comes or goes changes it by a vector of weights; and groups in which it is 0 are not
- * shown.  So a group that is shown for one unit alone has an S of at most the unit's weight, by (a).  Both hold for S.  []
+ * shown, so that one that is shown for a single unit has a sum of at most its weight.  Both hold for S.  []
  * The noisy count of a selection that is an answer, too, is shown as n and noise: k - 1 more than what the threshold is compared with.
  *
  * A weight is found by the bin of the unit's norm (agg/bounding/norms.c).  The bins end at the norms of 1, 2, 3, ... groups, and

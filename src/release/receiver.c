@@ -111,7 +111,10 @@ release_group(DpReceiver *receiver, dp_i128 *state)
 
 	if (selection >= 0)
 	{
-		/* who has no weight in a group must not make it, nor fewer units than it needs: price.c, min_units.c */
+		/*
+		 * who has no weight in a group must not make it, nor fewer units than
+		 * it needs: price.c, min_units.c
+		 */
 		if (!dp_has_min_units(priced, state))
 			return false;
 		units = column_draws(receiver, selection, state)[0];

@@ -153,8 +153,8 @@ typedef struct DpReleaseColumn
 	int			first_param;
 	bool		hidden;			/* only for the key selection, or for
 								 * min_units, not in the output */
-	bool		weighs;			/* such a count has units weigh less that are in
-								 * several groups */
+	bool		weighs;			/* such a count has units weigh less that are
+								 * in several groups */
 	int			companions;		/* what the output has of it, too: bits, of 1
 								 * << DpCompanion */
 	char	   *question_text;	/* guard/question.c: what its states are; NULL
@@ -293,9 +293,9 @@ struct DpRelease
 								 * that decides on undeclared keys; -1: all
 								 * keys are declared, or none */
 	int			units;			/* index into columns of the count of units
-								 * that tells which declared groups have
-								 * fewer than min_units; -1: there is no
-								 * min_units; DP_NO_UNITS: nobody sees a group */
+								 * that tells which declared groups have fewer
+								 * than min_units; -1: there is no min_units;
+								 * DP_NO_UNITS: nobody sees a group */
 
 	/*
 	 * found_bounds.c: the release that finds bounds before this one, over the

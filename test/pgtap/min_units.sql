@@ -106,8 +106,8 @@ SELECT is(smallest(query, settings, 4), held, format('in four: %s %s', query, se
 SET dp_cdp.bounding_node = off;
 SELECT is(smallest(query, settings, 4), held, format('in four, without the node: %s', query)) FROM of_four;
 RESET dp_cdp.bounding_node;
--- nine heavy ones are left out, and 20 of a tenth are 2; 10 are no more than one person
-SELECT is((SELECT string_agg(g, ' ' ORDER BY g) FROM shown('SELECT g, count(*) FROM mixed GROUP BY g') g), 'mix_20', 'the heaviest people do not count');
+-- nine heavy ones are left out, and 20 of a tenth are 2; 10 are no more than one person.  Of the others 11 of a tenth are left, which noise may show
+SELECT is((SELECT string_agg(g, ' ' ORDER BY g) FROM shown('SELECT g, count(*) FROM mixed GROUP BY g') g WHERE g ~ 'mix'), 'mix_20', 'the heaviest people do not count');
 SELECT hold_to(9);
 SELECT is((SELECT string_agg(g, ' ' ORDER BY g) FROM shown('SELECT g, count(*) FROM mixed GROUP BY g') g WHERE g ~ 'mix'), 'mix_10 mix_20', 'but for the ninth');
 
