@@ -40,6 +40,7 @@ SELECT dp_cdp.zcdp_epsilon(0.5);
 SELECT dp_cdp.max_groups(5);
 SELECT dp_cdp.preview();
 SELECT dp_cdp.no_such_function(1);
+SELECT dp_cout(*);
 SELECT no_such_function(1);
 SELECT median(cost) FROM visits;
 SELECT avg(dept) FROM visits;

@@ -282,6 +282,8 @@ right_call(const char *message, char **detail)
 
 	if (in_schema && strcmp(dot, called + strlen("dp_cdp")) == 0 && GetConfigOption(called, true, false) != NULL)
 		return psprintf("%s is a setting: SET %s = ...", called, called);
+	if (dot == NULL && strncmp(name, "dp_", strlen("dp_")) == 0 && is_nobodys(name))
+		return "private aggregates are dp_count, dp_sum, dp_avg, dp_median and others, which \\da dp_* in psql lists";
 	return in_schema ? "the reference, and \\df dp_cdp.* in psql, list the functions that there are" : NULL;
 }
 
