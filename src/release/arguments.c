@@ -203,6 +203,8 @@ derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedR
 			inputs.max_rows = DP_MANY_ROWS;
 	}
 	interval = dp_interval(derived, &inputs);
+	if (dp_bound_has(derived, DP_BOUND_FOUND))
+		column->by_rows = priced->found != NULL && dp_none_found(derived, priced->found) && interval.state == DP_INTERVAL_KNOWN;
 	if (interval.state == DP_INTERVAL_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

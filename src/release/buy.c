@@ -232,6 +232,8 @@ start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
 	run->finder = finder;
 }
 
+static List *notice_usual_bounds(const DpPricedRelease *priced, List *told);
+
 /* Finds the bounds for a run, which are paid for, and settles what follows from them. */
 static void
 find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
@@ -247,6 +249,7 @@ find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 	dp_rows_end(finder->rows);
 	finder->rows = NULL;
 	dp_settle_found(priced, root);
+	(void) notice_usual_bounds(priced, NIL);
 	if (run->kept != NULL && run->kept->before[DP_FINDS_LIMITS] == NULL)
 		dp_kept_begin(run->kept, run->desc);
 }
@@ -492,6 +495,14 @@ notice_limits(const DpPricedRelease *priced, bool (*test) (const DpPricedRelease
 	return lappend(told, message);
 }
 
+/* Says of which aggregates bounds are those of as many rows as usual, as nobody has set how many, and none were found, if any were looked for. */
+static List *
+notice_usual_bounds(const DpPricedRelease *priced, List *told)
+{
+	return notice_limits(priced, dp_has_usual_bounds, psprintf("with values of at most %d rows", priced->unit_rows),
+						 "Bounds of these values follow from max_rows, which nobody has set. SET dp_cdp.max_rows to how many rows a person may have.", told);
+}
+
 /*
  * Says of which aggregates people lose groups, where that is public or nobody has set how many count; and of which rows, as
  * nobody has set how many do.  "told" has the messages of the statement.
@@ -512,8 +523,7 @@ notice_hard_limits(const DpPricedRelease *priced, List *told)
 	told = notice_limits(priced, dp_cuts_groups, groups, hint, told);
 	told = notice_limits(priced, dp_has_usual_rows, rows,
 						 "Here limits are not found from the data, and nobody has set max_rows. SET dp_cdp.max_rows to how many rows should count.", told);
-	return notice_limits(priced, dp_has_usual_bounds, psprintf("with values of at most %d rows", priced->unit_rows),
-						 "Bounds of these values follow from max_rows, which nobody has set. SET dp_cdp.max_rows to how many rows a person may have.", told);
+	return notice_usual_bounds(priced, told);
 }
 
 /*

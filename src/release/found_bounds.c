@@ -99,12 +99,18 @@ dp_finder_range(Oid type, DpRange *range)
 		dp_range_make(0, 1, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, range);
 }
 
+double
+dp_finder_error(const DpReleaseColumn *column)
+{
+	return column->has_usual ? USUAL_ERROR : DP_BOUNDS_ERROR;
+}
+
 bool
 dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower, double *upper)
 {
 	const DpRange *range = &column->range[0];
 	double		width = (range->upper - range->lower) / range->bins;
-	double		error = column->desc->has_usual ? USUAL_ERROR : DP_BOUNDS_ERROR;
+	double		error = dp_finder_error(column->desc);
 	int			first,
 				last;
 

@@ -34,6 +34,9 @@
 /* more decimal places are of no use */
 #define MOST_PLACES 400
 
+/* bounds that conditions leave to a unit of so many rows, and not to one of DP_MANY_ROWS, are too wide to be of use */
+#define FEWER_ROWS 1000
+
 /* ------------------------------------------------------------------------
  * What intervals begin with
  * ------------------------------------------------------------------------
@@ -153,13 +156,14 @@ of_range(const DpBound *bound, const DpIntervalInputs *inputs)
 }
 
 static DpInterval
-of_many_rows(const DpBound *bound, int rows, const DpIntervalInputs *inputs)
+of_many_rows(const DpBound *bound, int rows, bool beyond_types, const DpIntervalInputs *inputs)
 {
 	DpIntervalInputs many = {0};
 
 	if (inputs != NULL)
 		many = *inputs;
 	many.max_rows = rows;
+	many.beyond_types = beyond_types;
 	return dp_interval(bound, &many);
 }
 
@@ -171,44 +175,58 @@ dp_interval_by_rows(const DpBound *bound, const DpIntervalInputs *inputs)
 
 	if (!dp_bound_has(bound, DP_BOUND_ROWS) && !dp_bound_has(bound, DP_BOUND_TOTAL))
 		return false;
-	many = of_many_rows(bound, DP_MANY_ROWS, inputs);
-	fewer = of_many_rows(bound, DP_MANY_ROWS / 2, inputs);
+	many = of_many_rows(bound, DP_MANY_ROWS, true, inputs);
+	fewer = of_many_rows(bound, FEWER_ROWS, true, inputs);
 	if (many.state != DP_INTERVAL_KNOWN || fewer.state != DP_INTERVAL_KNOWN)
-		return many.state != fewer.state || many.state == DP_INTERVAL_LATER || many.state == DP_INTERVAL_NONE;
+		return many.state != DP_INTERVAL_EMPTY || fewer.state != DP_INTERVAL_EMPTY;
 	return num_less(many.lower, fewer.lower) || num_less(fewer.upper, many.upper);
 }
 
 /*
- * What has been paid for (found_bounds.c), within what is known besides.  usual: of as many rows of a unit as nobody has set,
- * which holds where nothing was found; NULL: nothing is known.
+ * What has been paid for (found_bounds.c).  With an argument, which follows from how many rows of a unit count, it is
+ * within what that is of very many rows; and where nothing was found, that of as many rows as usual holds.
  */
 static DpInterval
-of_found(const DpBound *bound, const DpInterval *usual, const DpIntervalInputs *inputs)
+of_found(const DpBound *bound, const DpIntervalInputs *inputs)
 {
+	const DpBound *by_rows = bound->args != NIL ? linitial(bound->args) : NULL;
 	DpInterval	result;
 	DpInterval	known;
 
 	if (inputs == NULL || inputs->found == NULL)
 		return interval_of_state(DP_INTERVAL_LATER);
 	result = inputs->found[bound->range];
-	if (usual == NULL)
+	if (by_rows == NULL)
 	{
 		result.grain = grain_of_column(bound);
 		return result;
 	}
-	if (result.state != DP_INTERVAL_KNOWN)
-		return *usual;
-	known = of_many_rows(linitial(bound->args), DP_MANY_ROWS, inputs);
-	result.grain = known.grain;
-	if (known.state != DP_INTERVAL_KNOWN)
-		return *usual;
-	/* a unit may have few rows, whose total is near 0 */
-	if (!num_less(known.lower, num_of_int(0)))
-		result.lower = known.lower;
-	if (!num_less(num_of_int(0), known.upper))
-		result.upper = known.upper;
-	dp_interval_intersect(&result, known.lower, known.upper);
-	return result.state == DP_INTERVAL_KNOWN ? result : *usual;
+	if (result.state == DP_INTERVAL_KNOWN)
+	{
+		known = of_many_rows(by_rows, DP_MANY_ROWS, false, inputs);
+		if (known.state != DP_INTERVAL_KNOWN)
+		{
+			result.grain = grain_of_column(bound);
+			return result;
+		}
+		result.grain = known.grain;
+		/* a unit may have few rows, whose total is near 0 */
+		if (!num_less(known.lower, num_of_int(0)))
+			result.lower = known.lower;
+		if (!num_less(num_of_int(0), known.upper))
+			result.upper = known.upper;
+		dp_interval_intersect(&result, known.lower, known.upper);
+		if (result.state == DP_INTERVAL_KNOWN)
+			return result;
+	}
+	known = dp_interval(by_rows, inputs);
+	return known.state == DP_INTERVAL_KNOWN ? known : interval_between(num_of_int(0), num_of_int(1));
+}
+
+bool
+dp_none_found(const DpBound *bound, const DpInterval *found)
+{
+	return bound->op == DP_BOUND_FOUND && bound->args != NIL && found[bound->range].state != DP_INTERVAL_KNOWN;
 }
 
 static DpInterval
@@ -396,7 +414,7 @@ apply(const DpBound *bound, const DpInterval *args, int n, const DpIntervalInput
 		case DP_BOUND_RANGE:
 			return of_range(bound, inputs);
 		case DP_BOUND_FOUND:
-			return of_found(bound, n > 0 ? &args[0] : NULL, inputs);
+			return of_found(bound, inputs);
 		case DP_BOUND_ROWS:
 		case DP_BOUND_TOTAL:
 			return of_unit_rows(bound, args, inputs);
@@ -442,7 +460,7 @@ skips_nulls(const DpBound *bound, int argument)
 
 /* Rounds away what is of no use, and refuses what is too large. */
 static void
-finish(DpInterval *result, const DpBound *bound)
+finish(DpInterval *result, const DpBound *bound, const DpIntervalInputs *inputs)
 {
 	if (result->state != DP_INTERVAL_KNOWN)
 		return;
@@ -450,7 +468,8 @@ finish(DpInterval *result, const DpBound *bound)
 	result->upper = short_of_places(result->upper);
 	if (bound->op != DP_BOUND_VALUE && bound->op != DP_BOUND_DECLARED && bound->op != DP_BOUND_FOUND && !only_narrows(bound))
 		dp_interval_widen_for(result, bound->type);
-	hold_to_type(result, bound->type);
+	if (inputs == NULL || !inputs->beyond_types)
+		hold_to_type(result, bound->type);
 	if (type_is_float(bound->type) && result->grain != NULL && num_less(result->grain, num_of_int(1)))
 		result->grain = NULL;
 	if (num_less(num_of_text(LARGEST), num_greatest(num_call(numeric_abs, result->lower), num_call(numeric_abs, result->upper))))
@@ -468,7 +487,8 @@ dp_interval(const DpBound *bound, const DpIntervalInputs *inputs)
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
-	foreach(lc, bound->args)
+	/* an argument of what was found is of other numbers of rows */
+	foreach(lc, bound->op == DP_BOUND_FOUND ? NIL : bound->args)
 	{
 		DpInterval *arg = &args[foreach_current_index(lc)];
 
@@ -481,11 +501,11 @@ dp_interval(const DpBound *bound, const DpIntervalInputs *inputs)
 	}
 	if (is_later)
 		return interval_of_state(DP_INTERVAL_LATER);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n && bound->op != DP_BOUND_FOUND; i++)
 		if (args[i].state == DP_INTERVAL_EMPTY && !skips_nulls(bound, i))
 			return args[i];
 	result = apply(bound, args, n, inputs);
-	finish(&result, bound);
+	finish(&result, bound, inputs);
 	pfree(args);
 	return result;
 }

@@ -128,6 +128,7 @@ typedef struct DpIntervalInputs
 									 * columns; NULL: not known yet */
 	const DpInterval *found;	/* by columns of the finder; NULL: not known
 								 * yet */
+	bool		beyond_types;	/* numbers may be larger than their types have */
 } DpIntervalInputs;
 
 extern DpBound *dp_make_bound(DpBoundOp op, List *args, Oid type, int32 typmod);
@@ -143,6 +144,9 @@ extern DpInterval dp_interval(const DpBound *bound, const DpIntervalInputs *inpu
  * known yet.
  */
 extern bool dp_interval_by_rows(const DpBound *bound, const DpIntervalInputs *inputs);
+
+/* Tells whether bounds that follow from numbers of rows hold, as none were found by the finder, which has run. */
+extern bool dp_none_found(const DpBound *bound, const DpInterval *found);
 
 /* Makes an interval two numbers, where it is one or none. */
 extern void dp_interval_open(DpInterval *interval);

@@ -56,8 +56,8 @@
 /* a limit is looked for anew at so many times its price: below, its answers err by a fifth more at most on real data */
 #define LIMIT_ANEW 10
 
-/* up to this price the noise of a histogram of norms has a variance of four squared steps, or more */
-#define LIMIT_DERIVED (DP_RHO_ONE / 8)
+/* up to this price the noise of a histogram of units has a variance of one squared step or more, so that another can be made of it */
+#define MOST_DERIVED (DP_RHO_ONE / 2)
 
 /* Tells whether keys that were shown can be looked up by their values. */
 static bool
@@ -391,26 +391,31 @@ buy_anew(DpKeptColumn *column)
 /*
  * Returns the price at which a column is looked for.  A limit is that of the dearest answer which costs no more, as
  * answers that follow from another would have to be bought anew.  One for much less would serve badly, and who pays so
- * much more loses little with the answers before.  Where a dearer one has so little noise that none of this
- * price can be made of it, the cheap one has to serve.
+ * much more loses little with the answers before.
  */
 static int64
 asked_price(const DpKept *kept, const DpKeptColumn *column)
 {
-	int64		dearer = 0;
 	ListCell   *lc;
 
 	foreach(lc, kept->owner != NULL ? column->ladder : NIL)
 	{
 		const DpKeptAnswer *answer = lfirst(lc);
 
-		if (answer->values == NULL)
-			continue;
-		if (answer->id.rho <= column->asked)
-			return answer->id.rho > column->asked / LIMIT_ANEW || dearer > LIMIT_DERIVED ? answer->id.rho : column->asked;
-		dearer = answer->id.rho;
+		if (answer->values != NULL && answer->id.rho <= column->asked)
+			return answer->id.rho > column->asked / LIMIT_ANEW ? answer->id.rho : column->asked;
 	}
 	return column->asked;
+}
+
+/*
+ * Tells whether an answer has to be derived from a dearer one, and cannot be, which nobody is to see who asks for what follows
+ * from it: a limit, or bounds.
+ */
+static bool
+cannot_be_derived(const DpKept *kept, const DpKeptColumn *column)
+{
+	return column->dearer != NULL && (kept->owner != NULL || kept->priced->release->is_finder) && column->dearer->id.rho > MOST_DERIVED;
 }
 
 /* Settles which answer of a ladder is shown, and how it comes about. */
@@ -447,7 +452,13 @@ choose(const DpKept *kept, DpKeptColumn *column)
 			column->cheaper = answer;
 	}
 	column->how = column->dearer ? DP_KEPT_DERIVED : DP_KEPT_BOUGHT;
-	if (column->dearer)
+	if (cannot_be_derived(kept, column))
+	{
+		column->how = DP_KEPT_BOUGHT;
+		column->dearer = column->cheaper = NULL;
+		buy_anew(column);
+	}
+	else if (column->dearer)
 		column->id.below = column->dearer->id.below;
 	else if (kept->priced->release->reads_clock && column->ladder != NIL)
 		buy_anew(column);

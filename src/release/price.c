@@ -523,7 +523,7 @@ price_finder(DpPricedRelease *priced, EState *estate)
 		if (share == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("this query was planned to find %s first; SET dp_cdp.find_bounds = on again, or prepare the query anew",
+					 errmsg("this query was planned to find %s first; take back what was SET since of dp_cdp.find_bounds and dp_cdp.max_rows, or prepare the query anew",
 							column->label)));
 		prices[i] = Max((int64) rint(Min(share, 1) * (double) priced->column_rho), priced->dataset->min_rho);
 	}

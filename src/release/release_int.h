@@ -378,6 +378,9 @@ extern DpInterval *dp_read_found(DpRun *finder);
 extern void dp_finder_range(Oid type, DpRange *range);
 
 /* found_bounds.c: sets the bounds that hold what noisy counts tell of; false if they tell nothing */
+/* how likely noise is taken for values of a column of a finder, or of dp_bounds */
+extern double dp_finder_error(const DpReleaseColumn *column);
+
 extern bool dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower, double *upper);
 
 /*

@@ -255,7 +255,7 @@ SELECT is((failure, cost)::text, (NULL::text, 33000)::text, 'prepared, and run t
 	EXECUTE p(1); EXECUTE p(2); EXECUTE p(300)$$);
 SELECT is((failure, cost)::text, (NULL::text, 11000)::text, 'parameters of the aggregate') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on;
 	PREPARE h(int) AS SELECT dp_histogram(amount, $1) FROM orders; EXECUTE h(7)$$);
-SELECT is((failure, cost)::text, ('ZC004 this query was planned to find bounds of amount first; SET dp_cdp.find_bounds = on again, or prepare the query anew'::text, 0)::text,
+SELECT is((failure, cost)::text, ('ZC004 this query was planned to find bounds of amount first; take back what was SET since of dp_cdp.find_bounds and dp_cdp.max_rows, or prepare the query anew'::text, 0)::text,
 	'turned off after it was prepared') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SET LOCAL plan_cache_mode = force_generic_plan;
 	PREPARE q AS SELECT dp_sum(amount) FROM orders; EXPLAIN EXECUTE q; SET LOCAL dp_cdp.find_bounds = off; EXECUTE q$$);
 SELECT ok(failure IS NULL AND cost >= 3000, 'a target of accuracy: the first look finds bounds, and pays for it once: ' || concat(failure, ' ', cost)) FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SET LOCAL dp_cdp.target_error = '5%'; SELECT dp_avg(amount) FROM orders$$);

@@ -83,14 +83,16 @@ dp_find_bounds(DpLevel *level, Node *value, DpBound *usual)
 	DpBound    *bound;
 	int			at = 0;
 	ListCell   *lc;
+	ListCell   *column;
 
 	if ((usual != NULL ? dp_usual_bounds_share(level->dataset) : dp_bounds_share(level->dataset)) == 0)
 		return NULL;
 	if (level->finder == NULL)
 		level->finder = add_finder(level);
-	foreach(lc, level->finder->found)
+	/* where others hold if none are found, it is another column */
+	forboth(lc, level->finder->found, column, level->finder->release->columns)
 	{
-		if (equal(lfirst(lc), value))
+		if (((DpReleaseColumn *) lfirst(column))->has_usual == (usual != NULL) && equal(lfirst(lc), value))
 			break;
 		at++;
 	}
