@@ -194,17 +194,17 @@ derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedR
 	DpReleaseColumn *desc = column->desc;
 	DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges, priced->found};
 	DpInterval	interval;
+	bool		is_found = dp_bound_has(derived, DP_BOUND_FOUND);
+	bool		by_rows = !is_found && dp_interval_by_rows(derived, &inputs);
 
 	/* where nobody has set how many rows count, what does not depend on that is as if all did */
-	if (!dp_bound_has(derived, DP_BOUND_FOUND))
-	{
-		column->by_rows = dp_interval_by_rows(derived, &inputs);
-		if (!column->by_rows && dp_most_rows(priced->dataset) == 0)
-			inputs.max_rows = DP_MANY_ROWS;
-	}
+	if (!is_found && !by_rows && dp_most_rows(priced->dataset) == 0)
+		inputs.max_rows = DP_MANY_ROWS;
 	interval = dp_interval(derived, &inputs);
-	if (dp_bound_has(derived, DP_BOUND_FOUND))
-		column->by_rows = priced->found != NULL && dp_none_found(derived, priced->found) && interval.state == DP_INTERVAL_KNOWN;
+	if (is_found)
+		by_rows = priced->found != NULL && dp_none_found(derived, priced->found) && interval.state == DP_INTERVAL_KNOWN;
+	if (derived == desc->derived)
+		column->by_rows = by_rows;
 	if (interval.state == DP_INTERVAL_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
