@@ -183,8 +183,8 @@ dp_interval_by_rows(const DpBound *bound, const DpIntervalInputs *inputs)
 }
 
 /*
- * What has been paid for (found_bounds.c).  With an argument, which follows from how many rows of a unit count, it is
- * within what that is of very many rows; and where nothing was found, that of as many rows as usual holds.
+ * Returns what was found, which is paid for (found_bounds.c).  An argument follows from how many rows of a unit count:
+ * the result is within the argument's interval of very many rows.  Where nothing was found, that of as many rows as usual holds.
  */
 static DpInterval
 of_found(const DpBound *bound, const DpIntervalInputs *inputs)
@@ -479,7 +479,9 @@ finish(DpInterval *result, const DpBound *bound, const DpIntervalInputs *inputs)
 DpInterval
 dp_interval(const DpBound *bound, const DpIntervalInputs *inputs)
 {
-	int			n = list_length(bound->args);
+	/* an argument of what was found is of other numbers of rows */
+	List	   *args_of = bound->op == DP_BOUND_FOUND ? NIL : bound->args;
+	int			n = list_length(args_of);
 	DpInterval *args = palloc(Max(n, 1) * sizeof(DpInterval));
 	bool		is_later = false;
 	DpInterval	result;
@@ -487,8 +489,7 @@ dp_interval(const DpBound *bound, const DpIntervalInputs *inputs)
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
-	/* an argument of what was found is of other numbers of rows */
-	foreach(lc, bound->op == DP_BOUND_FOUND ? NIL : bound->args)
+	foreach(lc, args_of)
 	{
 		DpInterval *arg = &args[foreach_current_index(lc)];
 
@@ -501,7 +502,7 @@ dp_interval(const DpBound *bound, const DpIntervalInputs *inputs)
 	}
 	if (is_later)
 		return interval_of_state(DP_INTERVAL_LATER);
-	for (int i = 0; i < n && bound->op != DP_BOUND_FOUND; i++)
+	for (int i = 0; i < n; i++)
 		if (args[i].state == DP_INTERVAL_EMPTY && !skips_nulls(bound, i))
 			return args[i];
 	result = apply(bound, args, n, inputs);

@@ -24,7 +24,7 @@
  *
  * Declared keys.  Their groups are shown, whatever is in them.  Where the noisy count of a group's units is below k, all of its answers
  * are NULL: post-processing of an answer that is paid for, which the query asks for or the guard adds.  Rows without GROUP BY are no group.
- * What is kept are numbers, before they become NULL, so that min_units is no part of their questions.
+ * Answers are kept before they become NULL, so that min_units is no part of their questions.
  *
  * Invariants:
  * - What is left out of S is counted exactly, and is shown by nothing else.

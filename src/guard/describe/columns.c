@@ -310,8 +310,8 @@ dp_add_key_selection(DpLevel *level)
 }
 
 /*
- * The same for min_units.  A group without aggregates has nothing that it could be
- * too few for, and without groups all rows are asked for.
+ * Finds the same count for min_units.  A group without aggregates shows no number, and a
+ * query without groups asks for all rows: neither needs it.
  */
 void
 dp_add_count_of_units(DpLevel *level)
