@@ -305,6 +305,9 @@ new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64
 			size += MAXALIGN(DP_KEYREF_LEN(dp_entry_word(layout, from, i)));
 	group = take_memory(sums, size);
 	group->hash = hash;
+	group->next = NULL;
+	*(sums->last != NULL ? &sums->last->next : &sums->first) = group;
+	sums->last = group;
 	group->number = sums->ngroups;
 	group->nulls = dp_rank(from) & DP_RANK_NULLS;
 	memset(group->sum, 0, sizeof(int64) * sums->nsums);
@@ -584,7 +587,8 @@ dp_group_sums_forget(DpGroupSums *sums)
 		memset(sums->limited[l].pages, 0, sizeof(sums->limited[l].pages));
 		sums->limited[l].past = 0;
 	}
-	sums->ngroups = sums->nunits = sums->nadded = sums->nbins = sums->left = 0;
+	sums->ngroups = sums->nunits = sums->nadded = sums->nbins = 0;
+	sums->first = sums->last = NULL;
 	sums->magnitude = 0;
 	sums->bytes = sums->free = 0;
 }

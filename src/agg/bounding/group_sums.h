@@ -26,6 +26,8 @@
 typedef struct DpAddedGroup
 {
 	uint64		hash;
+	struct DpAddedGroup *next;	/* that came; so do pages, and groups leave in
+								 * this order, not from all over memory */
 	uint32		number;			/* in the order in which groups came */
 	uint32		nulls;			/* bit i: key i is NULL */
 	int64		sum[FLEXIBLE_ARRAY_MEMBER];
@@ -87,7 +89,8 @@ struct DpGroupSums
 	Size		free;
 	Size		bytes;			/* that groups take */
 	Size		most_bytes;		/* until it grows */
-	int			left;			/* buckets that groups have left */
+	DpAddedGroup *first;		/* group that came; NULL: none */
+	DpAddedGroup *last;
 	const DpAddedGroup *leaving;	/* NULL: none */
 	bool		useless;
 	int			nbuckets;		/* a power of two */

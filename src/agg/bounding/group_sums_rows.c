@@ -43,9 +43,7 @@ next_bins(DpGroupSums *sums)
 static bool
 next_group(DpGroupSums *sums)
 {
-	sums->leaving = NULL;
-	while (sums->left < sums->nbuckets && sums->leaving == NULL)
-		sums->leaving = sums->buckets[sums->left++];
+	sums->leaving = sums->leaving == NULL ? sums->first : sums->leaving->next;
 	if (sums->leaving == NULL)
 		return false;
 	for (int l = 0; l < sums->nlimited; l++)
