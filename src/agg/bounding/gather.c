@@ -22,8 +22,8 @@
  *	  other order and grouping of rows would make them (see state.c);
  *	- memory stays below work_mem * hash_mem_multiplier as far as a limit on
  *	  the number of units can see to it: no unit enters a
- *	  full table, and records that do not fit go to temporary files.  States that grow to twice as
- *	  much once they are there, or as the first table may take, are set aside, too, unless there is but one;
+ *	  full table, and records that do not fit go to temporary files.  States that grow to more
+ *	  than the first table may take, or later to twice as much as all memory, are set aside, too, unless there is but one;
  *	- each pass takes some units, at least, out of its partition (MIN_UNITS), or sets
  *	  all aside, and one whose hashes have no bits left takes all, so partitions end.
  *
@@ -79,9 +79,9 @@ check_memory(DpBounding *bounding)
 	DpUnitTable *table = &bounding->table;
 
 	/* rows of the first pass come in any order: states that the second cache does not hold are dearer than to set rows aside */
-	Size		limit = bounding->pass.bits == 0 ? table->limit : bounding->limit;
+	Size		limit = bounding->pass.bits == 0 ? table->limit : 2 * bounding->limit;
 
-	if (MemoryContextMemAllocated(table->states, false) > 2 * limit && table->nunits > 1 && table->limit != SIZE_MAX)
+	if (MemoryContextMemAllocated(table->states, false) > limit && table->nunits > 1 && table->limit != SIZE_MAX)
 		dp_give_up_table(bounding);
 }
 
