@@ -3421,6 +3421,8 @@ CREATE FUNCTION dp_cdp_internal.try_regexp_replace(text, text, text) RETURNS tex
 	AS 'MODULE_PATHNAME', 'dp_try_regexp_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_regexp_replace(text, text, text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_regexp_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_text_search(text, text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_text_search' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_lpad' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_lpad(text, int4, text) RETURNS text
@@ -3612,6 +3614,12 @@ CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text[]) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_path' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_json_keys(jsonb) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'dp_try_json_keys' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_json_values(jsonb) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'dp_try_json_values' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_json_elements(jsonb) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'dp_try_json_elements' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- looking into arrays
 CREATE FUNCTION dp_cdp_internal.try_array(anyarray) RETURNS anyarray
@@ -3628,6 +3636,16 @@ CREATE FUNCTION dp_cdp_internal.try_cardinality(anyarray) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_array_length(anyarray, int4) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_array_length' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_equal(anyarray, anyarray) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_array_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_unequal(anyarray, anyarray) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_array_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_array_to_string(anyarray, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_array_to_string' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_string_to_array(text, text) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'dp_try_string_to_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_regexp_split_to_array(text, text) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'dp_try_regexp_split_to_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_array_position(anycompatiblearray, anycompatible) RETURNS int4
 	AS 'MODULE_PATHNAME', 'dp_try_array_position' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 

@@ -249,11 +249,12 @@ SELECT dp_cdp_internal.try_timestamp(t) AS cast, dp_cdp_internal.try_date(t) AS 
 RESET TimeZone;
 
 -- a total variant has the properties of its built-in, and anybody may call it;
--- date_trunc in a given zone has become immutable in one of the versions, and the place of NULL is not sought
+-- date_trunc in a given zone has become immutable in one of the versions, the place of NULL is not sought, NULL is no
+-- delimiter, and settings that values are written by are fixed where rows are read
 SELECT function, total, p.provolatile, t.provolatile
 	FROM listed JOIN pg_proc p ON p.oid = function JOIN pg_proc t ON t.oid = total
-	WHERE p.provolatile <> t.provolatile AND function <> 'date_trunc(text, timestamptz, text)'::regprocedure OR p.prorettype <> t.prorettype
-		OR NOT t.proisstrict OR NOT p.proisstrict AND p.proname <> 'array_position' OR t.proparallel <> 's' OR p.proparallel <> 's';
+	WHERE p.provolatile <> t.provolatile AND function NOT IN ('date_trunc(text, timestamptz, text)'::regprocedure, 'array_to_string(anyarray, text)'::regprocedure) OR p.prorettype <> t.prorettype
+		OR NOT t.proisstrict OR NOT p.proisstrict AND p.proname NOT IN ('array_position', 'string_to_array') OR t.proparallel <> 's' OR p.proparallel <> 's';
 SELECT count(*) AS not_executable FROM pg_proc
 	WHERE pronamespace = 'dp_cdp_internal'::regnamespace AND (proname LIKE 'try%' OR proname = 'canonical')
 		AND NOT has_function_privilege('pg_monitor', oid, 'EXECUTE');
@@ -275,6 +276,7 @@ BEGIN
 		SELECT 'SELECT octet_length((' || total::oid::regproc || '(' || string_agg(
 			CASE WHEN j - 1 = i THEN '$1::' || t::regtype
 				WHEN t IN ('text'::regtype, 'bpchar'::regtype, 'varchar'::regtype) THEN quote_literal('xaX') || '::' || t::regtype
+				WHEN t = 'anyarray'::regtype THEN '''{a,NULL,b}''::text[]'
 				WHEN t = 'int4'::regtype THEN '100000' WHEN t = 'bool'::regtype THEN 'true'
 				ELSE (SELECT quote_literal(min(value)) FROM sample s WHERE s.type = t) || '::' || t::regtype END
 			|| CASE WHEN t = 'text'::regtype THEN ' COLLATE "C.utf8"' ELSE '' END, ', ' ORDER BY j)

@@ -106,6 +106,21 @@ put_table(DpQuestionWriter *w, RangeTblEntry *rte)
 
 static void put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **conditions);
 
+/* Writes what rows are made of; the entries that they read come before them. */
+static void
+put_made_rows(DpQuestionWriter *w, DpQuestionPlace *place, RangeTblEntry *rte)
+{
+	ListCell   *lc;
+
+	PUT("rows%d(", (int) rte->funcordinality);
+	foreach(lc, rte->functions)
+	{
+		dp_question_expr(w, place, ((RangeTblFunction *) lfirst(lc))->funcexpr);
+		appendStringInfoCharMacro(&w->text, ' ');
+	}
+	PUT(") ");
+}
+
 /* conditions: where those of the query go that the entry is a part of; NULL: it cannot be joined with that */
 static void
 put_entry(DpQuestionWriter *w, DpQuestionPlace *place, Index rti, List **conditions)
@@ -135,6 +150,8 @@ put_entry(DpQuestionWriter *w, DpQuestionPlace *place, Index rti, List **conditi
 		put_table(w, rte);
 	else if (rte->rtekind == RTE_NAMEDTUPLESTORE)
 		put_prefetch(w, rte->enrname);
+	else if (rte->rtekind == RTE_FUNCTION)
+		put_made_rows(w, place, rte);
 	else
 		w->is_unknown = true;
 	PUT(") ");

@@ -421,6 +421,7 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
+	dp_write_out_sets(query);
 	dp_write_out_laterals(cxt->scope, &read, false);
 	dp_join_sublinks_of_values(&source, cxt->scope, &read);
 	dp_expand_error_functions(cxt, query, collected->take_standard);
@@ -530,7 +531,7 @@ selects_keys(Query *query)
 	if (query->groupClause != NIL)
 		return true;
 	if (query->distinctClause == NIL || query->hasDistinctOn || query->hasWindowFuncs ||
-		query->hasTargetSRFs || query->havingQual != NULL)
+		query->havingQual != NULL)
 		return false;
 	query->groupClause = query->distinctClause;
 	query->distinctClause = NIL;

@@ -462,7 +462,9 @@ trust_walker(Node *node, TrustContext *c)
 		c->queries = list_delete_first(c->queries);
 		return false;
 	}
-	check_expression(c, node);
+	/* of a function of FROM its call is the expression */
+	if (!IsA(node, RangeTblFunction))
+		check_expression(c, node);
 	return expression_tree_walker(node, trust_walker, c);
 }
 

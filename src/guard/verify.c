@@ -201,6 +201,11 @@ verify_entry_parts(RangeTblEntry *rte, Index rti, bool is_read)
 		rest.enrtuples = 0;
 		rest.coltypes = rest.coltypmods = rest.colcollations = NIL;
 	}
+	if (rte->rtekind == RTE_FUNCTION)
+	{
+		rest.functions = NIL;
+		rest.funcordinality = rest.lateral = false;
+	}
 	if (rte->rtekind == RTE_JOIN)
 		rest.jointype = 0;
 	dp_require(memcmp(&rest, nothing, sizeof(RangeTblEntry)) == 0, "a range table entry with other parts", rte);
@@ -228,6 +233,8 @@ verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 		dp_require(!dp_is_above_units(v->place), "a range table entry above units", rte);
 		if (rte->rtekind == RTE_RELATION)
 			verify_relation(v, rte);
+		else if (rte->rtekind == RTE_FUNCTION)
+			dp_verify_made_rows(v, rte);
 		else
 			dp_require(rte->rtekind == RTE_NAMEDTUPLESTORE && is_prefetched(v->release, rte->enrname),
 					   "a range table entry that is not listed", rte);
@@ -336,6 +343,7 @@ dp_verify_inner(DpLevel *level)
 {
 	DpRelease  *release = level->release;
 	DpVerify	v = {.level = level, .release = release};
+
 
 	verify_query(&v, release->inner_query, release->has_unit ? DP_PLACE_ENTRIES : DP_PLACE_ROWS);
 }

@@ -57,6 +57,9 @@ extern void dp_unverified(const char *what, Node *node) __attribute__((noreturn)
 /* Verifies an expression of the query; a tree walker that returns false. */
 extern bool dp_verify_expr(Node *node, DpVerify *v);
 
+/* Verifies what an entry that makes rows of others calls. */
+extern void dp_verify_made_rows(DpVerify *v, RangeTblEntry *rte);
+
 /* Tells whether a column of a query's FROM is the privacy unit, or handed up as that. */
 extern bool dp_is_unit_column(Query *query, const Var *var);
 

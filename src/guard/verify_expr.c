@@ -392,6 +392,12 @@ verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole, Oid as)
 			if (var->varattno <= list_length(rte->coltypes))
 				type = list_nth_oid(rte->coltypes, var->varattno - 1);
 			break;
+		case RTE_FUNCTION:
+			if (var->varattno <= list_length(rte->functions))
+				type = exprType(((RangeTblFunction *) list_nth(rte->functions, var->varattno - 1))->funcexpr);
+			else if (rte->funcordinality && var->varattno == list_length(rte->functions) + 1)
+				type = INT8OID;
+			break;
 		default:
 			break;
 	}
@@ -437,6 +443,26 @@ verify_array(DpVerify *v, Node *array)
 	inner.array = true;
 	inner.no_columns |= !IsA(value, FuncExpr);
 	dp_verify_expr(array, &inner);
+}
+
+void
+dp_verify_made_rows(DpVerify *v, RangeTblEntry *rte)
+{
+	ListCell   *lc;
+
+	foreach(lc, rte->functions)
+	{
+		RangeTblFunction *function = lfirst_node(RangeTblFunction, lc);
+		FuncExpr   *call = (FuncExpr *) function->funcexpr;
+
+		dp_require(IsA(call, FuncExpr) && call->funcid == F_UNNEST_ANYARRAY && call->funcretset && !call->funcvariadic &&
+				   list_length(call->args) == 1 && function->funccolcount == 1 && function->funccolnames == NIL &&
+				   (v->place & DP_PLACE_RAW) != 0, "a function that makes rows", call);
+		/* its elements are of the type that arrays of this type have */
+		dp_require(dp_type_is_allowed(call->funcresulttype) && get_element_type(exprType(linitial(call->args))) == call->funcresulttype,
+				   "elements of this type", call);
+		verify_array(v, linitial(call->args));
+	}
 }
 
 static bool

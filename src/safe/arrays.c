@@ -17,7 +17,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "safe/safe.h"
 #include "utils/array.h"
@@ -51,6 +53,21 @@ StaticAssertDecl(true, "")
 DP_TRY_ARRAYS(array_contains, arraycontains);
 DP_TRY_ARRAYS(array_contained, arraycontained);
 DP_TRY_ARRAYS(array_overlap, arrayoverlap);
+
+/* these compare elements in the same place */
+#define DP_TRY_EQUAL_ARRAYS(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	if (dp_text_is_wide(PG_GETARG_DATUM(0)) || dp_text_is_wide(PG_GETARG_DATUM(1))) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+StaticAssertDecl(true, "")
+
+DP_TRY_EQUAL_ARRAYS(array_eq, array_eq);
+DP_TRY_EQUAL_ARRAYS(array_ne, array_ne);
 
 #define DP_TRY_ONE_ARRAY(name, builtin) \
 PG_FUNCTION_INFO_V1(dp_try_##name); \
@@ -98,4 +115,136 @@ dp_try_element(PG_FUNCTION_ARGS)
 	if (typlen == -1 && dp_text_is_wide(result))
 		PG_RETURN_NULL();
 	return result;
+}
+
+/* The built-in writes each element, and the delimiter between them. */
+PG_FUNCTION_INFO_V1(dp_try_array_to_string);
+Datum
+dp_try_array_to_string(PG_FUNCTION_ARGS)
+{
+	AnyArrayType *array;
+	Datum		result;
+
+	if (dp_text_is_wide(PG_GETARG_DATUM(0)))
+		PG_RETURN_NULL();
+	array = PG_GETARG_ANY_ARRAY_P(0);
+	if ((int64) ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array)) * dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_TEXT)
+		PG_RETURN_NULL();
+	result = array_to_text(fcinfo);
+	if (dp_text_is_wide(result))
+		PG_RETURN_NULL();
+	return result;
+}
+
+/* ------------------------------------------------------------------------
+ * Arrays of strings
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_begin_texts(DpTextArray *texts)
+{
+	initStringInfo(&texts->elements);
+	initStringInfo(&texts->bitmap);
+	texts->count = 0;
+	texts->has_nulls = false;
+}
+
+bool
+dp_add_text(DpTextArray *texts, const char *text, int len)
+{
+	char	   *element;
+
+	if ((int64) texts->elements.len + texts->bitmap.len + VARHDRSZ + len > DP_MAX_TEXT)
+		return false;
+	if (texts->count % BITS_PER_BYTE == 0)
+		appendStringInfoCharMacro(&texts->bitmap, '\0');
+	texts->has_nulls |= text == NULL;
+	if (text != NULL)
+	{
+		texts->bitmap.data[texts->bitmap.len - 1] |= 1 << texts->count % BITS_PER_BYTE;
+		enlargeStringInfo(&texts->elements, INTALIGN(VARHDRSZ + len));
+		element = texts->elements.data + texts->elements.len;
+		memset(element, 0, INTALIGN(VARHDRSZ + len));
+		SET_VARSIZE(element, VARHDRSZ + len);
+		memcpy(VARDATA(element), text, len);
+		texts->elements.len += INTALIGN(VARHDRSZ + len);
+	}
+	texts->count++;
+	return true;
+}
+
+Datum
+dp_end_texts(DpTextArray *texts, FunctionCallInfo fcinfo)
+{
+	int			head = texts->has_nulls ? ARR_OVERHEAD_WITHNULLS(1, texts->count) : ARR_OVERHEAD_NONULLS(1);
+	int			size = head + texts->elements.len;
+	ArrayType  *array;
+
+	if (texts->count == 0)
+		PG_RETURN_ARRAYTYPE_P(construct_empty_array(TEXTOID));
+	if (size - VARHDRSZ > DP_MAX_TEXT)
+		PG_RETURN_NULL();
+	array = palloc0(size);
+	SET_VARSIZE(array, size);
+	array->ndim = 1;
+	array->dataoffset = texts->has_nulls ? head : 0;
+	array->elemtype = TEXTOID;
+	ARR_DIMS(array)[0] = texts->count;
+	ARR_LBOUND(array)[0] = 1;
+	/* behind the dimensions, where there is one */
+	if (texts->has_nulls)
+		memcpy((char *) (ARR_LBOUND(array) + 1), texts->bitmap.data, texts->bitmap.len);
+	memcpy(ARR_DATA_PTR(array), texts->elements.data, texts->elements.len);
+	PG_RETURN_ARRAYTYPE_P(array);
+}
+
+/* Returns where a string is found from p on; NULL: nowhere.  Only characters of more than one byte may begin within others. */
+static const char *
+find(const char *p, const char *end, const char *sought, int len)
+{
+	bool		by_bytes = pg_database_encoding_max_length() == 1 || GetDatabaseEncoding() == PG_UTF8;
+
+	for (; end - p >= len; p += by_bytes ? 1 : pg_mblen(p))
+	{
+		if (*p == *sought && memcmp(p, sought, len) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+/* string_to_array(string, delimiter): no string has a part, and no delimiter leaves it whole */
+PG_FUNCTION_INFO_V1(dp_try_string_to_array);
+Datum
+dp_try_string_to_array(PG_FUNCTION_ARGS)
+{
+	text	   *string;
+	text	   *delimiter;
+	const char *p,
+			   *end,
+			   *next;
+	int			len;
+	DpTextArray texts;
+
+	CHECK_FOR_INTERRUPTS();
+	if (dp_text_is_wide(PG_GETARG_DATUM(0)) || dp_text_is_wide(PG_GETARG_DATUM(1)) ||
+		dp_value_bytes(PG_GETARG_DATUM(0)) * dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_WORK)
+		PG_RETURN_NULL();
+	string = PG_GETARG_TEXT_PP(0);
+	delimiter = PG_GETARG_TEXT_PP(1);
+	p = VARDATA_ANY(string);
+	end = p + VARSIZE_ANY_EXHDR(string);
+	len = VARSIZE_ANY_EXHDR(delimiter);
+	dp_begin_texts(&texts);
+	if (p == end)
+		return dp_end_texts(&texts, fcinfo);
+	while (len > 0 && (next = find(p, end, VARDATA_ANY(delimiter), len)) != NULL)
+	{
+		if (!dp_add_text(&texts, p, next - p))
+			PG_RETURN_NULL();
+		p = next + len;
+	}
+	if (!dp_add_text(&texts, p, end - p))
+		PG_RETURN_NULL();
+	return dp_end_texts(&texts, fcinfo);
 }

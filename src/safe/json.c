@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * json.c
- *	  Safe variants of what looks into jsonb: ->, ->>, #>, #>>, ? and jsonb_typeof.
+ *	  Safe variants of what looks into jsonb: ->, ->>, #>, #>>, ? and jsonb_typeof; what is in an object or array,
+ *	  as an array of strings, from which unnest makes rows.
  *
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where a value is longer than safe.h has it.  What they call goes
@@ -17,8 +18,11 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "safe/safe.h"
+#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
 
 /* Calls a built-in function of one or two arguments, which may return NULL and raises no error. */
 static Datum
@@ -69,3 +73,70 @@ StaticAssertDecl(true, "")
 DP_TRY_JSON_TEXT(json_field_text, jsonb_object_field_text);
 DP_TRY_JSON_TEXT(json_element_text, jsonb_array_element_text);
 DP_TRY_JSON_TEXT(json_path_text, jsonb_extract_path_text);
+
+/* ------------------------------------------------------------------------
+ * What is in it
+ * ------------------------------------------------------------------------
+ */
+
+/* Adds what ->> says of a value; false where the array gets too long. */
+static bool
+add_value(DpTextArray *texts, JsonbValue *value)
+{
+	char	   *written;
+
+	switch (value->type)
+	{
+		case jbvNull:
+			return dp_add_text(texts, NULL, 0);
+		case jbvString:
+			return dp_add_text(texts, value->val.string.val, value->val.string.len);
+		case jbvBool:
+			return value->val.boolean ? dp_add_text(texts, "true", 4) : dp_add_text(texts, "false", 5);
+		case jbvNumeric:
+			written = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+			break;
+		default:
+			written = JsonbToCString(NULL, value->val.binary.data, value->val.binary.len);
+	}
+	return dp_add_text(texts, written, strlen(written));
+}
+
+/* Returns keys or values of an object, or what is in an array, one after the other; NULL for anything else. */
+static Datum
+parts(FunctionCallInfo fcinfo, JsonbIteratorToken begins, JsonbIteratorToken wanted)
+{
+	Jsonb	   *json;
+	JsonbIterator *it;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	DpTextArray texts;
+
+	CHECK_FOR_INTERRUPTS();
+	if (dp_text_is_wide(PG_GETARG_DATUM(0)))
+		PG_RETURN_NULL();
+	json = PG_GETARG_JSONB_P(0);
+	it = JsonbIteratorInit(&json->root);
+	if (JB_ROOT_IS_SCALAR(json) || JsonbIteratorNext(&it, &value, false) != begins)
+		PG_RETURN_NULL();
+	dp_begin_texts(&texts);
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		if (token == wanted && !add_value(&texts, &value))
+			PG_RETURN_NULL();
+	}
+	return dp_end_texts(&texts, fcinfo);
+}
+
+#define DP_TRY_JSON_PARTS(name, begins, wanted) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	return parts(fcinfo, begins, wanted); \
+} \
+StaticAssertDecl(true, "")
+
+DP_TRY_JSON_PARTS(json_keys, WJB_BEGIN_OBJECT, WJB_KEY);
+DP_TRY_JSON_PARTS(json_values, WJB_BEGIN_OBJECT, WJB_VALUE);
+DP_TRY_JSON_PARTS(json_elements, WJB_BEGIN_ARRAY, WJB_ELEM);

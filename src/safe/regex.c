@@ -617,3 +617,48 @@ dp_try_regexp_replace(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(result.data, result.len));
 }
+
+/*
+ * regexp_split_to_array(string, regex): the parts between matches, but for those of nothing at an end of the string or
+ * just behind another
+ */
+PG_FUNCTION_INFO_V1(dp_try_regexp_split_to_array);
+Datum
+dp_try_regexp_split_to_array(PG_FUNCTION_ARGS)
+{
+	DpRegex    *regex;
+	pg_wchar   *wide;
+	int			len;
+	int			start = 0;
+	int			last = 0;
+	int			copied = 0;
+	regmatch_t	place;
+	StringInfoData part;
+	DpTextArray texts;
+
+	if (!is_matchable(fcinfo, MAX_SEARCHED) || (regex = compiled_argument(fcinfo, 0, true)) == NULL)
+		PG_RETURN_NULL();
+	wide = wide_argument(fcinfo, &len);
+	if (!is_short_enough(&regex->compiled[WHOLE], len, 2))
+		PG_RETURN_NULL();
+	dp_begin_texts(&texts);
+	initStringInfo(&part);
+	while (start <= len && matches(&regex->compiled[WHOLE], wide, len, start, &place))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (place.rm_so < len && place.rm_eo > last)
+		{
+			append_wide(&part, wide, copied, place.rm_so);
+			if (!dp_add_text(&texts, part.data, part.len))
+				PG_RETURN_NULL();
+			resetStringInfo(&part);
+			copied = place.rm_eo;
+		}
+		last = place.rm_eo;
+		start = last + (place.rm_so == place.rm_eo);
+	}
+	append_wide(&part, wide, copied, len);
+	if (!dp_add_text(&texts, part.data, part.len))
+		PG_RETURN_NULL();
+	return dp_end_texts(&texts, fcinfo);
+}

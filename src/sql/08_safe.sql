@@ -111,6 +111,7 @@ SAFE imatches(bpchar, text) boolean imatches SUPPORT texticregexeq_support
 SAFE regexp_substr(text, text) text regexp_substr
 SAFE regexp_replace(text, text, text) text regexp_replace
 SAFE regexp_replace(text, text, text, text) text regexp_replace
+SAFE text_search(text, text, text) boolean text_search
 SAFE lpad(text, int4) text lpad
 SAFE lpad(text, int4, text) text lpad_fill
 SAFE rpad(text, int4) text rpad
@@ -211,6 +212,9 @@ SAFE json(jsonb, int) jsonb json_element
 SAFE json_text(jsonb, int) text json_element_text
 SAFE json(jsonb, text[]) jsonb json_path
 SAFE json_text(jsonb, text[]) text json_path_text
+SAFE json_keys(jsonb) text[] json_keys
+SAFE json_values(jsonb) text[] json_values
+SAFE json_elements(jsonb) text[] json_elements
 
 -- looking into arrays
 SAFE array(anyarray) anyarray array
@@ -220,6 +224,11 @@ SAFE contained(anyarray, anyarray) boolean array_contained
 SAFE overlap(anyarray, anyarray) boolean array_overlap
 SAFE cardinality(anyarray) int4 cardinality
 SAFE array_length(anyarray, int4) int4 array_length
+SAFE equal(anyarray, anyarray) boolean array_eq
+SAFE unequal(anyarray, anyarray) boolean array_ne
+SAFE array_to_string(anyarray, text) text array_to_string
+SAFE string_to_array(text, text) text[] string_to_array
+SAFE regexp_split_to_array(text, text) text[] regexp_split_to_array
 SAFE array_position(anycompatiblearray, anycompatible) int4 array_position
 
 -- addresses

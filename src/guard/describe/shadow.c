@@ -356,9 +356,9 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 
 	/*
 	 * rows of a UNION ALL are protected, as those of a table are, whatever
-	 * its operands join
+	 * its operands join, and so are those that are made of them
 	 */
-	item->is_private = rte->rtekind == RTE_SUBQUERY ||
+	item->is_private = rte->rtekind == RTE_SUBQUERY || rte->rtekind == RTE_FUNCTION ||
 		(rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_shadow_may_read(query, rte)));
 	item->joins = joins;
 	map->items[rti] = item->number;

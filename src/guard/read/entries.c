@@ -22,10 +22,19 @@
 void
 dp_flatten_level(Query *query)
 {
+	ListCell   *lc;
+
 	dp_flatten_group_keys(query);
 	query->targetList = (List *) dp_flatten_joins(query, (Node *) query->targetList);
 	query->havingQual = dp_flatten_joins(query, query->havingQual);
 	query->jointree = (FromExpr *) dp_flatten_joins(query, (Node *) query->jointree);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind == RTE_FUNCTION && rte->lateral)
+			rte->functions = (List *) dp_flatten_joins(query, (Node *) rte->functions);
+	}
 }
 
 bool
@@ -178,9 +187,13 @@ dp_columns_read(Query *query, Index rti, Node *expressions)
 	ColumnContext c = {rti, 0, NULL};
 	Bitmapset  *columns = NULL;
 	int			i = -1;
+	ListCell   *lc;
 
 	column_walker(expressions, &c);
 	column_walker((Node *) query->jointree, &c);
+	/* what makes rows of others (made_rows.c) */
+	foreach(lc, query->rtable)
+		column_walker((Node *) ((RangeTblEntry *) lfirst(lc))->functions, &c);
 	while ((i = bms_next_member(c.columns, i)) >= 0)
 		if (i + FirstLowInvalidHeapAttributeNumber > 0)
 			columns = bms_add_member(columns, i + FirstLowInvalidHeapAttributeNumber);

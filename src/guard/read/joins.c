@@ -364,7 +364,7 @@ analyse_outer(DpJoinContext *c, JoinExpr *join)
 		if (!dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
 			dp_refuse_unconnected(c, outer, inner, conditions, "the join's condition");
 	}
-	else if (!any_connects(conditions, outer->rels, inner->rels))
+	else if (!any_connects(conditions, outer->rels, inner->rels) && !bms_is_member(inner->entry, c->from->repeating))
 		dp_refuse_cross_join(c, inner, conditions);
 	else
 		repeats = !finds_one(c, inner, conditions, outer->rels);

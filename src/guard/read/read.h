@@ -431,6 +431,20 @@ extern void dp_replace_columns(Query *query, Index rti, List *values);
 extern RangeTblEntry *dp_unpivoted(Query *query, Index rti, Node **condition, List **values);
 
 /* ------------------------------------------------------------------------
+ * made_rows.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether an entry makes rows of each of the level's, by unnest alone, which is put in the place of functions that do the same. */
+extern bool dp_makes_rows(RangeTblEntry *rte);
+
+/* Makes what such an entry reads safe, in place.  ZC002 for arrays that may not be read. */
+extern void dp_vet_made_rows(RangeTblEntry *rte, const DpAllowContext *allow);
+
+/* Puts such an entry in the place of functions of the select list that return sets, where PostgreSQL calls them before it groups rows. */
+extern void dp_write_out_sets(Query *query);
+
+/* ------------------------------------------------------------------------
  * lateral.c
  * ------------------------------------------------------------------------
  */

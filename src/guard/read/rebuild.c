@@ -79,7 +79,7 @@ keep_relation(RangeTblEntry *new, RangeTblEntry *rte)
 	dp_keep_permissions(new, rte);
 }
 
-/* Copies an entry of the join tree, which is one of three kinds by now. */
+/* Copies an entry of the join tree, which is one of four kinds by now. */
 static RangeTblEntry *
 rebuild_read(DpSource *s, RangeTblEntry *rte)
 {
@@ -106,6 +106,12 @@ rebuild_read(DpSource *s, RangeTblEntry *rte)
 			new->coltypes = rte->coltypes;
 			new->coltypmods = rte->coltypmods;
 			new->colcollations = rte->colcollations;
+			break;
+		case RTE_FUNCTION:
+			/* it makes rows of others (made_rows.c); what else does is prefetched */
+			new->functions = rte->functions;
+			new->funcordinality = rte->funcordinality;
+			new->lateral = true;
 			break;
 		default:
 			dp_refuse_entry(s, rte, "entry", "store its rows in a temporary table first");

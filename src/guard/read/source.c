@@ -50,10 +50,35 @@
  * ------------------------------------------------------------------------
  */
 
+/* Tells whether a query has one row, whatever there is to read: an aggregate of all rows, or what was released for all together. */
+static bool
+is_one_row(DpSource *s, Query *sub)
+{
+	RangeTblRef *ref = list_length(sub->jointree->fromlist) == 1 ? linitial(sub->jointree->fromlist) : NULL;
+	RangeTblEntry *rte;
+	ListCell   *lc;
+
+	if (dp_has_one_row(sub))
+		return true;
+	if (ref == NULL || !IsA(ref, RangeTblRef) || sub->jointree->quals != NULL || sub->limitCount != NULL || sub->setOperations != NULL ||
+		sub->hasAggs || sub->groupClause != NIL || sub->hasTargetSRFs)
+		return false;
+	rte = rt_fetch(ref->rtindex, sub->rtable);
+	foreach(lc, s->cxt->releases)
+	{
+		DpRelease  *release = lfirst(lc);
+
+		if (rte->rtekind == RTE_NAMEDTUPLESTORE && strcmp(release->name, rte->enrname) == 0)
+			return release->keys == NIL && release->together == NULL;
+	}
+	return false;
+}
+
 /* Turns a public entry into rows that are computed beforehand. */
 static void
-prefetch_entry(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions)
+prefetch_entry(DpSource *s, DpScope *scope, DpFrom *from, Index rti, Node *expressions)
 {
+	Query	   *query = from->query;
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 
 	switch (rte->rtekind)
@@ -81,6 +106,9 @@ prefetch_entry(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expre
 			dp_refuse_entry(s, rte, "function", DP_INSTEAD_OF_SETS);
 		if (dp_refers_outside(scope, rte))
 			dp_refuse_lateral(s, rte);
+		/* it repeats nothing, whatever it is joined on */
+		if (rte->rtekind == RTE_SUBQUERY && is_one_row(s, rte->subquery))
+			from->once = bms_add_member(from->once, rti);
 		dp_inline_ctes_of(s, scope, (Node *) rte->subquery);
 		dp_inline_ctes_of(s, scope, (Node *) rte->values_lists);
 		dp_inline_ctes_of(s, scope, (Node *) rte->functions);
@@ -136,11 +164,13 @@ read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFrom
 
 		if (items[rti].is_private)
 			continue;
-		if (rte->rtekind == RTE_RELATION &&
+		if (dp_makes_rows(rte))
+			from->repeating = bms_add_member(from->repeating, rti);
+		else if (rte->rtekind == RTE_RELATION &&
 			dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset->owner))
 			items[rti].relid = rte->relid;
 		else
-			prefetch_entry(s, scope, from->query, rti, expressions);
+			prefetch_entry(s, scope, from, rti, expressions);
 	}
 }
 
@@ -149,6 +179,7 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 {
 	DpFromItem *items = palloc0(sizeof(DpFromItem) * (list_length(from->query->rtable) + 1));
 	DpAllowContext conditions;
+	ListCell   *lc;
 
 	check_stack_depth();
 	/* the inner query runs as the protected table's owner */
@@ -164,6 +195,11 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 	allow->run_as = s->level->allow.run_as;
 	conditions = *allow;
 	conditions.unit_aggregates = conditions.windows = false;
+	foreach(lc, from->query->rtable)
+	{
+		if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_FUNCTION)
+			dp_vet_made_rows(lfirst(lc), &conditions);
+	}
 	from->query->jointree = castNode(FromExpr, dp_rebuild_join_tree((Node *) from->query->jointree, &conditions));
 	dp_analyse_joins(s->cxt, from, items, s->level->where);
 	s->level->release->unique_keys = list_concat_unique_oid(s->level->release->unique_keys, from->unique_keys);

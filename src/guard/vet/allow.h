@@ -59,6 +59,13 @@ typedef struct DpAllowContext
  */
 extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
 
+/* Returns the function that makes an array of strings of what is in jsonb, by its name; tells whether a function is one of these. */
+extern Oid	dp_parts_of_json(const char *name);
+extern bool dp_is_parts_of_json(Oid funcid);
+
+/* Makes an array safe that is looked into: a column, what a function of the list makes, or a list of constants. */
+extern Node *dp_make_array_safe(Node *array, const DpAllowContext *cxt);
+
 /*
  * Checks a column that a subquery hands up as it is: of jsonb, for functions
  * above it to look into; of units, to be compared.
@@ -183,6 +190,7 @@ typedef enum DpConstantCheck
 	DP_CHECK_REGEX,				/* an automaton reads the regular expression */
 	DP_CHECK_REGEX_PART,		/* and what it captures is found by places */
 	DP_CHECK_REGEX_FLAGS,		/* g and i */
+	DP_CHECK_DELIMITER,			/* which is not NULL */
 	DP_CHECK_FIELD,				/* a field of extract */
 	DP_CHECK_TRUNC,				/* a precision of date_trunc */
 	DP_CHECK_ZONE,				/* a time zone */

@@ -136,6 +136,8 @@ check_constant_argument(DpVet *vet, Node *node, const DpAllowed *allowed, List *
 			dp_refuse_function(vet, node, allowed->funcid, "write an explicit cast");
 		return;
 	}
+	if (con->constisnull && check == DP_CHECK_DELIMITER)
+		dp_refuse_function(vet, node, allowed->funcid, "write a delimiter that is not NULL");
 	if (con->constisnull)
 		return;
 	value = con->constvalue;
@@ -400,6 +402,14 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 	words = in_other_words(vet, node, funcid, inputcollid, *args);
 	if (words != NULL)
 		return dp_vet(words, vet);
+	words = dp_in_words_of_search(vet, node, funcid, *args);
+	if (words != NULL)
+	{
+		Node	  **string = (Node **) &lsecond(((FuncExpr *) words)->args);
+
+		*string = dp_vet(*string, vet);
+		return words;
+	}
 	if (allowed == NULL)
 	{
 		if (IsA(node, FuncExpr) && dp_vet_added(vet, (FuncExpr *) node, args))
@@ -467,6 +477,7 @@ dp_vet_io(DpVet *vet, CoerceViaIO *io)
 	if (name == NULL)
 		dp_refuse(vet, (Node *) io,
 				  psprintf("a cast from %s to %s", dp_type_name(from), dp_type_name(to)),
+				  to_text && type_is_array(from) ? "write array_to_string(column, ',')" :
 				  to_text ? "integers, numeric, uuid, dates, timestamps and enums can be cast to text" :
 				  "text can be cast to boolean, integers, numeric, double precision, dates, times, interval and uuid, and constants to every type");
 	arg = dp_vet((Node *) io->arg, vet);

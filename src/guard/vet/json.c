@@ -16,6 +16,9 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
+#include "base/compat.h"
+#include "base/extension.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
@@ -144,4 +147,30 @@ dp_in_words_of_json(Node *node, Oid funcid, List *args)
 	cases->defresult = (Expr *) makeNullConst(BOOLOID, -1, InvalidOid);
 	cases->location = exprLocation(node);
 	return (Node *) cases;
+}
+
+/* ------------------------------------------------------------------------
+ * What is in it, as an array
+ * ------------------------------------------------------------------------
+ */
+
+static const char *const parts[] = {"try_json_keys", "try_json_values", "try_json_elements"};
+
+Oid
+dp_parts_of_json(const char *name)
+{
+	Oid			type = JSONBOID;
+
+	return dp_own_function(name, 1, &type, TEXTARRAYOID);
+}
+
+bool
+dp_is_parts_of_json(Oid funcid)
+{
+	if (funcid < FirstNormalObjectId)
+		return false;
+	for (int i = 0; i < lengthof(parts); i++)
+		if (dp_parts_of_json(parts[i]) == funcid)
+			return true;
+	return false;
 }

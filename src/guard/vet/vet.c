@@ -28,6 +28,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "policy/unit_types.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -57,6 +58,15 @@ vet_array_column(DpVet *vet, Node *column)
 	column = dp_vet(column, vet);
 	return (Node *) makeFuncExpr(dp_own_function("try_array", 1, &any, any), exprType(column), list_make1(column),
 								 exprCollation(column), InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Tells whether an expression is an array that a function of the list, or of this extension, makes of a value, or an aggregate of rows. */
+static bool
+makes_array(Node *array)
+{
+	Oid			funcid = IsA(array, FuncExpr) ? ((FuncExpr *) array)->funcid : InvalidOid;
+
+	return OidIsValid(funcid) && (dp_allowed_function(funcid) != NULL || dp_is_parts_of_json(funcid));
 }
 
 /* Vets an array that is looked into: a column, or one whose values are known before the first row, as those of IN. */
@@ -94,6 +104,11 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 
 		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
 		return (Node *) copy;
+	}
+	if (makes_array(array))
+	{
+		vet->opens = true;
+		return dp_vet(array, vet);
 	}
 	if (dp_reads_columns(array, NULL))
 		dp_refuse(vet, node, "a list that is not constant", "write comparisons joined by OR, or an IN list of constants");
@@ -178,6 +193,14 @@ vet_function(DpVet *vet, FuncExpr *call)
 	bool		opened = dp_is_opened(vet, copy->funcresulttype);
 	Node	   *safe;
 
+	if (dp_is_parts_of_json(copy->funcid))
+	{
+		if (!opened)
+			dp_vet_type(vet, (Node *) call, copy->funcresulttype);
+		vet->opens = true;
+		linitial(copy->args) = dp_vet(linitial(copy->args), vet);
+		return (Node *) copy;
+	}
 	if (copy->funcretset)
 		dp_refuse_function(vet, (Node *) call, copy->funcid, "use functions that return one value");
 	if (copy->funcvariadic && copy->funcid != F_JSONB_EXTRACT_PATH && copy->funcid != F_JSONB_EXTRACT_PATH_TEXT)
@@ -224,12 +247,74 @@ vet_distinct_or_nullif(DpVet *vet, Node *node)
 	return (Node *) copy;
 }
 
+/* a comparison with more members of a list is not written out */
+#define MOST_MEMBERS 100
+
+/* Returns the members of a list whose number the query tells; false: it does not, or they are too many. */
+static bool
+members_of(Node *array, List **members)
+{
+	ArrayType  *value;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+	int16		len;
+	bool		byval;
+	char		align;
+	Const	   *con;
+
+	*members = NIL;
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+	{
+		*members = ((ArrayExpr *) array)->elements;
+		return list_length(*members) <= MOST_MEMBERS;
+	}
+	if (dp_is_unfoldable(array, NULL) || (con = dp_fold(array))->constisnull)
+		return false;
+	value = DatumGetArrayTypeP(con->constvalue);
+	if (ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value)) > MOST_MEMBERS)
+		return false;
+	get_typlenbyvalalign(ARR_ELEMTYPE(value), &len, &byval, &align);
+	deconstruct_array(value, ARR_ELEMTYPE(value), len, byval, align, &elements, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		*members = lappend(*members, makeConst(ARR_ELEMTYPE(value), -1, con->constcollid, len, elements[i], nulls[i], byval));
+	return true;
+}
+
+/* Returns value operator ANY or ALL (list), of an operator that is not run as it stands, with one comparison for each member; NULL: it has no such list. */
+static Node *
+written_out(ScalarArrayOpExpr *op)
+{
+	const DpAllowed *allowed = dp_allowed_function(op->opfuncid);
+	List	   *members;
+	List	   *comparisons = NIL;
+	ListCell   *lc;
+
+	if (allowed == NULL || (allowed->safe == NULL && allowed->constants == 0) || !members_of(lsecond(op->args), &members))
+		return NULL;
+	foreach(lc, members)
+	{
+		OpExpr	   *comparison = dp_make_comparison(op->opno, copyObject(linitial(op->args)), lfirst(lc), op->inputcollid);
+
+		comparison->location = op->location;
+		comparisons = lappend(comparisons, comparison);
+	}
+	if (comparisons == NIL)
+		return makeBoolConst(!op->useOr, false);
+	return list_length(comparisons) == 1 ? linitial(comparisons) :
+		(Node *) makeBoolExpr(op->useOr ? OR_EXPR : AND_EXPR, comparisons, op->location);
+}
+
 static Node *
 vet_array_comparison(DpVet *vet, ScalarArrayOpExpr *op)
 {
 	ScalarArrayOpExpr *copy = copyObject(op);
+	Node	   *each;
 
 	set_sa_opfuncid(copy);
+	each = written_out(copy);
+	if (each != NULL)
+		return dp_vet(each, vet);
 	vet_comparison(vet, (Node *) op, copy->opfuncid, copy->args, copy->inputcollid);
 	copy->args = list_make2(dp_vet(linitial(copy->args), vet),
 							dp_vet_array(vet, (Node *) op, lsecond(copy->args)));
@@ -245,7 +330,7 @@ vet_element(DpVet *vet, SubscriptingRef *ref)
 	Node	   *number;
 	FuncExpr   *element;
 
-	if (ref->reflowerindexpr != NIL || list_length(ref->refupperindexpr) != 1 || !IsA(array, Var) || !type_is_array(exprType(array)))
+	if (ref->reflowerindexpr != NIL || list_length(ref->refupperindexpr) != 1 || !(IsA(array, Var) || makes_array(array)) || !type_is_array(exprType(array)))
 		dp_refuse_node(vet, (Node *) ref);
 	dp_vet_type(vet, (Node *) ref, ref->refrestype);
 	dp_vet_collation(vet, (Node *) ref, ref->refcollid);
@@ -495,6 +580,14 @@ dp_make_safe(Node *expr, const DpAllowContext *cxt)
 		dp_refuse(&vet, expr, psprintf("an expression of more than %d parts", DP_MAX_EXPR_NODES),
 				  "write it shorter, long lists as = ANY ('{...}')");
 	return dp_vet(expr, &vet);
+}
+
+Node *
+dp_make_array_safe(Node *array, const DpAllowContext *cxt)
+{
+	DpVet		vet = {cxt, false, InvalidOid};
+
+	return dp_vet_array(&vet, array, array);
 }
 
 Node *

@@ -89,6 +89,13 @@ extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
  * ------------------------------------------------------------------------
  */
 
+/*
+ * search.c: returns a full-text search of a string in its safe form, a call of which the second argument, the string,
+ * is still to be vetted; NULL for any other function.
+ * ZC002 for configurations that are not PostgreSQL's, and queries that are not constant.
+ */
+extern Node *dp_in_words_of_search(DpVet *vet, Node *node, Oid funcid, List *args);
+
 /* json.c: returns value @> object in words of ->, ->> and jsonb_typeof, NULL where value is; NULL for any other call. */
 extern Node *dp_in_words_of_json(Node *node, Oid funcid, List *args);
 

@@ -72,6 +72,9 @@ class Laterals(Sources):
         """several rows of the row at hand: one column of it after the other, and a name of each"""
         rng = self.rng
         first = rng.choice([c for c in s.columns if c.type != 'bool'] or s.columns)
+        strings = [c for c in s.columns if c.type == 'text']
+        if strings and self.chance(0.3):
+            return self.parts_of_string(rng.choice(strings))
         alike = [c for c in s.columns if c.type == first.type]
         values = [first] + rng.choices(alike, k=rng.randrange(1, 3))
         of = (first.type, first.literals, max(c.most for c in values), None)
@@ -86,6 +89,13 @@ class Laterals(Sources):
                 '(%s) %s (a, b)' % (' UNION ALL '.join('SELECT ' + r for r in rows), name)
         self.made = made
         return [('%s.a' % name, of), ('%s.b' % name, second)], None, len(values)
+
+    def parts_of_string(self, c):
+        """the parts of a string, as many as it has"""
+        name = self.name('w')
+        self.made = self.rng.choice(['unnest(string_to_array(%s, %s)) WITH ORDINALITY', 'string_to_table(%s, %s) WITH ORDINALITY',
+                                     'regexp_split_to_table(%s, %s) WITH ORDINALITY']) % (c.ref, self.rng.choice(["'a'", "'b'", "','", "'a*'"])) + ' %s (a, b)' % name
+        return [('%s.a' % name, ('text', c.literals, 0, None)), ('%s.b' % name, ('int', ['1', '2'], 20, None))], None, 3
 
     def own(self, s, compared=0.04):
         """rows of the same person: their columns, the text from FROM on, how many there are for one row; compared: how many with other columns of the row"""

@@ -1,0 +1,242 @@
+/*-------------------------------------------------------------------------
+ *
+ * made_rows.c
+ *	  Rows that a function makes of each row of a level.
+ *
+ *	 FROM t, unnest(t.tags) v (tag)
+ *	   stays as it is, over an array that is safe to look into
+ *	 FROM t, string_to_table(t.note, ' ') v (word)
+ *	   FROM t, unnest(string_to_array(t.note, ' ')) v (word)
+ *	 SELECT unnest(tags) FROM t
+ *	   SELECT v.tag FROM t, unnest(t.tags) v (tag)
+ *	   before GROUP BY, where PostgreSQL makes the rows of what is grouped by
+ *
+ * unnest is the only function that makes rows where protected ones are read.
+ * It does not fail, and makes as many of them as its argument has elements,
+ * which is as long as a value on raw rows may be.
+ *
+ * Whose they are: a row that is made stands beside the row that it is made of,
+ * in the same row of the join, which bears the unit of that.  How many of them
+ * there are is a function of that row alone.  So a unit has more rows than
+ * before, which are those of a function of its own rows; all that it adds is
+ * bounded after the join, as after one with public rows (joins.c).  No fact
+ * that tells rows of a unit apart, or that a unit has one row, outlives such
+ * an entry: it repeats rows.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* ------------------------------------------------------------------------
+ * Functions
+ * ------------------------------------------------------------------------
+ */
+
+/* functions that make rows of a value, and those that make an array of it: PostgreSQL's, or one of this extension */
+static const struct
+{
+	Oid			rows;
+	Oid			array;
+	const char *own;
+}			in_words_of_arrays[] = {
+	{F_STRING_TO_TABLE_TEXT_TEXT, F_STRING_TO_ARRAY_TEXT_TEXT, NULL},
+	{F_REGEXP_SPLIT_TO_TABLE_TEXT_TEXT, F_REGEXP_SPLIT_TO_ARRAY_TEXT_TEXT, NULL},
+	{F_JSONB_OBJECT_KEYS, InvalidOid, "try_json_keys"}, {F_JSONB_ARRAY_ELEMENTS_TEXT, InvalidOid, "try_json_elements"}
+};
+
+/* Returns unnest of an array that a function makes of the arguments of a call. */
+static FuncExpr *
+unnest_of(FuncExpr *call, Oid array, const char *own)
+{
+	FuncExpr   *made = makeFuncExpr(own ? dp_parts_of_json(own) : array, TEXTARRAYOID, copyObject(call->args), DEFAULT_COLLATION_OID,
+									call->inputcollid, COERCE_EXPLICIT_CALL);
+	FuncExpr   *rows = makeFuncExpr(F_UNNEST_ANYARRAY, TEXTOID, list_make1(made), DEFAULT_COLLATION_OID, DEFAULT_COLLATION_OID,
+									COERCE_EXPLICIT_CALL);
+
+	if (OidIsValid(call->funccollid))
+		made->funccollid = rows->funccollid = rows->inputcollid = call->funccollid;
+	rows->funcretset = true;
+	made->location = rows->location = call->location;
+	return rows;
+}
+
+/* Returns a call as one of unnest; NULL: it is not known to make rows of an array. */
+static FuncExpr *
+as_unnest(Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+
+	if (!IsA(node, FuncExpr) || !call->funcretset || call->funcvariadic)
+		return NULL;
+	for (int i = 0; i < lengthof(in_words_of_arrays); i++)
+		if (call->funcid == in_words_of_arrays[i].rows)
+			return unnest_of(call, in_words_of_arrays[i].array, in_words_of_arrays[i].own);
+	/* elements of a composite type would be its fields */
+	if (call->funcid != F_UNNEST_ANYARRAY || !type_is_array(exprType(linitial(call->args))) ||
+		!dp_type_is_opened(exprType(linitial(call->args))))
+		return NULL;
+	return call;
+}
+
+/* Makes a function of FROM of a call of unnest. */
+static RangeTblFunction *
+function_of(FuncExpr *call)
+{
+	RangeTblFunction *function = makeNode(RangeTblFunction);
+
+	function->funcexpr = (Node *) call;
+	function->funccolcount = 1;
+	return function;
+}
+
+bool
+dp_makes_rows(RangeTblEntry *rte)
+{
+	List	   *functions = NIL;
+	ListCell   *lc;
+
+	if (rte->rtekind != RTE_FUNCTION || !contain_vars_of_level((Node *) rte->functions, 0) ||
+		contain_vars_of_level((Node *) rte->functions, 1) || checkExprHasSubLink((Node *) rte->functions))
+		return false;
+	foreach(lc, rte->functions)
+	{
+		RangeTblFunction *function = lfirst(lc);
+		FuncExpr   *call = (FuncExpr *) function->funcexpr;
+
+		/* two columns, of which the names are as many as the values */
+		if (IsA(call, FuncExpr) && call->funcid == F_JSONB_EACH_TEXT)
+		{
+			functions = lappend(functions, function_of(unnest_of(call, InvalidOid, "try_json_keys")));
+			functions = lappend(functions, function_of(unnest_of(call, InvalidOid, "try_json_values")));
+			continue;
+		}
+		call = as_unnest(function->funcexpr);
+		if (call == NULL || function->funccolcount != 1)
+			return false;
+		functions = lappend(functions, function_of(call));
+	}
+	rte->functions = functions;
+	return true;
+}
+
+void
+dp_vet_made_rows(RangeTblEntry *rte, const DpAllowContext *allow)
+{
+	ListCell   *lc;
+
+	foreach(lc, rte->functions)
+	{
+		FuncExpr   *call = castNode(FuncExpr, ((RangeTblFunction *) lfirst(lc))->funcexpr);
+
+		linitial(call->args) = dp_make_array_safe(linitial(call->args), allow);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * In the select list
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct MadeContext
+{
+	Index		rti;
+	List	   *calls;			/* FuncExpr, of unnest */
+	bool		unknown;		/* another function that returns a set */
+} MadeContext;
+
+static Node *
+made_mutator(Node *node, MadeContext *c)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, OpExpr) && ((OpExpr *) node)->opretset)
+		c->unknown = true;
+	if (IsA(node, FuncExpr) && call->funcretset)
+	{
+		int			place = 0;
+		ListCell   *lc;
+
+		call = as_unnest(node);
+		c->unknown |= call == NULL || expression_returns_set((Node *) call->args) || contain_agg_clause((Node *) call->args) ||
+			checkExprHasSubLink((Node *) call->args);
+		if (c->unknown)
+			return node;
+		foreach(lc, c->calls)
+			if (equal(lfirst(lc), call))
+			place = foreach_current_index(lc) + 1;
+		if (place == 0)
+		{
+			c->calls = lappend(c->calls, call);
+			place = list_length(c->calls);
+		}
+		return (Node *) dp_output_var(c->rti, place, (Node *) call);
+	}
+	return expression_tree_mutator(node, made_mutator, c);
+}
+
+/* Tells whether PostgreSQL makes the rows of a target before it groups them, or does not group. */
+static bool
+makes_rows_first(Query *query, TargetEntry *tle)
+{
+	return (!query->hasAggs && query->groupClause == NIL) ||
+		(tle->ressortgroupref > 0 && get_sortgroupref_clause_noerr(tle->ressortgroupref, query->groupClause) != NULL);
+}
+
+void
+dp_write_out_sets(Query *query)
+{
+	MadeContext c = {list_length(query->rtable) + 1, NIL, false};
+	List	   *targets = NIL;
+	RangeTblEntry *rte;
+	RangeTblRef *ref;
+	ListCell   *lc;
+
+	if (!query->hasTargetSRFs || query->hasWindowFuncs || query->groupingSets != NIL || query->setOperations != NULL)
+		return;
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = flatCopyTargetEntry(lfirst(lc));
+
+		if (expression_returns_set((Node *) tle->expr))
+		{
+			c.unknown |= !makes_rows_first(query, tle);
+			tle->expr = (Expr *) made_mutator((Node *) tle->expr, &c);
+		}
+		targets = lappend(targets, tle);
+	}
+	if (c.unknown)
+		return;
+	rte = makeNode(RangeTblEntry);
+	rte->rtekind = RTE_FUNCTION;
+	rte->lateral = true;
+	rte->inFromCl = true;
+	rte->eref = makeAlias("unnest", NIL);
+	foreach(lc, c.calls)
+	{
+		rte->functions = lappend(rte->functions, function_of(lfirst(lc)));
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup("unnest")));
+	}
+	query->rtable = lappend(query->rtable, rte);
+	ref = makeNode(RangeTblRef);
+	ref->rtindex = c.rti;
+	query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
+	query->targetList = targets;
+	query->hasTargetSRFs = false;
+}
