@@ -8,8 +8,7 @@
  * whether there are more rows than noise explains: the level becomes
  *		SELECT 1 FROM ... HAVING 1.96 * dp_noise_stddev(count(*)) + 0.5 < count(*)
  * which is a count, is charged as one, and says yes of no rows in one case of
- * forty.  Of each public row this is asked in read/sublink_values.c.  Without a condition it is no question of rows, but a probe of tools
- * whether the table can be read, and refused as such.
+ * forty.  Of each public row this is asked in read/sublink_values.c.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -57,7 +56,7 @@ dp_ask_whether_rows(Query *query, bool below_exists)
 
 	if (query->commandType != CMD_SELECT || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
 		query->havingQual != NULL || query->distinctClause != NIL || query->hasWindowFuncs || query->hasTargetSRFs ||
-		query->setOperations != NULL || query->rowMarks != NIL || query->jointree->quals == NULL)
+		query->setOperations != NULL || query->rowMarks != NIL)
 		return false;
 	if (below_exists)
 	{

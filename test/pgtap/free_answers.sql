@@ -156,7 +156,9 @@ BEGIN
 END $$;
 SELECT is(sharp(statement), wanted, statement) FROM (VALUES
 	('SELECT EXISTS (SELECT 1 FROM visits WHERE n > 3) AS x', '(t)'), ('SELECT NOT EXISTS (SELECT * FROM visits v WHERE n > 3 ORDER BY id LIMIT 1)', '(f)'),
-	('SELECT 1 AS a FROM visits WHERE flag LIMIT 1', '(1)'), ('SELECT dept FROM depts WHERE EXISTS (SELECT FROM visits WHERE flag) ORDER BY 1', '(a) (b) (c) (d)'),
+	('SELECT 1 AS a FROM visits WHERE flag LIMIT 1', '(1)'), ('SELECT 1 AS one FROM visits LIMIT 1', '(1)'), ('SELECT EXISTS (SELECT 1 FROM visits)', '(t)'),
+	('SELECT NOT EXISTS (SELECT * FROM visits)', '(f)'), ('SELECT (1) AS "a" FROM visits FETCH FIRST 1 ROW ONLY', '(1)'), ('SELECT CASE WHEN EXISTS (SELECT FROM visits LIMIT 1) THEN 1 ELSE 0 END', '(1)'),
+	('SELECT 1 AS row_exists FROM (SELECT 1 AS dummy) t WHERE EXISTS (SELECT 1 FROM visits) LIMIT 1', '(1)'), ('SELECT dept FROM depts WHERE EXISTS (SELECT FROM visits WHERE flag) ORDER BY 1', '(a) (b) (c) (d)'),
 	('SELECT dept FROM depts d WHERE EXISTS (SELECT FROM visits v WHERE v.dept = d.dept) ORDER BY 1', '(a) (b) (c)'),
 	('SELECT count(*) > dp_margin(count(*), 0.99) FROM visits WHERE n > 3', '(t)')) AS v (statement, wanted);
 -- of rows without rows one in forty has some (175 with a probability below 1e-11), also where noise is a row or two and 95 % are between whole numbers
@@ -178,8 +180,8 @@ END $$;
 SELECT cmp_ok(yes(sigma)::int, '<', 175, 'with a deviation of ' || sigma) FROM unnest(ARRAY[0.505, 1.015, 1.525, 5]) sigma;
 SELECT dp_cdp.alter_dataset('clinic', max_groups => 5, max_rows => 5);
 SELECT matches((run_as_analyst(statement)).failure, '^ZC002', statement) FROM unnest(ARRAY[
-	'SELECT 1 FROM visits LIMIT 1', 'SELECT 1 FROM visits WHERE flag LIMIT 2', 'SELECT 1 FROM visits WHERE flag', 'SELECT dept FROM visits WHERE flag LIMIT 1',
-	'SELECT 1 FROM visits WHERE flag ORDER BY id LIMIT 1', 'SELECT EXISTS (SELECT 1 FROM visits)', 'SELECT EXISTS (SELECT 1 FROM visits WHERE flag OFFSET 5)']) AS statement;
+	'SELECT 1 FROM visits LIMIT 2', 'SELECT 1 FROM visits WHERE flag LIMIT 2', 'SELECT 1 FROM visits WHERE flag', 'SELECT dept FROM visits WHERE flag LIMIT 1',
+	'SELECT 1 FROM visits WHERE flag ORDER BY id LIMIT 1', 'SELECT EXISTS (SELECT 1 FROM visits WHERE flag OFFSET 5)']) AS statement;
 
 -- quotients of what was paid for do not fail
 SELECT answered('SELECT dept, sum(n) / (0 * count(*)) FROM visits GROUP BY 1', 2, '(a,) (b,) (c,) (d,)', 'NULL where a divisor is 0');

@@ -30,12 +30,18 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_coerce.h"
 #include "parser/parse_clause.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "policy/unit_types.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 /* ------------------------------------------------------------------------
  * Which windows are there
@@ -308,6 +314,38 @@ unit_in_brackets(Query *sub, DpFrom *from)
 	return from->unit.vars ? psprintf(" (%s)", dp_column_name(sub, linitial_node(Var, from->unit.vars))) : "";
 }
 
+/*
+ * Returns a query that tells people above and below the median apart, for messages about functions that cut all rows into
+ * parts of equal size; NULL: it is another function, or not of a column of a table.
+ */
+static const char *
+example_of_parts(Query *sub, WindowClause *window, List *functions)
+{
+	Var		   *column = NULL;
+	RangeTblEntry *rte;
+	const char *name;
+	const char *table;
+	ListCell   *lc;
+
+	foreach(lc, functions)
+	{
+		WindowFunc *function = lfirst(lc);
+
+		if (function->winref == window->winref && window->partitionClause == NIL && list_length(window->orderClause) == 1 &&
+			(function->winfnoid == F_NTILE || function->winfnoid == F_PERCENT_RANK_ || function->winfnoid == F_CUME_DIST_))
+			column = (Var *) get_sortgroupclause_expr(linitial(window->orderClause), sub->targetList);
+	}
+	if (column == NULL || !IsA(column, Var) || column->varattno <= 0 ||
+		(rte = rt_fetch(column->varno, sub->rtable))->rtekind != RTE_RELATION ||
+		TypeCategory(column->vartype) != TYPCATEGORY_NUMERIC)
+		return NULL;
+	name = quote_identifier(get_rte_attribute_name(rte, column->varattno));
+	table = RelationIsVisible(rte->relid) ? quote_identifier(get_rel_name(rte->relid)) :
+		quote_qualified_identifier(get_namespace_name(get_rel_namespace(rte->relid)), get_rel_name(rte->relid));
+	return psprintf("WITH q AS (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY %s) AS m FROM %s) "
+					"SELECT %s > q.m AS above, count(*) AS n FROM %s, q GROUP BY 1", name, table, name, table);
+}
+
 void
 dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 {
@@ -324,6 +362,7 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 	{
 		ListCell   *function;
 		int			select = where;
+		const char *example;
 
 		if (names_unit(sub, ((WindowClause *) lfirst(lc))->partitionClause, from))
 			continue;
@@ -335,6 +374,9 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 		/* LIMIT has become one (lifting.c) */
 		if (where < 0)
 			dp_refuse_at(select, errmsg("LIMIT and OFFSET of a subquery must choose among one privacy unit's rows; compare the unit%s by equality in the subquery's WHERE", unit_in_brackets(sub, from)));
+		example = example_of_parts(sub, lfirst(lc), functions);
+		if (example != NULL)
+			dp_refuse_at(where, errmsg("a window over protected rows must be of one unit's rows; release quantiles first, and compare with them, for example %s", example));
 		dp_refuse_at(where, errmsg("a window over protected rows must be of one unit's rows; add the unit%s to its PARTITION BY, or use released rows",
 								   unit_in_brackets(sub, from)));
 	}

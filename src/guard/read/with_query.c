@@ -153,7 +153,7 @@ dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 											 "store its rows in a temporary table first", rte->ctename));
 	again = cte->cterefcount > 1 || list_member_ptr(s->inlined, cte);
 	if (again && beforehand && is_released(s, scope, rte, cte, owner))
-		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is joined with protected rows, and would be released more than once; store its rows in a temporary table first", rte->ctename));
+		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is joined with protected rows, and would be released more than once; name it once, in FROM, or store its rows in a temporary table first", rte->ctename));
 	if (again && contain_volatile_functions(cte->ctequery))
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is joined with protected rows, and would be computed more than once; store its rows in a temporary table first", rte->ctename),
 					 errdetail("It may have other rows each time."));
