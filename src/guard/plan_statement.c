@@ -23,6 +23,7 @@
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 static planner_hook_type prev_planner = NULL;
@@ -245,6 +246,19 @@ plan_below(Query *query, const char *query_string, int cursorOptions, ParamListI
 	return plan;
 }
 
+/* Tells whether functions make rows of others somewhere in an inner query. */
+static bool
+makes_rows_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_FUNCTION;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, makes_rows_walker, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, makes_rows_walker, context);
+}
+
 /* Plans the inner query as its owner; an error shows nothing of the data. */
 static void
 plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
@@ -258,6 +272,9 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	dp_sandbox_begin(&box, dp_relation_owner(release->relid), DP_STACK_TO_PLAN, NULL);
 	PG_TRY();
 	{
+		/* it would read arrays to the end, however long, to know them again */
+		if (makes_rows_walker((Node *) release->inner_query, NULL))
+			(void) set_config_option("enable_memoize", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 		release->inner = plan_below(release->inner_query, "private query",
 									options | CURSOR_OPT_PARALLEL_OK, boundParams);
 		release->inner_query = NULL;
