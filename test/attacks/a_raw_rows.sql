@@ -31,7 +31,7 @@ TABLE patient;
 SELECT FROM visit WHERE patient = 42;
 --> ZC002
 SELECT 1 FROM visit LIMIT 1;
---> ZC002
+--> ok 1
 SELECT v FROM visit v WHERE age = 97;
 --> ZC002
 SELECT (v).cost FROM visit v WHERE age = 97;
@@ -90,7 +90,7 @@ SELECT CASE WHEN floor = 1 THEN (SELECT cost FROM visit WHERE age = 97 LIMIT 1) 
 SELECT coalesce(NULL, (SELECT name FROM patient p WHERE p.patient = w.floor + 41)) FROM ward w;
 --> ZC002
 SELECT x.* FROM xmltable('/a/b' PASSING (SELECT '<a><b/></a>'::xml FROM visit LIMIT 1) COLUMNS b text) x;
---> ZC002
+--> ok 1
 SELECT dp_count(*) FROM ward WHERE floor < (SELECT max(age) FROM visit);
 --> ZC002
 SELECT 'zebra' = (SELECT max(ward) FROM visit), 97 = ANY ((SELECT array_agg(age) FROM visit)::int[]);
@@ -128,7 +128,7 @@ SELECT max(cost), max(cost) FILTER (WHERE true), max(DISTINCT cost), dp_max(cost
 WITH x AS (SELECT * FROM visit) SELECT cost FROM x WHERE age = 97;
 --> ZC002
 WITH x AS MATERIALIZED (SELECT * FROM visit) SELECT 1 FROM x LIMIT 1;
---> ZC002
+--> ok 1
 WITH RECURSIVE r AS (SELECT 1 AS n, NULL::numeric AS c UNION ALL SELECT n + 1, (SELECT cost FROM visit WHERE age = 97 LIMIT 1) FROM r WHERE n < 2)
 SELECT * FROM r;
 --> ZC002

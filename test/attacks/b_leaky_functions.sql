@@ -252,7 +252,7 @@ SELECT dp_count(*) FROM visit WHERE xpath_exists(ward, '<a/>'::xml);
 SELECT dp_count(*) FROM visit WHERE to_jsonb(ward) ? 'a' OR json_build_object(ward, 1) IS NULL;
 --> ZC002
 SELECT dp_count(*) FROM visit WHERE to_tsvector(ward) @@ 'a';
---> ZC002
+--> ok 1
 SELECT dp_count(*) FROM visit, LATERAL (SELECT age AS a) l;
 --> ok 1
 SELECT dp_count(*) FROM visit, unnest(ARRAY[age]) u;

@@ -63,7 +63,7 @@ SELECT dp_margin(dp_count(*), age) FROM visit GROUP BY age;
 --> ZC004 | ZC004 2 | ok 2
 SELECT dp_margin(dp_count(*), cost::float8 / 100000) FROM visit;
 --> 42803 | ZC002
-SELECT dp_margin(dp_count(*), (SELECT 0.5 FROM visit LIMIT 1)) FROM visit;
+SELECT dp_margin(dp_count(*), (SELECT age FROM visit LIMIT 1)) FROM visit;
 --> ZC002
 SELECT dp_margin(dp_count(*), (SELECT 0.5 FROM ward LIMIT 1)) IS NULL FROM visit;
 --> ok 1 | ZC002
