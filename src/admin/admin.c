@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
@@ -28,7 +27,6 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -38,7 +36,6 @@
 
 #include "admin/admin.h"
 #include "base/compat.h"
-#include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"

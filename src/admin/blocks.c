@@ -36,7 +36,6 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type_d.h"
 #include "commands/trigger.h"
-#include "executor/spi.h"
 #include "nodes/bitmapset.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_func.h"

@@ -23,7 +23,6 @@
 
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"

@@ -25,7 +25,6 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
-#include "utils/syscache.h"
 
 #include "admin/admin.h"
 #include "base/amounts.h"
@@ -33,7 +32,6 @@
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
-#include "ledger/ledger.h"
 #include "math/wide.h"
 
 PG_FUNCTION_INFO_V1(dp_create_dataset);

@@ -30,7 +30,6 @@
 
 #include "admin/admin.h"
 #include "base/amounts.h"
-#include "base/errors.h"
 #include "math/wide.h"
 #include "math/zcdp.h"
 

@@ -32,7 +32,6 @@
 #include "utils/numeric.h"
 
 #include "admin/admin.h"
-#include "base/errors.h"
 
 PG_FUNCTION_INFO_V1(dp_kilobytes_in);
 PG_FUNCTION_INFO_V1(dp_kilobytes_out);

@@ -22,28 +22,21 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
-#include "utils/varlena.h"
 
 #include "admin/admin.h"
 #include "admin/whose_rows.h"
 #include "base/compat.h"
 #include "base/distributed.h"
 #include "base/errors.h"
-#include "base/extension.h"
 #include "base/settings.h"
-#include "policy/unit_types.h"
 
 PG_FUNCTION_INFO_V1(dp_protect_table);
 PG_FUNCTION_INFO_V1(dp_unprotect_table);

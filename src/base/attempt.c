@@ -15,7 +15,6 @@
 
 #include "access/xact.h"
 #include "base/attempt.h"
-#include "utils/memutils.h"
 #include "utils/resowner.h"
 
 /*

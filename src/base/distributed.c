@@ -19,7 +19,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "base/distributed.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "nodes/primnodes.h"

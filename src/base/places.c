@@ -36,7 +36,6 @@
 #include "access/genam.h"
 #include "access/relscan.h"
 #include "access/stratnum.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"

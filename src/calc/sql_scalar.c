@@ -17,11 +17,9 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
 
 #include "base/errors.h"
 #include "calc/sql.h"

@@ -32,8 +32,6 @@
 
 #include "access/stratnum.h"
 #include "base/compat.h"
-#include "catalog/pg_type_d.h"
-#include "guard/describe/describe.h"
 #include "guard/describe/time_ranges.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"

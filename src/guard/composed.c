@@ -20,7 +20,6 @@
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parse_oper.h"
 #include "utils/fmgroids.h"

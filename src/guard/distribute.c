@@ -36,15 +36,12 @@
 #include "base/extension.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* what an inner query reads, of all its levels */

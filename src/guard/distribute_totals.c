@@ -25,7 +25,6 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_oper.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 /* Makes the call of a function of the extension's of one or two arguments. */
 static Expr *

@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

@@ -31,7 +31,6 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
-#include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"

@@ -32,7 +32,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* Tells whether a query has one row at most. */
 static bool

@@ -21,16 +21,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_agg.h"
-#include "parser/parsetree.h"
 #include "policy/unit_types.h"
-#include "rewrite/rewriteManip.h"
 
 /* each is a pass over the data and has its price */
 #define DP_MAX_GROUPING_SETS 64

@@ -36,7 +36,6 @@
 #include "guard/guard.h"
 #include "guard/vet/allow.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"

@@ -63,11 +63,8 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
-#include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 static Aggref *
 make_aggregate(Oid funcid, Oid result, List *args, Expr *filter)

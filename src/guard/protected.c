@@ -21,7 +21,6 @@
 #include "policy/policy.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 bool
 dp_is_protected(RangeTblEntry *rte)

@@ -23,20 +23,15 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "base/extension.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "guard/describe/describe.h"
 #include "guard/question.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "release/question.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 /* a longer expression is defined behind the text */

@@ -19,14 +19,12 @@
 
 #include "access/stratnum.h"
 #include "base/extension.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
 #include "guard/question.h"
 #include "nodes/nodeFuncs.h"
 #include "release/question.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 

@@ -29,12 +29,10 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "policy/unit_types.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* ------------------------------------------------------------------------

@@ -35,7 +35,6 @@
 #include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
@@ -59,7 +58,6 @@
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 

@@ -25,10 +25,7 @@
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
-#include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "rewrite/rewriteManip.h"
 

@@ -37,7 +37,6 @@
 #include "utils/builtins.h"
 
 #include "base/errors.h"
-#include "base/extension.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_int.h"
 

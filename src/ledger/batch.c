@@ -37,17 +37,11 @@
 #include "base/compat.h"
 
 #include "access/tableam.h"
-#include "access/xact.h"
-#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
-#include "base/amounts.h"
 #include "base/clock.h"
 #include "ledger/batch.h"
 

@@ -27,9 +27,7 @@
 
 #include "access/table.h"
 #include "access/tableam.h"
-#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 

@@ -25,7 +25,6 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "base/errors.h"
 #include "ledger/tables.h"
 
 #define ROWS_AT_A_TIME 1000

@@ -38,7 +38,6 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/rel.h"
 
 #include "base/errors.h"
 #include "base/extension.h"

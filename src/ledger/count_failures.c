@@ -19,7 +19,6 @@
 
 #include "base/compat.h"
 
-#include "utils/timestamp.h"
 
 #include "ledger/batch.h"
 

@@ -51,7 +51,6 @@
 #include <linux/fs.h>
 #endif
 
-#include "common/file_perm.h"
 #include "storage/fd.h"
 
 #include "ledger/ledger_int.h"

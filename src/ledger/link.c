@@ -23,11 +23,9 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "base/errors.h"
-#include "base/extension.h"
 #include "base/role_names.h"
 #include "ledger/ledger_int.h"
 

@@ -15,7 +15,6 @@
 #include "access/xlog.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/rel.h"
 
 #include "base/compat.h"
 #include "base/errors.h"

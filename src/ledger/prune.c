@@ -22,7 +22,6 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "base/compat.h"

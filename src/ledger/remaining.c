@@ -20,7 +20,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"

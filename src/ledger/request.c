@@ -22,7 +22,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
-#include "utils/timestamp.h"
 
 #include "base/clock.h"
 #include "base/settings.h"

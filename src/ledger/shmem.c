@@ -19,8 +19,6 @@
 #include "base/compat.h"
 
 #include "miscadmin.h"
-#include "postmaster/autovacuum.h"
-#include "replication/walsender.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/proc.h"

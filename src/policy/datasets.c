@@ -25,7 +25,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
 #include "base/dataset_row.h"
 #include "base/distributed.h"

@@ -32,7 +32,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/jsonb.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 

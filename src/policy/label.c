@@ -45,9 +45,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "access/xact.h"
-#include "catalog/indexing.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
@@ -67,7 +65,6 @@
 #include "base/compat.h"
 #include "base/distributed.h"
 #include "base/errors.h"
-#include "base/extension.h"
 #include "policy/policy_int.h"
 
 /* ------------------------------------------------------------------------

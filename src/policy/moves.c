@@ -32,7 +32,6 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -40,9 +39,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "base/extension.h"
 #include "policy/policy_int.h"

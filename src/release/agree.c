@@ -36,7 +36,6 @@
 #include "math/marginals.h"
 #include "policy/policy.h"
 #include "release/agree_int.h"
-#include "utils/memutils.h"
 
 /* bits behind the point of a numeric sum: its decimals are 10^15 at most, and 2^77 steps of it fit in 128 bits */
 #define MOST_DIGITS 48

@@ -16,7 +16,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "release/agree_int.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"

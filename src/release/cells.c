@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "agg/agg.h"
-#include "math/wide.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/datum.h"

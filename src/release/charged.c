@@ -17,7 +17,6 @@
 
 #include "base/amounts.h"
 #include "base/errors.h"
-#include "release/release.h"
 #include "release/release_int.h"
 
 char *

@@ -23,10 +23,8 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
-#include "utils/memutils.h"
 
 static ExecutorRun_hook_type prev_executor_run = NULL;
 

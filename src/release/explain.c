@@ -14,13 +14,10 @@
  */
 #include "postgres.h"
 
-#include "base/amounts.h"
 #include "base/clock.h"
 #include "base/compat.h"
 #include "base/settings.h"
-#include "ledger/ledger.h"
 #include "math/normal.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "release/question.h"
 #include "release/release.h"

@@ -17,7 +17,6 @@
 #include "base/compat.h"
 #include "ledger/ledger.h"
 #include "miscadmin.h"
-#include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"

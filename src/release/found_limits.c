@@ -16,7 +16,6 @@
 
 #include <math.h>
 
-#include "base/amounts.h"
 #include "math/norm_limit.h"
 #include "release/kept_int.h"
 #include "release/release.h"

@@ -22,7 +22,6 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "release/interval_int.h"
-#include "release/release.h"
 #include "release/release_int.h"
 #include "utils/date.h"
 #include "utils/timestamp.h"

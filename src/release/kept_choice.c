@@ -44,13 +44,11 @@
 
 #include "access/xlog.h"
 #include "base/clock.h"
-#include "base/errors.h"
 #include "base/settings.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 #include "release/kept_int.h"
 #include "release/question.h"
-#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 /* a limit is looked for anew at so many times its price: below, its answers err by a fifth more at most on real data */

@@ -30,11 +30,9 @@
 
 #include "base/attempt.h"
 #include "base/errors.h"
-#include "base/settings.h"
 #include "executor/executor.h"
 #include "release/kept_int.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 
 /* a wider release that is priced, which may fail where the other does not */
 typedef struct PriceWider

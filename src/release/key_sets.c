@@ -21,12 +21,10 @@
 
 #include "base/sizes.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/datum.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 DpKeyTuples *dp_tuples_later[1];

@@ -28,7 +28,6 @@
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/planner.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
 #include "release/release.h"

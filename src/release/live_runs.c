@@ -19,7 +19,6 @@
 #include "lib/ilist.h"
 #include "release/release.h"
 #include "release/release_int.h"
-#include "utils/memutils.h"
 
 typedef struct LiveRun
 {

@@ -27,7 +27,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"

@@ -51,9 +51,6 @@
 
 #include <math.h>
 
-#include "base/amounts.h"
-#include "base/errors.h"
-#include "base/noise.h"
 #include "base/settings.h"
 #include "math/norm_limit.h"
 #include "release/release.h"

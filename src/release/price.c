@@ -37,7 +37,6 @@
 
 #include "base/amounts.h"
 #include "base/errors.h"
-#include "base/noise.h"
 #include "base/settings.h"
 #include "base/sizes.h"
 #include "common/int.h"

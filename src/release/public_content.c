@@ -40,11 +40,9 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "release/question.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 

@@ -24,11 +24,8 @@
 #include "base/settings.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "release/release.h"
 #include "release/release_int.h"
 #include "storage/latch.h"
-#include "storage/proc.h"
-#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timeout.h"
 

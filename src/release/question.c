@@ -32,7 +32,6 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"

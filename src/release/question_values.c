@@ -29,7 +29,6 @@
 #include "common/int.h"
 #include "release/question.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"

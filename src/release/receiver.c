@@ -19,16 +19,11 @@
 
 #include <math.h>
 
-#include "base/errors.h"
-#include "base/noise.h"
-#include "catalog/pg_type.h"
-#include "math/wide.h"
 #include "miscadmin.h"
 #include "release/kept_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "tcop/dest.h"
-#include "utils/array.h"
 #include "utils/memutils.h"
 
 struct DpReceiver

@@ -22,7 +22,6 @@
 #include "base/amounts.h"
 #include "base/compat.h"
 #include "base/errors.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"

@@ -21,7 +21,6 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "release/rows.h"
-#include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 struct DpRows

@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "base/errors.h"
 #include "miscadmin.h"

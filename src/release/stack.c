@@ -32,7 +32,6 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "release/release.h"
-#include "release/release_int.h"
 
 /* stack that a join or a subquery of the inner query adds at most to the copy of a plan */
 #define DP_STACK_OF_ENTRY 3072

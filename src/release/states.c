@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "release/release.h"
 #include "release/release_int.h"
 #include "utils/array.h"
 

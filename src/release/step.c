@@ -29,7 +29,6 @@
 #include "base/clock.h"
 #include "base/compat.h"
 #include "miscadmin.h"
-#include "release/release.h"
 #include "release/release_int.h"
 #include "storage/latch.h"
 

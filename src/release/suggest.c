@@ -31,7 +31,6 @@
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
-#include "catalog/pg_class.h"
 #include "executor/executor.h"
 #include "policy/policy.h"
 #include "release/release.h"

@@ -30,7 +30,6 @@
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

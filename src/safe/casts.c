@@ -24,7 +24,6 @@
 #include <math.h>
 
 #include "base/compat.h"
-#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "safe/safe.h"
 #include "utils/builtins.h"

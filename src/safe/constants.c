@@ -19,10 +19,8 @@
 
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
-#include "fmgr.h"
 #include "pgtime.h"
 #include "safe/constants.h"
-#include "utils/builtins.h"
 
 /* kinds of values that have fields */
 #define DP_OF_DATE		0x01

@@ -33,7 +33,6 @@
 #include "miscadmin.h"
 #include "safe/constants.h"
 #include "safe/safe.h"
-#include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
 

@@ -20,7 +20,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"

@@ -14,7 +14,6 @@
 #include "nodes/pathnodes.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
-#include "optimizer/planmain.h"
 
 #include "agg/bounding/asked.h"
 

@@ -22,7 +22,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"

@@ -32,10 +32,8 @@
 #include "access/parallel.h"
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily_d.h"
-#include "catalog/pg_type_d.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
@@ -44,7 +42,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
 #include "agg/bounding/asked.h"

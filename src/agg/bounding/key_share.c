@@ -21,7 +21,6 @@
 
 #include "storage/barrier.h"
 #include "storage/spin.h"
-#include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 #include "agg/bounding/key_rows.h"

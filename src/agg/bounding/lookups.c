@@ -23,7 +23,6 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"

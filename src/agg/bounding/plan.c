@@ -58,8 +58,6 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/paths.h"
-#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
@@ -67,7 +65,6 @@
 #include "utils/typcache.h"
 
 #include "agg/bounding/asked.h"
-#include "base/extension.h"
 #include "base/settings.h"
 
 /*

@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/datum.h"
 
 #include "agg/bounding/gather.h"

@@ -26,7 +26,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/barrier.h"
 #include "storage/sharedfileset.h"

@@ -26,7 +26,6 @@
 #include "nodes/supportnodes.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "base/key_index.h"
 

@@ -22,7 +22,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 

@@ -24,7 +24,6 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
-#include "utils/float.h"
 
 #include "agg/bounding/state.h"
 #include "agg/exact/grid.h"

@@ -35,7 +35,6 @@
 #include "guard/describe/shadow.h"
 #include "guard/describe/time_cells.h"
 #include "guard/describe/time_ranges.h"
-#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"

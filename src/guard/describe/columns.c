@@ -18,13 +18,10 @@
 #include "base/compat.h"
 #include "guard/describe/describe.h"
 #include "guard/read/read.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "policy/unit_types.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
  * Keys

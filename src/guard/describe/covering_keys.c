@@ -20,7 +20,6 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_enum.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"

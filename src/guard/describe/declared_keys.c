@@ -19,7 +19,6 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "base/collations.h"
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"

@@ -23,8 +23,6 @@
 #include "guard/describe/describe.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "rewrite/rewriteManip.h"
-#include "utils/lsyscache.h"
 
 typedef struct ExpandContext
 {

@@ -18,12 +18,9 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/key_values.h"
-#include "guard/facts/facts.h"
-#include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"

@@ -35,10 +35,8 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/typcache.h"
 

@@ -22,11 +22,7 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
-#include "access/transam.h"
-#include "base/collations.h"
 #include "base/compat.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"

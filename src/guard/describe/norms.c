@@ -18,7 +18,6 @@
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
-#include "nodes/makefuncs.h"
 #include "parser/parsetree.h"
 
 /* Tells whether the first part of a column is a count of rows, and the norm that of rows. */

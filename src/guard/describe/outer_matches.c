@@ -20,7 +20,6 @@
 
 #include "base/compat.h"
 #include "guard/describe/shadow.h"
-#include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"

@@ -32,7 +32,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 /* ------------------------------------------------------------------------

@@ -24,7 +24,6 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "base/compat.h"
 #include "catalog/pg_inherits.h"
@@ -35,7 +34,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"

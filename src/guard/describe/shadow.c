@@ -30,10 +30,8 @@
 
 #include "access/stratnum.h"
 #include "base/compat.h"
-#include "catalog/pg_type_d.h"
 #include "guard/describe/shadow.h"
 #include "guard/read/read.h"
-#include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -43,7 +41,6 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 /* what the entries of one query are in the shadow, by their number there */
 typedef struct DpEntryMap

@@ -23,7 +23,6 @@
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
 #include "guard/facts/comparisons.h"
-#include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

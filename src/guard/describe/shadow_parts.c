@@ -19,7 +19,6 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "catalog/pg_operator_d.h"
-#include "catalog/pg_type_d.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
 #include "guard/read/read.h"
@@ -28,9 +27,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 /* a table that may have several rows for one of another is asked if it has no more than so many */
 #define SMALL_TABLE 100000

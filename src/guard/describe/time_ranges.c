@@ -21,10 +21,7 @@
 #include "guard/describe/describe.h"
 #include "guard/describe/time_ranges.h"
 #include "guard/facts/facts.h"
-#include "guard/vet/vet.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
 
 bool
 dp_reads_column(Node *node, Var *column)

@@ -21,7 +21,6 @@
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/shadow.h"
 #include "guard/describe/written_limits.h"
 #include "guard/facts/facts.h"
 #include "guard/facts/lists.h"

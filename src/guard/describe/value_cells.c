@@ -38,7 +38,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* the most tuples of cells, those of all lists together */

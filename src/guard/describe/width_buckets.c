@@ -32,7 +32,6 @@
 #include "guard/describe/key_values.h"
 #include "guard/describe/width_buckets.h"
 #include "guard/facts/facts.h"
-#include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"

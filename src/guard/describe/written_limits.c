@@ -21,7 +21,6 @@
 #include "guard/describe/written_limits.h"
 #include "guard/facts/facts.h"
 #include "miscadmin.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
 /* Returns the conditions (DpCondition) that all rows of the query satisfy. */

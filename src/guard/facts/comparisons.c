@@ -25,7 +25,6 @@
 #include "guard/level.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"

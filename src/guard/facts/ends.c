@@ -18,7 +18,6 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/ends.h"
-#include "guard/level.h"
 #include "guard/vet/allow.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
@@ -27,7 +26,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_oper.h"
-#include "utils/fmgrprotos.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 

@@ -29,7 +29,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/prep.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 

@@ -26,7 +26,6 @@
 #include "catalog/pg_type_d.h"
 #include "guard/facts/facts.h"
 #include "guard/level.h"
-#include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

@@ -28,18 +28,15 @@
 #include "base/compat.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "policy/policy.h"
 #include "policy/unit_types.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 /* Adds a table to the range table and, if it is joined, to the join tree above all that is there; returns its number. */
 static Index

@@ -16,15 +16,12 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
-#include "utils/lsyscache.h"
 
 typedef struct RowSearch
 {

@@ -30,7 +30,6 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"

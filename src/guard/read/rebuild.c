@@ -17,12 +17,10 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
 #include "parser/parse_oper.h"
 #include "policy/unit_types.h"
 

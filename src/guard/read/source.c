@@ -30,20 +30,14 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
-#include "access/transam.h"
 #include "base/compat.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_type.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
-#include "policy/policy.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
  * Entries

@@ -38,13 +38,10 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
 /* a subquery that has become a column */

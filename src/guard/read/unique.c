@@ -29,7 +29,6 @@
 #include "catalog/pg_proc.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"

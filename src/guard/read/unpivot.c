@@ -28,7 +28,6 @@
 
 #include "base/compat.h"
 #include "catalog/pg_operator_d.h"
-#include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

@@ -34,7 +34,6 @@
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "release/release.h"
 #include "storage/lmgr.h"

@@ -22,7 +22,6 @@
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
@@ -32,7 +31,6 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
-#include "utils/typcache.h"
 
 /*
  * Refuses to fold case in some encodings: it goes through the C library's wide

@@ -49,14 +49,11 @@
 #include "base/extension.h"
 #include "catalog/pg_aggregate_d.h"
 #include "catalog/pg_operator_d.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "policy/policy.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 
 /* as it stands; over values that go through a function; another in its place */
 #define DP_AGG(f) {F_##f, NULL, NULL, false}

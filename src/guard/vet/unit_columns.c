@@ -24,7 +24,6 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "policy/unit_types.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 /* Tells whether a column of a range table leads to units, in a protected table or handed up by a subquery. */
