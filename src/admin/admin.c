@@ -48,18 +48,16 @@
 void
 dp_admin_not_loaded(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("dp_cdp must be loaded when the server starts: add it to shared_preload_libraries and restart")));
+	dp_raise(BAD_PARAMETER,
+			 errmsg("dp_cdp must be loaded when the server starts: add it to shared_preload_libraries and restart"));
 }
 
 void
 dp_admin_require_primary(void)
 {
 	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("policies and budgets cannot be changed on a standby; call the function on the primary")));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("policies and budgets cannot be changed on a standby; call the function on the primary"));
 }
 
 void
@@ -71,9 +69,8 @@ dp_admin_begin(DpAdminContext *context)
 		dp_admin_not_loaded();
 	owner = dp_extension_owner();
 	if (!OidIsValid(owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("extension dp_cdp is not installed in this database: run CREATE EXTENSION dp_cdp")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("extension dp_cdp is not installed in this database: run CREATE EXTENSION dp_cdp"));
 	GetUserIdAndSecContext(&context->userid, &context->security);
 	SetUserIdAndSecContext(owner, context->security | SECURITY_LOCAL_USERID_CHANGE);
 	SPI_connect();
@@ -134,14 +131,10 @@ dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
 
 	dp_check_version();
 	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the name of the dataset is NULL: give a name")));
+		dp_raise(BAD_PARAMETER, errmsg("the name of the dataset is NULL: give a name"));
 	name = text_to_cstring(PG_GETARG_TEXT_PP(argno));
 	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the name of a dataset must have between 1 and %d bytes", NAMEDATALEN - 1)));
+		dp_raise(BAD_PARAMETER, errmsg("the name of a dataset must have between 1 and %d bytes", NAMEDATALEN - 1));
 	return name;
 }
 
@@ -225,11 +218,9 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 
 	dp_admin_require_primary();
 	if (dp_admin_execute(sql[lock], 1, types, values, NULL, false) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name),
+		dp_raise(BAD_PARAMETER, errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name),
 				 tell_table(name, user),
-				 hint_at_datasets(name, user)));
+				 hint_at_datasets(name, user));
 
 	owner = dp_read_dataset_owner(SPI_tuptable->vals[0], SPI_tuptable->tupdesc);
 	if (!has_privs_of_role(user, owner))
@@ -256,10 +247,9 @@ dp_admin_table_argument(FunctionCallInfo fcinfo, int argno, const char *paramete
 	dp_check_version();
 	relid = PG_ARGISNULL(argno) ? InvalidOid : PG_GETARG_OID(argno);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("\"%s\" is not the name of a table: give one, with its schema if it is not in search_path",
-						parameter)));
+						parameter));
 	return relid;
 }
 
@@ -289,9 +279,7 @@ dp_admin_lock_existing(Oid relid, LOCKMODE mode)
 {
 	LockRelationOid(relid, mode);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the table was dropped in the meantime")));
+		dp_raise(BAD_PARAMETER, errmsg("the table was dropped in the meantime"));
 }
 
 AttrNumber
@@ -302,22 +290,16 @@ dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid r
 	AttrNumber	attnum;
 
 	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" must not be NULL: name a column of table \"%s\"",
-						parameter, get_rel_name(relid))));
+		dp_raise(BAD_PARAMETER, errmsg("\"%s\" must not be NULL: name a column of table \"%s\"",
+									   parameter, get_rel_name(relid)));
 	name = NameStr(*PG_GETARG_NAME(argno));
 	attnum = get_attnum(relid, name);
 	if (attnum == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" has no column \"%s\": name one of its columns",
-						get_rel_name(relid), name)));
+		dp_raise(BAD_PARAMETER, errmsg("table \"%s\" has no column \"%s\": name one of its columns",
+									   get_rel_name(relid), name));
 	if (attnum < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" is a system column of table \"%s\": name one of its own columns",
-						name, get_rel_name(relid))));
+		dp_raise(BAD_PARAMETER, errmsg("\"%s\" is a system column of table \"%s\": name one of its own columns",
+									   name, get_rel_name(relid)));
 	get_atttypetypmodcoll(relid, attnum, type, typmod, collation);
 	return attnum;
 }
@@ -332,14 +314,10 @@ dp_admin_table_label(Oid relid)
 		return label;
 	ancestors = dp_labelled_ancestors(relid);
 	if (ancestors != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" takes its policy from \"%s\": change the policy there",
-						get_rel_name(relid), get_rel_name(linitial_oid(ancestors)))));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("table \"%s\" is not protected: call dp_cdp.protect_table first",
-					get_rel_name(relid))));
+		dp_raise(BAD_PARAMETER, errmsg("table \"%s\" takes its policy from \"%s\": change the policy there",
+									   get_rel_name(relid), get_rel_name(linitial_oid(ancestors))));
+	dp_raise(BAD_PARAMETER, errmsg("table \"%s\" is not protected: call dp_cdp.protect_table first",
+								   get_rel_name(relid)));
 	return NULL;				/* keep compiler quiet */
 }
 

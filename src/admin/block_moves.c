@@ -211,10 +211,9 @@ start_of_row(HeapTuple row, Relation rel, const char *column, const DpBlockLengt
 	Datum		value;
 
 	if (attnum <= 0 || !dp_type_is_time(get_atttype(RelationGetRelid(rel), attnum)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the policy of table \"%s\" is damaged at its block column \"%s\": call dp_cdp.unprotect_table and dp_cdp.protect_table",
-						RelationGetRelationName(rel), column)));
+						RelationGetRelationName(rel), column));
 	value = heap_getattr(row, attnum, RelationGetDescr(rel), &isnull);
 	if (isnull)
 		return DATEVAL_NOBEGIN;
@@ -262,10 +261,9 @@ block_of_row(HeapTuple row, Relation rel, const DpBlockLength *length, Snapshot 
 	}
 	problem = depth > DP_MAX_PARENTS ? DP_PARENT_CIRCLE : dp_policy_parent(RelationGetRelid(rel), &parent);
 	if (problem != DP_PARENT_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("a row of table \"%s\" cannot be kept in its block of time, because %s: mend the foreign key first",
-						RelationGetRelationName(rel), dp_parent_complaint(problem, RelationGetRelid(rel)))));
+						RelationGetRelationName(rel), dp_parent_complaint(problem, RelationGetRelid(rel))));
 	if (read_key(row, rel, parent.n, parent.child, &key))
 		visit_rows(parent.parent, parent.key, &key, snapshot, visit_parent, &above);
 	return above.found;
@@ -328,27 +326,24 @@ snapshot_of_now(void)
 static void
 refuse_column(Relation rel, const char *column)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
+	dp_raise(BAD_PARAMETER,
 			 errmsg("an UPDATE of column \"%s\" would move a row of protected table \"%s\" to another block of time: delete a wrong row and insert it anew",
 					column, RelationGetRelationName(rel)),
-			 errdetail("The budget of the other block has paid for nothing of the row.")));
+			 errdetail("The budget of the other block has paid for nothing of the row."));
 }
 
 static void
 refuse_reference(Relation rel, const DpTable *table, bool to_none)
 {
 	if (to_none)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("an UPDATE of (%s) would leave a row of protected table \"%s\" in no block of time: first insert the row that it references, or delete it",
 						dp_policy_through(table), RelationGetRelationName(rel)),
-				 errdetail("From no block a row could move to any.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errdetail("From no block a row could move to any."));
+	dp_raise(BAD_PARAMETER,
 			 errmsg("an UPDATE of (%s) would move a row of protected table \"%s\" to the block of time of another row: delete a wrong row and insert it anew",
 					dp_policy_through(table), RelationGetRelationName(rel)),
-			 errdetail("The budget of the other block has paid for nothing of the row.")));
+			 errdetail("The budget of the other block has paid for nothing of the row."));
 }
 
 /*
@@ -390,11 +385,10 @@ visit_child(HeapTuple row, Relation rel, void *arg)
 	BlockSearch *s = arg;
 
 	if (!may_go(former_block(row, rel, s->length, s->snapshot), block_of_row(row, rel, s->length, s->snapshot, 0)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("rows of protected table \"%s\" would be in another block of time, or in none: delete wrong rows and insert them anew",
 						RelationGetRelationName(rel)),
-				 errdetail("They reference a row that was changed or deleted.")));
+				 errdetail("They reference a row that was changed or deleted."));
 	return false;
 }
 

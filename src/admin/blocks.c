@@ -62,11 +62,9 @@ static void
 check_not_generated(Oid relid, AttrNumber attnum)
 {
 	if (get_attgenerated(relid, attnum) != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of table \"%s\" is generated: name a column that is written once",
-						get_attname(relid, attnum, false), get_rel_name(relid)),
-				 errdetail("Rows could move to other blocks of time.")));
+		dp_raise(BAD_PARAMETER, errmsg("column \"%s\" of table \"%s\" is generated: name a column that is written once",
+									   get_attname(relid, attnum, false), get_rel_name(relid)),
+				 errdetail("Rows could move to other blocks of time."));
 }
 
 /* Refuses a column that cannot say in which block of time a row is. */
@@ -80,11 +78,10 @@ check_block_column(Oid relid, AttrNumber attnum)
 
 	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
 	if (!dp_type_is_time(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("column \"%s\" of table \"%s\" has type %s: name a column of type date, timestamp or timestamptz",
 						name, get_rel_name(relid), format_type_be(type)),
-				 errdetail("Blocks are of time.")));
+				 errdetail("Blocks are of time."));
 	check_not_generated(relid, attnum);
 }
 
@@ -97,16 +94,14 @@ dp_admin_read_block(FunctionCallInfo fcinfo, int first, Oid relid, DpBlockArgume
 
 	memset(argument, 0, sizeof(DpBlockArgument));
 	if (!PG_ARGISNULL(first + 1) && !dp_block_length(PG_GETARG_INTERVAL_P(first + 1), &argument->length))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("every must be whole months or whole days, above 0 and at most 100 years, such as '1 month' or '7 days'")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("every must be whole months or whole days, above 0 and at most 100 years, such as '1 month' or '7 days'"));
 	if (PG_ARGISNULL(first))
 	{
 		if (!PG_ARGISNULL(first + 1))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("every says how long blocks of time are: name the column of time, too, as block"),
-					 errdetail("This column says in which block a row is.")));
+					 errdetail("This column says in which block a row is."));
 		return;
 	}
 	argument->column = dp_admin_column(fcinfo, first, "block", relid, &type, &typmod, &collation);
@@ -122,9 +117,8 @@ dp_admin_read_block(FunctionCallInfo fcinfo, int first, Oid relid, DpBlockArgume
 static void
 no_length(const char *dataset)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("give every, too, such as '1 month': how long the blocks of dataset \"%s\" are, for good", dataset)));
+	dp_raise(BAD_PARAMETER,
+			 errmsg("give every, too, such as '1 month': how long the blocks of dataset \"%s\" are, for good", dataset));
 }
 
 /* Gives a dataset blocks that has nothing yet.  The lock keeps others from protecting a table in it meanwhile. */
@@ -139,15 +133,13 @@ begin_blocks(const char *dataset, Oid user, const DpBlockArgument *argument)
 	if (argument->every == NULL)
 		no_length(dataset);
 	if (tables != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("dataset \"%s\" is without blocks, as it protects table \"%s\" without: make a dataset of its own for tables with blocks",
-						dataset, get_rel_name(linitial_oid(tables)))));
+						dataset, get_rel_name(linitial_oid(tables))));
 	if (row->spent)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("dataset \"%s\" has no blocks, and some of its budget was spent: make another dataset for tables with blocks",
-						dataset)));
+						dataset));
 	dp_admin_execute("UPDATE dp_cdp.dataset SET block_every = $2 WHERE name = $1", 2, types, values, NULL, true);
 }
 
@@ -158,21 +150,18 @@ dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row, Oid user, O
 	if (argument->column == InvalidAttrNumber)
 	{
 		if (dp_has_blocks(&row->blocks) && !through)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("dataset \"%s\" has blocks of time: with block, name the column of table \"%s\" that says when a row was",
-							dataset, get_rel_name(relid))));
+							dataset, get_rel_name(relid)));
 		return;
 	}
 	if (!dp_has_blocks(&row->blocks))
 		begin_blocks(dataset, user, argument);
 	else if (argument->every != NULL &&
 			 (argument->length.months != row->blocks.months || argument->length.days != row->blocks.days))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the blocks of dataset \"%s\" have another length: leave every out",
-						dataset),
-				 errdetail("All tables of a dataset have blocks of one length, which never changes.")));
+		dp_raise(BAD_PARAMETER, errmsg("the blocks of dataset \"%s\" have another length: leave every out",
+									   dataset),
+				 errdetail("All tables of a dataset have blocks of one length, which never changes."));
 }
 
 /* ------------------------------------------------------------------------
@@ -380,11 +369,10 @@ check_watched(Oid relid, const Watched *watched)
 	foreach(lc, watched->block)
 		check_not_generated(relid, get_attnum(relid, strVal(lfirst(lc))));
 	if (dp_is_distributed(relid, &distributed_by))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the rows of distributed table \"%s\" cannot be kept in blocks of time: leave out block, and use a dataset without blocks",
 						get_rel_name(relid)),
-				 errdetail("Citus does not run the trigger that would keep them there.")));
+				 errdetail("Citus does not run the trigger that would keep them there."));
 }
 
 void

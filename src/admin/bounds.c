@@ -53,9 +53,7 @@ argument_type(Oid funcid, int argno)
 static void
 refuse_not_finite(const char *parameter)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("%s must be a finite number", parameter)));
+	dp_raise(BAD_PARAMETER, errmsg("%s must be a finite number", parameter));
 }
 
 static bool
@@ -85,10 +83,9 @@ static void
 check_bounds_type(Oid relid, AttrNumber attnum, Oid type)
 {
 	if (!dp_type_has_bounds(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("column \"%s\" has type %s: only smallint, integer, bigint, real, double precision, numeric, date and timestamp columns have bounds",
-						get_attname(relid, attnum, false), format_type_be(type))));
+						get_attname(relid, attnum, false), format_type_be(type)));
 }
 
 /* Reads the limits of a unit's total, of which 0 must be one, since a unit may have no rows. */
@@ -101,20 +98,15 @@ read_totals(FunctionCallInfo fcinfo, DpLabel *label)
 	if (!label->has_totals)
 		return;
 	if (PG_ARGISNULL(4) || PG_ARGISNULL(5))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("total_lower and total_upper must both be given, or neither: where no value is below 0, total_lower is 0")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("total_lower and total_upper must both be given, or neither: where no value is below 0, total_lower is 0"));
 	label->total_lower = bound_argument(fcinfo, 4, "total_lower");
 	label->total_upper = bound_argument(fcinfo, 5, "total_upper");
 	if (!less(label->total_lower, label->total_upper))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("total_lower must be less than total_upper")));
+		dp_raise(BAD_PARAMETER, errmsg("total_lower must be less than total_upper"));
 	if (less(zero, label->total_lower) || less(label->total_upper, zero))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s 0, because 0 is a unit's total where it has no rows",
-						less(zero, label->total_lower) ? "total_lower must be at most" : "total_upper must be at least")));
+		dp_raise(BAD_PARAMETER, errmsg("%s 0, because 0 is a unit's total where it has no rows",
+									   less(zero, label->total_lower) ? "total_lower must be at most" : "total_upper must be at least"));
 }
 
 /* ------------------------------------------------------------------------
@@ -150,15 +142,11 @@ time_argument(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid fro
 	if (from != TEXTOID)
 		value = cast_time(value, from, type);
 	else if (!dp_try_input(TextDatumGetCString(value), type, -1, &value))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s \"%s\" is no %s: write it as in '2024-12-31'",
-						parameter, text_to_cstring(PG_GETARG_TEXT_PP(argno)), format_type_be(type))));
+		dp_raise(BAD_PARAMETER, errmsg("%s \"%s\" is no %s: write it as in '2024-12-31'",
+									   parameter, text_to_cstring(PG_GETARG_TEXT_PP(argno)), format_type_be(type)));
 	*time = type == DATEOID ? DatumGetDateADT(value) : DatumGetTimestamp(value);
 	if (type == DATEOID ? DATE_NOT_FINITE(*time) : TIMESTAMP_NOT_FINITE(*time))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be a finite %s", parameter, format_type_be(type))));
+		dp_raise(BAD_PARAMETER, errmsg("%s must be a finite %s", parameter, format_type_be(type)));
 	return pstrdup(JsonEncodeDateTime(buffer, value, type, type == TIMESTAMPTZOID ? &utc : NULL));
 }
 
@@ -207,12 +195,10 @@ check_argument_type(Oid relid, AttrNumber attnum, Oid from, Oid type)
 {
 	if (from == TEXTOID || (from == NUMERICOID) != dp_type_is_time(type))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("column \"%s\" has type %s: %s",
-					get_attname(relid, attnum, false), format_type_be(type),
-					from == NUMERICOID ? "its bounds are written as in '2024-01-01', '2024-12-31', and it has no totals"
-					: "its bounds are numbers")));
+	dp_raise(BAD_PARAMETER, errmsg("column \"%s\" has type %s: %s",
+								   get_attname(relid, attnum, false), format_type_be(type),
+								   from == NUMERICOID ? "its bounds are written as in '2024-01-01', '2024-12-31', and it has no totals"
+								   : "its bounds are numbers"));
 }
 
 /* set_bounds("table", "column", lower, upper [, total_lower, total_upper]), of numbers, times or texts */
@@ -226,9 +212,7 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 
 	check_bounds_type(c.relid, c.attnum, c.type);
 	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds")));
+		dp_raise(BAD_PARAMETER, errmsg("lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds"));
 	check_argument_type(c.relid, c.attnum, from, c.type);
 
 	label = dp_admin_column_label(c.relid, c.attnum);
@@ -239,10 +223,9 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 	else
 		ordered = set_numbers(fcinfo, label, from);
 	if (!ordered)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the lower bound of column \"%s\" of table \"%s\" must be less than its upper bound",
-						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid))));
+						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid)));
 	if (from == NUMERICOID)
 		read_totals(fcinfo, label);
 	dp_label_put(c.relid, c.attnum, label);
@@ -257,10 +240,9 @@ dp_drop_bounds(PG_FUNCTION_ARGS)
 	DpLabel    *label = dp_admin_column_label(c.relid, c.attnum);
 
 	if (!label->has_bounds && label->first == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("column \"%s\" of table \"%s\" has no bounds: see dp_cdp.protected for those there are",
-						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid))));
+						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid)));
 	label->has_bounds = label->has_totals = false;
 	label->first = label->last = NULL;
 	dp_label_put(c.relid, c.attnum, label);

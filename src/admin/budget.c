@@ -56,10 +56,9 @@ dp_admin_lock_role(Oid role, const char *parameter)
 	if (OidIsValid(role))
 		LockSharedObject(AuthIdRelationId, role, 0, AccessShareLock);
 	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 OidIsValid(role) ? errmsg("%s is no role: give the name of an existing role", parameter) :
-				 errmsg("%s is NULL: give the name of a role", parameter)));
+				 errmsg("%s is NULL: give the name of a role", parameter));
 }
 
 double
@@ -68,15 +67,12 @@ dp_admin_epsilon(FunctionCallInfo fcinfo, int epsilon, int delta)
 	double		value = PG_GETARG_FLOAT8(epsilon);
 
 	if (isnan(value) || isinf(value) || value <= 0.0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("epsilon must be a finite number greater than 0")));
+		dp_raise(BAD_PARAMETER, errmsg("epsilon must be a finite number greater than 0"));
 	if (PG_ARGISNULL(delta))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("epsilon says nothing without delta: give both, such as epsilon => %g, delta => 1e-6",
 						value),
-				 errdetail("A good delta is well below one over the number of people.")));
+				 errdetail("A good delta is well below one over the number of people."));
 	return value;
 }
 
@@ -91,9 +87,7 @@ dp_admin_rho_for_epsilon(double epsilon, int64 delta)
 	 */
 	rho = nextafter(rho, 0.0);
 	if (!(rho * (double) DP_RHO_ONE >= 1.0))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("this epsilon and delta allow no release at all: raise epsilon or delta")));
+		dp_raise(BAD_PARAMETER, errmsg("this epsilon and delta allow no release at all: raise epsilon or delta"));
 	return dp_rho_limit_amount(rho, "the rho of this epsilon and delta");
 }
 
@@ -118,9 +112,8 @@ next_renewal(Interval *period)
 													   IntervalPGetDatum(period)));
 
 	if (next <= now || TIMESTAMP_NOT_FINITE(next))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("period must be a positive interval of less than 1000 years, or NULL for a budget that is never renewed")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("period must be a positive interval of less than 1000 years, or NULL for a budget that is never renewed"));
 	return next;
 }
 
@@ -141,9 +134,8 @@ read_limits(FunctionCallInfo fcinfo)
 	Limits		limits = {.by_rho = !PG_ARGISNULL(2), .has_delta = !PG_ARGISNULL(4)};
 
 	if (limits.by_rho == !PG_ARGISNULL(3))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a budget is given either as rho or as epsilon (with delta): give exactly one of the two")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("a budget is given either as rho or as epsilon (with delta): give exactly one of the two"));
 	if (limits.by_rho)
 		limits.rho = dp_rho_limit_amount(PG_GETARG_FLOAT8(2), "rho");
 	else
@@ -154,10 +146,9 @@ read_limits(FunctionCallInfo fcinfo)
 
 		/* a budget of rho may forbid key selection by delta 0 */
 		if (isnan(d) || d >= 1.0 || d < 0.0 || (d == 0.0 && !limits.by_rho))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("delta must be %s 0 and less than 1; choose it well below one over the number of people",
-							limits.by_rho ? "at least" : "greater than")));
+							limits.by_rho ? "at least" : "greater than"));
 		limits.delta = dp_delta_limit_amount(d, "delta");
 	}
 	return limits;
@@ -266,10 +257,8 @@ dp_set_budget(PG_FUNCTION_ARGS)
 static void
 no_such_budget(const char *dataset)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("there is no such budget in dataset \"%s\": see dp_cdp.budgets for those there are",
-					dataset)));
+	dp_raise(BAD_PARAMETER, errmsg("there is no such budget in dataset \"%s\": see dp_cdp.budgets for those there are",
+								   dataset));
 }
 
 /* Deletes budgets of a dataset that meet a condition on $2.  Returns what the role is left with: nothing. */
@@ -373,13 +362,9 @@ rho_and_delta(FunctionCallInfo fcinfo, double *rho, double *delta)
 	*rho = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(0)));
 	*delta = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(1)));
 	if (isnan(*rho) || isinf(*rho) || *rho < 0.0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("rho must be a finite number and not negative")));
+		dp_raise(BAD_PARAMETER, errmsg("rho must be a finite number and not negative"));
 	if (isnan(*delta) || *delta < 0.0 || *delta > 1.0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("delta must be a number between 0 and 1")));
+		dp_raise(BAD_PARAMETER, errmsg("delta must be a number between 0 and 1"));
 }
 
 /*

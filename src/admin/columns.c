@@ -54,10 +54,9 @@ check_key_type(Oid given, Oid type, const char *column)
 		(TypeCategory(given) == TYPCATEGORY_NUMERIC && TypeCategory(type) == TYPCATEGORY_NUMERIC) ||
 		find_coercion_pathway(type, given, COERCION_IMPLICIT, &function) != COERCION_PATH_NONE)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
+	dp_raise(BAD_PARAMETER,
 			 errmsg("keys of type %s cannot be those of column \"%s\", which has type %s: give keys of that type",
-					format_type_be(given), column, format_type_be(type))));
+					format_type_be(given), column, format_type_be(type)));
 }
 
 /* set_keys("table", "column", keys anyarray) */
@@ -84,31 +83,25 @@ dp_set_keys(PG_FUNCTION_ARGS)
 
 	dp_check_comparable(c.type, c.collation, column, "a grouping key");
 	if (dp_is_citext(c.type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("column \"%s\" of type citext cannot have declared keys: leave them undeclared, so that queries select keys privately",
 						column),
-				 errhint("A query can also list values, as in WHERE %s IN ('...').", quote_identifier(column))));
+				 errhint("A query can also list values, as in WHERE %s IN ('...').", quote_identifier(column)));
 	c.type = getBaseTypeAndTypmod(c.type, &c.typmod);
 
 	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("keys must not be NULL: call dp_cdp.drop_keys to remove keys")));
+		dp_raise(BAD_PARAMETER, errmsg("keys must not be NULL: call dp_cdp.drop_keys to remove keys"));
 	array = PG_GETARG_ARRAYTYPE_P(2);
 	element = ARR_ELEMTYPE(array);
 	check_key_type(getBaseType(element), c.type, column);
 	get_typlenbyvalalign(element, &typlen, &typbyval, &typalign);
 	deconstruct_array(array, element, typlen, typbyval, typalign, &values, &nulls, &nvalues);
 	if (nvalues == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("keys must not be empty: call dp_cdp.drop_keys to remove keys")));
+		dp_raise(BAD_PARAMETER, errmsg("keys must not be empty: call dp_cdp.drop_keys to remove keys"));
 	if (nvalues > DP_MAX_DECLARED_KEYS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("a column can have at most %d keys: leave them undeclared, so that queries select keys privately",
-						DP_MAX_DECLARED_KEYS)));
+						DP_MAX_DECLARED_KEYS));
 
 	label = dp_admin_column_label(c.relid, c.attnum);
 	label->has_keys = true;
@@ -126,18 +119,14 @@ dp_set_keys(PG_FUNCTION_ARGS)
 		}
 		label->keys[i] = OidOutputFunctionCall(output, values[i]);
 		if (!dp_try_input(label->keys[i], c.type, c.typmod, &keys[nkeys]))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
-							label->keys[i], column, format_type_with_typemod(c.type, c.typmod))));
+			dp_raise(BAD_PARAMETER, errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
+										   label->keys[i], column, format_type_with_typemod(c.type, c.typmod)));
 
 		/* bounding leaves its rows out: see dp_key_bytes */
 		if (get_typlen(c.type) == -1 && MAXALIGN(dp_value_bytes(keys[nkeys]) + VARHDRSZ) > DP_MOST_KEY_BYTES)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("key %d of column \"%s\" is too long: give keys of at most %d bytes",
-							i + 1, column, (int) DP_MOST_KEY_BYTES - VARHDRSZ),
-					 errdetail("The group of the key would stay empty.")));
+			dp_raise(BAD_PARAMETER, errmsg("key %d of column \"%s\" is too long: give keys of at most %d bytes",
+										   i + 1, column, (int) DP_MOST_KEY_BYTES - VARHDRSZ),
+					 errdetail("The group of the key would stay empty."));
 		nkeys++;
 	}
 	dp_end_portable_text(level);
@@ -164,10 +153,9 @@ dp_drop_keys(PG_FUNCTION_ARGS)
 	DpLabel    *label = dp_admin_column_label(c.relid, c.attnum);
 
 	if (!label->has_keys)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("column \"%s\" of table \"%s\" has no declared keys of its own: see dp_cdp.protected for those there are",
-						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid))));
+						get_attname(c.relid, c.attnum, false), get_rel_name(c.relid)));
 	label->has_keys = false;
 	dp_label_put(c.relid, c.attnum, label);
 	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));

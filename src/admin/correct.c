@@ -55,9 +55,7 @@ static Numeric
 numeric_argument(FunctionCallInfo fcinfo, int argno, const char *parameter)
 {
 	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be given", parameter)));
+		dp_raise(BAD_PARAMETER, errmsg("%s must be given", parameter));
 	return PG_GETARG_NUMERIC(argno);
 }
 
@@ -77,9 +75,8 @@ signed_amount(Numeric rho)
 						   DP_RHO_SCALE, false, "rho of a correction");
 	amount = dp_numeric_amount(rho, DP_RHO_SCALE, true);
 	if (amount == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("rho is nearer to 0 than any amount of the ledger; give at least 1e-%d", DP_RHO_SCALE)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("rho is nearer to 0 than any amount of the ledger; give at least 1e-%d", DP_RHO_SCALE));
 	return amount;
 }
 
@@ -99,9 +96,8 @@ dp_correct(PG_FUNCTION_ARGS)
 
 	require_owner(dataset, role, PG_ARGISNULL(1) ? NULL : "role");
 	if (reason[strspn(reason, " \t\r\n")] == '\0' || strlen(reason) > MAX_REASON_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a correction needs a reason of at most %d bytes, which the audit keeps", MAX_REASON_BYTES)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("a correction needs a reason of at most %d bytes, which the audit keeps", MAX_REASON_BYTES));
 	if (rho < 0 && !superuser())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

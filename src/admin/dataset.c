@@ -52,9 +52,7 @@ contribution(Datum value, const char *parameter)
 	int32		n = DatumGetInt32(value);
 
 	if (n < 1 || n > DP_MAX_CONTRIBUTION)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be between 1 and %d", parameter, DP_MAX_CONTRIBUTION)));
+		dp_raise(BAD_PARAMETER, errmsg("%s must be between 1 and %d", parameter, DP_MAX_CONTRIBUTION));
 	return n;
 }
 
@@ -65,10 +63,9 @@ dataset_delta(Datum value, const char *parameter)
 	int64		amount = isnan(delta) || delta >= 1.0 ? 0 : dp_delta_limit_amount(delta, parameter);
 
 	if (amount == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("%s must be less than 1 and at least 1e-%d; choose it well below one over the number of people",
-						parameter, DP_DELTA_SCALE)));
+						parameter, DP_DELTA_SCALE));
 	return amount;
 }
 
@@ -80,10 +77,8 @@ answer_step(Interval *step, bool may_remove)
 		return NULL;
 	/* a day or month has no length of its own */
 	if (step->month != 0 || step->day != 0 || step->time <= 0 || step->time > USECS_PER_HOUR)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("answer_step must be more than 0 and at most 1 hour, such as '1 second'%s",
-						may_remove ? "; 0 removes it" : "")));
+		dp_raise(BAD_PARAMETER, errmsg("answer_step must be more than 0 and at most 1 hour, such as '1 second'%s",
+									   may_remove ? "; 0 removes it" : ""));
 	return step;
 }
 
@@ -92,9 +87,8 @@ static int
 release_memory(int kilobytes, bool may_remove)
 {
 	if (kilobytes < (may_remove ? 0 : 64) || (kilobytes > 0 && kilobytes < 64))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("release_memory must be at least 64 kB, such as '64MB'%s", may_remove ? "; 0 removes it" : "")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("release_memory must be at least 64 kB, such as '64MB'%s", may_remove ? "; 0 removes it" : ""));
 	return kilobytes;
 }
 
@@ -103,9 +97,8 @@ static double
 find_bounds(double share)
 {
 	if (!(share >= 0 && share <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("find_bounds is a share of an aggregate's price: give a number between 0 and 1, such as 0.1, or 0 to turn it off")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("find_bounds is a share of an aggregate's price: give a number between 0 and 1, such as 0.1, or 0 to turn it off"));
 	return share;
 }
 
@@ -114,10 +107,9 @@ static double
 key_delta_share(double share)
 {
 	if (!(share >= 0 && share < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("key_delta_share must be at least 0 and less than 1, such as 0.1; with 0, (epsilon, delta) budgets select no keys"),
-				 errdetail("It is the share of such a budget's delta that is for selecting keys.")));
+				 errdetail("It is the share of such a budget's delta that is for selecting keys."));
 	return share;
 }
 
@@ -126,10 +118,9 @@ static int
 min_units(int n)
 {
 	if (n < 1 || n > DP_MAX_MIN_UNITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("min_units must be between 1 and %d, such as 10; 1 is no limit", DP_MAX_MIN_UNITS),
-				 errdetail("It is how many people a group has at least that is shown.")));
+				 errdetail("It is how many people a group has at least that is shown."));
 	return n;
 }
 
@@ -141,10 +132,9 @@ static void
 set_contribution(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 {
 	if (!dp_contribution_of_text(text_to_cstring(PG_GETARG_TEXT_PP(arg)), &row->max_contribution))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("max_contribution must be \"auto\", or a number of rows from %.7g to %.7g, such as 20",
-						DP_LEAST_CONTRIBUTION, DP_MOST_CONTRIBUTION)));
+						DP_LEAST_CONTRIBUTION, DP_MOST_CONTRIBUTION));
 	if ((PG_ARGISNULL(5) && row->max_groups > 0) || (PG_ARGISNULL(6) && row->max_rows > 0))
 		ereport(NOTICE,
 				(errmsg("max_contribution takes the place of max_groups and max_rows of the dataset: give them, too, to keep them")));
@@ -165,10 +155,9 @@ reuse(const Interval *interval)
 
 	if (!dp_interval_microseconds(interval, &microseconds) || microseconds < 0 || microseconds > MAX_REUSE ||
 		interval->month != 0 || interval->day < 0 || interval->time < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("reuse must be between 0 and 36525 days, in days and shorter units, such as '30 days'; 0 turns it off"),
-				 errdetail("It says for how long an answer is given again.")));
+				 errdetail("It says for how long an answer is given again."));
 	return microseconds;
 }
 
@@ -208,13 +197,9 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 		row->min_units = min_units(PG_GETARG_INT32(MIN_UNITS_ARGUMENT));
 
 	if (row->min_rho > row->default_rho)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("min_rho must not exceed default_rho: raise default_rho or lower min_rho")));
+		dp_raise(BAD_PARAMETER, errmsg("min_rho must not exceed default_rho: raise default_rho or lower min_rho"));
 	if (row->max_failures < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("max_failures must be at least 0")));
+		dp_raise(BAD_PARAMETER, errmsg("max_failures must be at least 0"));
 }
 
 /*
@@ -230,9 +215,7 @@ read_epsilon(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 	double		epsilon;
 
 	if (!PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a cap is given either as rho or as epsilon with delta: give one of the two")));
+		dp_raise(BAD_PARAMETER, errmsg("a cap is given either as rho or as epsilon with delta: give one of the two"));
 	epsilon = dp_admin_epsilon(fcinfo, arg, 2);
 	row->delta_limit = Max(dataset_delta(PG_GETARG_DATUM(2), "delta") / 2, 1);
 	row->rho_limit = dp_admin_rho_for_epsilon(epsilon, row->delta_limit);
@@ -272,9 +255,7 @@ read_settings(FunctionCallInfo fcinfo, int epsilon, DpDatasetRow *row)
 		char	   *neighbors = text_to_cstring(PG_GETARG_TEXT_PP(7));
 
 		if (strcmp(neighbors, "add_remove") != 0 && strcmp(neighbors, "replace_one") != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("neighbors must be \"add_remove\" or \"replace_one\"")));
+			dp_raise(BAD_PARAMETER, errmsg("neighbors must be \"add_remove\" or \"replace_one\""));
 		dp_admin_check_neighbors(row, neighbors);
 		row->neighbors = neighbors;
 	}
@@ -284,13 +265,9 @@ read_settings(FunctionCallInfo fcinfo, int epsilon, DpDatasetRow *row)
 		row->default_delta = Max(row->delta_limit / 1000, 1);
 
 	if (row->max_rho != 0 && row->default_rho > row->max_rho)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("default_rho must not exceed max_rho: raise max_rho or lower default_rho")));
+		dp_raise(BAD_PARAMETER, errmsg("default_rho must not exceed max_rho: raise max_rho or lower default_rho"));
 	if (row->default_delta > row->delta_limit)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("default_delta must not exceed delta: raise delta or lower default_delta")));
+		dp_raise(BAD_PARAMETER, errmsg("default_delta must not exceed delta: raise delta or lower default_delta"));
 }
 
 /* Returns a time in days and less, which mean the same wherever it is added. */
@@ -520,10 +497,9 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 		PG_RETURN_DATUM(existing_dataset(fcinfo, row.name));
 	}
 	if (created == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("dataset \"%s\" exists already: choose another name or call dp_cdp.alter_dataset",
-						row.name)));
+						row.name));
 	check_former_audit(row.name, row.owner);
 	dp_admin_end(&context);
 	/* Infinity says so itself */
@@ -660,9 +636,8 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 
 	/* a budget given while the lock was waited for must be seen and go, too */
 	if (IsolationUsesXactSnapshot())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("datasets can only be dropped at isolation level READ COMMITTED: leave this transaction first")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("datasets can only be dropped at isolation level READ COMMITTED: leave this transaction first"));
 
 	dp_admin_begin(&context);
 	/* the lock comes first: protect_table waits for it, or was waited for */

@@ -43,9 +43,8 @@ dp_suggest_limits(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("rho must be given: what of the dataset's cap all suggestions together may cost")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("rho must be given: what of the dataset's cap all suggestions together may cost"));
 	rho = dp_rho_amount(PG_GETARG_FLOAT8(1), "rho");
 	dp_admin_require_policy_owner(relid);
 	dp_admin_lock_existing(relid, AccessShareLock);

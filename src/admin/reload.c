@@ -56,25 +56,22 @@ require_column(Oid from, Oid to, const char *name, Oid old, Oid new)
 	Oid			collation[2];
 
 	if (there <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" has a column \"%s\", which table \"%s\" has not: make the columns of \"%s\" those of \"%s\" first",
-						get_rel_name(from), name, get_rel_name(to), get_rel_name(new), get_rel_name(old))));
+						get_rel_name(from), name, get_rel_name(to), get_rel_name(new), get_rel_name(old)));
 	get_atttypetypmodcoll(from, here, &type[0], &typmod[0], &collation[0]);
 	get_atttypetypmodcoll(to, there, &type[1], &typmod[1], &collation[1]);
 	if (type[0] != type[1] || typmod[0] != typmod[1])
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("column \"%s\" has type %s in table \"%s\" and %s in table \"%s\": make the columns of \"%s\" those of \"%s\" first",
 						name, format_type_with_typemod(type[0], typmod[0]), get_rel_name(from),
 						format_type_with_typemod(type[1], typmod[1]), get_rel_name(to),
-						get_rel_name(new), get_rel_name(old))));
+						get_rel_name(new), get_rel_name(old)));
 	if (collation[0] != collation[1] ||
 		dp_is_virtual_column(from, here) != dp_is_virtual_column(to, there))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("column \"%s\" of table \"%s\" has another collation or generation than in table \"%s\": make the columns of \"%s\" those of \"%s\" first",
-						name, get_rel_name(from), get_rel_name(to), get_rel_name(new), get_rel_name(old))));
+						name, get_rel_name(from), get_rel_name(to), get_rel_name(new), get_rel_name(old)));
 }
 
 /* Refuses a table with other columns; their order does not matter. */
@@ -134,10 +131,9 @@ unit_name(Oid relid, const DpLabel *label)
 		name = psprintf("%s%s%s", foreach_current_index(lc) > 0 ? name : "through ",
 						foreach_current_index(lc) > 0 ? ", " : "", quote_identifier(lfirst(lc)));
 	if (nunits != (label->unit ? 1 : 0) || list_length(through) != label->through)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the policy of table \"%s\" is damaged: call dp_cdp.unprotect_table and dp_cdp.protect_table for it",
-						get_rel_name(relid))));
+						get_rel_name(relid)));
 	return name;
 }
 
@@ -150,15 +146,13 @@ require_no_other_policy(Oid new, const char *dataset, const char *unit)
 	if (label == NULL)
 		return;
 	if (strcmp(label->dataset, dataset) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" is already protected in dataset \"%s\": call dp_cdp.unprotect_table first",
-						get_rel_name(new), label->dataset)));
+						get_rel_name(new), label->dataset));
 	if (strcmp(unit_name(new, label), unit) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
-						get_rel_name(new))));
+						get_rel_name(new)));
 }
 
 /* Tells of keys that are declared by a foreign key, which CREATE TABLE ... LIKE does not copy. */
@@ -255,10 +249,9 @@ dp_replace_table(PG_FUNCTION_ARGS)
 	DpLabel    *label;
 
 	if (old == new)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" cannot replace itself: give the table that is to take its place as \"new\"",
-						get_rel_name(old))));
+						get_rel_name(old)));
 	dp_admin_require_table_owner(old);
 	dp_admin_require_table_owner(new);
 	/* in one order, lest two calls wait for each other */
@@ -274,11 +267,10 @@ dp_replace_table(PG_FUNCTION_ARGS)
 	dp_check_protectable(new);
 	require_same_columns(old, new);
 	if (dp_has_row_security(old) && !dp_has_row_security(new))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" has row-level security and table \"%s\" has not: ALTER TABLE ... ENABLE ROW LEVEL SECURITY first",
 						get_rel_name(old), get_rel_name(new)),
-				 errdetail("SELECT that was granted for listing the table would show rows.")));
+				 errdetail("SELECT that was granted for listing the table would show rows."));
 
 	copy_labels(old, new);
 	CommandCounterIncrement();
@@ -317,9 +309,7 @@ read_name(FunctionCallInfo fcinfo, ReleasedName *r)
 	if (r->text[0] != '\0')
 		names = textToQualifiedNameList(PG_GETARG_TEXT_PP(0));
 	if (list_length(names) < 1 || list_length(names) > 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"name\" must be the name of a table, such as 'public.visits'")));
+		dp_raise(BAD_PARAMETER, errmsg("\"name\" must be the name of a table, such as 'public.visits'"));
 	r->name = strVal(llast(names));
 	r->schema = list_length(names) == 2 ? strVal(linitial(names)) : NULL;
 
@@ -346,14 +336,12 @@ find_schema(ReleasedName *r)
 											 2, &r->types[1], &r->values[1], &r->nulls[1], false);
 
 		if (found == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("the name \"%s\" is not held, see dp_cdp.held_names: for a finding of check_setup(), give its schema and the dataset, too", r->text)));
+			dp_raise(BAD_PARAMETER,
+					 errmsg("the name \"%s\" is not held, see dp_cdp.held_names: for a finding of check_setup(), give its schema and the dataset, too", r->text));
 		if (found > 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("\"%s\" is held in several schemas: give its schema, too, such as 'public.visits' (dp_cdp.held_names lists names that are held)",
-							r->text)));
+							r->text));
 		r->schema = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	}
 	r->values[0] = DirectFunctionCall1(namein, CStringGetDatum(r->schema));
@@ -364,19 +352,15 @@ static void
 release_look_alike(ReleasedName *r, Oid relid, Oid user)
 {
 	if (r->nulls[2] == 'n')
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the name \"%s\" is not held, see dp_cdp.held_names: for a finding of check_setup(), give the dataset, too",
-						r->text)));
+						r->text));
 	if (!OidIsValid(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("there is no table \"%s\", and its name is not held", r->text)));
+		dp_raise(BAD_PARAMETER, errmsg("there is no table \"%s\", and its name is not held", r->text));
 	if (dp_policy_table(relid) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" is protected: call dp_cdp.unprotect_table if everybody who holds SELECT may read its rows",
-						r->text)));
+						r->text));
 	(void) dp_admin_dataset(TextDatumGetCString(r->values[2]), user, DP_LOCK_REFERENCE);
 	dp_admin_execute("INSERT INTO dp_cdp.held_name (schema, name, dataset, released) SELECT $1, $2, $3, true"
 					 " WHERE NOT EXISTS (SELECT FROM dp_cdp.held_name h"

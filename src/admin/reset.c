@@ -57,11 +57,10 @@ void
 dp_admin_check_neighbors(const DpDatasetRow *row, const char *neighbors)
 {
 	if (row->spent && strcmp(neighbors, row->neighbors) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("neighbors of dataset \"%s\" cannot change after a release: create another dataset",
 						row->name),
-				 errdetail("The rho that was spent has another meaning under the other relation.")));
+				 errdetail("The rho that was spent has another meaning under the other relation."));
 }
 
 /* an option, the argument of alter_dataset that it is, and where a row of a dataset has it */
@@ -111,9 +110,8 @@ option_of(const char *name)
 			return &options[i];
 		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", options[i].name);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("\"%s\" is no option of a dataset that can be reset: name some of %s", name, names.data)));
+	dp_raise(BAD_PARAMETER,
+			 errmsg("\"%s\" is no option of a dataset that can be reset: name some of %s", name, names.data));
 	return NULL;				/* keep compiler quiet */
 }
 
@@ -134,9 +132,8 @@ dp_admin_reset_options(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 		const Option *option = option_of(nulls[i] ? "NULL" : TextDatumGetCString(names[i]));
 
 		if (!PG_ARGISNULL(option->argument))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("option \"%s\" is reset and given a value: leave one of the two out", option->name)));
+			dp_raise(BAD_PARAMETER,
+					 errmsg("option \"%s\" is reset and given a value: leave one of the two out", option->name));
 		if (option->place == offsetof(DpDatasetRow, neighbors))
 			dp_admin_check_neighbors(row, defaults.neighbors);
 		memcpy((char *) row + option->place, (char *) &defaults + option->place, option->size);
@@ -153,6 +150,7 @@ dp_admin_options_that_differ(void)
 	for (int i = 0; i < lengthof(options); i++)
 	{
 		const char *name = options[i].name;
+
 		/* limits have names of their own in the table, beside what is spent */
 		const char *limit = strcmp(name, "rho") == 0 || strcmp(name, "delta") == 0 ? "_limit" : "";
 

@@ -53,9 +53,8 @@ PG_FUNCTION_INFO_V1(dp_standby_has_read);
 static void
 not_from_standby(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("this function is for standbys, and these are not the arguments that one gives; ask the standby instead")));
+	dp_raise(BAD_PARAMETER,
+			 errmsg("this function is for standbys, and these are not the arguments that one gives; ask the standby instead"));
 }
 
 /* Returns the texts of an array, NULL where there is none, and how many rows of so many they are. */
@@ -133,9 +132,7 @@ is_registered(const char *name)
 static void
 refuse(const char *why)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the primary debits nothing for this standby, %s; nothing was debited", why)));
+	dp_raise(LEDGER_UNAVAILABLE, errmsg("the primary debits nothing for this standby, %s; nothing was debited", why));
 }
 
 /* Refuses, ZC003, whatever is not a registered copy of this server. */
@@ -163,10 +160,9 @@ read_role(const char *oid, const char *name)
 	char	   *here = GetUserNameFromId(role, true);
 
 	if (here == NULL || strcmp(here, name) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+		dp_raise(LEDGER_UNAVAILABLE,
 				 errmsg("role \"%s\" was dropped or renamed on the primary; nothing was debited: connect again when the standby has heard of it",
-						name)));
+						name));
 	return role;
 }
 
@@ -258,10 +254,9 @@ check_policies(List *items)
 		DpDebitItem *item = lfirst(lc);
 
 		if (item->policy != NULL && !dp_policy_is_proved(item->dataset, item->policy))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("the policy of dataset \"%s\" was changed on the primary, and the standby does not have it yet; nothing was debited: retry",
-							item->dataset)));
+							item->dataset));
 	}
 }
 

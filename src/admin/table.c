@@ -243,9 +243,8 @@ own_policy(Oid relid)
 	DpLabel    *label;
 
 	if (dp_label_get(relid, 0) == NULL && dp_labelled_ancestors(relid) == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" is not protected: there is nothing to take away", get_rel_name(relid))));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("table \"%s\" is not protected: there is nothing to take away", get_rel_name(relid)));
 	label = dp_admin_table_label(relid);
 	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
 		dp_admin_require_policy_owner(relid);

@@ -43,15 +43,12 @@ unit_column(FunctionCallInfo fcinfo, Oid relid)
 	dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
 	problem = dp_unit_type_problem(type);
 	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("column \"%s\" of type %s cannot be a privacy unit, because %s: give it another type, such as text, or name another column",
-						get_attname(relid, unit, false), format_type_be(type), problem)));
+						get_attname(relid, unit, false), format_type_be(type), problem));
 	if (dp_is_virtual_column(relid, unit))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("virtual generated column \"%s\" cannot be a privacy unit; make it STORED",
-						get_attname(relid, unit, false))));
+		dp_raise(BAD_PARAMETER, errmsg("virtual generated column \"%s\" cannot be a privacy unit; make it STORED",
+									   get_attname(relid, unit, false)));
 	return unit;
 }
 
@@ -63,15 +60,12 @@ check_whose_rows(FunctionCallInfo fcinfo, Oid relid)
 	bool		has_unit = !PG_ARGISNULL(2) || !PG_ARGISNULL(3);
 
 	if (each_row && has_unit)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("each_row says that each row is a person of its own: leave it out where unit or through says whose the rows are")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("each_row says that each row is a person of its own: leave it out where unit or through says whose the rows are"));
 	if (!each_row && !has_unit)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("say whose the rows of table \"%s\" are, with unit, through or each_row => true",
-						get_rel_name(relid)),
-				 errdetail("Give the column that names the person, such as unit => 'patient_id'. Or give a foreign key that leads to the person's rows, such as through => 'stay_id'. Or give each_row => true, if no person has two rows.")));
+		dp_raise(BAD_PARAMETER, errmsg("say whose the rows of table \"%s\" are, with unit, through or each_row => true",
+									   get_rel_name(relid)),
+				 errdetail("Give the column that names the person, such as unit => 'patient_id'. Or give a foreign key that leads to the person's rows, such as through => 'stay_id'. Or give each_row => true, if no person has two rows."));
 }
 
 /* Reads argument 3: columns of a foreign key. */
@@ -84,27 +78,21 @@ read_through(FunctionCallInfo fcinfo, Oid relid, DpUnitArgument *argument)
 	ListCell   *lc;
 
 	if (!PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("unit and through exclude each other: give through where a foreign key leads to the person's rows")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("unit and through exclude each other: give through where a foreign key leads to the person's rows"));
 	if (!SplitIdentifierString(given, ',', &names) || names == NIL || list_length(names) > INDEX_MAX_KEYS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"through\" must name the columns of a foreign key, such as 'order_id' or 'order_id, line'")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("\"through\" must name the columns of a foreign key, such as 'order_id' or 'order_id, line'"));
 	foreach(lc, names)
 	{
 		AttrNumber	attnum = get_attnum(relid, lfirst(lc));
 
 		if (attnum <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("table \"%s\" has no column \"%s\": name one of its columns",
-							get_rel_name(relid), (char *) lfirst(lc))));
+			dp_raise(BAD_PARAMETER, errmsg("table \"%s\" has no column \"%s\": name one of its columns",
+										   get_rel_name(relid), (char *) lfirst(lc)));
 		for (int i = 0; i < through->nthrough; i++)
 			if (argument->columns[i] == attnum)
-				ereport(ERROR,
-						(errcode(ERRCODE_DP_BAD_PARAMETER),
-						 errmsg("\"through\" names column \"%s\" twice", (char *) lfirst(lc))));
+				dp_raise(BAD_PARAMETER, errmsg("\"through\" names column \"%s\" twice", (char *) lfirst(lc)));
 		argument->columns[through->nthrough] = attnum;
 		strlcpy(through->through[through->nthrough++], lfirst(lc), NAMEDATALEN);
 	}
@@ -145,19 +133,17 @@ dp_admin_check_through(Oid relid, const char *dataset, DpUnitArgument *argument)
 	if (problem == DP_PARENT_OK)
 	{
 		if (table_owner(parent.parent) != table_owner(relid))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("tables \"%s\" and \"%s\" belong to different owners; give them one owner with ALTER TABLE ... OWNER TO",
-							get_rel_name(relid), get_rel_name(parent.parent))));
+							get_rel_name(relid), get_rel_name(parent.parent)));
 		problem = dp_policy_chain(parent.parent, &length, &at);
 		if (problem == DP_PARENT_OK && length >= DP_MAX_PARENTS)
 			problem = DP_PARENT_CIRCLE;
 	}
 	if (problem != DP_PARENT_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("rows of table \"%s\" cannot belong to people through (%s), because %s: reference a protected table of dataset \"%s\" by a validated foreign key on just these columns",
-						get_rel_name(relid), dp_policy_through(&argument->through), dp_parent_complaint(problem, at), dataset)));
+						get_rel_name(relid), dp_policy_through(&argument->through), dp_parent_complaint(problem, at), dataset));
 }
 
 void
@@ -178,16 +164,14 @@ dp_admin_check_same_unit(Oid relid, const DpLabel *old, const DpUnitArgument *ar
 	{
 		label = argument->block.column ? dp_label_get(relid, argument->block.column) : NULL;
 		if (old->block != (argument->block.column != InvalidAttrNumber) || (old->block && !(label && label->block)))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("table \"%s\" is already protected with another block column, or without one: call dp_cdp.unprotect_table first",
-							get_rel_name(relid))));
+							get_rel_name(relid)));
 	}
 	if (!same)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
-						get_rel_name(relid))));
+						get_rel_name(relid)));
 }
 
 void

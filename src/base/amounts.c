@@ -178,10 +178,8 @@ static void
 check_rho(double rho, const char *parameter)
 {
 	if (isnan(rho) || isinf(rho) || rho <= 0.0 || rho > MAX_RHO)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be a number greater than 0 and at most %.0f",
-						parameter, MAX_RHO)));
+		dp_raise(BAD_PARAMETER, errmsg("%s must be a number greater than 0 and at most %.0f",
+									   parameter, MAX_RHO));
 }
 
 int64
@@ -199,10 +197,8 @@ dp_rho_limit_amount(double rho, const char *parameter)
 	check_rho(rho, parameter);
 	amount = double_amount(rho, DP_RHO_SCALE, false);
 	if (amount == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s is below the smallest amount that can be accounted for: give at least 1e-%d",
-						parameter, DP_RHO_SCALE)));
+		dp_raise(BAD_PARAMETER, errmsg("%s is below the smallest amount that can be accounted for: give at least 1e-%d",
+									   parameter, DP_RHO_SCALE));
 	return amount;
 }
 
@@ -210,9 +206,7 @@ static int64
 delta_amount(double delta, const char *parameter, bool up)
 {
 	if (isnan(delta) || delta < 0.0 || delta > 1.0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be a number between 0 and 1", parameter)));
+		dp_raise(BAD_PARAMETER, errmsg("%s must be a number between 0 and 1", parameter));
 	return double_amount(delta, DP_DELTA_SCALE, up);
 }
 
@@ -235,10 +229,8 @@ dp_debit_amount(Numeric value, int scale, bool zero_allowed, const char *paramet
 
 	if (amount < (zero_allowed ? 0 : 1) ||
 		amount > (scale == DP_RHO_SCALE ? DP_RHO_MAX : DP_DELTA_ONE))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be %s and at most %s", parameter,
-						zero_allowed ? "at least 0" : "greater than 0",
-						scale == DP_RHO_SCALE ? "1000000" : "1")));
+		dp_raise(BAD_PARAMETER, errmsg("%s must be %s and at most %s", parameter,
+									   zero_allowed ? "at least 0" : "greater than 0",
+									   scale == DP_RHO_SCALE ? "1000000" : "1"));
 	return (int64) amount;
 }

@@ -132,9 +132,8 @@ read_blocks(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 		0, 0
 	};
 	if (!isnull && !dp_block_length(DatumGetIntervalP(every), &row->blocks))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("block_every of a row of dp_cdp.dataset must be of whole months or whole days, above 0: restore the row from a backup")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("block_every of a row of dp_cdp.dataset must be of whole months or whole days, above 0: restore the row from a backup"));
 }
 
 bool

@@ -26,4 +26,7 @@
 /* a privacy parameter or policy is missing or invalid */
 #define ERRCODE_DP_BAD_PARAMETER	MAKE_SQLSTATE('Z', 'C', '0', '0', '4')
 
+/* Raises an error of one of them, such as BAD_PARAMETER; the other arguments are those of ereport. */
+#define dp_raise(code, ...) ereport(ERROR, (errcode(ERRCODE_DP_##code), __VA_ARGS__))
+
 #endif							/* DP_ERRORS_H */

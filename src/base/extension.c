@@ -278,10 +278,9 @@ dp_check_version(void)
 		!read_extension(extension_oid, &owner, &schema, &version))
 		return;
 	if (strcmp(version, DP_VERSION) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("dp_cdp has version %s in this database, and the server's library has version %s: run ALTER EXTENSION dp_cdp UPDATE, or restart the server with the former library",
-						version, DP_VERSION)));
+						version, DP_VERSION));
 	pfree(version);
 	checked = moment;
 }

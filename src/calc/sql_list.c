@@ -50,9 +50,8 @@ list_argument(FunctionCallInfo fcinfo, int argno, DpRange range, const char *nam
 	{
 		/* a bitmap of NULLs may be there without one */
 		if (ARR_NDIM(array) != 1 || array_contains_nulls(array))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("%s must be an array of one dimension with at least one element and no NULL", name)));
+			dp_raise(BAD_PARAMETER,
+					 errmsg("%s must be an array of one dimension with at least one element and no NULL", name));
 	}
 	list.n = ARR_DIMS(array)[0];
 	list.name = name;
@@ -62,9 +61,7 @@ list_argument(FunctionCallInfo fcinfo, int argno, DpRange range, const char *nam
 		/* 0 for -0 */
 		values[i] = ((const double *) ARR_DATA_PTR(array))[i] + 0.0;
 		if (!dp_in_range(values[i], range))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("each element of %s %s", name, dp_range_text(range))));
+			dp_raise(BAD_PARAMETER, errmsg("each element of %s %s", name, dp_range_text(range)));
 	}
 	return list;
 }
@@ -73,9 +70,7 @@ static void
 require_same_length(const List8 *a, const List8 *b)
 {
 	if (a->n != b->n)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s and %s must have the same number of elements", a->name, b->name)));
+		dp_raise(BAD_PARAMETER, errmsg("%s and %s must have the same number of elements", a->name, b->name));
 }
 
 /* ------------------------------------------------------------------------
@@ -210,9 +205,7 @@ distribution(FunctionCallInfo fcinfo, int argno, const char *name)
 	List8		list = list_argument(fcinfo, argno, DP_RANGE_PROBABILITY, name);
 
 	if (!dp_is_distribution(list.values, list.n))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the elements of %s must add up to 1: divide each of them by their sum", name)));
+		dp_raise(BAD_PARAMETER, errmsg("the elements of %s must add up to 1: divide each of them by their sum", name));
 	return list;
 }
 
@@ -264,9 +257,8 @@ dp_calc_privacy_loss(PG_FUNCTION_ARGS)
 	double		tau;
 
 	if (p.n > DP_MOST_OUTCOMES)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("p must have at most %d elements here: join outcomes of nearly one ratio", DP_MOST_OUTCOMES)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("p must have at most %d elements here: join outcomes of nearly one ratio", DP_MOST_OUTCOMES));
 	dp_privacy_loss(p.values, q.values, p.n, &mu, &tau);
 	PG_RETURN_DATUM(dp_calc_pair(fcinfo, mu, tau));
 }
@@ -313,9 +305,8 @@ compose_optimal(FunctionCallInfo fcinfo, DpRange range, const char *name,
 	size = dp_compose_optimal_scratch(epsilon.values, epsilon.n);
 	if (size == SIZE_MAX ||
 		!compose(epsilon.values, delta.values, epsilon.n, global, size > 0 ? palloc(size) : NULL, &result))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("optimal composition takes up to 36 different elements of epsilon: round them up to fewer, use compose_advanced, or convert to zCDP")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("optimal composition takes up to 36 different elements of epsilon: round them up to fewer, use compose_advanced, or convert to zCDP"));
 	PG_RETURN_FLOAT8(dp_calc_result(result));
 }
 
@@ -348,10 +339,9 @@ dp_calc_split_budget_weighted(PG_FUNCTION_ARGS)
 	int			i;
 
 	if (!dp_split_weighted(rho, weights.values, weights.n, parts))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("weights must have a positive sum, and rho must be large enough for a part of 1e-12"),
-				 errdetail("Nothing less can be charged.")));
+				 errdetail("Nothing less can be charged."));
 	for (i = 0; i < weights.n; i++)
 		elements[i] = Float8GetDatum(dp_calc_result(parts[i]));
 	PG_RETURN_ARRAYTYPE_P(construct_array(elements, weights.n, FLOAT8OID,

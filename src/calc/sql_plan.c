@@ -51,15 +51,11 @@ column_sensitivity(FunctionCallInfo fcinfo, int argno)
 	bool		replace_one = dp_calc_text_is(neighbors, "replace_one");
 
 	if (lower > upper)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("lower must not be greater than upper")));
+		dp_raise(BAD_PARAMETER, errmsg("lower must not be greater than upper"));
 	if (max_groups < 1 || max_groups > DP_MAX_COUNT)
 		dp_calc_check(0, DP_RANGE_COUNT, "max_groups");
 	if (!replace_one && !dp_calc_text_is(neighbors, "add_remove"))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("neighbors must be \"add_remove\" or \"replace_one\"")));
+		dp_raise(BAD_PARAMETER, errmsg("neighbors must be \"add_remove\" or \"replace_one\""));
 	return dp_sensitivity(lower, upper, max_groups, grouped, replace_one);
 }
 
@@ -70,9 +66,8 @@ sensitivity_argument(FunctionCallInfo fcinfo, int argno)
 	double		sensitivity = column_sensitivity(fcinfo, argno);
 
 	if (isinf(sensitivity))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the sensitivity of these bounds is beyond the largest number: narrow them, or lower max_groups")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("the sensitivity of these bounds is beyond the largest number: narrow them, or lower max_groups"));
 	return sensitivity;
 }
 

@@ -33,9 +33,7 @@ void
 dp_calc_check(double value, DpRange range, const char *name)
 {
 	if (!dp_in_range(value, range))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s %s", name, dp_range_text(range))));
+		dp_raise(BAD_PARAMETER, errmsg("%s %s", name, dp_range_text(range)));
 }
 
 double
@@ -51,9 +49,7 @@ dp_calc_number(FunctionCallInfo fcinfo, int argno, DpRange range, const char *na
 void
 dp_calc_no_bound(const char *valid)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("bound must be one of %s", valid)));
+	dp_raise(BAD_PARAMETER, errmsg("bound must be one of %s", valid));
 }
 
 bool
@@ -174,9 +170,7 @@ calculate(FunctionCallInfo fcinfo, const char *name)
 	{
 		if (c->refusal == NULL)
 			elog(ERROR, "dp_cdp: the calculator \"%s\" has no answer", name);
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s", c->refusal)));
+		dp_raise(BAD_PARAMETER, errmsg("%s", c->refusal));
 	}
 	if (c->nresults == 1)
 		PG_RETURN_FLOAT8(results[0]);

@@ -39,14 +39,11 @@ static void
 refuse_unreleased(void)
 {
 	if (!dp_preloaded)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+		dp_raise(LEDGER_UNAVAILABLE,
 				 errmsg("dp_cdp is not preloaded; add shared_preload_libraries = 'dp_cdp' to postgresql.conf and restart the server"),
-				 errdetail("Private aggregates are answered only by a server that loads the library at its start.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("private aggregates work on protected tables only; "
-					"for other tables use count and sum, or protect the table with dp_cdp.protect_table")));
+				 errdetail("Private aggregates are answered only by a server that loads the library at its start."));
+	dp_raise(NOT_RELEASABLE, errmsg("private aggregates work on protected tables only; "
+									"for other tables use count and sum, or protect the table with dp_cdp.protect_table"));
 }
 
 Datum
@@ -82,10 +79,9 @@ PG_FUNCTION_INFO_V1(dp_companion);
 Datum
 dp_companion(PG_FUNCTION_ARGS)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 errmsg("dp_margin, dp_noise_stddev, dp_error_stddev and dp_cut take a private aggregate, where it stands; "
-					"write for example dp_margin(dp_count(*)) beside dp_count(*)")));
+					"write for example dp_margin(dp_count(*)) beside dp_count(*)"));
 	PG_RETURN_NULL();
 }
 

@@ -106,11 +106,10 @@ check_inserted(Oid relid, List *chosen)
 		const char *column = constrained_column(lfirst_oid(lc), chosen);
 
 		if (column != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			dp_raise(NOT_RELEASABLE,
 					 errmsg("values for column \"%s\" of protected table \"%s\" can be inserted only by roles that may read it; leave the column to its default",
 							column, get_rel_name(relid)),
-					 errdetail("An error would show whether they exist already.")));
+					 errdetail("An error would show whether they exist already."));
 	}
 }
 
@@ -182,10 +181,9 @@ static void
 check_reference(const char *referencing, Oid referenced)
 {
 	if (dp_policy_table(referenced) != NULL && !dp_may_read(referenced))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("rows of table \"%s\" can be written only by roles that may read protected table \"%s\"", referencing, get_rel_name(referenced)),
-				 errdetail("The foreign key would show who is there.")));
+				 errdetail("The foreign key would show who is there."));
 }
 
 /*

@@ -102,10 +102,8 @@ static void refuse(Sources *s, const char *what, const char *remedy) __attribute
 static void
 refuse(Sources *s, const char *what, const char *remedy)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("%s cannot be released from distributed table \"%s\"; %s", what,
-					get_rel_name(s->distributed), remedy)));
+	dp_raise(NOT_RELEASABLE, errmsg("%s cannot be released from distributed table \"%s\"; %s", what,
+									get_rel_name(s->distributed), remedy));
 }
 
 /* Tells whether an expression of a query is the column that a table is distributed by, maybe through subqueries. */
@@ -167,22 +165,19 @@ check_units_stay_together(Query *inner, Sources *s)
 			return;
 	}
 	if (s->column == DP_SCATTERED)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("table \"%s\" is distributed by ranges or appended to; have its owner distribute it by hash of its privacy unit, with create_distributed_table",
 						get_rel_name(s->by_column)),
-				 errdetail("The rows of one privacy unit may be on several servers.")));
+				 errdetail("The rows of one privacy unit may be on several servers."));
 	if (is_by_unit(s))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("the query does not take its units from distributed table \"%s\" alone; put the table first in FROM, and ask for each SELECT of UNION ALL by itself",
 						get_rel_name(s->by_column)),
-				 errdetail("The rows of one privacy unit may be on several servers.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errdetail("The rows of one privacy unit may be on several servers."));
+	dp_raise(NOT_RELEASABLE,
 			 errmsg("table \"%s\" is distributed by column \"%s\"; have its owner distribute it by its privacy unit, with create_distributed_table or alter_distributed_table",
 					get_rel_name(s->by_column), get_attname(s->by_column, s->column, false)),
-			 errdetail("The rows of one privacy unit may be on several servers.")));
+			 errdetail("The rows of one privacy unit may be on several servers."));
 }
 
 /* Puts an aggregate that Citus does not share among servers in the place of one that it would; returns false for what has none. */
@@ -394,11 +389,10 @@ dp_refuse_managed(Query *outer)
 	if (outer->commandType == CMD_INSERT)
 		m.filled = rt_fetch(outer->resultRelation, outer->rtable);
 	if (managed_walker((Node *) outer, &m))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("private answers cannot be put together with table \"%s\", which Citus manages; "
 						"keep them with CREATE TEMP TABLE ... AS, and use those rows in another query",
-						get_rel_name(m.relid))));
+						get_rel_name(m.relid)));
 }
 
 bool
@@ -414,11 +408,10 @@ dp_distribute(DpRelease *release)
 	if (!OidIsValid(s.distributed))
 		return false;
 	if (OidIsValid(s.local))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("distributed table \"%s\" cannot be joined with table \"%s\", which is on one server; "
 						"have its owner distribute it with create_reference_table",
-						get_rel_name(s.distributed), get_rel_name(s.local))));
+						get_rel_name(s.distributed), get_rel_name(s.local)));
 	if (s.given)
 		refuse(&s, "a join with rows that are not protected", "join with reference tables of the protected table's owner, or list the values");
 	if (release->lists != NIL)

@@ -127,10 +127,9 @@ static void
 place_safely(WindowFunc *function)
 {
 	if (dp_has_null_treatment(function) && !takes_null_treatment(function->winfnoid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("function %s takes neither IGNORE NULLS nor RESPECT NULLS; leave it out", get_func_name(function->winfnoid)),
-				 errdetail("The query would fail after it was paid for.")));
+				 errdetail("The query would fail after it was paid for."));
 	if (function->winfnoid == F_NTILE)
 		linitial(function->args) = dp_null_unless_positive(linitial(function->args));
 	else if (function->winfnoid == F_NTH_VALUE)

@@ -54,10 +54,9 @@ static void
 refuse_rows(Oid relid)
 {
 	dp_refuse_login(relid);
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 errmsg("permission denied for rows of protected table \"%s\"; ask for private aggregates, such as dp_count(*)",
-					get_rel_name(relid))));
+					get_rel_name(relid)));
 }
 
 /*
@@ -199,10 +198,9 @@ check_copy(CopyStmt *copy, PlannedStmt *pstmt, const char *query_string)
 		else
 		{
 			dp_refuse_login(relid);
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			dp_raise(NOT_RELEASABLE,
 					 errmsg("permission denied for rows of protected table \"%s\"; copy a query of private aggregates: COPY (SELECT dp_count(*) ...) TO",
-							copy->relation->relname)));
+							copy->relation->relname));
 		}
 	}
 	PG_CATCH();
@@ -220,10 +218,9 @@ check_trigger(CreateTrigStmt *trigger)
 	Oid			relid = RangeVarGetRelid(trigger->relation, NoLock, true);
 
 	if (OidIsValid(relid) && dp_policy_table(relid) != NULL && !dp_may_read(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("triggers on protected table \"%s\" can be created only by roles that may read it; ask its owner",
-						trigger->relation->relname)));
+						trigger->relation->relname));
 }
 
 /* Returns the EXECUTE that a statement is, explains or stores the rows of; NULL: it is another. */

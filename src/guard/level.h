@@ -17,10 +17,7 @@
 
 /* needs a DpSplitContext *cxt in scope */
 #define dp_refuse_at(location, ...) \
-	ereport(ERROR, \
-			(errcode(ERRCODE_DP_NOT_RELEASABLE), \
-			 __VA_ARGS__, \
-			 dp_error_position(cxt->source_text, location)))
+	dp_raise(NOT_RELEASABLE, __VA_ARGS__, dp_error_position(cxt->source_text, location))
 
 /* a query and those around it, to find what a WITH reference names */
 typedef struct DpScope

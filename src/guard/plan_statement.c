@@ -125,10 +125,9 @@ check_prefetch(PlannedStmt *plan)
 		Oid			relid = dp_is_protected(rte) ? rte->relid : dp_table_of_sequence(rte);
 
 		if (OidIsValid(relid) && !dp_is_inner_entry(rte))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			dp_raise(NOT_RELEASABLE,
 					 errmsg("private aggregates cannot be joined with what is computed exactly from protected table \"%s\"; "
-							"use private aggregates there, too", get_rel_name(relid))));
+							"use private aggregates there, too", get_rel_name(relid)));
 	}
 }
 
@@ -301,10 +300,9 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	ListCell   *set;
 
 	if (!dp_extension_installed())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("the query reads a table that is protected by dp_cdp, but the extension is not installed here; "
-						"run CREATE EXTENSION dp_cdp")));
+						"run CREATE EXTENSION dp_cdp"));
 	cxt.next_param = boundParams ? boundParams->numParams : 0;
 	max_param_walker((Node *) parse, &cxt.next_param);
 	cxt.next_param++;
@@ -328,10 +326,9 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	foreach(lc, cxt.releases)
 	{
 		if (dp_explain_shows_memory && !dp_release_is_readable(lfirst(lc)))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			dp_raise(NOT_RELEASABLE,
 					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
-					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
+					 errdetail("The memory that planning takes depends on statistics of protected rows."));
 		note_params(lfirst(lc));
 		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_key_sets(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
@@ -406,9 +403,8 @@ plan_under_one_policy(Query *parse, const char *query_string, int cursorOptions,
 			return result;
 		CHECK_FOR_INTERRUPTS();
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("a policy was changed again and again while the query was planned; nothing was charged: ask again")));
+	dp_raise(NOT_RELEASABLE,
+			 errmsg("a policy was changed again and again while the query was planned; nothing was charged: ask again"));
 }
 
 /* Plans a query that names a protected table; the audit hears of it if that is refused. */

@@ -45,12 +45,11 @@ void
 dp_refuse_login(Oid relid)
 {
 	if (dp_login_may_not_read(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("permission denied for rows of protected table \"%s\": role \"%s\" may read them, and login role \"%s\" may not; log in as a role that may",
 						get_rel_name(relid), GetUserNameFromId(GetUserId(), false),
 						GetUserNameFromId(GetSessionUserId(), false)),
-				 errdetail("SET ROLE does not change who has logged in.")));
+				 errdetail("SET ROLE does not change who has logged in."));
 }
 
 Oid
@@ -76,13 +75,12 @@ dp_marked_by(Oid relid)
 void
 dp_refuse_marks(Oid relid, Oid marked_by, bool by_locks)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 by_locks ?
 			 errmsg("rows of table \"%s\" cannot be locked with NOWAIT or SKIP LOCKED, which tells what rows of protected table \"%s\" reference; leave that out",
 					get_rel_name(relid), get_rel_name(marked_by)) :
 			 errmsg("xmax of table \"%s\" cannot be read, because it tells what rows of protected table \"%s\" reference; leave it out",
-					get_rel_name(relid), get_rel_name(marked_by))));
+					get_rel_name(relid), get_rel_name(marked_by)));
 }
 
 /* Returns the protected table that an entry reads, also by a sequence of the table's; InvalidOid: none. */
@@ -163,10 +161,9 @@ dp_refuse_held_relation(Oid relid)
 		pg_class_aclcheck(relid, user, ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck_all(relid, user, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK &&
 		dp_asks_as_analyst())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("\"%s\" has the name of a table that was protected, and is not protected; its owner has to call dp_cdp.replace_table, dp_cdp.protect_table or dp_cdp.forget_name",
-						get_rel_name(relid))));
+						get_rel_name(relid)));
 }
 
 static bool

@@ -41,10 +41,9 @@
 void
 dp_unverified(const char *what, Node *node)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("private query could not be verified: %s (node type %d); this is a bug of dp_cdp, please report it",
-					what, node ? (int) nodeTag(node) : 0)));
+	dp_raise(NOT_RELEASABLE,
+			errmsg("private query could not be verified: %s (node type %d); this is a bug of dp_cdp, please report it",
+					what, node ? (int) nodeTag(node) : 0));
 }
 
 /* functions and aggregates of schema dp_cdp_internal, beside try_* */

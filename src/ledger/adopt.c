@@ -262,9 +262,7 @@ read_surcharge(FunctionCallInfo fcinfo, int arg, const char *name, double most)
 {
 	/* the negation catches NaN too */
 	if (PG_ARGISNULL(arg) || !(PG_GETARG_FLOAT8(arg) >= 0 && PG_GETARG_FLOAT8(arg) <= most))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be between 0 and %.0f", name, most)));
+		dp_raise(BAD_PARAMETER, errmsg("%s must be between 0 and %.0f", name, most));
 	return PG_GETARG_FLOAT8(arg);
 }
 

@@ -451,26 +451,20 @@ check_available(List *items, const DpOrder *order)
 	ListCell   *lc;
 
 	if (dp_shared == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("the privacy ledger is not loaded; add shared_preload_libraries = 'dp_cdp' to postgresql.conf and restart the server")));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("the privacy ledger is not loaded; add shared_preload_libraries = 'dp_cdp' to postgresql.conf and restart the server"));
 	if (!IsUnderPostmaster)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("nothing can be released in single-user mode; start the server normally")));
+		dp_raise(LEDGER_UNAVAILABLE, errmsg("nothing can be released in single-user mode; start the server normally"));
 	if (IsParallelWorker())
 		elog(ERROR, "privacy budgets cannot be debited from a parallel worker");
 	if (RecoveryInProgress() && (!is_remote(order) || !dp_primary_pays()))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("this server is a standby and cannot debit privacy budgets; ask the primary, or have the administrator set dp_cdp.primary_conninfo here")));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("this server is a standby and cannot debit privacy budgets; ask the primary, or have the administrator set dp_cdp.primary_conninfo here"));
 	dp_check_version();
 	if (list_length(items) > DP_MAX_ITEMS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("the statement makes %d releases at once, at most %d are possible; split it",
-						list_length(items), DP_MAX_ITEMS),
-				 errdetail("Each query and subquery that aggregates protected rows is a release, and each of its grouping sets. Finding bounds or limits is one more.")));
+		dp_raise(NOT_RELEASABLE, errmsg("the statement makes %d releases at once, at most %d are possible; split it",
+										list_length(items), DP_MAX_ITEMS),
+				 errdetail("Each query and subquery that aggregates protected rows is a release, and each of its grouping sets. Finding bounds or limits is one more."));
 	foreach(lc, items)
 	{
 		DpDebitItem *item = lfirst(lc);
@@ -533,9 +527,8 @@ submit_order(List *items, DpOrder *order)
 		if (state == DP_REQUEST_UNKNOWN && order->kind == DP_REQUEST_KEEP)
 			dp_raise_not_kept(NULL);
 		if (state == DP_REQUEST_UNKNOWN)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-					 errmsg("the privacy ledger's background worker was lost during the debit, which may be spent; look at dp_cdp.budgets before you retry")));
+			dp_raise(LEDGER_UNAVAILABLE,
+					 errmsg("the privacy ledger's background worker was lost during the debit, which may be spent; look at dp_cdp.budgets before you retry"));
 		if (reply.reason == DP_REASON_WORKER_GONE && attempt < MAX_ATTEMPTS)
 			continue;
 		raise_refused(&reply);
@@ -624,9 +617,7 @@ dp_ledger_debit_by_hand(PG_FUNCTION_ARGS)
 	item.delta = dp_debit_amount(PG_GETARG_NUMERIC(2), DP_DELTA_SCALE, true, "delta");
 	item.aggregates = "debit by hand";
 	if (strlen(item.dataset) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", item.dataset)));
+		dp_raise(BAD_PARAMETER, errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", item.dataset));
 	dp_ledger_debit(list_make1(&item));
 	PG_RETURN_NUMERIC(dp_amount_numeric(item.rho, DP_RHO_SCALE));
 }

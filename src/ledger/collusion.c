@@ -142,9 +142,7 @@ read_roles(ArrayType *array, bool *all_mine)
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("roles must not be NULL: give an array such as '{alice,bob}'")));
+			dp_raise(BAD_PARAMETER, errmsg("roles must not be NULL: give an array such as '{alice,bob}'"));
 		*all_mine = *all_mine && dp_ledger_role_is_mine(DatumGetObjectId(roles[i]));
 	}
 	return PointerGetDatum(construct_array(roles, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
@@ -186,9 +184,8 @@ dp_ledger_collusion(PG_FUNCTION_ARGS)
 	int			security;
 
 	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp"));
 	values[0] = read_roles(PG_GETARG_ARRAYTYPE_P(1), &all_mine);
 	values[1] = all_mine ? (Datum) 0 : dp_ledger_datasets_of_mine();
 	nulls[1] = all_mine ? 'n' : ' ';

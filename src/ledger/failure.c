@@ -144,9 +144,8 @@ dp_failure_reserve(void)
 		reserved = reserve(&left_by);
 	}
 	if (reserved < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("too many failed queries wait to be counted; nothing was debited: retry, or ask the administrator, whose server log says why")));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("too many failed queries wait to be counted; nothing was debited: retry, or ask the administrator, whose server log says why"));
 }
 
 /* Writes the failure into the entry that was reserved, with the lock held; returns its number. */

@@ -150,11 +150,10 @@ dp_extra_write(DpRequest *req, List *items, List *values)
 	{
 		segment = dsm_create(req->extra_size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
 		if (segment == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			dp_raise(LEDGER_UNAVAILABLE,
 					 values != NIL
 					 ? errmsg("no shared memory is left to keep an answer, which is not shown; the charge stays, and the same question costs no more: retry")
-					 : errmsg("the server has no shared memory left for the privacy ledger; nothing was debited: retry")));
+					 : errmsg("the server has no shared memory left for the privacy ledger; nothing was debited: retry"));
 		req->extra_segment = dsm_segment_handle(segment);
 		at = dsm_segment_address(segment);
 	}

@@ -131,20 +131,15 @@ dp_ledger_adopt_role(PG_FUNCTION_ARGS)
 
 	dp_ledger_admin_begin(&admin, "adopt_role");
 	if (from == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("role_name must be given, as dp_cdp.budgets and dp_cdp.releases show it"),
-				 errdetail("It is the name of a role that does not exist any more.")));
+		dp_raise(BAD_PARAMETER, errmsg("role_name must be given, as dp_cdp.budgets and dp_cdp.releases show it"),
+				 errdetail("It is the name of a role that does not exist any more."));
 	if (to == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("role is no role: give the name of an existing role")));
+		dp_raise(BAD_PARAMETER, errmsg("role is no role: give the name of an existing role"));
 	given = link_roles(from, to, NULL);
 	if (given == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the ledger has nothing of a missing role \"%s\" that role \"%s\" could be given: see role_missing in dp_cdp.budgets",
-						from, to)));
+						from, to));
 	dp_ledger_admin_end(&admin);
 	PG_RETURN_INT64(given);
 }

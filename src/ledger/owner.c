@@ -33,17 +33,15 @@ dp_ledger_admin_begin(DpLedgerAdmin *admin, const char *function)
 	Relation	rel;
 
 	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp"));
 	if (function != NULL && !dp_owns_extension(dp_extension_oid(), GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only the owner of extension dp_cdp may call dp_cdp.%s", function)));
 	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("the ledger cannot be changed on a standby; call the function on the primary")));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("the ledger cannot be changed on a standby; call the function on the primary"));
 
 	GetUserIdAndSecContext(&admin->user, &admin->security);
 	rel = table_open(table, AccessShareLock);

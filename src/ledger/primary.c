@@ -114,10 +114,9 @@ load_module(void)
 	function = (DpPrimaryMethodsFunction) load_external_function(DP_PRIMARY_MODULE, DP_PRIMARY_SYMBOL, true, NULL);
 	found = function();
 	if (strcmp(found->version, DP_VERSION) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("module dp_cdp_primary has version %s, and the server's library version %s; nothing was debited: restart this standby",
-						found->version, DP_VERSION)));
+						found->version, DP_VERSION));
 	methods = found;
 }
 
@@ -134,9 +133,8 @@ static void raise_lost_after_debit(void) __attribute__((noreturn));
 static void
 raise_lost_after_debit(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the primary was lost after the debit and before rows were read; what this query was charged stays charged: retry")));
+	dp_raise(LEDGER_UNAVAILABLE,
+			 errmsg("the primary was lost after the debit and before rows were read; what this query was charged stays charged: retry"));
 }
 
 /* Raises one error for whatever hinders a connection; the cause may name hosts and users. */
@@ -147,9 +145,8 @@ raise_not_reached(const char *cause)
 			(errmsg("dp_cdp could not connect to the primary: %s", cause)));
 	if (is_debited)
 		raise_lost_after_debit();
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-			 errmsg("the primary, which pays for this standby, could not be reached; nothing was debited: retry, or ask the primary; the standby's log has the cause")));
+	dp_raise(LEDGER_UNAVAILABLE,
+			 errmsg("the primary, which pays for this standby, could not be reached; nothing was debited: retry, or ask the primary; the standby's log has the cause"));
 }
 
 /*
@@ -170,10 +167,9 @@ refuse_pooler(void)
 		raise_not_reached(call.outcome == DP_CALL_REFUSED ? call.message : call.cause ? call.cause : "no connection");
 	if (is_debited)
 		raise_lost_after_debit();
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+	dp_raise(LEDGER_UNAVAILABLE,
 			 errmsg("this standby comes to its primary through a pooler; nothing was debited: the administrator must let dp_cdp.primary_conninfo name the primary itself"),
-			 errdetail("A pooler would mix up whose releases have ended.")));
+			 errdetail("A pooler would mix up whose releases have ended."));
 }
 
 static void
@@ -183,10 +179,9 @@ connect_to_primary(void)
 	char	   *cause;
 
 	if (cluster_name == NULL || cluster_name[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+		dp_raise(LEDGER_UNAVAILABLE,
 				 errmsg("this standby has no name; nothing was debited: the administrator must set cluster_name, and call dp_cdp.register_standby on the primary"),
-				 errdetail("The primary debits for standbys by their names.")));
+				 errdetail("The primary debits for standbys by their names."));
 	if (connected_to != NULL)
 		pfree(connected_to);
 	connected_to = NULL;
@@ -326,13 +321,11 @@ raise_remote(const DpCall *call)
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("dp_cdp: the primary refused a debit: %s: %s", call->sqlstate, call->message)));
 	if (was_not_begun(call->sqlstate))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("the primary does not let this standby's role debit; nothing was debited: the administrator must call dp_cdp.register_standby, the standby's log has the cause")));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("the primary does not let this standby's role debit; nothing was debited: the administrator must call dp_cdp.register_standby, the standby's log has the cause"));
+	dp_raise(LEDGER_UNAVAILABLE,
 			 errmsg("the primary failed while it debited; no rows were read: look at dp_cdp.budgets on the primary before you retry"),
-			 errdetail("The rho may be spent.")));
+			 errdetail("The rho may be spent."));
 }
 
 /* Raises an error unless the call was done. */
@@ -346,13 +339,10 @@ require_done(const DpCall *call)
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("dp_cdp lost the primary: %s", call->cause ? call->cause : "no connection")));
 	if (call->outcome == DP_CALL_NOT_SENT)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("the connection to the primary was lost; nothing was debited: retry")));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+		dp_raise(LEDGER_UNAVAILABLE, errmsg("the connection to the primary was lost; nothing was debited: retry"));
+	dp_raise(LEDGER_UNAVAILABLE,
 			 errmsg("the primary was lost during the debit; no rows were read: look at dp_cdp.budgets on the primary before you retry"),
-			 errdetail("The rho may be spent.")));
+			 errdetail("The rho may be spent."));
 }
 
 void

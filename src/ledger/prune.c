@@ -150,13 +150,11 @@ check_time(FunctionCallInfo fcinfo)
 	TimestampTz before = PG_ARGISNULL(0) ? DT_NOEND : PG_GETARG_TIMESTAMPTZ(0);
 
 	if (TIMESTAMP_NOT_FINITE(before))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("before must be given, and finite: rows of the audit that are older are pruned")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("before must be given, and finite: rows of the audit that are older are pruned"));
 	if (before > dp_now())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("before lies in the future: give a time up to which the rows of the audit are not needed any more")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("before lies in the future: give a time up to which the rows of the audit are not needed any more"));
 	return before;
 }
 
@@ -183,11 +181,10 @@ dp_ledger_prune(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only owners of datasets and of extension dp_cdp may call dp_cdp.prune_releases")));
 	if (!all && before > dp_now() - dp_guc_keep_audit_days * USECS_PER_DAY)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("rows of the audit of the last %d days are for the owner of extension dp_cdp to prune; give a time before that",
 						dp_guc_keep_audit_days),
-				 errdetail("They still answer what was asked and refused. The administrator's setting dp_cdp.keep_audit_days says how long.")));
+				 errdetail("They still answer what was asked and refused. The administrator's setting dp_cdp.keep_audit_days says how long."));
 	values[2] = TimestampTzGetDatum(before);
 
 	dp_ledger_admin_begin(&admin, NULL);

@@ -85,12 +85,11 @@ raise_silent(void)
 	entry = dp_entry_find(MyDatabaseId);
 	pid = entry && entry->state == DP_WORKER_LIVE ? entry->worker_pid : 0;
 	LWLockRelease(dp_shared->lock);
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+	dp_raise(LEDGER_UNAVAILABLE,
 			 pid != 0 ?
 			 errmsg("the ledger's background worker (process %d) has not answered for %d seconds; nothing was debited: retry, or ask the administrator to look at it", pid, DP_ANSWER_PATIENCE_MS / 1000) :
 			 errmsg("the ledger's background worker did not start within %d seconds; nothing was debited: retry, or ask the administrator to read the server log", DP_ANSWER_PATIENCE_MS / 1000),
-			 errhint("It is stopped, or waits, for a disk or a synchronous standby for instance: pg_stat_activity shows what for.")));
+			 errhint("It is stopped, or waits, for a disk or a synchronous standby for instance: pg_stat_activity shows what for."));
 }
 
 /* Says that a budget or a cap does not hold what was asked. */
@@ -105,11 +104,10 @@ raise_exhausted(const DpReply *reply)
 
 	/* the rest of the cap tells of prices that others have paid */
 	if (!OidIsValid(reply->role))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+		dp_raise(BUDGET_EXHAUSTED,
 				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, more than its lifetime cap over all roles still holds%s; its owner can raise the cap with dp_cdp.alter_dataset",
 						reply->dataset, unit, asked, in, reply->has_block ? " there" : ""),
-				 errdetail("The cap does not renew.")));
+				 errdetail("The cap does not renew."));
 	if (reply->renews)
 	{
 		char	   *at = pstrdup(timestamptz_to_str(reply->renews_at));
@@ -117,18 +115,16 @@ raise_exhausted(const DpReply *reply)
 		/* the clock says that it is time */
 		if (dp_clock_ahead() > 0 && reply->renews_at <= GetCurrentTimestamp())
 			at = psprintf("%s, once the owner of the extension has accepted the server's clock, which was set ahead, with dp_cdp.accept_clock()", at);
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+		dp_raise(BUDGET_EXHAUSTED,
 				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); it renews at %s, or the dataset's owner can raise it with dp_cdp.set_budget",
-						reply->dataset, unit, asked, in, remaining, role_name(reply->role), at)));
+						reply->dataset, unit, asked, in, remaining, role_name(reply->role), at));
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+	dp_raise(BUDGET_EXHAUSTED,
 			 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); the dataset's owner can raise it with dp_cdp.set_budget",
 					reply->dataset, unit, asked, in, remaining, role_name(reply->role)),
 			 errdetail("This budget does not renew."),
 			 dp_guc_rho > 0 && reply->reason == DP_REASON_RHO ?
-			 errhint("dp_cdp.rho is %g in this session: RESET dp_cdp.rho asks the default of the dataset.", dp_guc_rho) : 0));
+			 errhint("dp_cdp.rho is %g in this session: RESET dp_cdp.rho asks the default of the dataset.", dp_guc_rho) : 0);
 }
 
 /* Raises the error for an answer of DP_REQUEST_REFUSED. */
@@ -146,29 +142,26 @@ dp_raise_refusal(const DpReply *reply)
 				const char *role = role_name(reply->role);
 				char	   *at = pstrdup(timestamptz_to_str(reply->failures_end));
 
-				ereport(ERROR,
-						(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				dp_raise(BUDGET_EXHAUSTED,
 						 errmsg_plural("%d release from dataset \"%s\" failed or was cancelled within a day, and nothing more is released to role \"%s\" until %s; the dataset's owner can call dp_cdp.reset_failures(%s, %s)",
 									   "%d releases from dataset \"%s\" failed or were cancelled within a day, and nothing more is released to role \"%s\" until %s; the dataset's owner can call dp_cdp.reset_failures(%s, %s)",
 									   reply->failures,
 									   reply->failures, reply->dataset, role, at,
 									   quote_literal_cstr(reply->dataset), quote_literal_cstr(quote_identifier(role))),
-						 errdetail("Each failure tells something that no noise covers. At most max_failures of the dataset are allowed in a day.")));
+						 errdetail("Each failure tells something that no noise covers. At most max_failures of the dataset are allowed in a day."));
 			}
 			break;
 		case DP_REASON_NO_BUDGET:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+			dp_raise(BUDGET_EXHAUSTED,
 					 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
 							role_name(OidIsValid(reply->role) ? reply->role : GetUserId()), reply->dataset),
-					 errdetail("Asked rho %s, remaining 0.", dp_amount_text(reply->asked, DP_RHO_SCALE))));
+					 errdetail("Asked rho %s, remaining 0.", dp_amount_text(reply->asked, DP_RHO_SCALE)));
 			break;
 		case DP_REASON_RATE:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("role \"%s\" asks the privacy ledger more often than a role may in a second; nothing was debited: retry later",
 							role_name(reply->role)),
-					 errdetail("The administrator's settings dp_cdp.max_debits_per_second and dp_cdp.max_refusals_per_second limit it.")));
+					 errdetail("The administrator's settings dp_cdp.max_debits_per_second and dp_cdp.max_refusals_per_second limit it."));
 			break;
 		case DP_REASON_NOT_SPENT:
 			{
@@ -177,70 +170,60 @@ dp_raise_refusal(const DpReply *reply)
 				if (reply->has_block)
 					spent = psprintf("%s, in some blocks,", spent);
 				if (OidIsValid(reply->role))
-					ereport(ERROR,
-							(errcode(ERRCODE_DP_BAD_PARAMETER),
+					dp_raise(BAD_PARAMETER,
 							 errmsg("role \"%s\" has spent rho %s of dataset \"%s\"; give a smaller amount",
 									role_name(reply->role), spent, reply->dataset),
-							 errdetail("A correction cannot leave less than nothing.")));
-				ereport(ERROR,
-						(errcode(ERRCODE_DP_BAD_PARAMETER),
+							 errdetail("A correction cannot leave less than nothing."));
+				dp_raise(BAD_PARAMETER,
 						 errmsg("rho %s of dataset \"%s\" was spent over all roles; give a smaller amount",
 								spent, reply->dataset),
-						 errdetail("A correction cannot leave less than nothing.")));
+						 errdetail("A correction cannot leave less than nothing."));
 			}
 			break;
 		case DP_REASON_NO_DATASET:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", reply->dataset)));
+			dp_raise(BAD_PARAMETER,
+					 errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", reply->dataset));
 			break;
 		case DP_REASON_UNCOUNTED:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("a private query that role \"%s\" pays for has failed, and the privacy ledger could not count that yet; nothing was debited: retry, or ask the administrator",
 							role_name(reply->role)),
-					 errdetail("Until it is counted nothing is released to who pays from the same budgets.")));
+					 errdetail("Until it is counted nothing is released to who pays from the same budgets."));
 			break;
 		case DP_REASON_BUSY:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("the privacy budget of dataset \"%s\" is being changed; nothing was debited: retry when that transaction has ended",
 							reply->dataset),
-					 errhint("If this transaction itself changed budgets, commit it first.")));
+					 errhint("If this transaction itself changed budgets, commit it first."));
 			break;
 		case DP_REASON_FOREIGN:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("the privacy ledger was copied, restored or promoted, and may be old: the extension's owner must first call dp_cdp.adopt_ledger()"),
 					 errdetail("%s The dataset's owner can adopt dataset \"%s\" by itself: dp_cdp.adopt_ledger(dataset => %s).",
-							   dp_stamp_text(reply->stamp), reply->dataset, quote_literal_cstr(reply->dataset))));
+							   dp_stamp_text(reply->stamp), reply->dataset, quote_literal_cstr(reply->dataset)));
 			break;
 		case DP_REASON_NOT_INSTALLED:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-					 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
+			dp_raise(LEDGER_UNAVAILABLE,
+					 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp"));
 			break;
 		case DP_REASON_NO_SLOT:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("the privacy ledger found no free background worker; nothing was debited: retry, or ask the administrator to raise \"max_worker_processes\""),
-					 errdetail("All %d background workers are in use.", max_worker_processes)));
+					 errdetail("All %d background workers are in use.", max_worker_processes));
 			break;
 		case DP_REASON_NO_START:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-					 errmsg("the privacy ledger's background worker could not start; nothing was debited: the server log says why")));
+			dp_raise(LEDGER_UNAVAILABLE,
+					 errmsg("the privacy ledger's background worker could not start; nothing was debited: the server log says why"));
 			break;
 		case DP_REASON_SILENT:
 			raise_silent();
 			break;
 		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("the privacy ledger failed; nothing was debited: retry, the server log has the cause"),
 					 reply->reason == DP_REASON_ERROR && reply->sqlstate != 0 ?
 					 errdetail("The ledger's background worker met SQLSTATE %s: %s.",
-							   unpack_sql_state(reply->sqlstate), cause_of(reply->sqlstate)) : 0));
+							   unpack_sql_state(reply->sqlstate), cause_of(reply->sqlstate)) : 0);
 	}
 }
 
@@ -254,9 +237,8 @@ dp_raise_not_kept(const DpReply *reply)
 	reply->reason == DP_REASON_NO_START ? "the privacy ledger's background worker could not start, the server log says why" :
 	"the privacy ledger failed, the server log has the cause";
 
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+	dp_raise(LEDGER_UNAVAILABLE,
 			 errmsg("the answer could not be kept and is not shown: %s; the charge stays, and the same question costs no more: retry",
 					cause),
-			 errdetail("A question of now() costs again.")));
+			 errdetail("A question of now() costs again."));
 }

@@ -162,9 +162,7 @@ dp_ledger_next_renewal(PG_FUNCTION_ARGS)
 	TimestampTz now = PG_GETARG_TIMESTAMPTZ(2);
 
 	if (TIMESTAMP_NOT_FINITE(now))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("now must be a finite time")));
+		dp_raise(BAD_PARAMETER, errmsg("now must be a finite time"));
 	/* a time that is not the clock's is asked about as it is */
 	if (dp_clock_ahead() > 0 && now > dp_now() && now <= GetCurrentTimestamp())
 		now = dp_now();

@@ -183,10 +183,9 @@ check_amount(HeapTuple row, TupleDesc desc, const char *table, const char *colum
 	if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)) ||
 		(!may_be_negative &&
 		 DatumGetBool(DirectFunctionCall2(numeric_lt, value, NumericGetDatum(int64_to_numeric(0))))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("%s of a row of dp_cdp.%s must be a finite number%s: correct the row before it is put in",
-						column, table, may_be_negative ? "" : " and not negative")));
+						column, table, may_be_negative ? "" : " and not negative"));
 }
 
 static void

@@ -76,17 +76,13 @@ dp_check_comparable(Oid type, Oid collation, const char *column, const char *wha
 
 	if (!OidIsValid(entry->eq_opr) || !OidIsValid(entry->cmp_proc) ||
 		!OidIsValid(entry->hash_proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of type %s cannot be %s: choose a column of another type",
-						column, format_type_be(type), what),
-				 errdetail("The type has no equality that can be sorted and hashed.")));
+		dp_raise(BAD_PARAMETER, errmsg("column \"%s\" of type %s cannot be %s: choose a column of another type",
+									   column, format_type_be(type), what),
+				 errdetail("The type has no equality that can be sorted and hashed."));
 	if (!dp_is_deterministic(collation))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" cannot be %s: give it a deterministic collation",
-						column, what),
-				 errdetail("Its collation takes different strings for equal.")));
+		dp_raise(BAD_PARAMETER, errmsg("column \"%s\" cannot be %s: give it a deterministic collation",
+									   column, what),
+				 errdetail("Its collation takes different strings for equal."));
 }
 
 int

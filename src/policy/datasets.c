@@ -41,9 +41,8 @@ open_own_table(const char *name)
 	Oid			relid = dp_own_table(name);
 
 	if (!OidIsValid(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("extension dp_cdp is not installed in this database: run CREATE EXTENSION dp_cdp")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("extension dp_cdp is not installed in this database: run CREATE EXTENSION dp_cdp"));
 	return table_open(relid, AccessShareLock);
 }
 
@@ -165,19 +164,15 @@ dp_policy_dataset(const char *name)
 
 	/* see cache.c: a policy that contradicts itself */
 	if (name[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the policy of a protected table in this query is damaged: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
-				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables.")));
+				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables."));
 	if (dp_holds_policies() ? dp_held_dataset(name, read_dataset, dataset) : read_dataset(name, dataset))
 		return dataset;
 	if (dp_is_citus_worker())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("dataset \"%s\" is not here, at a worker of a cluster; ask the coordinator, which has the budgets", name)));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("dataset \"%s\" is not here, at a worker of a cluster; ask the coordinator, which has the budgets", name));
+	dp_raise(BAD_PARAMETER, errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name));
 }
 
 typedef struct RoleTest

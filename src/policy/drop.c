@@ -298,20 +298,18 @@ change_inheritance(Oid child, Oid parent)
 		Oid			relid = lfirst_oid(lc);
 
 		if (dp_label_get(relid, 0) != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("protected table \"%s\" cannot become a partition or child of \"%s\": call dp_cdp.unprotect_table for it, attach it, and protect \"%s\", which covers it",
-							get_rel_name(relid), get_rel_name(parent), get_rel_name(parent))));
+							get_rel_name(relid), get_rel_name(parent), get_rel_name(parent)));
 		if (above != NIL)
 		{
 			List	   *others = list_difference_oid(dp_labelled_ancestors(relid), above);
 
 			if (others != NIL)
-				ereport(ERROR,
-						(errcode(ERRCODE_DP_BAD_PARAMETER),
+				dp_raise(BAD_PARAMETER,
 						 errmsg("table \"%s\" already takes its policy from \"%s\" and cannot inherit another from \"%s\": remove one of the two",
 								get_rel_name(relid), get_rel_name(linitial_oid(others)),
-								get_rel_name(parent))));
+								get_rel_name(parent)));
 		}
 	}
 	dp_policy_invalidate(child);

@@ -72,10 +72,9 @@ dp_function_relabel(Oid funcid, const char *text)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only superusers may say which functions can be used on rows of protected tables")));
 	if (text !=NULL && !is_allowed_label(text))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("\"%s\" is not a security label of dp_cdp for a function: use dp_cdp.allow_function and dp_cdp.disallow_function",
-						text)));
+						text));
 	invalidate_function(funcid);
 }
 

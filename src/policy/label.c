@@ -232,9 +232,7 @@ require_dataset_owner(const char *dataset)
 	if (!OidIsValid(owner) && dp_is_citus_worker())
 		return;
 	if (!OidIsValid(owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", dataset)));
+		dp_raise(BAD_PARAMETER, errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", dataset));
 	if (!has_privs_of_role(GetUserId(), owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -267,10 +265,8 @@ relabel_table(Oid relid, const char *text)
 	if (old != NULL &&
 		(strcmp(old->dataset, new->dataset) != 0 || old->unit != new->unit || old->through != new->through ||
 		 old->block != new->block))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" is already protected: call dp_cdp.unprotect_table first",
-						get_rel_name(relid))));
+		dp_raise(BAD_PARAMETER, errmsg("table \"%s\" is already protected: call dp_cdp.unprotect_table first",
+									   get_rel_name(relid)));
 }
 
 /*
@@ -317,9 +313,7 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 	if (text !=NULL)
 	{
 		if (attnum < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("system columns have no policy: name another column")));
+			dp_raise(BAD_PARAMETER, errmsg("system columns have no policy: name another column"));
 		new = dp_label_parse(text, true);
 	}
 	if (superuser())
@@ -331,20 +325,17 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 	{
 		if (text == NULL)
 			return;
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" is not protected: call dp_cdp.protect_table first",
-						get_rel_name(relid))));
+		dp_raise(BAD_PARAMETER, errmsg("table \"%s\" is not protected: call dp_cdp.protect_table first",
+									   get_rel_name(relid)));
 	}
 	require_dataset_owner(table->dataset);
 	if (!same_unit(old, new) &&
 		(new == NULL || !(new->unit || new->through || new->block) ||
 		 (old != NULL && (old->unit || old->through || old->block)) ||
 		 !awaits_unit(relid, table, new) || dp_is_virtual_column(relid, attnum)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the privacy unit of table \"%s\" cannot be changed by SECURITY LABEL: call dp_cdp.unprotect_table and dp_cdp.protect_table",
-						get_rel_name(relid))));
+						get_rel_name(relid)));
 }
 
 /* Lets superusers restore the former names of a role, which decide whose rows of the ledger are whose. */
@@ -373,9 +364,7 @@ relabel(const ObjectAddress *object, const char *text)
 		return;
 	}
 	if (object->classId != RelationRelationId)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp has security labels for tables, their columns and functions only")));
+		dp_raise(BAD_PARAMETER, errmsg("dp_cdp has security labels for tables, their columns and functions only"));
 
 	if (object->objectSubId == 0)
 		relabel_table(object->objectId, text);

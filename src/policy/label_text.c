@@ -32,10 +32,9 @@
 void
 dp_bad_label(const char *text)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
+	dp_raise(BAD_PARAMETER,
 			 errmsg("\"%s\" is not a security label of dp_cdp: use the functions of schema dp_cdp, such as dp_cdp.protect_table, to set policies",
-					text)));
+					text));
 }
 
 static bool

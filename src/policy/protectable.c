@@ -34,36 +34,27 @@ dp_check_protectable(Oid relid)
 	ListCell   *lc;
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("there is no table with OID %u: give the name of a table", relid)));
+		dp_raise(BAD_PARAMETER, errmsg("there is no table with OID %u: give the name of a table", relid));
 	form = (Form_pg_class) GETSTRUCT(tuple);
 	name = pstrdup(NameStr(form->relname));
 
 	if (form->relkind == RELKIND_MATVIEW)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" is a materialized view, whose rows cannot be protected: fill a table with its query and protect that", name)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("\"%s\" is a materialized view, whose rows cannot be protected: fill a table with its query and protect that", name));
 	if (form->relkind == RELKIND_VIEW)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" is a view and cannot be protected: protect the tables it reads", name)));
+		dp_raise(BAD_PARAMETER, errmsg("\"%s\" is a view and cannot be protected: protect the tables it reads", name));
 	if (form->relkind == RELKIND_FOREIGN_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" is a foreign table and cannot be protected: copy its data into a table and protect that", name)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("\"%s\" is a foreign table and cannot be protected: copy its data into a table and protect that", name));
 	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" is not a table: only plain and partitioned tables can be protected", name)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("\"%s\" is not a table: only plain and partitioned tables can be protected", name));
 	if (form->relpersistence == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" is a temporary table and cannot be protected: use an ordinary table", name)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("\"%s\" is a temporary table and cannot be protected: use an ordinary table", name));
 	if (relid < FirstNormalObjectId || dp_is_own_schema(form->relnamespace))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" belongs to the system and cannot be protected: protect tables with personal data", name)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("\"%s\" belongs to the system and cannot be protected: protect tables with personal data", name));
 	ReleaseSysCache(tuple);
 
 	relids = dp_parents(relid);
@@ -71,10 +62,9 @@ dp_check_protectable(Oid relid)
 	{
 		char	   *parent = get_rel_name(linitial_oid(relids));
 
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("\"%s\" is a partition or child of \"%s\": protect \"%s\", which covers its children",
-						name, parent, parent)));
+						name, parent, parent));
 	}
 
 	relids = find_all_inheritors(relid, NoLock, NULL);
@@ -89,10 +79,9 @@ dp_check_protectable(Oid relid)
 		if (dp_label_get(child, 0) != NULL)
 			others = lcons_oid(child, others);
 		if (others != NIL)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("\"%s\" has a child that takes its policy from \"%s\": unprotect \"%s\" first",
 							name, get_rel_name(linitial_oid(others)),
-							get_rel_name(linitial_oid(others)))));
+							get_rel_name(linitial_oid(others))));
 	}
 }

@@ -386,8 +386,6 @@ dp_normal_margin(PG_FUNCTION_ARGS)
 	double		confidence = PG_GETARG_FLOAT8(1);
 
 	if (!(confidence > 0 && confidence < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the confidence of dp_margin must be between 0 and 1, such as 0.95")));
+		dp_raise(BAD_PARAMETER, errmsg("the confidence of dp_margin must be between 0 and 1, such as 0.95"));
 	PG_RETURN_FLOAT8(stddev * dp_normal_tail_inverse((1 - confidence) / 2));
 }

@@ -56,9 +56,7 @@ evaluate_bound(Expr *expr, DpReleaseColumn *desc, EState *estate)
 	Datum		value = dp_evaluate(expr, estate, &isnull);
 
 	if (isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a bound of %s is NULL; give two values, lower < upper", desc->label)));
+		dp_raise(BAD_PARAMETER, errmsg("a bound of %s is NULL; give two values, lower < upper", desc->label));
 	return value;
 }
 
@@ -68,9 +66,7 @@ numeric_of_text(char *text, DpReleaseColumn *desc)
 	Datum		value;
 
 	if (!dp_try_input(text, NUMERICOID, -1, &value))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a bound of %s is not a number; give two numbers, lower < upper", desc->label)));
+		dp_raise(BAD_PARAMETER, errmsg("a bound of %s is not a number; give two numbers, lower < upper", desc->label));
 	return DatumGetNumeric(value);
 }
 
@@ -131,19 +127,15 @@ static void
 check_finite(bool finite, DpReleaseColumn *desc)
 {
 	if (!finite)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the bounds of %s must be finite", desc->label)));
+		dp_raise(BAD_PARAMETER, errmsg("the bounds of %s must be finite", desc->label));
 }
 
 static void
 check_order(bool ordered, DpReleaseColumn *desc)
 {
 	if (!ordered)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the lower bound of %s must be less than its upper bound", desc->label),
-				 desc->answer == DP_ANSWER_HISTOGRAM ? errhint("The number of bins comes last: dp_histogram(value, lower, upper, bins).") : 0));
+		dp_raise(BAD_PARAMETER, errmsg("the lower bound of %s must be less than its upper bound", desc->label),
+				 desc->answer == DP_ANSWER_HISTOGRAM ? errhint("The number of bins comes last: dp_histogram(value, lower, upper, bins).") : 0);
 }
 
 static Numeric
@@ -197,7 +189,10 @@ derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedR
 	bool		is_found = dp_bound_has(derived, DP_BOUND_FOUND);
 	bool		by_rows = !is_found && dp_interval_by_rows(derived, &inputs);
 
-	/* where nobody has set how many rows count, what does not depend on that is as if all did */
+	/*
+	 * where nobody has set how many rows count, what does not depend on that
+	 * is as if all did
+	 */
 	if (!is_found && !by_rows && dp_most_rows(priced->dataset) == 0)
 		inputs.max_rows = DP_MANY_ROWS;
 	interval = dp_interval(derived, &inputs);
@@ -206,10 +201,9 @@ derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedR
 	if (derived == desc->derived)
 		column->by_rows = by_rows;
 	if (interval.state == DP_INTERVAL_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("%s needs bounds%s; write them as the arguments of the aggregate, lower and upper",
-						desc->label, dp_bound_problem(interval.why))));
+						desc->label, dp_bound_problem(interval.why)));
 	if (interval.state == DP_INTERVAL_LATER)
 	{
 		column->later = true;
@@ -258,15 +252,12 @@ written_totals(DpReleaseColumn *desc, EState *estate, Numeric *lower, Numeric *u
 	*upper = numeric_bound(desc->total_upper, desc, estate);
 	check_finite(is_finite(*lower) && is_finite(*upper), desc);
 	if (!less(*lower, *upper))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the lower limit of a unit's total in %s must be less than the upper one", desc->label)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("the lower limit of a unit's total in %s must be less than the upper one", desc->label));
 	if (less(zero, *lower) || less(*upper, zero))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the limits of a unit's total in %s must have 0 between them; write %s",
-						desc->label, less(zero, *lower) ? "0 as the lower one" : "0 as the upper one"),
-				 errdetail("A unit without rows has total 0.")));
+		dp_raise(BAD_PARAMETER, errmsg("the limits of a unit's total in %s must have 0 between them; write %s",
+									   desc->label, less(zero, *lower) ? "0 as the lower one" : "0 as the upper one"),
+				 errdetail("A unit without rows has total 0."));
 }
 
 /* Narrows [lower, upper] to what is within the limits of a unit's total; ZC004 where that is one number. */
@@ -282,10 +273,9 @@ narrow(DpReleaseColumn *desc, Numeric low, Numeric high, Numeric *lower, Numeric
 	if (less(*upper, low))
 		*upper = low;
 	if (!less(*lower, *upper))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("no two totals of a unit in %s are within both its bounds and the limits of totals; widen either",
-						desc->label)));
+						desc->label));
 }
 
 /* Tells whether the norm limits what a unit adds. */
@@ -368,10 +358,9 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 	column->rows = limits_of(lower, upper);
 	column->totals = limits_of(low, high);
 	if (priced->release->has_unit && (isinf(column->totals.lower) || isinf(column->totals.upper)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("a unit's total in %s, %d rows within the bounds, may exceed double precision; narrow the bounds, or limit the total",
-						desc->label, priced->max_rows)));
+						desc->label, priced->max_rows));
 	dp_grid_from_numeric(low, high, desc->input_type, &part->grid);
 	part->row.lower = part->grid.lower;
 	part->row.upper = part->grid.upper;
@@ -423,10 +412,9 @@ settle_range(DpPricedColumn *column, Expr *lower, Expr *upper, const DpBound *de
 static void
 bad_quantile(DpReleaseColumn *desc)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
+	dp_raise(BAD_PARAMETER,
 			 errmsg("a quantile of %s is not a number from 0 to 1; give 0.5 for the median, or an array of at most %d",
-					desc->label, DP_MAX_QUANTILES)));
+					desc->label, DP_MAX_QUANTILES));
 }
 
 static void
@@ -474,9 +462,7 @@ settle_bins(DpReleaseColumn *desc, EState *estate)
 	Datum		value = dp_evaluate(desc->detail, estate, &isnull);
 
 	if (isnull || DatumGetInt32(value) < 1 || DatumGetInt32(value) > DP_MAX_HISTOGRAM)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the number of bins of %s must be from 1 to %d", desc->label, DP_MAX_HISTOGRAM)));
+		dp_raise(BAD_PARAMETER, errmsg("the number of bins of %s must be from 1 to %d", desc->label, DP_MAX_HISTOGRAM));
 	return DatumGetInt32(value);
 }
 

@@ -373,16 +373,14 @@ check_parameters(ParamListInfo params, int releases)
 			continue;
 		bytes += dp_value_bytes(p->value);
 		if (!OidIsValid(get_element_type(p->ptype)) && dp_value_bytes(p->value) > DP_MAX_TEXT)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			dp_raise(NOT_RELEASABLE,
 					 errmsg("parameter $%d is longer than %d bytes, which a private query cannot take; make it shorter",
-							i + 1, DP_MAX_TEXT)));
+							i + 1, DP_MAX_TEXT));
 	}
 	if (bytes > allowed / Max(releases, 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("the parameters of this query take %s, times %d for its releases, and dp_cdp.release_memory allows %s; shorten lists, or ask for fewer releases at once",
-						dp_memory_text(bytes), releases, dp_memory_text(allowed))));
+						dp_memory_text(bytes), releases, dp_memory_text(allowed)));
 }
 
 /*
@@ -463,11 +461,10 @@ refuse_tracked_reads(void)
 {
 	if (!IsolationIsSerializable() || (XactReadOnly && XactDeferrable && ShareSerializableXact() == NULL))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 errmsg("private aggregates are not released in SERIALIZABLE transactions that may conflict with others; nothing was charged: ask after BEGIN ISOLATION LEVEL REPEATABLE READ"),
 			 errdetail("Conflicts would depend on the rows that the query meets. After BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE there are none."),
-			 errhint("Where all transactions of the session are such: SET default_transaction_isolation = 'repeatable read'.")));
+			 errhint("Where all transactions of the session are such: SET default_transaction_isolation = 'repeatable read'."));
 }
 
 /* Says of the columns of a release that a test finds how much of a person counts in them; releases of one statement say the same once. */

@@ -72,21 +72,16 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 	}
 
 	if (IsInParallelMode() || IsParallelWorker())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("private aggregates cannot be released inside a parallel plan; "
-						"mark the function that asks for them PARALLEL UNSAFE")));
+		dp_raise(NOT_RELEASABLE, errmsg("private aggregates cannot be released inside a parallel plan; "
+										"mark the function that asks for them PARALLEL UNSAFE"));
 	/* a debit for each row would tell how many there are */
 	if (dp_inner_is_running())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("a function on rows of a protected table cannot ask for private aggregates; remove it with dp_cdp.disallow_function")));
+		dp_raise(NOT_RELEASABLE,
+				 errmsg("a function on rows of a protected table cannot ask for private aggregates; remove it with dp_cdp.disallow_function"));
 	if (dp_explain_analyze_depth > 0 && !dp_release_is_readable(state->release))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("EXPLAIN ANALYZE of private aggregates needs SELECT on the protected table; "
-						"use EXPLAIN without ANALYZE, which shows their price and noise"),
-				 errdetail("The output of EXPLAIN ANALYZE depends on protected rows.")));
+		dp_raise(NOT_RELEASABLE, errmsg("EXPLAIN ANALYZE of private aggregates needs SELECT on the protected table; "
+										"use EXPLAIN without ANALYZE, which shows their price and noise"),
+				 errdetail("The output of EXPLAIN ANALYZE depends on protected rows."));
 	state->run = dp_enter_run(root_estate(estate), state->release);
 
 	/*

@@ -80,10 +80,9 @@ static void cannot_derive(const DpPricedColumn *settled) __attribute__((noreturn
 static void
 cannot_derive(const DpPricedColumn *settled)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
+	dp_raise(BAD_PARAMETER,
 			 errmsg("no noise makes the kept answer of %s one of this price; SET dp_cdp.rho higher, or SET dp_cdp.reuse = off",
-					settled->desc->label)));
+					settled->desc->label));
 }
 
 /* Returns how much the noise of an answer exceeds that of its piece, as a variance. */

@@ -148,10 +148,8 @@ dp_declared_groups(const DpRelease *release, DpKeyTuples **tuples)
 			return -1;
 		size = set->domain ? set_size(set) : tuples[foreach_current_index(lc)]->n;
 		if (size > DP_MAX_DECLARED_GROUPS / Max(groups, 1))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("the declared keys of the grouping columns span more than %lld groups; "
-							"group by fewer columns", (long long) DP_MAX_DECLARED_GROUPS)));
+			dp_raise(NOT_RELEASABLE, errmsg("the declared keys of the grouping columns span more than %lld groups; "
+											"group by fewer columns", (long long) DP_MAX_DECLARED_GROUPS));
 		groups *= size;
 	}
 	return groups;

@@ -72,10 +72,9 @@ void
 dp_refuse_steps(void)
 {
 	if (is_planning)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("private query cannot be computed in one step where its rows are; nothing was charged: join along the privacy unit alone"),
-				 errdetail("Tables of such a join are distributed alike, or reference tables.")));
+				 errdetail("Tables of such a join are distributed alike, or reference tables."));
 }
 
 /* Plans a query with Citus, which is below the guard's hook, and refuses a plan of more than one step. */
@@ -112,9 +111,8 @@ check_plan(const PlannedStmt *plan)
 	while (node->lefttree != NULL && node->righttree == NULL)
 		node = node->lefttree;
 	if (!IsA(node, CustomScan) || plan->subplans != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("private query cannot be computed where its rows are; nothing was charged: ask for less at once, or join along the privacy unit alone")));
+		dp_raise(NOT_RELEASABLE,
+				 errmsg("private query cannot be computed where its rows are; nothing was charged: ask for less at once, or join along the privacy unit alone"));
 }
 
 /* Tells whether a query has rows. */
@@ -141,9 +139,8 @@ check_nodes(void)
 	" AND pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) IS NOT TRUE";
 
 	if (has_rows(query))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("a server of the cluster does not answer; nothing was charged: ask again when it does")));
+		dp_raise(NOT_RELEASABLE,
+				 errmsg("a server of the cluster does not answer; nothing was charged: ask again when it does"));
 }
 
 /* Plans to ask the shards of a table for no rows, by a condition that only they can find to be false. */
@@ -195,9 +192,8 @@ dp_refuse_touched(ErrorData *error)
 {
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_CONNECTION_EXCEPTION)
 		ReThrowError(error);
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("private query cannot be computed after writes to tables that are distributed as those it reads; nothing was charged: ask in another transaction")));
+	dp_raise(NOT_RELEASABLE,
+			 errmsg("private query cannot be computed after writes to tables that are distributed as those it reads; nothing was charged: ask in another transaction"));
 }
 
 /* Only in the sandbox, before the debit. */
@@ -247,9 +243,8 @@ dp_check_distribution(DpRelease *release)
 		if (distributed == (release->late_query != NULL))
 			return;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("a table of the private query was distributed, or undistributed, since it was planned; nothing was charged: ask again")));
+	dp_raise(NOT_RELEASABLE,
+			 errmsg("a table of the private query was distributed, or undistributed, since it was planned; nothing was charged: ask again"));
 }
 
 /* A cluster has one ledger, the coordinator's. */
@@ -257,7 +252,6 @@ void
 dp_refuse_on_worker(void)
 {
 	if (dp_is_citus_worker())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("private aggregates are not released by a worker of a cluster; ask the coordinator, which has the budgets")));
+		dp_raise(LEDGER_UNAVAILABLE,
+				 errmsg("private aggregates are not released by a worker of a cluster; ask the coordinator, which has the budgets"));
 }

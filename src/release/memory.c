@@ -67,12 +67,11 @@ what_is_allowed(const DpDataset *dataset, const char *instead)
 void
 dp_refuse_keys(const DpDataset *dataset, int64 keys, bool free)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 errmsg("this query holds more than " INT64_FORMAT " declared keys, which take more than %s, and %s",
 					keys, dp_memory_text(dp_allowed_memory(dataset)),
 					what_is_allowed(dataset, "group by columns of fewer keys, or list fewer")),
-			 free ? errdetail("Nothing was charged.") : 0));
+			 free ? errdetail("Nothing was charged.") : 0);
 }
 
 void
@@ -83,10 +82,9 @@ dp_settle_memory(DpPricedRelease *priced, int64 declared)
 	for (int i = 0; priced->tuples && i < list_length(priced->release->key_sets); i++)
 		priced->memory += priced->tuples[i] ? priced->tuples[i]->memory : 0;
 	if (priced->memory > dp_allowed_memory(priced->dataset))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("this query holds " INT64_FORMAT " declared groups with %d numbers in each, which takes %s, and %s",
 						declared, priced->width, dp_memory_text(priced->memory),
 						what_is_allowed(priced->dataset, "group by fewer keys, ask for fewer aggregates at once")),
-				 errdetail("Nothing was charged.")));
+				 errdetail("Nothing was charged."));
 }

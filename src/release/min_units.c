@@ -58,9 +58,8 @@ dp_check_min_units(const DpPricedRelease *priced)
 	const DpRelease *release = priced->release;
 
 	if (priced->dataset->min_units > 1 && release->units == -1 && release->selection < 0 && release->keys != NIL && release->columns != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("this query was planned before dataset \"%s\" had a min_units; nothing was charged: ask again", priced->dataset->name)));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("this query was planned before dataset \"%s\" had a min_units; nothing was charged: ask again", priced->dataset->name));
 }
 
 bool

@@ -221,10 +221,8 @@ dp_record_object(DpRelease *release, Oid classid, Oid objid)
 			return;
 	}
 	if (!object_version(classid, objid, &owner, &version))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("something that the private query uses was dropped while it was planned; "
-						"nothing was charged for it: ask again")));
+		dp_raise(NOT_RELEASABLE, errmsg("something that the private query uses was dropped while it was planned; "
+										"nothing was charged for it: ask again"));
 	release->object_classes = lappend_oid(release->object_classes, classid);
 	release->object_ids = lappend_oid(release->object_ids, objid);
 	release->object_versions = lappend_int(release->object_versions, (int) version);
@@ -381,12 +379,11 @@ dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged)
 		return;
 	/* whoever asks again shall not find the same plan */
 	ResetPlanCache();
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 charged
 			 ? errmsg("an object of the private query was dropped, or has a new owner, since it was charged; the charge stays, and no more rows were read: ask again")
 			 : errmsg("an object of the private query was dropped or changed since it was planned; nothing was charged: ask again"),
-			 errdetail("Objects are tables, types, collations and functions.")));
+			 errdetail("Objects are tables, types, collations and functions."));
 }
 
 /* ------------------------------------------------------------------------
@@ -447,9 +444,8 @@ dp_check_unique_keys(DpRelease *release, Snapshot snapshot)
 		foreach(part, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
 	{
 		if (!index_is_seen(lfirst_oid(part), snapshot))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("the unique key that says whose rows are whose is newer than this transaction; nothing was charged: ask again in a new one")));
+			dp_raise(NOT_RELEASABLE,
+					 errmsg("the unique key that says whose rows are whose is newer than this transaction; nothing was charged: ask again in a new one"));
 	}
 }
 

@@ -56,11 +56,10 @@ static void
 refuse_owner(const char *dataset)
 {
 	if (GetSessionUserId() == GetUserId() && has_privs_of_role(GetUserId(), dp_policy_dataset(dataset)->owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+		dp_raise(BUDGET_EXHAUSTED,
 				 errmsg("%s has no privacy budget for dataset \"%s\", whose owner it can act as: ask plain aggregates such as count(*), or SET ROLE to a role with a budget",
 						dp_asking_role(), dataset),
-				 errdetail("A budget of the dataset's owner limits nothing.")));
+				 errdetail("A budget of the dataset's owner limits nothing."));
 }
 
 void
@@ -86,17 +85,15 @@ dp_check_payer(const char *dataset)
 	 */
 	problem = dp_ledger_waits();
 	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+		dp_raise(BUDGET_EXHAUSTED,
 				 errmsg("%s has no privacy budget for dataset \"%s\" in a ledger that was not adopted; first call dp_cdp.adopt_ledger(), which may bring it back",
 						dp_asking_role(), dataset),
-				 errdetail("%s", problem)));
+				 errdetail("%s", problem));
 	refuse_owner(dataset);
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+	dp_raise(BUDGET_EXHAUSTED,
 			 errmsg("%s has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
 					dp_asking_role(), dataset),
-			 errdetail("Private queries are planned, explained and previewed for roles with a budget only.")));
+			 errdetail("Private queries are planned, explained and previewed for roles with a budget only."));
 }
 
 bool
@@ -120,8 +117,7 @@ Datum
 dp_may_read_rows(PG_FUNCTION_ARGS)
 {
 	if (dp_release_is_live())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("dp_cdp.check_data counts rows without noise, and is no part of a private query: call it in a statement of its own")));
+		dp_raise(NOT_RELEASABLE,
+				 errmsg("dp_cdp.check_data counts rows without noise, and is no part of a private query: call it in a statement of its own"));
 	PG_RETURN_BOOL(dp_may_read(PG_GETARG_OID(0)));
 }

@@ -133,12 +133,11 @@ dp_target_price(const DpPricedRelease *priced, const DpReleaseColumn *column, dp
 	sigma = dp_guc_target / margin_factor() / step;
 	price = price_amount((double) sens2 / (2 * sigma * sigma) * DP_RHO_ONE, most);
 	if (price > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("a margin of %g for %s needs more than rho %.12g, an aggregate's greatest price; SET dp_cdp.target_error to at least %.3g",
 						dp_guc_target, column->label, (double) most / DP_RHO_ONE,
 		/* so that it is still possible when it is rounded */
-						1.0051 * step * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE)))));
+						1.0051 * step * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE))));
 	return Max(price, priced->dataset->min_rho);
 }
 

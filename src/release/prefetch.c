@@ -52,10 +52,9 @@ receive_short(TupleTableSlot *slot, DestReceiver *self)
 		if (slot->tts_isnull[i] || TupleDescAttr(desc, i)->attlen != -1 ||
 			dp_value_bytes(slot->tts_values[i]) <= DP_MAX_TEXT)
 			continue;
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("public column \"%s\" of a private query has a value longer than %d bytes; make it shorter, for example with left()",
-						NameStr(TupleDescAttr(desc, i)->attname), DP_MAX_TEXT)));
+						NameStr(TupleDescAttr(desc, i)->attname), DP_MAX_TEXT));
 	}
 	return ((ShortReceiver *) self)->store->receiveSlot(slot, ((ShortReceiver *) self)->store);
 }

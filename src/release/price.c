@@ -185,10 +185,8 @@ calibrate_part(DpPricedColumn *column, DpPricedPart *part, int64 rho)
 	if (rho < 1 || part->sens2 > (dp_u128) 1 << 100 ||
 		!dp_calibrate(part->sens2, rho, &part->variance) ||
 		!dp_gauss_init(&part->gauss, &part->variance))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("rho is too small for the bounds of %s: the noise would not be representable; "
-						"raise dp_cdp.rho", column->desc->label)));
+		dp_raise(BAD_PARAMETER, errmsg("rho is too small for the bounds of %s: the noise would not be representable; "
+									   "raise dp_cdp.rho", column->desc->label));
 	part->sigma = dp_variance_sigma(&part->variance) * part->step;
 }
 
@@ -293,17 +291,14 @@ column_price(const DpDataset *dataset)
 	if (dp_guc_rho > 0)
 		rho = dp_rho_amount(dp_guc_rho, "dp_cdp.rho");
 	if (dataset->max_rho > 0 && rho > dataset->max_rho)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp.rho exceeds the maximum of dataset \"%s\"; set it to at most %.12g",
-						dataset->name, (double) dataset->max_rho / DP_RHO_ONE)));
+		dp_raise(BAD_PARAMETER, errmsg("dp_cdp.rho exceeds the maximum of dataset \"%s\"; set it to at most %.12g",
+									   dataset->name, (double) dataset->max_rho / DP_RHO_ONE));
 	/* a pilot or a failure would be all but free */
 	if (rho < dataset->min_rho)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("dp_cdp.rho is below the least price of dataset \"%s\", which is %s; SET dp_cdp.rho = %s or more, or RESET it",
 						dataset->name, dp_amount_text(dataset->min_rho, DP_RHO_SCALE),
-						dp_amount_text(dataset->min_rho, DP_RHO_SCALE))));
+						dp_amount_text(dataset->min_rho, DP_RHO_SCALE)));
 	return rho;
 }
 
@@ -331,11 +326,10 @@ check_key_bytes(DpPricedRelease *priced)
 		return;
 	longest = dp_longest_keys(priced->release, priced->tuples);
 	if (longest > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("the declared keys of a group take up to %zu bytes, more than %zu; group by fewer or shorter keys%s",
 						longest, most, most < DP_MOST_KEY_BYTES ? ", or lower dp_cdp.max_groups" : ""),
-				 errdetail("Nothing was charged.")));
+				 errdetail("Nothing was charged."));
 }
 
 /* Settles how many groups and rows of a unit count; returns the number of declared groups, 1 where keys are not. */
@@ -405,10 +399,9 @@ settle_columns(DpPricedRelease *priced, int64 declared, const int64 *prices, ESt
 		column->desc = list_nth(priced->release->columns, i);
 		settle_column(column, priced, estate, prices ? prices[i] : 0);
 		if (pg_add_s64_overflow(priced->rho, column->rho, &priced->rho) || priced->rho > DP_RHO_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("a query of %d aggregates at rho %.12g each costs more than can be accounted for; lower dp_cdp.rho",
-							priced->ncolumns, (double) column->rho / DP_RHO_ONE)));
+							priced->ncolumns, (double) column->rho / DP_RHO_ONE));
 	}
 	dp_settle_memory(priced, declared);
 }
@@ -449,10 +442,8 @@ settle_selection(DpPricedRelease *priced)
 	if (!(units->nlimits > 0 ? weighted_threshold(priced, units)
 		  : dp_threshold(&units->parts[0].variance, priced->max_groups, priced->delta, &priced->threshold)) ||
 		!dp_raise_threshold(priced))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("no threshold fits rho and delta of this query; "
-						"raise dp_cdp.rho or dp_cdp.delta, or declare the keys with dp_cdp.set_keys")));
+		dp_raise(BAD_PARAMETER, errmsg("no threshold fits rho and delta of this query; "
+									   "raise dp_cdp.rho or dp_cdp.delta, or declare the keys with dp_cdp.set_keys"));
 }
 
 /* Writes down aggregates, groups and sigmas as the audit has them. */
@@ -520,10 +511,9 @@ price_finder(DpPricedRelease *priced, EState *estate)
 		double		share = column->has_usual ? dp_usual_bounds_share(priced->dataset) : dp_bounds_share(priced->dataset);
 
 		if (share == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("this query was planned to find %s first; take back what was SET since of dp_cdp.find_bounds and dp_cdp.max_rows, or prepare the query anew",
-							column->label)));
+							column->label));
 		prices[i] = Max((int64) rint(Min(share, 1) * (double) priced->column_rho), priced->dataset->min_rho);
 	}
 	priced->before[DP_FINDS_BOUNDS] = dp_price_release(finder, estate, prices, NULL);

@@ -55,11 +55,10 @@ receive_counted(TupleTableSlot *slot, DestReceiver *self)
 	CountingReceiver *receiver = (CountingReceiver *) self;
 
 	if (++receiver->rows > dp_guc_max_public_rows)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("this query reads more than %d public rows or groups; filter them, or ask the administrator to raise dp_cdp.max_public_rows",
 						dp_guc_max_public_rows),
-				 errdetail("It has to hold them before it is paid for.")));
+				 errdetail("It has to hold them before it is paid for."));
 	return receiver->to->receiveSlot(slot, receiver->to);
 }
 
@@ -92,10 +91,9 @@ start_clock(void)
 static void
 refuse_time(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 errmsg("finding public rows and groups took longer than %d ms; filter them, or ask the administrator to raise dp_cdp.max_public_time",
-					dp_guc_max_public_time)));
+					dp_guc_max_public_time));
 }
 
 /* Ends the time; a cancel that it caused and nobody has met yet is undone. */

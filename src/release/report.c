@@ -502,14 +502,11 @@ dp_plan_text(char *text, const char *function)
 	error_context_stack = &callback;
 	raw = pg_parse_query(text);
 	if (list_length(raw) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp.%s takes one query; give it a single SELECT", function)));
+		dp_raise(BAD_PARAMETER, errmsg("dp_cdp.%s takes one query; give it a single SELECT", function));
 	queries = dp_analyze(linitial(raw), text);
 	if (list_length(queries) != 1 || linitial_node(Query, queries)->commandType != CMD_SELECT)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp.%s takes a SELECT; of other statements give it the SELECT in them", function)));
+		dp_raise(BAD_PARAMETER,
+				errmsg("dp_cdp.%s takes a SELECT; of other statements give it the SELECT in them", function));
 	plan = dp_plan_query(linitial(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
 	error_context_stack = callback.previous;
 	return plan;

@@ -304,13 +304,12 @@ dp_sandbox_raise(ErrorData *error, const char *paid, bool reading)
 				 : errmsg("could not serialize access; %s", paid)));
 
 	log_cause(error, reading);
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 reading
 			 ? errmsg("private query failed while it read protected rows; %s; "
 					  "the cause is in the server's log", paid)
 			 : errmsg("private query could not be planned; %s, "
-					  "the cause is in the server's log", paid)));
+					  "the cause is in the server's log", paid));
 }
 
 void

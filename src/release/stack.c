@@ -64,11 +64,10 @@ depth_from(pg_stack_base_t base)
 static void
 refuse_depth(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 errmsg("there is too little stack left for a private query; ask it outside of nested functions"),
 			 errhint("A private query needs %d kB of the server's stack (ulimit -s), whatever max_stack_depth is.",
-					 (int) ((DP_STACK_TO_RUN + STACK_DEPTH_SLOP) / 1024))));
+					 (int) ((DP_STACK_TO_RUN + STACK_DEPTH_SLOP) / 1024)));
 }
 
 /* Refuses (ZC002) when less than allowance, for what is called in between, and a sandbox is left. */
@@ -122,14 +121,11 @@ dp_stack_check_query(const Query *inner)
 
 	(void) count_entries((Node *) inner, &entries);
 	if (entries > DP_MAX_INNER_ENTRIES)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("a private query reads too many tables and subqueries; leave at most %d",
-						DP_MAX_INNER_ENTRIES)));
+		dp_raise(NOT_RELEASABLE, errmsg("a private query reads too many tables and subqueries; leave at most %d",
+										DP_MAX_INNER_ENTRIES));
 	if (max_stack_depth * INT64CONST(1024) - depth_from(current_base()) <
 		DP_STACK_OF_PLAN + (int64) entries * DP_STACK_OF_ENTRY)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("there is too little stack left to plan a private query; ask it outside of nested functions"),
-				 errhint("The setting max_stack_depth is %d kB.", max_stack_depth)));
+				 errhint("The setting max_stack_depth is %d kB.", max_stack_depth));
 }

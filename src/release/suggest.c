@@ -131,11 +131,10 @@ split(int64 rho, int n, const DpDataset *dataset)
 	int64	   *parts = palloc(n * sizeof(int64));
 
 	if (rho / n < dataset->min_rho)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("rho is shared by %d questions, and each costs the min_rho of dataset \"%s\", %s, at least; give rho %s or more",
 						n, dataset->name, dp_amount_text(dataset->min_rho, DP_RHO_SCALE),
-						dp_amount_text((int128) dataset->min_rho * n, DP_RHO_SCALE))));
+						dp_amount_text((int128) dataset->min_rho * n, DP_RHO_SCALE)));
 	for (int i = 0; i < n; i++)
 		parts[i] = rho / n + (i < rho % n ? 1 : 0);
 	return parts;
@@ -150,10 +149,9 @@ buy(List *runs, EState *root, const int64 *rho, Oid relid)
 	PG_TRY();
 	{
 		if (!dp_buy_limits(runs, root, rho))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("no privacy unit has two rows in table \"%s\": there is nothing to limit, and nothing was charged",
-							get_rel_name(relid))));
+							get_rel_name(relid)));
 	}
 	PG_CATCH();
 	{
@@ -185,10 +183,9 @@ static void
 check_dataset(const char *now, const char *name, Oid relid)
 {
 	if (now == NULL || strcmp(now, name) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("table \"%s\" has left dataset \"%s\" meanwhile; nothing was charged: ask again",
-						get_rel_name(relid), name)));
+						get_rel_name(relid), name));
 }
 
 /* Runs the query of all counts for their limits; statement: what asks, for the audit. */

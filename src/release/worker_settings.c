@@ -117,9 +117,8 @@ dp_check_sent_setting(const VariableSetStmt *stmt)
 	if (sends == NULL || strcmp(sends, "none") == 0)
 		return;
 	if (release_has_sent)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("settings cannot be sent to the cluster's servers after a release from a distributed table; end the transaction, or SET citus.propagate_set_commands = 'none'")));
+		dp_raise(NOT_RELEASABLE,
+				 errmsg("settings cannot be sent to the cluster's servers after a release from a distributed table; end the transaction, or SET citus.propagate_set_commands = 'none'"));
 	asker_has_sent = true;
 }
 
@@ -151,9 +150,8 @@ note_warning(ErrorData *edata)
 static void
 refuse_without_server(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("a server of the cluster does not answer; nothing was charged: ask again when it does")));
+	dp_raise(NOT_RELEASABLE,
+			 errmsg("a server of the cluster does not answer; nothing was charged: ask again when it does"));
 }
 
 /* Refuses for what a server says of a query that it was asked to plan; returns for all else. */
@@ -168,10 +166,9 @@ refuse_for(int sqlerrcode, const char *message)
 		case ERRCODE_UNDEFINED_FILE:
 		case ERRCODE_INSUFFICIENT_PRIVILEGE:
 			/* of the query's text and of catalogues; the text has no row */
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			dp_raise(NOT_RELEASABLE,
 					 errmsg("private query cannot be computed where its rows are, since a server of the cluster says: %s; nothing was charged: use objects that the tables' owner may use on all servers",
-							message)));
+							message));
 	}
 }
 
@@ -221,9 +218,8 @@ dp_send_settings(const char *probe)
 	int			level;
 
 	if (asker_has_sent)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("private query cannot be computed where settings of this transaction were sent; nothing was charged: ask in another transaction, or with citus.propagate_set_commands = 'none'")));
+		dp_raise(NOT_RELEASABLE,
+				 errmsg("private query cannot be computed where settings of this transaction were sent; nothing was charged: ask in another transaction, or with citus.propagate_set_commands = 'none'"));
 	release_has_sent = true;
 	/* ends what is set here; there it lasts until the end of the transaction */
 	level = NewGUCNestLevel();

@@ -55,9 +55,8 @@ typedef struct Points
 static void
 refuse_many(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("groups of time need more than %d points in the range that the query asks for; narrow the range, or take a coarser unit", dp_guc_max_public_rows)));
+	dp_raise(NOT_RELEASABLE,
+			 errmsg("groups of time need more than %d points in the range that the query asks for; narrow the range, or take a coarser unit", dp_guc_max_public_rows));
 }
 
 static int64
@@ -68,9 +67,7 @@ time_argument(FunctionCallInfo fcinfo, int argno, bool is_date)
 
 	finite = is_date ? !DATE_NOT_FINITE(time) : !TIMESTAMP_NOT_FINITE(time);
 	if (!finite)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("groups of time need a finite range; give a first and a last day")));
+		dp_raise(NOT_RELEASABLE, errmsg("groups of time need a finite range; give a first and a last day"));
 	return time;
 }
 

@@ -219,8 +219,9 @@ def messages():
     strings = r'((?:\s*(?:"(?:\\.|[^"\\])*"|[A-Z]+[0-9]*_FORMAT))+)'
     for path in sorted(glob.glob('src/**/*.[ch]', recursive=True)):
         cause = next((CAUSES[top] for top in CAUSES if path.startswith(top)), 'Others')
-        # dp_refuse_at is ereport with ZC002
+        # both are ereport, dp_refuse_at with ZC002
         text = re.sub(r'\bdp_refuse_at\(', 'ereport(errcode(ERRCODE_DP_NOT_RELEASABLE), ', open(path).read())
+        text = re.sub(r'\bdp_raise\((\w+),', r'ereport(errcode(ERRCODE_DP_\1),', text)
         # what checks a setting, or adds to another's error
         text = re.sub(r'^\t+(?:GUC_check_)?errcode\((\w+)\);\n\t+(?:GUC_check_)?errmsg\(', r'ereport(errcode(\1), errmsg(', text, flags=re.M)
         for report in re.split(r'\bereport\(', text)[1:]:

@@ -78,10 +78,9 @@ argument_collation(FunctionCallInfo fcinfo, int argno)
 void
 dp_refuse_key_type(Oid type)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 errmsg("cannot group by values of type %s: the type has no hash function; cast them to text or numeric",
-					format_type_be(type))));
+					format_type_be(type)));
 }
 
 static void

@@ -58,10 +58,9 @@ code_call_init(FunctionCallInfo fcinfo)
 
 	if (!OidIsValid(type) || !dp_code_supported(type) ||
 		!dp_key_info_init(&call->info, type, PG_GET_COLLATION(), fcinfo->flinfo->fn_mcxt))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("cannot count distinct values of type %s: the type has no hash function of 64 bits; cast them to text or numeric",
-						format_type_be(type))));
+						format_type_be(type)));
 	call->base_type = getBaseType(type);
 	fcinfo->flinfo->fn_extra = call;
 	return call;

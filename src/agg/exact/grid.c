@@ -115,9 +115,8 @@ whole_numbers(Numeric *lower, Numeric *upper)
 	*upper = DatumGetNumeric(DirectFunctionCall1(numeric_floor, NumericGetDatum(*upper)));
 	if (DatumGetBool(DirectFunctionCall2(numeric_gt, NumericGetDatum(*lower),
 										 NumericGetDatum(*upper))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("no whole number lies between the bounds: widen them or cast the column to numeric")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("no whole number lies between the bounds: widen them or cast the column to numeric"));
 }
 
 static double
@@ -149,27 +148,20 @@ dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid)
 	input_type = getBaseType(input_type);
 	if (!is_integer_type(input_type) && input_type != FLOAT4OID &&
 		input_type != FLOAT8OID && input_type != NUMERICOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("cannot bound values of type %s: cast them to an integer type, double precision or numeric",
-						format_type_be(input_type))));
+						format_type_be(input_type)));
 
 	if (numeric_is_nan(lower) || numeric_is_nan(upper) ||
 		numeric_is_inf(lower) || numeric_is_inf(upper))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("bounds must be finite numbers")));
+		dp_raise(BAD_PARAMETER, errmsg("bounds must be finite numbers"));
 	if (!DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(lower),
 										  NumericGetDatum(upper))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the lower bound must be less than the upper bound")));
+		dp_raise(BAD_PARAMETER, errmsg("the lower bound must be less than the upper bound"));
 
 	magnitude = Max(bound_magnitude(lower), bound_magnitude(upper));
 	if (isinf(magnitude))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("bounds must be within the range of double precision")));
+		dp_raise(BAD_PARAMETER, errmsg("bounds must be within the range of double precision"));
 
 	memset(grid, 0, sizeof(DpGrid));
 	(void) frexp(magnitude, &bits); /* magnitude < 2^bits */
@@ -186,9 +178,7 @@ dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid)
 	grid->upper = bound_steps(upper, grid->exponent);
 
 	if (grid->lower == 0 && grid->upper == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the bounds leave no value but 0: widen them")));
+		dp_raise(BAD_PARAMETER, errmsg("the bounds leave no value but 0: widen them"));
 }
 
 void
@@ -199,9 +189,8 @@ dp_grid_row_limits(Numeric lower, Numeric upper, Oid input_type, const DpGrid *g
 	limits->lower = row_steps(lower, grid->exponent);
 	limits->upper = row_steps(upper, grid->exponent);
 	if (limits->lower == 0 && limits->upper == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the bounds of a row leave only 0 beside those of a unit's total: widen them, narrow the total, or lower dp_cdp.max_rows")));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("the bounds of a row leave only 0 beside those of a unit's total: widen them, narrow the total, or lower dp_cdp.max_rows"));
 }
 
 /* Makes the grid of a count that one unit may contribute up to "most" to; most >= 1. */

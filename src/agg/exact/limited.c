@@ -98,9 +98,7 @@ dp_limited_sum(PG_FUNCTION_ARGS)
 		return dp_state_unchanged(fcinfo);
 	bin = PG_GETARG_INT64(1);
 	if (bin < -1 || bin > DP_MAX_NORM_LIMITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a norm has no bin %lld", (long long) bin)));
+		dp_raise(BAD_PARAMETER, errmsg("a norm has no bin %lld", (long long) bin));
 	/* nothing is added: another norm's row, or who contributes nothing */
 	if (bin < 0 && PG_GETARG_INT64(2) == 0 && PG_GETARG_INT64(3) == 0)
 		return dp_state_unchanged(fcinfo);

@@ -46,13 +46,9 @@ dp_range_make(double lower, double upper, int bins, DpRangeKind kind, DpRange *r
 	if (kind != DP_RANGE_LOGARITHMIC)
 	{
 		if (isnan(lower) || isnan(upper) || isinf(lower) || isinf(upper))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("bounds must be finite numbers")));
+			dp_raise(BAD_PARAMETER, errmsg("bounds must be finite numbers"));
 		if (!(lower < upper))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("the lower bound must be less than the upper bound in double precision")));
+			dp_raise(BAD_PARAMETER, errmsg("the lower bound must be less than the upper bound in double precision"));
 	}
 	if (kind == DP_RANGE_LINEAR && (bins < 1 || bins > DP_MAX_BINS))
 		elog(ERROR, "invalid range of %d bins", bins);

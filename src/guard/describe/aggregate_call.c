@@ -169,20 +169,17 @@ refuse_bounds(AggregateCall *c, Node *value, const DpBound *why, bool is_itself)
 	/* what may not run on rows needs no bounds */
 	(void) dp_make_safe(value, &c->level->allow);
 	if (why->gap == DP_GAP_UNDECLARED)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 why->declarable
 				 ? errmsg("%s needs bounds%s: write %s, or let the owner declare them with dp_cdp.set_bounds",
 						  c->column->label, problem, with_bounds(c))
 				 : errmsg("%s needs bounds%s: write %s", c->column->label, problem, with_bounds(c)),
 				 hint_to_find(),
-				 dp_error_position(cxt->source_text, c->agg->location)));
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_BAD_PARAMETER),
-			 errmsg("%s needs bounds%s%s write %s", c->column->label, problem,
-					why->gap == DP_GAP_DENOMINATOR ? ", or" : ":", with_bounds(c)),
+				 dp_error_position(cxt->source_text, c->agg->location));
+	dp_raise(BAD_PARAMETER, errmsg("%s needs bounds%s%s write %s", c->column->label, problem,
+								   why->gap == DP_GAP_DENOMINATOR ? ", or" : ":", with_bounds(c)),
 			 hint_to_find(),
-			 dp_error_position(cxt->source_text, c->agg->location)));
+			 dp_error_position(cxt->source_text, c->agg->location));
 }
 
 /*

@@ -165,12 +165,10 @@ dp_join_parents(DpSource *s, DpFrom *from)
 		Index		rti;
 
 		if (token == NULL || n > DP_MAX_PARENTS)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("rows of table \"%s\" belong to nobody, because %s; "
-							"its owner must mend that, or call dp_cdp.unprotect_table",
-							s->level->table, dp_parent_complaint(DP_PARENT_CIRCLE, s->level->release->relid)),
-					 dp_error_position(s->cxt->source_text, s->level->where)));
+			dp_raise(BAD_PARAMETER, errmsg("rows of table \"%s\" belong to nobody, because %s; "
+										   "its owner must mend that, or call dp_cdp.unprotect_table",
+										   s->level->table, dp_parent_complaint(DP_PARENT_CIRCLE, s->level->release->relid)),
+					 dp_error_position(s->cxt->source_text, s->level->where));
 		unit = unit_in_key(s, token);
 		rti = add_parent(from->query, token->parent, unit == NULL);
 		dp_read_protected(s, from->query, rti, &item);

@@ -49,24 +49,22 @@ check_block(DpSource *s, RangeTblEntry *rte, const DpTable *table)
 
 	if (table->block[0] == '\0' ? has_blocks && table->nthrough == 0
 		: !has_blocks || attnum <= 0 || !dp_type_is_time(get_atttype(rte->relid, attnum)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("the policy of table \"%s\" is damaged: dataset \"%s\" is %s blocks of time, and the table has %s; its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table",
 						get_rel_name(rte->relid), table->dataset, has_blocks ? "with" : "without",
 						table->block[0] == '\0' ? "no column that says in which of them a row is"
 						: "a column of another kind for them"),
-				 dp_error_position(s->cxt->source_text, s->level->where)));
+				 dp_error_position(s->cxt->source_text, s->level->where));
 
 	/*
 	 * what Citus lets be distributed with its trigger has no policy at
 	 * shards, where that would do nothing
 	 */
 	if (attnum > 0 && dp_is_distributed(rte->relid, &distributed_by))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("the rows of distributed table \"%s\" may leave their blocks of time; its owner has to call undistribute_table, or use a dataset without blocks",
 						get_rel_name(rte->relid)),
-				 dp_error_position(s->cxt->source_text, s->level->where)));
+				 dp_error_position(s->cxt->source_text, s->level->where));
 }
 
 /* Refuses what a standby has no rows of, before the planner does without naming it. */
@@ -118,12 +116,11 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 		 * depend on the order
 		 */
 		if (owner != s->level->allow.run_as)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("protected tables \"%s\" and \"%s\" belong to different owners and cannot be joined; "
 							"give them one owner with ALTER TABLE ... OWNER TO",
 							s->level->table, name),
-					 dp_error_position(cxt->source_text, where)));
+					 dp_error_position(cxt->source_text, where));
 	}
 
 	release->in_blocks = dp_has_blocks(&s->level->dataset->blocks);
@@ -195,17 +192,14 @@ dp_read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
 		AttrNumber	unit = get_attnum(rte->relid, table->unit);
 
 		if (unit <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("the privacy unit of table \"%s\" is missing; "
-							"its owner must protect it anew with dp_cdp.protect_table",
-							get_rel_name(rte->relid))));
+			dp_raise(BAD_PARAMETER, errmsg("the privacy unit of table \"%s\" is missing; "
+										   "its owner must protect it anew with dp_cdp.protect_table",
+										   get_rel_name(rte->relid)));
 		problem = dp_unit_type_problem(get_atttype(rte->relid, unit));
 		if (problem != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
+			dp_raise(BAD_PARAMETER,
 					 errmsg("the privacy unit of table \"%s\" cannot have type %s, because %s; its owner can give the column another type, such as text",
-							get_rel_name(rte->relid), format_type_be(get_atttype(rte->relid, unit)), problem)));
+							get_rel_name(rte->relid), format_type_be(get_atttype(rte->relid, unit)), problem));
 		item->unit.exprs = list_make1(dp_table_var(rti, rte->relid, unit));
 		item->unit.vars = item->unit.exprs;
 		item->unit.one_row = is_unique(rte->relid, linitial(item->unit.exprs));

@@ -189,12 +189,10 @@ dp_table_tokens(DpSource *s, Index rti, Oid relid, DpRowUnit *unit)
 		DpToken    *token;
 
 		if (problem != DP_PARENT_OK)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("rows of table \"%s\" belong to people through (%s), but %s; "
-							"its owner must mend that, or call dp_cdp.unprotect_table",
-							get_rel_name(relid), dp_policy_through(&copy), dp_parent_complaint(problem, relid)),
-					 dp_error_position(s->cxt->source_text, s->level->where)));
+			dp_raise(BAD_PARAMETER, errmsg("rows of table \"%s\" belong to people through (%s), but %s; "
+										   "its owner must mend that, or call dp_cdp.unprotect_table",
+										   get_rel_name(relid), dp_policy_through(&copy), dp_parent_complaint(problem, relid)),
+					 dp_error_position(s->cxt->source_text, s->level->where));
 		token = parent_token(&parent);
 		for (int i = 0; i < parent.n; i++)
 			token->vars = lappend(token->vars, dp_table_var(rti, relid, parent.child[i]));

@@ -232,16 +232,13 @@ dp_allow_function(PG_FUNCTION_ARGS)
 	tuple = get_function(funcid);
 	proc = (Form_pg_proc) GETSTRUCT(tuple);
 	if (dp_allowed_function(funcid) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
+		dp_raise(BAD_PARAMETER,
 				 errmsg("function %s can be used on rows of protected tables already: see dp_cdp.allowed_functions()",
-						format_procedure(funcid))));
+						format_procedure(funcid)));
 	problem = obstacle_of(proc);
 	if (problem)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("function %s cannot be allowed on rows of protected tables, because %s",
-						format_procedure(funcid), problem)));
+		dp_raise(BAD_PARAMETER, errmsg("function %s cannot be allowed on rows of protected tables, because %s",
+									   format_procedure(funcid), problem));
 	if (is_procedural(proc))
 		ereport(WARNING,
 				(errmsg("function %s will run on raw rows with the rights of their table's owner: make sure that nothing of it depends on its arguments",
@@ -265,9 +262,8 @@ dp_disallow_function(PG_FUNCTION_ARGS)
 	LockDatabaseObject(ProcedureRelationId, funcid, 0, ShareUpdateExclusiveLock);
 	ReleaseSysCache(get_function(funcid));
 	if (!dp_function_is_added(funcid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("function %s was not added with dp_cdp.allow_function", format_procedure(funcid))));
+		dp_raise(BAD_PARAMETER,
+				 errmsg("function %s was not added with dp_cdp.allow_function", format_procedure(funcid)));
 	dp_function_add(funcid, false);
 	PG_RETURN_OID(funcid);
 }

@@ -79,13 +79,12 @@ refuse(DpVet *vet, Node *node, const char *what, const char *remedy, bool is_fun
 {
 	const DpAllowContext *cxt = vet->cxt;
 
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+	dp_raise(NOT_RELEASABLE,
 			 remedy ?
 			 errmsg("%s cannot be used on rows of a protected table; %s", what, remedy) :
 			 errmsg("%s cannot be used on rows of a protected table", what),
 			 is_function ? errhint("List what can be used: SELECT * FROM dp_cdp.allowed_functions()") : 0,
-			 cxt ? dp_error_position(cxt->source_text, exprLocation(node)) : 0));
+			 cxt ? dp_error_position(cxt->source_text, exprLocation(node)) : 0);
 }
 
 void

@@ -608,15 +608,14 @@ dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
 
 	(void) dp_make_safe(expr, cxt);
 	if (!dp_type_is_key(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+		dp_raise(NOT_RELEASABLE,
 				 errmsg("values of type %s cannot be group keys of a private query, because equal values may print differently; %s",
 						dp_type_name(type),
 						type == INTERVALOID ? "group by extract(epoch from ...) or another field" :
 						type == TIMETZOID ? "cast to time" :
 						type == CASHOID ? "cast to numeric outside of the table" :
 						"group by a number, a string, a date or an enum"),
-				 dp_error_position(cxt->source_text, exprLocation(expr))));
+				 dp_error_position(cxt->source_text, exprLocation(expr)));
 }
 
 void
@@ -633,10 +632,9 @@ dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
 		 * values are the same
 		 */
 		if (exprType(expr) == INTERVALOID)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			dp_raise(NOT_RELEASABLE,
 					 errmsg("a subquery over protected rows cannot group by values of type interval; group by extract(epoch from ...) or another field"),
 					 errdetail("Equal intervals may be written differently."),
-					 dp_error_position(cxt->source_text, exprLocation(expr))));
+					 dp_error_position(cxt->source_text, exprLocation(expr)));
 	}
 }
