@@ -344,6 +344,5 @@ dp_verify_inner(DpLevel *level)
 	DpRelease  *release = level->release;
 	DpVerify	v = {.level = level, .release = release};
 
-
 	verify_query(&v, release->inner_query, release->has_unit ? DP_PLACE_ENTRIES : DP_PLACE_ROWS);
 }

@@ -160,7 +160,8 @@ dp_add_text(DpTextArray *texts, const char *text, int len)
 	if (texts->count % BITS_PER_BYTE == 0)
 		appendStringInfoCharMacro(&texts->bitmap, '\0');
 	texts->has_nulls |= text == NULL;
-	if (text != NULL)
+
+	if (text !=NULL)
 	{
 		texts->bitmap.data[texts->bitmap.len - 1] |= 1 << texts->count % BITS_PER_BYTE;
 		enlargeStringInfo(&texts->elements, INTALIGN(VARHDRSZ + len));

@@ -106,7 +106,11 @@ rebuild_read(DpSource *s, RangeTblEntry *rte)
 			new->colcollations = rte->colcollations;
 			break;
 		case RTE_FUNCTION:
-			/* it makes rows of others (made_rows.c); what else does is prefetched */
+
+			/*
+			 * it makes rows of others (made_rows.c); what else does is
+			 * prefetched
+			 */
 			new->functions = rte->functions;
 			new->funcordinality = rte->funcordinality;
 			new->lateral = true;

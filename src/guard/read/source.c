@@ -161,7 +161,7 @@ read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFrom
 		if (dp_makes_rows(rte))
 			from->repeating = bms_add_member(from->repeating, rti);
 		else if (rte->rtekind == RTE_RELATION &&
-			dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset->owner))
+				 dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset->owner))
 			items[rti].relid = rte->relid;
 		else
 			prefetch_entry(s, scope, from, rti, expressions);

@@ -37,7 +37,6 @@
 #include "policy/unit_types.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"

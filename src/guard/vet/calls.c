@@ -219,6 +219,7 @@ written_by_concat(DpVet *vet, Node *node, Oid funcid, Node *arg)
 
 	if (type != BPCHAROID && type != BOOLOID)
 		return text;
+
 	if (type == BPCHAROID && typmod < VARHDRSZ)
 		dp_refuse_function(vet, node, funcid, psprintf("cast its argument of type %s to text", dp_type_name(type)));
 	exprSetCollation(text, DEFAULT_COLLATION_OID);
