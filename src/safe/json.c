@@ -75,7 +75,7 @@ DP_TRY_JSON_TEXT(json_element_text, jsonb_array_element_text);
 DP_TRY_JSON_TEXT(json_path_text, jsonb_extract_path_text);
 
 /* ------------------------------------------------------------------------
- * What is in it
+ * Keys, values and elements
  * ------------------------------------------------------------------------
  */
 

@@ -78,7 +78,7 @@ check_memory(DpBounding *bounding)
 {
 	DpUnitTable *table = &bounding->table;
 
-	/* rows of the first pass come in any order: states that the second cache does not hold are dearer than to set rows aside */
+	/* the first pass meets rows in any order: to set one aside is cheaper than to wait for a state that no cache holds */
 	Size		limit = bounding->pass.bits == 0 ? table->limit : 2 * bounding->limit;
 
 	if (MemoryContextMemAllocated(table->states, false) > limit && table->nunits > 1 && table->limit != SIZE_MAX)

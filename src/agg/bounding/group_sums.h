@@ -26,8 +26,8 @@
 typedef struct DpAddedGroup
 {
 	uint64		hash;
-	struct DpAddedGroup *next;	/* that came; so do pages, and groups leave in
-								 * this order, not from all over memory */
+	struct DpAddedGroup *next;	/* the one that came after it: groups leave in
+								 * this order, in which their pages lie */
 	uint32		number;			/* in the order in which groups came */
 	uint32		nulls;			/* bit i: key i is NULL */
 	int64		sum[FLEXIBLE_ARRAY_MEMBER];

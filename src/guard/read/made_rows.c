@@ -15,13 +15,12 @@
  * It does not fail, and makes as many of them as its argument has elements,
  * which is as long as a value on raw rows may be.
  *
- * Whose they are: a row that is made stands beside the row that it is made of,
- * in the same row of the join, which bears the unit of that.  How many of them
- * there are is a function of that row alone.  So a unit has more rows than
- * before, which are those of a function of its own rows; all that it adds is
- * bounded after the join, as after one with public rows (joins.c).  No fact
- * that tells rows of a unit apart, or that a unit has one row, outlives such
- * an entry: it repeats rows.
+ * A row that is made belongs to the unit of the row that it is made of: the
+ * join puts the two side by side.  That row alone decides how many are made.
+ * The unit's own rows alone decide how many it has then.  The bounding node
+ * bounds them after the join, as after one with public rows (joins.c).
+ * Such an entry repeats rows, and ends each fact that tells rows of a unit
+ * apart, or that a unit has one row.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

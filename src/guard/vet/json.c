@@ -150,7 +150,7 @@ dp_in_words_of_json(Node *node, Oid funcid, List *args)
 }
 
 /* ------------------------------------------------------------------------
- * What is in it, as an array
+ * Keys, values and elements of jsonb, as arrays
  * ------------------------------------------------------------------------
  */
 

@@ -60,7 +60,7 @@ vet_array_column(DpVet *vet, Node *column)
 								 exprCollation(column), InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
-/* Tells whether an expression is an array that a function of the list, or of this extension, makes of a value, or an aggregate of rows. */
+/* Tells whether an expression is an array that a function of the list, or of this extension, makes of a value. */
 static bool
 makes_array(Node *array)
 {
