@@ -411,10 +411,11 @@ $node->append_conf('postgresql.conf', "dp_cdp.reuse_max_size = 1kB\n");
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.reuse_max_size') = '1kB'});
 $node->safe_psql('test', "SELECT dp_cdp.set_keys('v', 'id', (SELECT array_agg(i) FROM generate_series(1, 2000) i))");
-my $long = 'SELECT count(*) FROM v GROUP BY id ORDER BY id LIMIT 1;';
+# ten draws of a deviation of hundreds: two of these answers are never equal
+my $long = 'SELECT count(*) FROM v GROUP BY id ORDER BY id LIMIT 10;';
 my ($cost, $shown) = paid('ana', $long);
 is($cost, '1', 'an answer that is too long is paid for');
-like($shown, qr/^-?\d+$/, 'and shown');
+like($shown, qr/^(?:-?\d+\n){9}-?\d+$/, 'and shown');
 is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL OR NOT ended'), '0', 'and not kept');
 ($cost, my $second) = paid('ana', $long);
 is($cost, '1', 'asked again it is bought again');

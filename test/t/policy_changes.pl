@@ -61,13 +61,21 @@ for my $change (@changes)
 	my ($before) = split / /, account();
 	# nobody reads what it is told, and a full pipe would stop it
 	my $owner = background($node, 'test', "\\o /dev/null\nSET application_name = changes; SET SESSION AUTHORIZATION owner; SET client_min_messages = error;\n" . "$sql\n" x 20_000);
-	my @analysts = map { background($node, 'test', "SET SESSION AUTHORIZATION $_; SET client_min_messages = error;\n" . "$query\n" x by_run(60, 400)) } qw(ana bob);
-	my $errors = join '', map { finish($_) } @analysts;
+	my ($errors, $out) = ('', '');
 
+	# On a busy machine all of a session's statements may fall into one moment without a policy: then it asks again.
+	for (1 .. 50)
+	{
+		my @analysts = map { background($node, 'test', "SET SESSION AUTHORIZATION $_; SET client_min_messages = error;\n" . "$query\n" x by_run(60, 400)) } qw(ana bob);
+
+		$errors .= finish($_) for @analysts;
+		$out .= $_->{out} for @analysts;
+		last if $what eq 'protection' || $out =~ /^answer/m;
+	}
 	$owner->{handle}->signal('TERM');
 	finish($owner);
 	ok($node->poll_query_until('test', q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'changes')}), "$what: the owner has ended");
-	my $answers = () = join('', map { $_->{out} } @analysts) =~ /^answer/mg;
+	my $answers = () = $out =~ /^answer/mg;
 	note "$what: ", scalar(() = $errors =~ /ERROR:  $free/g), ' refused for nothing, ', scalar(() = $errors =~ /ERROR:  /g), ' errors in all';
 	my @other = grep { $_ !~ $allowed } $errors =~ /ERROR:  (.*)/g;
 	is("@other[0 .. ($#other > 2 ? 2 : $#other)]", '', "$what: nothing else is said than that it is closed, or to ask again");
