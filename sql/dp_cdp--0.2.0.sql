@@ -113,7 +113,8 @@ CREATE TYPE dp_cdp.granted AS (
 	aggregates		numeric,
 	report_delta	float8,
 	key_delta		float8,
-	key_selections	numeric
+	key_selections	numeric,
+	warnings		text[]
 );
 
 -- The same of a cap, and what alter_dataset has changed.
@@ -127,7 +128,8 @@ CREATE TYPE dp_cdp.altered AS (
 	aggregates		numeric,
 	report_delta	float8,
 	key_delta		float8,
-	key_selections	numeric
+	key_selections	numeric,
+	warnings		text[]
 );
 
 -- How a table is protected, and what is declared of a column.
@@ -140,7 +142,8 @@ CREATE TYPE dp_cdp.table_policy AS (
 	bounds			name[],
 	keys			name[],
 	readers			text,
-	problem			text
+	problem			text,
+	warnings		text[]
 );
 CREATE TYPE dp_cdp.column_policy AS (
 	dataset			text,
@@ -150,18 +153,21 @@ CREATE TYPE dp_cdp.column_policy AS (
 	upper			text,
 	total_lower		numeric,
 	total_upper		numeric,
-	keys			int
+	keys			int,
+	warnings		text[]
 );
 
 -- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
-CREATE TYPE dp_cdp_internal.kilobytes;
-CREATE FUNCTION dp_cdp_internal.kilobytes_in(cstring) RETURNS dp_cdp_internal.kilobytes
+CREATE TYPE dp_cdp.memory;
+CREATE FUNCTION dp_cdp_internal.kilobytes_in(cstring) RETURNS dp_cdp.memory
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
-CREATE FUNCTION dp_cdp_internal.kilobytes_out(dp_cdp_internal.kilobytes) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.kilobytes_out(dp_cdp.memory) RETURNS cstring
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
-CREATE TYPE dp_cdp_internal.kilobytes (INPUT = dp_cdp_internal.kilobytes_in, OUTPUT = dp_cdp_internal.kilobytes_out, LIKE = integer);
-CREATE CAST (smallint AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
-CREATE CAST (integer AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE TYPE dp_cdp.memory (INPUT = dp_cdp_internal.kilobytes_in, OUTPUT = dp_cdp_internal.kilobytes_out, LIKE = integer);
+COMMENT ON TYPE dp_cdp.memory IS
+	'amount of memory, as settings of the server are written: a number of kB, or a text with its unit, such as ''64MB''';
+CREATE CAST (smallint AS dp_cdp.memory) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp.memory) WITH INOUT AS IMPLICIT;
 
 -- One row for each release that was granted, each debit that was refused, and
 -- each release that was granted and failed while it read rows; for corrections,
@@ -941,6 +947,7 @@ COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
+COMMENT ON COLUMN dp_cdp.granted.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
 
 COMMENT ON TYPE dp_cdp.altered IS
 	'row that alter_dataset returns. It tells which options were changed, and what the cap allows in all, however much of it is spent';
@@ -963,6 +970,7 @@ COMMENT ON COLUMN dp_cdp.altered.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.altered.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
+COMMENT ON COLUMN dp_cdp.altered.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
 
 COMMENT ON TYPE dp_cdp.table_policy IS
 	'how a table is protected now; protect_table, unprotect_table and replace_table return it';
@@ -978,6 +986,7 @@ COMMENT ON COLUMN dp_cdp.table_policy.readers IS
 	'roles beside the owner that hold SELECT: plain SQL shows them the rows that row-level security leaves them';
 COMMENT ON COLUMN dp_cdp.table_policy.problem IS
 	'why nothing is released from the table; NULL: nothing is wrong with its foreign key';
+COMMENT ON COLUMN dp_cdp.table_policy.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
 
 COMMENT ON TYPE dp_cdp.column_policy IS
 	'bounds and keys that a column has now; set_bounds, drop_bounds, set_keys and drop_keys return it';
@@ -989,6 +998,7 @@ COMMENT ON COLUMN dp_cdp.column_policy.upper IS 'upper bound of a row''s value; 
 COMMENT ON COLUMN dp_cdp.column_policy.total_lower IS 'lower limit of a person''s total in a group; NULL: it follows from the bounds';
 COMMENT ON COLUMN dp_cdp.column_policy.total_upper IS 'upper limit of a person''s total in a group; NULL: it follows from the bounds';
 COMMENT ON COLUMN dp_cdp.column_policy.keys IS 'how many keys set_keys has declared; NULL: none';
+COMMENT ON COLUMN dp_cdp.column_policy.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	dataset text,
@@ -1003,7 +1013,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
-	release_memory dp_cdp_internal.kilobytes DEFAULT NULL,
+	release_memory dp_cdp.memory DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -1017,11 +1027,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.  16_database_owner.sql says who else may.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	dataset text,
@@ -1037,7 +1047,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
-	release_memory dp_cdp_internal.kilobytes DEFAULT NULL,
+	release_memory dp_cdp.memory DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -1050,7 +1060,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 ) RETURNS dp_cdp.altered
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[], int) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, text[], int) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns which options were changed, and what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(dataset text, erase_spent boolean DEFAULT false) RETURNS bigint
@@ -2486,7 +2496,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 	SELECT d.dataset, s.setting, g.value AS session, s.own AS dataset_value,
 		CASE s.setting
 			WHEN 'dp_cdp.reuse' THEN CASE WHEN g.value = 'off' THEN 'off' ELSE coalesce(s.own, 'off') END
-			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory)::dp_cdp_internal.kilobytes::text
+			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory)::dp_cdp.memory::text
 			ELSE coalesce(g.value, s.own, g.boot)
 		END AS in_effect,
 		CASE
@@ -2513,7 +2523,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			('dp_cdp.find_bounds', d.find_bounds::text),
 			('dp_cdp.consistent', CASE WHEN d.consistent THEN 'on' ELSE 'off' END),
 			('dp_cdp.reuse', CASE WHEN d.reuse > interval '0' THEN d.reuse::text END),
-			('dp_cdp.release_memory', d.release_memory::dp_cdp_internal.kilobytes::text)) s(setting, own)
+			('dp_cdp.release_memory', d.release_memory::dp_cdp.memory::text)) s(setting, own)
 		CROSS JOIN LATERAL (
 			SELECT p.source, CASE WHEN p.source <> 'default' THEN nullif(p.setting, '') END AS value,
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
@@ -3874,6 +3884,25 @@ BEGIN
 		RETURN QUERY SELECT 'warning', format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
 			n.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', dp_cdp.dataset_of(check_column."table")) WHERE n.above > 0;
 	END IF;
+END $$;
+
+-- What set_bounds and set_keys tell at once of the rows of a table that is read in a moment, to who may read them.  A type of
+-- somebody's own is left out, whose code would run as who calls.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name) RETURNS SETOF text
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+BEGIN
+	IF dp_cdp_internal.may_read(findings_at_once."table")
+		AND (SELECT sum(pg_relation_size(r)) FROM (SELECT findings_at_once."table" AS r UNION SELECT relid FROM pg_partition_tree(findings_at_once."table")) t) <= 134217728
+		AND (SELECT atttypid < 16384 FROM pg_attribute WHERE attrelid = findings_at_once."table" AND attname = findings_at_once."column") THEN
+		RETURN QUERY SELECT f.finding FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", findings_at_once."column",
+				p.columns -> findings_at_once."column"::text, NULL, NULL, NULL) f
+			WHERE p."table" = findings_at_once."table" AND f.severity = 'warning';
+	END IF;
+-- a declaration does not fail because its rows cannot be read
+EXCEPTION WHEN OTHERS THEN
+	RETURN;
 END $$;
 
 CREATE OR REPLACE FUNCTION dp_cdp.check_data(dataset text)

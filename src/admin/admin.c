@@ -209,7 +209,8 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 {
 	static const char *const sql[] = {
 		[DP_LOCK_REFERENCE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR KEY SHARE",
-		[DP_LOCK_CHANGE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE"
+		[DP_LOCK_CHANGE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE",
+		[DP_LOCK_DROP] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE"
 	};
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
@@ -218,7 +219,9 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 
 	dp_admin_require_primary();
 	if (dp_admin_execute(sql[lock], 1, types, values, NULL, false) == 0)
-		dp_raise(BAD_PARAMETER, errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name),
+		dp_raise(BAD_PARAMETER,
+				 lock == DP_LOCK_DROP ? errmsg("dataset \"%s\" does not exist: there is nothing to drop", name) :
+				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name),
 				 tell_table(name, user),
 				 hint_at_datasets(name, user));
 
@@ -366,14 +369,14 @@ dp_admin_report_readers(Oid relid)
 	char	   *readers = dp_admin_readers(relid);
 
 	if (readers != NULL)
-		ereport(NOTICE,
-				(errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
-						get_rel_name(relid), readers),
-				 errhint("REVOKE SELECT from those who are to see private answers only.")));
+		dp_admin_warn(NOTICE,
+					  errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
+							 get_rel_name(relid), readers),
+					  errhint("REVOKE SELECT from those who are to see private answers only."));
 	readers = dp_admin_partial_readers(relid);
 	if (readers != NULL)
-		ereport(NOTICE,
-				(errmsg("these roles read table \"%s\" by some columns or by a view, and get no rows from now on, but private answers if they have a budget: %s",
-						get_rel_name(relid), readers),
-				 errhint("Give them a budget with dp_cdp.set_budget, or SELECT on the table, if they are to see rows.")));
+		dp_admin_warn(NOTICE,
+					  errmsg("these roles read table \"%s\" by some columns or by a view, and get no rows from now on, but private answers if they have a budget: %s",
+							 get_rel_name(relid), readers),
+					  errhint("Give them a budget with dp_cdp.set_budget, or SELECT on the table, if they are to see rows."));
 }

@@ -19,7 +19,8 @@
 typedef enum DpDatasetLock
 {
 	DP_LOCK_REFERENCE,			/* only keeps it from being dropped */
-	DP_LOCK_CHANGE
+	DP_LOCK_CHANGE,
+	DP_LOCK_DROP
 } DpDatasetLock;
 
 /*
@@ -122,6 +123,22 @@ extern DpAdminColumn dp_admin_owned_column(FunctionCallInfo fcinfo);
 extern DpLabel *dp_admin_column_label(Oid relid, AttrNumber attnum);
 
 /* ------------------------------------------------------------------------
+ * warnings.c: notices that are a column of the function's row, too
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Raises a NOTICE or WARNING, of errmsg() and what else ereport() takes, and adds its message to the warnings of the row that the
+ * function returns.  A session without notices (client_min_messages) has them there.
+ */
+#define dp_admin_warn(level, ...) \
+	((void) errstart(ERROR, TEXTDOMAIN), (void) (__VA_ARGS__), dp_admin_raise_warning(level, __FILE__, __LINE__, __func__))
+extern void dp_admin_raise_warning(int level, const char *file, int line, const char *function);
+
+/* Returns the messages since it was called last, an array of text, which is empty where there are none. */
+extern Datum dp_admin_warnings(void);
+
+/* ------------------------------------------------------------------------
  * policy_rows.c: what functions on tables and columns return
  * ------------------------------------------------------------------------
  */
@@ -133,6 +150,12 @@ extern DpLabel *dp_admin_column_label(Oid relid, AttrNumber attnum);
  */
 extern Datum dp_admin_table_row(FunctionCallInfo fcinfo, Oid relid);
 extern Datum dp_admin_column_row(FunctionCallInfo fcinfo, Oid relid, const DpLabel *label);
+
+/*
+ * Tells who may read the rows of a small table which of a column are outside of what was declared just now.  Outside of
+ * dp_admin_begin and dp_admin_end: they are read with the rights of who calls.
+ */
+extern void dp_admin_tell_of_rows(Oid relid, AttrNumber attnum);
 
 /* who holds SELECT on the table and its children, but for owners; NULL: nobody; inside dp_admin_begin/end */
 extern char *dp_admin_readers(Oid relid);

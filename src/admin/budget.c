@@ -28,6 +28,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -214,6 +215,27 @@ write_budget(const DpGrant *grant, Interval *period, TimestampTz renews_at)
 					 lengthof(types), types, values, nulls, true);
 }
 
+/* Warns where a role reads rows of the dataset's tables, which a budget does not limit. */
+static void
+tell_of_rows_read(const char *dataset, Oid role)
+{
+	StringInfoData tables;
+	ListCell   *lc;
+
+	initStringInfo(&tables);
+	foreach(lc, dp_label_tables(dataset))
+	{
+		if (dp_role_may_read(lfirst_oid(lc), role))
+			appendStringInfo(&tables, "%s%s", tables.len > 0 ? ", " : "",
+							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(lfirst_oid(lc))), get_rel_name(lfirst_oid(lc))));
+	}
+	if (tables.len > 0)
+		dp_admin_warn(NOTICE,
+					  errmsg("role \"%s\" may read rows of dataset \"%s\", without noise and whatever its budget: %s",
+							 GetUserNameFromId(role, false), dataset, tables.data),
+					  errhint("REVOKE SELECT on these tables from it, or from the roles that it has this right by."));
+}
+
 /*
  * set_budget(dataset, role, rho, epsilon, delta, period)
  *
@@ -242,10 +264,12 @@ dp_set_budget(PG_FUNCTION_ARGS)
 	is_owner = has_privs_of_role(role, dp_policy_dataset(name)->owner);
 	dp_admin_end(&context);
 	if (is_owner)
-		ereport(WARNING,
-				(errmsg("role \"%s\" can act as the owner of dataset \"%s\", and a budget limits nothing for it",
-						GetUserNameFromId(role, false), name),
-				 errhint("Give budgets to roles that are no members of the owner.")));
+		dp_admin_warn(WARNING,
+					  errmsg("role \"%s\" can act as the owner of dataset \"%s\", and a budget limits nothing for it",
+							 GetUserNameFromId(role, false), name),
+					  errhint("Give budgets to roles that are no members of the owner."));
+	else
+		tell_of_rows_read(name, role);
 	if (!is_spent)
 		dp_admin_tell_of_little(&grant);
 	dp_admin_tell_of_much(&grant);
@@ -283,10 +307,10 @@ drop_budgets(FunctionCallInfo fcinfo, const char *name, const char *condition, O
 	spent = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	nothing.role_name = MemoryContextStrdup(caller, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2));
 	if (spent != NULL)
-		ereport(NOTICE,
-				(errmsg("the dropped budget had spent rho %s, which dataset \"%s\" and dp_cdp.releases keep",
-						spent, name),
-				 errdetail("A new budget for the role will start at 0.")));
+		dp_admin_warn(NOTICE,
+					  errmsg("the dropped budget had spent rho %s, which dataset \"%s\" and dp_cdp.releases keep",
+							 spent, name),
+					  errdetail("A new budget for the role will start at 0."));
 	dp_admin_forget_blocks();
 	dp_admin_end(&context);
 	return dp_admin_granted(fcinfo, &nothing);

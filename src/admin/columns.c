@@ -34,11 +34,11 @@ note_null_group(Oid relid, const char *column)
 {
 	const char *quoted = quote_identifier(column);
 
-	ereport(NOTICE,
-			(errmsg("column \"%s\" can be NULL, and has the group NULL, too; to leave that out, call ALTER TABLE %s ALTER %s SET NOT NULL, "
-					"or write WHERE %s IS NOT NULL in queries",
-					column, quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)),
-					quoted, quoted)));
+	dp_admin_warn(NOTICE,
+				  errmsg("column \"%s\" can be NULL, and has the group NULL, too; to leave that out, call ALTER TABLE %s ALTER %s SET NOT NULL, "
+						 "or write WHERE %s IS NOT NULL in queries",
+						 column, quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)),
+						 quoted, quoted));
 }
 
 /*
@@ -129,19 +129,30 @@ dp_set_keys(PG_FUNCTION_ARGS)
 					 errdetail("The group of the key would stay empty."));
 		nkeys++;
 	}
+	distinct = dp_sort_keys(c.type, c.collation, keys, nkeys);
+	/* groups are counted, and a key that is given twice has one */
+	if (distinct + Min(nvalues - nkeys, 1) < nvalues)
+	{
+		getTypeOutputInfo(c.type, &output, &is_varlena);
+		label->nkeys = 0;
+		for (int i = 0; i < distinct; i++)
+			label->keys[label->nkeys++] = OidOutputFunctionCall(output, keys[i]);
+		if (nkeys < nvalues)
+			label->keys[label->nkeys++] = NULL;
+	}
 	dp_end_portable_text(level);
 	dp_label_put(c.relid, c.attnum, label);
-	distinct = dp_sort_keys(c.type, c.collation, keys, nkeys);
 	if (distinct < nkeys)
-		ereport(NOTICE,
-				(errmsg("%d of %d keys of column \"%s\" repeat another, and equal keys have one group",
-						nkeys - distinct, nkeys, column)));
+		dp_admin_warn(NOTICE,
+					  errmsg("%d of %d keys of column \"%s\" repeat another, and equal keys have one group",
+							 nkeys - distinct, nkeys, column));
 	if (dp_leads_to_unit(c.relid, c.attnum))
-		ereport(WARNING,
-				(errmsg("column \"%s\" names people, and its keys are public: everybody with a budget reads them", column),
-				 errhint("dp_cdp.drop_keys removes them.")));
+		dp_admin_warn(WARNING,
+					  errmsg("column \"%s\" names people, and its keys are public: everybody with a budget reads them", column),
+					  errhint("dp_cdp.drop_keys removes them."));
 	if (nkeys == nvalues && !dp_column_is_not_null(c.relid, c.attnum))
 		note_null_group(c.relid, column);
+	dp_admin_tell_of_rows(c.relid, c.attnum);
 	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));
 }
 

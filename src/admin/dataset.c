@@ -136,8 +136,8 @@ set_contribution(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 				 errmsg("max_contribution must be \"auto\", or a number of rows from %.7g to %.7g, such as 20",
 						DP_LEAST_CONTRIBUTION, DP_MOST_CONTRIBUTION));
 	if ((PG_ARGISNULL(5) && row->max_groups > 0) || (PG_ARGISNULL(6) && row->max_rows > 0))
-		ereport(NOTICE,
-				(errmsg("max_contribution takes the place of max_groups and max_rows of the dataset: give them, too, to keep them")));
+		dp_admin_warn(NOTICE,
+					  errmsg("max_contribution takes the place of max_groups and max_rows of the dataset: give them, too, to keep them"));
 	if (PG_ARGISNULL(5))
 		row->max_groups = 0;
 	if (PG_ARGISNULL(6))
@@ -375,9 +375,9 @@ cap_of(const DpDatasetRow *row, const char *name)
 static void
 tell_of_no_cap(const char *name)
 {
-	ereport(NOTICE,
-			(errmsg("dataset \"%s\" has no cap: its roles together may spend all that their budgets allow", name),
-			 errhint("Give one with dp_cdp.alter_dataset(%s, rho => 1), say.", quote_literal_cstr(name))));
+	dp_admin_warn(NOTICE,
+				  errmsg("dataset \"%s\" has no cap: its roles together may spend all that their budgets allow", name),
+				  errhint("Give one with dp_cdp.alter_dataset(%s, rho => 1), say.", quote_literal_cstr(name)));
 }
 
 /*
@@ -424,8 +424,8 @@ existing_dataset(FunctionCallInfo fcinfo, const char *name)
 	dp_admin_begin(&context);
 	cap = cap_of(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name);
 	dp_admin_end(&context);
-	ereport(NOTICE,
-			(errmsg("dataset \"%s\" exists already, and stays as it is", name)));
+	dp_admin_warn(NOTICE,
+				  errmsg("dataset \"%s\" exists already, and stays as it is", name));
 	return dp_admin_granted(fcinfo, &cap);
 }
 
@@ -641,7 +641,7 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 
 	dp_admin_begin(&context);
 	/* the lock comes first: protect_table waits for it, or was waited for */
-	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
+	row = dp_admin_dataset(name, user, DP_LOCK_DROP);
 	tables = dp_label_tables(name);
 	if (tables != NIL)
 		ereport(ERROR,

@@ -46,6 +46,7 @@ enum
 	REPORT_DELTA,
 	KEY_DELTA,
 	KEY_SELECTIONS,
+	WARNINGS,
 	NCOLUMNS
 };
 
@@ -172,12 +173,12 @@ dp_admin_tell_of_little(const DpGrant *grant)
 
 	if (grant->no_limit || n >= FEW_AGGREGATES)
 		return;
-	ereport(NOTICE,
-			(errmsg("%s dataset \"%s\" pays for %s at the default price, rho %s: give more, or let answers cost less",
-					limit_of(grant), grant->dataset,
-					n == 0 ? "no aggregate" : n == 1 ? "1 aggregate" : psprintf("%d aggregates", (int) n),
-					dp_amount_text(grant->default_rho, DP_RHO_SCALE)),
-			 hint_at_more(grant)));
+	dp_admin_warn(NOTICE,
+				  errmsg("%s dataset \"%s\" pays for %s at the default price, rho %s: give more, or let answers cost less",
+						 limit_of(grant), grant->dataset,
+						 n == 0 ? "no aggregate" : n == 1 ? "1 aggregate" : psprintf("%d aggregates", (int) n),
+						 dp_amount_text(grant->default_rho, DP_RHO_SCALE)),
+				  hint_at_more(grant));
 }
 
 static double
@@ -207,23 +208,23 @@ dp_admin_tell_of_much(const DpGrant *grant)
 		const char *cap = dp_amount_text(grant->cap, DP_RHO_SCALE);
 		const char *rho = dp_amount_text(grant->rho, DP_RHO_SCALE);
 
-		ereport(NOTICE,
-				(errmsg("%s dataset \"%s\" is rho %s, above the cap of rho %s for all roles together: the cap ends its answers first",
-						limit_of(grant), grant->dataset, rho, cap),
-				 errhint("Give rho => %s or less, or raise the cap with dp_cdp.alter_dataset(%s, rho => %s).",
-						 cap, quote_literal_cstr(grant->dataset), rho)));
+		dp_admin_warn(NOTICE,
+					  errmsg("%s dataset \"%s\" is rho %s, above the cap of rho %s for all roles together: the cap ends its answers first",
+							 limit_of(grant), grant->dataset, rho, cap),
+					  errhint("Give rho => %s or less, or raise the cap with dp_cdp.alter_dataset(%s, rho => %s).",
+							  cap, quote_literal_cstr(grant->dataset), rho));
 	}
 	/* a cap that there is not promises nothing, which needs no figure */
 	if (!grant->no_limit && best_guess(grant) > MUCH_GUESSED)
-		ereport(NOTICE,
-				(errmsg("once %s dataset \"%s\" is spent, the best guesser is right in %.4g %% of cases whether one person is in the data",
-						limit_of(grant), grant->dataset, 100 * best_guess(grant)),
-				 errhint("Give rho => %d or less, so that he is wrong in at least 5 %% of cases.", MODERATE_RHO)));
+		dp_admin_warn(NOTICE,
+					  errmsg("once %s dataset \"%s\" is spent, the best guesser is right in %.4g %% of cases whether one person is in the data",
+							 limit_of(grant), grant->dataset, 100 * best_guess(grant)),
+					  errhint("Give rho => %d or less, so that he is wrong in at least 5 %% of cases.", MODERATE_RHO));
 	if (whole_delta(grant) > MUCH_DELTA)
-		ereport(NOTICE,
-				(errmsg("the delta of %s dataset \"%s\" is %g: with this probability answers may tell anything about a person",
-						limit_of(grant), grant->dataset, whole_delta(grant)),
-				 errhint("Give a delta well below one over the number of people, such as delta => 1e-6.")));
+		dp_admin_warn(NOTICE,
+					  errmsg("the delta of %s dataset \"%s\" is %g: with this probability answers may tell anything about a person",
+							 limit_of(grant), grant->dataset, whole_delta(grant)),
+					  errhint("Give a delta well below one over the number of people, such as delta => 1e-6."));
 }
 
 void
@@ -237,11 +238,11 @@ dp_admin_tell_of_renewals(const DpGrant *grant, const Interval *period)
 	/* a cap, and one period that promises little, are told of already */
 	if (grant->has_cap || guess <= MUCH_GUESSED || best_guess(grant) > MUCH_GUESSED)
 		return;
-	ereport(NOTICE,
-			(errmsg("%s dataset \"%s\" is renewed %.6g times a year, which adds up to rho %.4g: then the best guesser is right in %.4g %% of cases",
-					limit_of(grant), grant->dataset, times, rho, 100 * guess),
-			 errhint("Cap all periods together with dp_cdp.alter_dataset(%s, rho => %d) or less.",
-					 quote_literal_cstr(grant->dataset), MODERATE_RHO)));
+	dp_admin_warn(NOTICE,
+				  errmsg("%s dataset \"%s\" is renewed %.6g times a year, which adds up to rho %.4g: then the best guesser is right in %.4g %% of cases",
+						 limit_of(grant), grant->dataset, times, rho, 100 * guess),
+				  errhint("Cap all periods together with dp_cdp.alter_dataset(%s, rho => %d) or less.",
+						  quote_literal_cstr(grant->dataset), MODERATE_RHO));
 }
 
 void
@@ -258,10 +259,10 @@ dp_admin_tell_of_budgets(const DpGrant *cap)
 					 lengthof(types), types, values, NULL, false);
 	roles = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (roles != NULL)
-		ereport(NOTICE,
-				(errmsg("the cap of dataset \"%s\" is rho %s, and budgets of these roles are above it: %s",
-						cap->dataset, dp_amount_text(cap->rho, DP_RHO_SCALE), roles),
-				 errhint("The cap ends their answers first: lower them with dp_cdp.set_budget, or raise the cap.")));
+		dp_admin_warn(NOTICE,
+					  errmsg("the cap of dataset \"%s\" is rho %s, and budgets of these roles are above it: %s",
+							 cap->dataset, dp_amount_text(cap->rho, DP_RHO_SCALE), roles),
+					  errhint("The cap ends their answers first: lower them with dp_cdp.set_budget, or raise the cap."));
 }
 
 /*
@@ -294,13 +295,13 @@ dp_admin_tell_of_spent(const DpGrant *grant)
 	desc = SPI_tuptable->tupdesc;
 	block = SPI_getvalue(row, desc, 2);
 	renewed = SPI_getvalue(row, desc, 3);
-	ereport(NOTICE,
-			(errmsg("%s dataset \"%s\" is rho %s, and rho %s is spent already%s",
-					limit_of(grant), grant->dataset, dp_amount_text(grant->rho, DP_RHO_SCALE),
-					SPI_getvalue(row, desc, 1),
-					block ? " in a block of time: it pays for nothing there" : ": it pays for nothing"),
-			 errhint("For %d aggregates more, give rho => %s%s%s.", FEW_AGGREGATES, SPI_getvalue(row, desc, 4),
-					 renewed ? ", or wait until it is renewed, at " : "", renewed ? renewed : "")));
+	dp_admin_warn(NOTICE,
+				  errmsg("%s dataset \"%s\" is rho %s, and rho %s is spent already%s",
+						 limit_of(grant), grant->dataset, dp_amount_text(grant->rho, DP_RHO_SCALE),
+						 SPI_getvalue(row, desc, 1),
+						 block ? " in a block of time: it pays for nothing there" : ": it pays for nothing"),
+				  errhint("For %d aggregates more, give rho => %s%s%s.", FEW_AGGREGATES, SPI_getvalue(row, desc, 4),
+						  renewed ? ", or wait until it is renewed, at " : "", renewed ? renewed : ""));
 	return true;
 }
 
@@ -342,6 +343,7 @@ allowed(FunctionCallInfo fcinfo, const DpGrant *grant, Datum second, bool second
 	values[REPORT_DELTA] = Float8GetDatum((double) grant->report_delta / (double) DP_DELTA_ONE);
 	values[KEY_DELTA] = Float8GetDatum(key_delta_of(grant));
 	values[KEY_SELECTIONS] = whole(grant->key_delta, grant->default_delta);
+	values[WARNINGS] = dp_admin_warnings();
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 

@@ -32,6 +32,7 @@
 #include "utils/numeric.h"
 
 #include "admin/admin.h"
+#include "base/distributed.h"
 
 PG_FUNCTION_INFO_V1(dp_kilobytes_in);
 PG_FUNCTION_INFO_V1(dp_kilobytes_out);
@@ -48,6 +49,7 @@ enum
 	TABLE_KEYS,
 	TABLE_READERS,
 	TABLE_PROBLEM,
+	TABLE_WARNINGS,
 	TABLE_NCOLUMNS
 };
 
@@ -62,6 +64,7 @@ enum
 	COLUMN_TOTAL_LOWER,
 	COLUMN_TOTAL_UPPER,
 	COLUMN_KEYS,
+	COLUMN_WARNINGS,
 	COLUMN_NCOLUMNS
 };
 
@@ -239,7 +242,29 @@ dp_admin_table_row(FunctionCallInfo fcinfo, Oid relid)
 	set_names(values, nulls, TABLE_KEYS, keys);
 	set_text(values, nulls, TABLE_READERS, readers(relid));
 	set_text(values, nulls, TABLE_PROBLEM, through ? chain_problem(relid) : NULL);
+	values[TABLE_WARNINGS] = dp_admin_warnings();
 	return row_of(fcinfo, TABLE_NCOLUMNS, values, nulls);
+}
+
+void
+dp_admin_tell_of_rows(Oid relid, AttrNumber attnum)
+{
+	char	   *column = get_attname(relid, attnum, false);
+	Oid			types[] = {REGCLASSOID, NAMEOID};
+	Datum		values[] = {ObjectIdGetDatum(relid), DirectFunctionCall1(namein, CStringGetDatum(column))};
+	AttrNumber	distributed_by;
+	uint64		n;
+
+	if (dp_is_distributed(relid, &distributed_by))
+		return;
+	CommandCounterIncrement();	/* labels that were written just now */
+	SPI_connect();
+	n = dp_admin_execute("SELECT dp_cdp_internal.findings_at_once($1, $2)", lengthof(types), types, values, NULL, false);
+	for (uint64 i = 0; i < n; i++)
+		dp_admin_warn(NOTICE, errmsg("column \"%s\" of table \"%s\": %s", column, get_rel_name(relid),
+									 SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1)),
+					  errdetail("Roles that may read the rows are told this, and nobody else."));
+	SPI_finish();
 }
 
 Datum
@@ -268,11 +293,12 @@ dp_admin_column_row(FunctionCallInfo fcinfo, Oid relid, const DpLabel *label)
 	}
 	nulls[COLUMN_KEYS] = !label->has_keys;
 	values[COLUMN_KEYS] = Int32GetDatum(label->nkeys);
+	values[COLUMN_WARNINGS] = dp_admin_warnings();
 	return row_of(fcinfo, COLUMN_NCOLUMNS, values, nulls);
 }
 
 /* ------------------------------------------------------------------------
- * Type dp_cdp_internal.kilobytes: an int4, written like a setting of the server
+ * Type dp_cdp.memory: an int4, written like a setting of the server
  * ------------------------------------------------------------------------
  */
 

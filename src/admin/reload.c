@@ -177,9 +177,9 @@ report_lost_keys(Oid old, Oid new)
 					 2, types, values, NULL, false);
 	columns = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (columns != NULL)
-		ereport(NOTICE,
-				(errmsg("table \"%s\" lacks foreign keys that declare keys of columns of table \"%s\", which queries select privately without them: %s",
-						get_rel_name(new), get_rel_name(old), columns)));
+		dp_admin_warn(NOTICE,
+					  errmsg("table \"%s\" lacks foreign keys that declare keys of columns of table \"%s\", which queries select privately without them: %s",
+							 get_rel_name(new), get_rel_name(old), columns));
 }
 
 /* Tells what becomes of foreign keys through which rows belong to people. */
@@ -197,14 +197,14 @@ report_through(Oid old, Oid new, char *dataset)
 		DpParentProblem problem = dp_find_parent(new, dataset, copy.nthrough, copy.through, &parent);
 
 		if (problem != DP_PARENT_OK)
-			ereport(WARNING,
-					(errmsg("rows of table \"%s\" are to belong to people through (%s), but %s: nothing is released from it until that is mended",
-							get_rel_name(new), dp_policy_through(&copy), dp_parent_complaint(problem, new))));
+			dp_admin_warn(WARNING,
+						  errmsg("rows of table \"%s\" are to belong to people through (%s), but %s: nothing is released from it until that is mended",
+								 get_rel_name(new), dp_policy_through(&copy), dp_parent_complaint(problem, new)));
 	}
 	foreach(lc, children)
-		ereport(NOTICE,
-				(errmsg("rows of table \"%s\" belong to people through table \"%s\", not through \"%s\": let their foreign key reference \"%s\" before \"%s\" is dropped",
-						get_rel_name(lfirst_oid(lc)), get_rel_name(old), get_rel_name(new), get_rel_name(new), get_rel_name(old))));
+		dp_admin_warn(NOTICE,
+					  errmsg("rows of table \"%s\" belong to people through table \"%s\", not through \"%s\": let their foreign key reference \"%s\" before \"%s\" is dropped",
+							 get_rel_name(lfirst_oid(lc)), get_rel_name(old), get_rel_name(new), get_rel_name(new), get_rel_name(old)));
 }
 
 /* ------------------------------------------------------------------------

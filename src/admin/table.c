@@ -50,9 +50,9 @@ report_children(Oid relid, List *children)
 	ListCell   *lc;
 
 	foreach(lc, children)
-		ereport(WARNING,
-				(errmsg("rows of table \"%s\" belong to people through table \"%s\": nothing is released from it until it is protected in the same dataset",
-						get_rel_name(lfirst_oid(lc)), get_rel_name(relid))));
+		dp_admin_warn(WARNING,
+					  errmsg("rows of table \"%s\" belong to people through table \"%s\": nothing is released from it until it is protected in the same dataset",
+							 get_rel_name(lfirst_oid(lc)), get_rel_name(relid)));
 }
 
 /* Labels table and unit, in place of leftovers: labels of columns whose table's was removed by hand. */
@@ -100,9 +100,9 @@ move_policy(Oid relid, DpLabel *label, char *dataset, Oid user)
 	label->dataset = dataset;
 	dp_label_put(relid, 0, label);
 	dp_policy_name_settled(relid, old);
-	ereport(NOTICE,
-			(errmsg("table \"%s\" moved from dataset \"%s\" to \"%s\", with bounds and keys: what \"%s\" has spent stays, the budgets of \"%s\" come on top",
-					get_rel_name(relid), old, dataset, old, dataset)));
+	dp_admin_warn(NOTICE,
+				  errmsg("table \"%s\" moved from dataset \"%s\" to \"%s\", with bounds and keys: what \"%s\" has spent stays, the budgets of \"%s\" come on top",
+						 get_rel_name(relid), old, dataset, old, dataset));
 	report_children(relid, children);
 }
 
@@ -204,10 +204,10 @@ report_opened(Oid relid)
 					 1, types, values, NULL, false);
 	readers = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (readers != NULL)
-		ereport(WARNING,
-				(errmsg("table \"%s\" is not protected any more: who holds SELECT on it, or on a view that reads it, sees its rows: %s",
-						get_rel_name(relid), readers),
-				 errhint("REVOKE SELECT from those who are not to see rows.")));
+		dp_admin_warn(WARNING,
+					  errmsg("table \"%s\" is not protected any more: who holds SELECT on it, or on a view that reads it, sees its rows: %s",
+							 get_rel_name(relid), readers),
+					  errhint("REVOKE SELECT from those who are not to see rows."));
 	dp_admin_end(&context);
 }
 
@@ -230,10 +230,10 @@ report_forgotten(Oid relid, List *labels)
 							 has_bounds && label->has_keys ? "bounds, keys" : has_bounds ? "bounds" : "keys");
 	}
 	if (columns.len > 0)
-		ereport(NOTICE,
-				(errmsg("what was declared of columns of table \"%s\" is forgotten: %s",
-						get_rel_name(relid), columns.data),
-				 errhint("If you protect it again, declare them again, with dp_cdp.set_bounds and dp_cdp.set_keys.")));
+		dp_admin_warn(NOTICE,
+					  errmsg("what was declared of columns of table \"%s\" is forgotten: %s",
+							 get_rel_name(relid), columns.data),
+					  errhint("If you protect it again, declare them again, with dp_cdp.set_bounds and dp_cdp.set_keys."));
 }
 
 /* Returns the policy of a table, which the caller may take away. */
@@ -288,10 +288,10 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	/* a policy that is written alike later asks the same questions */
 	ended = dp_admin_end_answers(label->dataset);
 	if (ended > 0)
-		ereport(NOTICE,
-				(errmsg_plural("%lld kept answer of dataset \"%s\" has ended, and costs again",
-							   "%lld kept answers of dataset \"%s\" have ended, and cost again",
-							   (unsigned long) ended, (long long) ended, label->dataset)));
+		dp_admin_warn(NOTICE,
+					  errmsg_plural("%lld kept answer of dataset \"%s\" has ended, and costs again",
+									"%lld kept answers of dataset \"%s\" have ended, and cost again",
+									(unsigned long) ended, (long long) ended, label->dataset));
 	dp_admin_end(&context);
 	relabel_workers(relid, labels);
 	report_forgotten(relid, labels);

@@ -185,7 +185,7 @@ dp_admin_doubt_unit(Oid relid)
 					 lengthof(types), types, values, NULL, false);
 	doubts = SPI_tuptable;
 	for (uint64 i = 0; i < doubts->numvals; i++)
-		ereport(WARNING,
-				(errmsg("table \"%s\": %s", get_rel_name(relid), SPI_getvalue(doubts->vals[i], doubts->tupdesc, 1)),
-				 errhint("Unless that is meant: %s", SPI_getvalue(doubts->vals[i], doubts->tupdesc, 2))));
+		dp_admin_warn(WARNING,
+					  errmsg("table \"%s\": %s", get_rel_name(relid), SPI_getvalue(doubts->vals[i], doubts->tupdesc, 1)),
+					  errhint("Unless that is meant: %s", SPI_getvalue(doubts->vals[i], doubts->tupdesc, 2)));
 }

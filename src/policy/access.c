@@ -120,8 +120,8 @@ dp_is_granted_select(Oid relid, Oid roleid)
 }
 
 /* Lets who may read everything read protected tables, unless they are analysts; a worker of a cluster does not know who is. */
-static bool
-role_may_read(Oid relid, Oid roleid)
+bool
+dp_role_may_read(Oid relid, Oid roleid)
 {
 	if (pg_class_aclcheck(relid, roleid, ACL_SELECT) != ACLCHECK_OK ||
 		(!dp_is_granted_select(relid, roleid) && (holds_budget(roleid) || dp_is_citus_worker())))
@@ -149,16 +149,16 @@ dp_may_read(Oid relid)
 	 * worker of a cluster knows no budgets
 	 */
 	if (InNoForceRLSOperation() && !holds_budget(session) && !dp_is_citus_worker())
-		return role_may_read(relid, current);
-	return role_may_read(relid, session) &&
-		(current == session || role_may_read(relid, current));
+		return dp_role_may_read(relid, current);
+	return dp_role_may_read(relid, session) &&
+		(current == session || dp_role_may_read(relid, current));
 }
 
 bool
 dp_login_may_not_read(Oid relid)
 {
-	return GetSessionUserId() != GetUserId() && role_may_read(relid, GetUserId()) &&
-		!role_may_read(relid, GetSessionUserId());
+	return GetSessionUserId() != GetUserId() && dp_role_may_read(relid, GetUserId()) &&
+		!dp_role_may_read(relid, GetSessionUserId());
 }
 
 /* Returns the protected table that owns a sequence (by SERIAL or IDENTITY), if any. */

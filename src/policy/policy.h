@@ -321,6 +321,9 @@ extern bool dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, vo
  */
 extern bool dp_may_read(Oid relid);
 
+/* the same of a role, whoever asks now */
+extern bool dp_role_may_read(Oid relid, Oid roleid);
+
 /* tells whether row-level security is enabled on a table, whomever it lets pass */
 extern bool dp_has_row_security(Oid relid);
 

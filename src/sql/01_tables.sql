@@ -113,7 +113,8 @@ CREATE TYPE dp_cdp.granted AS (
 	aggregates		numeric,
 	report_delta	float8,
 	key_delta		float8,
-	key_selections	numeric
+	key_selections	numeric,
+	warnings		text[]
 );
 
 -- The same of a cap, and what alter_dataset has changed.
@@ -127,7 +128,8 @@ CREATE TYPE dp_cdp.altered AS (
 	aggregates		numeric,
 	report_delta	float8,
 	key_delta		float8,
-	key_selections	numeric
+	key_selections	numeric,
+	warnings		text[]
 );
 
 -- How a table is protected, and what is declared of a column.
@@ -140,7 +142,8 @@ CREATE TYPE dp_cdp.table_policy AS (
 	bounds			name[],
 	keys			name[],
 	readers			text,
-	problem			text
+	problem			text,
+	warnings		text[]
 );
 CREATE TYPE dp_cdp.column_policy AS (
 	dataset			text,
@@ -150,18 +153,21 @@ CREATE TYPE dp_cdp.column_policy AS (
 	upper			text,
 	total_lower		numeric,
 	total_upper		numeric,
-	keys			int
+	keys			int,
+	warnings		text[]
 );
 
 -- An amount of memory, as a setting of the server is written: a number of kB, or a text with its unit, as in '64MB'.
-CREATE TYPE dp_cdp_internal.kilobytes;
-CREATE FUNCTION dp_cdp_internal.kilobytes_in(cstring) RETURNS dp_cdp_internal.kilobytes
+CREATE TYPE dp_cdp.memory;
+CREATE FUNCTION dp_cdp_internal.kilobytes_in(cstring) RETURNS dp_cdp.memory
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_in';
-CREATE FUNCTION dp_cdp_internal.kilobytes_out(dp_cdp_internal.kilobytes) RETURNS cstring
+CREATE FUNCTION dp_cdp_internal.kilobytes_out(dp_cdp.memory) RETURNS cstring
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_kilobytes_out';
-CREATE TYPE dp_cdp_internal.kilobytes (INPUT = dp_cdp_internal.kilobytes_in, OUTPUT = dp_cdp_internal.kilobytes_out, LIKE = integer);
-CREATE CAST (smallint AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
-CREATE CAST (integer AS dp_cdp_internal.kilobytes) WITH INOUT AS IMPLICIT;
+CREATE TYPE dp_cdp.memory (INPUT = dp_cdp_internal.kilobytes_in, OUTPUT = dp_cdp_internal.kilobytes_out, LIKE = integer);
+COMMENT ON TYPE dp_cdp.memory IS
+	'amount of memory, as settings of the server are written: a number of kB, or a text with its unit, such as ''64MB''';
+CREATE CAST (smallint AS dp_cdp.memory) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp.memory) WITH INOUT AS IMPLICIT;
 
 -- One row for each release that was granted, each debit that was refused, and
 -- each release that was granted and failed while it read rows; for corrections,

@@ -30,6 +30,7 @@ COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
+COMMENT ON COLUMN dp_cdp.granted.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
 
 COMMENT ON TYPE dp_cdp.altered IS
 	'row that alter_dataset returns. It tells which options were changed, and what the cap allows in all, however much of it is spent';
@@ -52,6 +53,7 @@ COMMENT ON COLUMN dp_cdp.altered.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.altered.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
+COMMENT ON COLUMN dp_cdp.altered.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
 
 COMMENT ON TYPE dp_cdp.table_policy IS
 	'how a table is protected now; protect_table, unprotect_table and replace_table return it';
@@ -67,6 +69,7 @@ COMMENT ON COLUMN dp_cdp.table_policy.readers IS
 	'roles beside the owner that hold SELECT: plain SQL shows them the rows that row-level security leaves them';
 COMMENT ON COLUMN dp_cdp.table_policy.problem IS
 	'why nothing is released from the table; NULL: nothing is wrong with its foreign key';
+COMMENT ON COLUMN dp_cdp.table_policy.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
 
 COMMENT ON TYPE dp_cdp.column_policy IS
 	'bounds and keys that a column has now; set_bounds, drop_bounds, set_keys and drop_keys return it';
@@ -78,6 +81,7 @@ COMMENT ON COLUMN dp_cdp.column_policy.upper IS 'upper bound of a row''s value; 
 COMMENT ON COLUMN dp_cdp.column_policy.total_lower IS 'lower limit of a person''s total in a group; NULL: it follows from the bounds';
 COMMENT ON COLUMN dp_cdp.column_policy.total_upper IS 'upper limit of a person''s total in a group; NULL: it follows from the bounds';
 COMMENT ON COLUMN dp_cdp.column_policy.keys IS 'how many keys set_keys has declared; NULL: none';
+COMMENT ON COLUMN dp_cdp.column_policy.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	dataset text,
@@ -92,7 +96,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
-	release_memory dp_cdp_internal.kilobytes DEFAULT NULL,
+	release_memory dp_cdp.memory DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -106,11 +110,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.  16_database_owner.sql says who else may.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	dataset text,
@@ -126,7 +130,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
-	release_memory dp_cdp_internal.kilobytes DEFAULT NULL,
+	release_memory dp_cdp.memory DEFAULT NULL,
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
@@ -139,7 +143,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 ) RETURNS dp_cdp.altered
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp_internal.kilobytes, float8, interval, boolean, boolean, boolean, float8, text, text[], int) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, text[], int) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns which options were changed, and what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(dataset text, erase_spent boolean DEFAULT false) RETURNS bigint

@@ -226,7 +226,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 	SELECT d.dataset, s.setting, g.value AS session, s.own AS dataset_value,
 		CASE s.setting
 			WHEN 'dp_cdp.reuse' THEN CASE WHEN g.value = 'off' THEN 'off' ELSE coalesce(s.own, 'off') END
-			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory)::dp_cdp_internal.kilobytes::text
+			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory)::dp_cdp.memory::text
 			ELSE coalesce(g.value, s.own, g.boot)
 		END AS in_effect,
 		CASE
@@ -253,7 +253,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			('dp_cdp.find_bounds', d.find_bounds::text),
 			('dp_cdp.consistent', CASE WHEN d.consistent THEN 'on' ELSE 'off' END),
 			('dp_cdp.reuse', CASE WHEN d.reuse > interval '0' THEN d.reuse::text END),
-			('dp_cdp.release_memory', d.release_memory::dp_cdp_internal.kilobytes::text)) s(setting, own)
+			('dp_cdp.release_memory', d.release_memory::dp_cdp.memory::text)) s(setting, own)
 		CROSS JOIN LATERAL (
 			SELECT p.source, CASE WHEN p.source <> 'default' THEN nullif(p.setting, '') END AS value,
 				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot

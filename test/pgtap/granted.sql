@@ -23,7 +23,7 @@ CREATE FUNCTION guess(g dp_cdp.granted) RETURNS float8 LANGUAGE sql IMMUTABLE
 
 -- what alter_dataset returns is the same, but for what has changed
 CREATE FUNCTION as_granted(a dp_cdp.altered) RETURNS dp_cdp.granted LANGUAGE sql IMMUTABLE
-	AS $$ SELECT ROW((a).dataset, NULL, (a).rho, (a).epsilon, (a).delta, (a).best_guess, (a).aggregates, (a).report_delta, (a).key_delta, (a).key_selections)::dp_cdp.granted $$;
+	AS $$ SELECT ROW((a).dataset, NULL, (a).rho, (a).epsilon, (a).delta, (a).best_guess, (a).aggregates, (a).report_delta, (a).key_delta, (a).key_selections, (a).warnings)::dp_cdp.granted $$;
 
 -- ------------------------------------------------------------------------
 -- budgets
@@ -47,7 +47,7 @@ SELECT ok((g).epsilon >= dp_cdp.approx_zcdp_epsilon((g).rho::float8, (g).key_del
 	FROM given WHERE (g).delta < 1;
 SELECT is((g).delta::numeric, CASE WHEN rho IS NULL THEN coalesce(delta, 1e-5) ELSE 1e-5 + coalesce(delta, 1e-5) END::numeric, 'delta of rho ' || (g).rho) FROM given;
 SELECT is((g).key_delta::numeric, (CASE WHEN rho IS NULL THEN 0.1 ELSE 1 END * coalesce(delta, 1e-5))::numeric, '... of which so much is for keys') FROM given;
-SELECT ok(rho IS NOT NULL OR least_epsilon(ROW('', NULL, (g).rho * 1.000000001 + 2e-12, (g).epsilon, (g).delta, 0, 0, 0, (g).key_delta, 0)::dp_cdp.granted) > epsilon, 'no more rho is within epsilon ' || (g).epsilon) FROM given;
+SELECT ok(rho IS NOT NULL OR least_epsilon(ROW('', NULL, (g).rho * 1.000000001 + 2e-12, (g).epsilon, (g).delta, 0, 0, 0, (g).key_delta, 0, '{}')::dp_cdp.granted) > epsilon, 'no more rho is within epsilon ' || (g).epsilon) FROM given;
 SELECT ok((g).best_guess >= guess(g) - 1e-15 AND (g).best_guess <= guess(g) + 1.001e-4 AND (g).best_guess BETWEEN 0.5 AND 1,
 	'the best guess of rho ' || (g).rho || ' is right ' || (g).best_guess) FROM given;
 SELECT is((g).best_guess, 0.7603::float8, 'Phi(sqrt(1/2)) = 0.76025, upwards') FROM given WHERE rho = 1;

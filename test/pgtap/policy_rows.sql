@@ -5,6 +5,9 @@ CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;
 CREATE ROLE reader1;
 CREATE ROLE reader2;
+CREATE ROLE keeper LOGIN;
+CREATE TYPE mood AS ENUM ('up', 'down');
+ALTER TYPE mood OWNER TO owner1;
 GRANT CREATE ON SCHEMA public TO owner1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SELECT no_plan();
@@ -87,6 +90,41 @@ HINT:  The cap ends their answers first: lower them with dp_cdp.set_budget, or r
 \set said `psql -X -q -U owner1 -o /dev/null -c "SELECT dp_cdp.alter_dataset('large', max_rows => 3), dp_cdp.create_dataset('open', rho => 'Infinity')" 2>&1`
 SELECT is(:'said'::text, '', 'of nothing else');
 
+-- warnings: what was raised is in the row, too, where the session shows no notices
+SELECT is((dp_cdp.set_keys('lines', 'a "Part', '{x,x,y,NULL,NULL}'::text[])).warnings, ARRAY['1 of 3 keys of column "a "Part" repeat another, and equal keys have one group'], 'a row has its warnings');
+SELECT is(columns -> 'a "Part' -> 'keys', '["x", "y", null]', 'a key that is given twice is declared once') FROM dp_cdp.protected WHERE "table" = 'lines'::regclass;
+SELECT is((dp_cdp.drop_keys('lines', 'a "Part')).warnings, '{}'::text[], 'the next has none of these');
+DO $$ BEGIN PERFORM dp_cdp.protect_table('stays', 'shop'); EXCEPTION WHEN OTHERS THEN NULL; END $$;
+DO $$ BEGIN PERFORM (dp_cdp.set_bounds('orders', 'paid', 1, 0)); EXCEPTION WHEN OTHERS THEN NULL; END $$;
+SELECT is((dp_cdp.drop_keys('orders', 'kind')).warnings, '{}'::text[], 'nor of a call that failed') FROM dp_cdp.set_keys('orders', 'kind', '{a}'::text[]);
+GRANT SELECT ON orders TO analyst1;
+SELECT is((dp_cdp.set_budget('shop', 'analyst1', rho => 1)).warnings, ARRAY['role "analyst1" may read rows of dataset "shop", without noise and whatever its budget: public.orders'],
+	'a budget of a role that reads rows');
+REVOKE SELECT ON orders FROM analyst1;
+SELECT is((dp_cdp.set_budget('shop', 'analyst1', rho => 1)).warnings, '{}'::text[], '... and that does not');
+SELECT throws_ok($$SELECT dp_cdp.drop_dataset('gone')$$, 'ZC004', 'dataset "gone" does not exist: there is nothing to drop', 'a dataset that is not there');
+
+-- what rows have, for who may read them
+CREATE TABLE bills (person int NOT NULL, paid int, at date, kind text NOT NULL, mood mood);
+INSERT INTO bills SELECT i % 10, i, date '2026-01-01' + i, (ARRAY['a', 'b', 'c'])[1 + i % 3], (ARRAY['up', 'down']::mood[])[1 + i % 2] FROM generate_series(1, 100) i;
+SELECT dp_cdp.protect_table('bills', 'shop', unit => 'person') \g /dev/null
+SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 90)).warnings, ARRAY['column "paid" of table "bills": 10 of 100 values are outside of the bounds 0 and 90, and count as the nearer one'], 'values outside of bounds');
+SELECT is((dp_cdp.set_bounds('bills', 'at', date '2026-01-01', date '2026-02-01')).warnings,
+	ARRAY['column "at" of table "bills": 69 of 100 values are outside of the bounds 2026-01-01 and 2026-02-01, and count as the nearer one'], '... of times');
+SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 100)).warnings, '{}'::text[], 'none are');
+SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b}'::text[])).warnings, ARRAY['column "kind" of table "bills": 33 rows have a value that is no declared key: they are in no group'], 'rows outside of keys');
+SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b,c,d}'::text[])).warnings, '{}'::text[], 'keys without rows may be right');
+SELECT is((dp_cdp.set_keys('bills', 'mood', '{up,NULL}'::mood[])).warnings, '{}'::text[], 'no code of another''s type is run');
+BEGIN;
+RESET SESSION AUTHORIZATION;
+SELECT dp_cdp.alter_dataset('shop', new_owner => 'keeper') \g /dev/null
+SET SESSION AUTHORIZATION keeper;
+SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 90)).warnings, '{}'::text[], 'who owns a dataset, and may not read its rows, is told nothing');
+COMMIT;
+RESET SESSION AUTHORIZATION;
+SELECT dp_cdp.alter_dataset('shop', new_owner => 'owner1') \g /dev/null
+SET SESSION AUTHORIZATION owner1;
+
 -- amounts of memory
 CREATE FUNCTION memory(written text) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
@@ -101,8 +139,8 @@ SELECT is(release_memory, 1048576, 'text') FROM dp_cdp.datasets WHERE dataset = 
 SELECT dp_cdp.alter_dataset('shop', release_memory => 80::smallint) \g /dev/null
 SELECT is(release_memory, 80, 'a small integer') FROM dp_cdp.datasets WHERE dataset = 'shop';
 SELECT lives_ok($$SELECT dp_cdp.create_dataset('small', release_memory => '64kB')$$, 'create_dataset');
-SELECT is('64MB'::dp_cdp_internal.kilobytes::text, '64MB', 'as it is shown');
-SELECT is(written::dp_cdp_internal.kilobytes::text, written, 'in its largest unit: ' || written) FROM unnest('{0kB,1023kB,1MB,1025kB,3GB}'::text[]) written;
+SELECT is('64MB'::dp_cdp.memory::text, '64MB', 'as it is shown');
+SELECT is(written::dp_cdp.memory::text, written, 'in its largest unit: ' || written) FROM unnest('{0kB,1023kB,1MB,1025kB,3GB}'::text[]) written;
 SELECT throws_ok(format('SELECT dp_cdp.alter_dataset(''shop'', release_memory => %L)', written), '22P02', NULL, 'refuses ' || written)
 	FROM unnest('{64 mb,many,"",1TB1,99999999999GB}'::text[]) written;
 SELECT throws_ok(format('SELECT dp_cdp.alter_dataset(''shop'', release_memory => %L)', written), 'ZC004', 'release_memory must be at least 64 kB, such as ''64MB''; 0 removes it', 'refuses ' || written)

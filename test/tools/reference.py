@@ -262,12 +262,14 @@ def page(path, entries):
     return text
 
 
-problems.extend('type dp_cdp.%s is not composite: it belongs to dp_cdp_internal' % name for name, in rows(
-    "SELECT typname FROM pg_type WHERE typnamespace = 'dp_cdp'::regnamespace AND typtype <> 'c' AND typelem = 0"))
+scalars = [('dp_cdp.' + name, sentence(comment) + '\n') for name, comment in rows(
+    "SELECT typname, coalesce(obj_description(oid, 'pg_type'), '') FROM pg_type"
+    " WHERE typnamespace = 'dp_cdp'::regnamespace AND typtype <> 'c' AND typelem = 0 ORDER BY typname COLLATE \"C\"")]
+problems.extend('type %s has no COMMENT' % name for name, text in scalars if len(text) < 3)
 operators, calculators = entries_of_functions()
 made = {'docs/reference/%s.md' % name: entries for name, entries in (
     ('aggregates', entries_of_aggregates()), ('functions', operators), ('calculators', calculators), ('views', list(relations('v'))),
-    ('types', list(relations('c'))), ('settings', list(entries_of_settings())), ('options', list(entries_of_options())),
+    ('types', sorted(list(relations('c')) + scalars)), ('settings', list(entries_of_settings())), ('options', list(entries_of_options())),
     ('errors', list(entries_of_errors())))}
 for path, entries in made.items():
     text = page(path, entries)
