@@ -3,7 +3,7 @@
 #
 #	ok - name			not ok - name			todo not ok - name # reason
 #	# what was seen instead
-#	end N				at its end: how many checks there were
+#	end N				at its end: how many checks there were (or 1..N, where they are numbered)
 #
 # and each line becomes a test here.
 
@@ -19,7 +19,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(clients can_run driver_node run_client);
+our @EXPORT = qw(clients can_run driver_node run_client run_page with_tables);
 
 # the directory of the programs
 sub clients
@@ -69,11 +69,11 @@ sub run_client
 
 	for my $line (split /\n/, $output)
 	{
-		if ($line =~ /^(todo )?(not )?ok - (.*?)(?: # (.*))?$/)
+		if ($line =~ /^(todo )?(not )?ok (?:\d+ )?- (.*?)(?: # (.*))?$/)
 		{
 			push @checks, { good => !$2, name => $3, todo => $1 ? $4 : undef, seen => [] };
 		}
-		elsif ($line =~ /^end (\d+)$/)
+		elsif ($line =~ /^(?:end |1\.\.)(\d+)$/)
 		{
 			$ended = $1;
 		}
@@ -95,6 +95,28 @@ sub run_client
 	is($status, 0, 'the program ended well');
 	is($ended, scalar @checks, 'and all its checks are here')
 		or diag(map { "$_\n" } @checks ? @{ $checks[-1]{seen} } : ());
+	return;
+}
+
+# the tables of docs/howto, in a database of the name that its pages have
+sub with_tables
+{
+	my ($node) = @_;
+	my $page = slurp_file(clients() . '/../../../docs/howto/README.md');
+
+	$node->safe_psql('postgres', q{CREATE DATABASE clinic ENCODING 'UTF8' TEMPLATE template0});
+	$node->safe_psql('clinic', join('', $page =~ /^```sql\n(.*?)^```$/gms));
+	return;
+}
+
+# Runs what a page of docs/howto shows as commands, or for Python; its checks become tests.  where: the node of each host.
+sub run_page
+{
+	my ($python, $how, $page, $node, %where) = @_;
+	my $top = clients() . '/../../..';
+
+	run_client($node, 'bash', '-c', 'cd "$0" && exec "$@"', $top, $python, 'test/tools/readme_test.py', $how, "docs/howto/$page.md",
+		map { "$_=" . $where{$_}->host . ':' . $where{$_}->port } sort keys %where);
 	return;
 }
 

@@ -1,4 +1,4 @@
-# docs/examples: the program asks once, pays once, and draws what it was told.
+# docs/examples, and the notebook of docs/howto/connect-a-tool.md: the program asks once, pays once, and draws what it was told.
 
 use strict;
 use warnings;
@@ -17,8 +17,8 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'dp_cdp'\nlog_min_messages = warning\n");
 $node->start;
-$node->safe_psql('postgres', q{CREATE DATABASE clinic ENCODING 'UTF8' TEMPLATE template0});
-$node->safe_psql('clinic', <<'EOC');
+$node->safe_psql('postgres', q{CREATE DATABASE example ENCODING 'UTF8' TEMPLATE template0});
+$node->safe_psql('example', <<'EOC');
 CREATE EXTENSION dp_cdp;
 CREATE ROLE alice LOGIN;
 CREATE TABLE visits AS
@@ -34,7 +34,7 @@ my $picture = $ENV{EXAMPLE_KEEP} // PostgreSQL::Test::Utils::tempdir() . '/visit
 my ($out, $err);
 {
 	local %ENV = (%ENV, MPLCONFIGDIR => PostgreSQL::Test::Utils::tempdir());
-	IPC::Run::run([ $python, dirname(__FILE__) . '/../../docs/examples/visits_by_dept.py', $node->connstr('clinic') . ' user=alice', $picture ],
+	IPC::Run::run([ $python, dirname(__FILE__) . '/../../docs/examples/visits_by_dept.py', $node->connstr('example') . ' user=alice', $picture ],
 		'>', \$out, '2>', \$err);
 }
 is($? >> 8, 0, 'the example runs') or diag($err);
@@ -48,6 +48,13 @@ like($out, qr/^rho 0\.09 is left$/m, 'it has paid once');
 my $svg = slurp_file($picture);
 like($svg, qr/<text [^>]*>\Q$_\E</, "the plot has \"$_\" as text") for 'radiology', 'visits, with margins of 95 %';
 cmp_ok(() = $svg =~ /LineCollection/g, '>=', 1, 'and error bars');
-is($node->safe_psql('clinic', q{SELECT sum(rho) = 0.01 FROM dp_cdp.releases WHERE granted}), 't', 'nothing else was paid for');
+is($node->safe_psql('example', q{SELECT sum(rho) = 0.01 FROM dp_cdp.releases WHERE granted}), 't', 'nothing else was paid for');
+
+# the notebook, in a database of its own
+$node->safe_psql('postgres', 'DROP DATABASE example');
+$node->safe_psql('postgres', 'DROP ROLE alice');
+with_tables($node);
+$node->safe_psql('clinic', q{CREATE ROLE dashboard LOGIN; SELECT dp_cdp.set_budget('clinic', 'dashboard', rho => 0.1)});
+run_page($python, 'python', 'connect-a-tool', $node);
 
 done_testing();

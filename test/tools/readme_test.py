@@ -22,8 +22,11 @@ where; PGUSER must be a superuser.  At the end of the part "order" every functio
 setting that the papers name must exist in the database.  Prints TAP.
 
 usage: readme_test.py PART [PAGE...]
+       readme_test.py commands PAGE [HOST=DIRECTORY:PORT...]
+       readme_test.py python PAGE
 
-With pages, these alone are run, and those before them in ORDER.
+With pages, these alone are run, and those before them in ORDER.  "commands" runs what a page shows as ```sh, where HOST is
+the server at that socket, and "python" what it shows as ```python.
 """
 import glob
 import itertools
@@ -75,11 +78,11 @@ def psql(sql, *options):
 TAG = r"(SET|RESET|GRANT|REVOKE|BEGIN|COMMIT|ROLLBACK|(CREATE|ALTER|DROP) [A-Z ]+|SELECT \d+|INSERT 0 \d+|DELETE \d+)"
 
 
-def shown(text):
-    """(line number, directive, SQL, output or None, noisy columns) of each sql block that a reader sees."""
+def shown(text, language="sql"):
+    """(line number, directive, text, output or None, noisy columns) of each block of a language that a reader sees."""
     fences = list(re.finditer(r"(?:^<!-- (noisy|expect): (.*?) -->\n)?^```(\w+)\n(.*?)^```$", text, flags=re.S | re.M))
     for fence, after in itertools.zip_longest(fences, fences[1:]):
-        if fence.group(3) == "sql":
+        if fence.group(3) == language:
             follows = after and after.group(3) == "text"
             yield (text.count("\n", 0, fence.start()) + 1, (fence.group(1), fence.group(2)), fence.group(4),
                    after.group(4) if follows else None, re.split(r",\s*", after.group(2) or "") if follows else [])
@@ -150,6 +153,30 @@ def run(page, line, before, directive, sql, expected, noisy, result):
             result(rc == 0 and not codes, name, output)
 
 
+def frame(text):
+    """A frame of pandas, as psql would show it."""
+    lines = [" | ".join(line.split()) for line in text.split("\n")]
+    return "\n".join(lines[:1] + ["-+-"] + lines[1:])
+
+
+def run_program(page, language, servers, result):
+    """Runs the blocks of a shell or of Python, each by itself, and compares what they print."""
+    examples = list(shown(open(page, encoding="utf-8").read(), language))
+    for line, _, text, expected, noisy in examples:
+        name = f"{page}, line {line}"
+        for host, place in servers:
+            directory, port = place.rsplit(":", 1)
+            text = re.sub(rf"-h {host}\b", f"-h {directory} -p {port}", text)
+            text = re.sub(rf"\bhost={host}\b", f"host={directory} port={port}", text)
+        run = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", text] if language == "sh" else [sys.executable, "-c", text],
+                             stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        result(run.returncode == 0 and "ERROR" not in run.stdout, f"{name} runs", run.stdout)
+        result(expected is not None, f"{name}: the page says what it prints", run.stdout)
+        there, here = (expected or "", run.stdout) if language == "sh" else (frame(expected or ""), frame(run.stdout))
+        compared(name, there, here, noisy, result)
+    result(examples, f"{page} has such blocks")
+
+
 def named(text):
     """What the text says exists: (kind, name)."""
     prose = re.sub(r"<!-- planned -->.*?<!-- /planned -->", "", text, flags=re.S)
@@ -174,7 +201,7 @@ EXISTS = {
 
 def main():
     part, wanted = sys.argv[1], sys.argv[2:]
-    pages = PARTS[part]
+    pages = PARTS.get(part, [])
     texts = {}
     for name in sorted(set(sum(PARTS.values(), []) + glob.glob("docs/*.md"))):
         with open(name, encoding="utf-8") as f:
@@ -189,7 +216,9 @@ def main():
             print("".join("# " + line + "\n" for line in output.rstrip().split("\n")), end="")
         sys.stdout.flush()
 
-    if part != "order":
+    if part in ("commands", "python"):
+        run_program(wanted[0], {"commands": "sh"}.get(part, part), [arg.split("=", 1) for arg in wanted[1:]], result)
+    elif part != "order":
         for page in pages:
             if "```sql" in texts[page] and (not wanted or page in wanted):
                 tables = "".join(sql for _, _, sql, _, _ in shown(texts[tables_of(page)])) if tables_of(page) else ""
