@@ -6,8 +6,8 @@
 #
 # CITUS_SOURCE names an unpacked source tree of Citus (13 for PostgreSQL 15).
 # It is copied and built below build/citus, against the private server, and
-# installed into a copy of that, so that no other test has it.  The files of test/citus run, and
-# those of test/attacks on a coordinator and on a worker.  Each has a cluster of its own,
+# installed into a copy of that, so that no other test has it.  The files of test/citus run, those of
+# test/attacks on a coordinator and on a worker, and the commands of docs/howto/run-on-citus.md.  Each has a cluster of its own,
 # which is thrown away.  CITUS_ONLY="releases a_raw_rows" runs test/citus/releases.sql and test/attacks/a_raw_rows.sql alone.
 # CITUS_BENCH=1000000 measures instead (test/bench/distributed.py), on tables of so
 # many rows over 1, 2, 4 ... of CITUS_WORKERS workers.
@@ -169,6 +169,29 @@ make_cluster()
 	done
 }
 
+# what docs/howto/run-on-citus.md begins with: the roles and the table of its other pages, not yet distributed, and servers that are closed
+make_clinic()
+{
+	local node
+
+	for node in $nodes
+	do
+		# what a server has by default, and the third step of the page
+		dp_psql "$work/$node" -d postgres -c "ALTER SYSTEM SET fsync = on" -c "ALTER SYSTEM SET full_page_writes = on" \
+			-c "ALTER SYSTEM SET log_statement = 'none'" -c "ALTER SYSTEM SET log_min_duration_statement = -1" \
+			-c "ALTER SYSTEM SET log_min_error_statement = panic" -c "SELECT pg_reload_conf()" >/dev/null &&
+			dp_psql "$work/$node" -d postgres -c "CREATE DATABASE clinic" &&
+			dp_psql "$work/$node" -d clinic -c "CREATE EXTENSION citus" || return 1
+	done
+	dp_psql "$work/coordinator" -d clinic -c "SELECT citus_set_coordinator_host('$work/coordinator', 5432)" >/dev/null || return 1
+	for node in $nodes
+	do
+		[[ $node == coordinator ]] ||
+			dp_psql "$work/coordinator" -d clinic -c "SELECT citus_add_node('$work/$node', 5432)" >/dev/null || return 1
+	done
+	dp_psql "$work/coordinator" -d clinic -f "$DP_TOP/test/citus/clinic.psql"
+}
+
 make_extensions()
 {
 	dp_psql "$work/coordinator" -d test -c "CREATE EXTENSION dp_cdp" \
@@ -189,13 +212,18 @@ fi
 
 passed=0
 failed=0
-for file in "$DP_TOP"/test/citus/*.sql "$DP_TOP"/test/attacks/?_*.sql
+for file in "$DP_TOP"/test/citus/*.sql "$DP_TOP"/test/attacks/?_*.sql "$DP_TOP"/docs/howto/run-on-citus.md
 do
-	name=$(basename "$file" .sql)
+	name=$(basename "${file%.*}")
 	[[ -z ${CITUS_ONLY-} || " $CITUS_ONLY " == *" $name "* ]] || continue
 	log=$citus/$name.log
 	make_cluster || exit 1
-	if [[ $file == */citus/* ]]
+	if [[ $file == *.md ]]
+	then
+		make_clinic || exit 1
+		run=(python3 test/tools/readme_test.py commands "${file#"$DP_TOP"/}")
+		for node in $nodes; do run+=("$node=$work/$node:5432"); done
+	elif [[ $file == */citus/* ]]
 	then
 		make_extensions || exit 1
 		run=("$DP_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -d test -f "${file#"$DP_TOP"/}")
