@@ -343,7 +343,7 @@ dp_guc_init(void)
 
 	DefineCustomStringVariable("dp_cdp.max_contribution",
 							   "Euclidean norm to which the rows that one privacy unit has in all groups are scaled.",
-							   "Takes auto, which finds it privately for a share of an aggregate's price that EXPLAIN shows, or a number of rows, for sums times the larger bound. RESET takes the default of the dataset.",
+							   "auto finds it privately, for a share of an aggregate's price that EXPLAIN shows. A number is of rows, and for sums times the larger bound. RESET takes the default of the dataset.",
 							   &max_contribution_text,
 							   "",
 							   PGC_USERSET, 0,
