@@ -45,8 +45,8 @@ INSERT INTO refused VALUES
 	('CREATE TABLE t (n int); SELECT create_distributed_table(''t'', ''n'', colocate_with => ''visits'')'), ('SAVEPOINT s; INSERT INTO kept VALUES (1, 1); ROLLBACK TO s; INSERT INTO kept VALUES (2, 2)');
 SELECT alike(ask('coordinator', format('BEGIN; %s; SELECT dp_count(*) FROM visits; ROLLBACK', script)),
 	'%ERROR:  ZC002: private query cannot be computed after writes to tables that are distributed as those it reads; nothing was charged%', script) FROM refused;
-SELECT alike(ask('coordinator', 'BEGIN; INSERT INTO kept_alone VALUES (1, 1); SELECT dp_sum(cost) FROM one; ROLLBACK'), '%ZC002%in this transaction%', 'tables of one shard');
-SELECT alike(ask('coordinator', 'DO $$ BEGIN INSERT INTO kept VALUES (1, 1), (2, 2), (3, 3), (4, 4); PERFORM dp_median(cost) FROM visits; END $$'), '%ZC002%in this transaction%', 'in a block');
+SELECT alike(ask('coordinator', 'BEGIN; INSERT INTO kept_alone VALUES (1, 1); SELECT dp_sum(cost) FROM one; ROLLBACK'), '%ZC002%ask in another transaction%', 'tables of one shard');
+SELECT alike(ask('coordinator', 'DO $$ BEGIN INSERT INTO kept VALUES (1, 1), (2, 2), (3, 3), (4, 4); PERFORM dp_median(cost) FROM visits; END $$'), '%ZC002%ask in another transaction%', 'in a block');
 SELECT is(spent(), '0, 0 failed', 'none was charged');
 SELECT is(ask('coordinator', 'BEGIN; INSERT INTO kept_alone VALUES (1, 1); SAVEPOINT s; SELECT dp_sum(cost) FROM one; ROLLBACK TO s; SELECT count(*) FROM kept_alone; COMMIT') ~ '\n1$', true, 'a part of a transaction that is undone leaves the rest');
 
