@@ -26,6 +26,8 @@
 #							on source trees, built with assertions: PG_SOURCE="dir dir"
 #	make dist				the archive for PGXN, of what is committed, in build/
 #	make check-package		Debian's package: built, checked, installed and tried in chroots (root)
+#	make check-arm64		the library and unit tests for arm64, compiled across in a chroot and run in an emulator
+#	make check-image		the Dockerfile's image: built, run and asked, in chroots where no container engine runs
 #	make indent				pgindent style
 #
 # test, demo and bench install what the machine lacks (apt-get) and need
@@ -69,7 +71,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent reference golden
+OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package check-image check-arm64 dist graph indent reference golden
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -202,6 +204,12 @@ check-versions:
 
 check-package:
 	@bash test/tools/check_package.sh
+
+check-image:
+	@bash test/tools/check_image.sh
+
+check-arm64:
+	@bash test/tools/check_arm64.sh
 
 reference:
 	@REFERENCE=write ONLY=reference bash test/tools/run_tests.sh

@@ -32,14 +32,8 @@ step()
 }
 
 : >"$out/log"
-if [[ ! -f $base/.complete ]]
-then
-	rm -rf "$base"
-	mkdir -p "$base"
-	unshare --mount debootstrap --variant=minbase "$release" "$base" "$mirror" >>"$out/log" 2>&1 && configure_apt "$base" &&
-		inside "$base" apt-get -q update >>"$out/log" 2>&1 && touch "$base/.complete"
-	step "a chroot of $release"
-fi
+minimal_chroot "$release" >>"$out/log" 2>&1
+step "a chroot of $release"
 
 # where it is built; kept, for compilers and all that they need are large
 build=$base-build

@@ -102,6 +102,18 @@ ubuntu_keys()
 	echo "$apt/keys/$keys"
 }
 
+# $1: release of Debian; its minimum, as $chroots/package-$1, which is kept
+minimal_chroot()
+{
+	local base=$chroots/package-$1
+
+	[[ ! -f $base/.complete ]] || return 0
+	rm -rf "$base"
+	mkdir -p "$base"
+	unshare --mount debootstrap --variant=minbase "$1" "$base" "$mirror" && configure_apt "$base" &&
+		inside "$base" apt-get -q update && touch "$base/.complete"
+}
+
 # $1: version, $2: root; where apt finds the version's packages, beyond the release itself
 add_sources()
 {
