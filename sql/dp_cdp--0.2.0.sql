@@ -947,7 +947,7 @@ COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
-COMMENT ON COLUMN dp_cdp.granted.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
+COMMENT ON COLUMN dp_cdp.granted.warnings IS 'notices and warnings that the call has raised, with what to do; empty: none';
 
 COMMENT ON TYPE dp_cdp.altered IS
 	'row that alter_dataset returns. It tells which options were changed, and what the cap allows in all, however much of it is spent';
@@ -970,7 +970,7 @@ COMMENT ON COLUMN dp_cdp.altered.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.altered.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
-COMMENT ON COLUMN dp_cdp.altered.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
+COMMENT ON COLUMN dp_cdp.altered.warnings IS 'notices and warnings that the call has raised, with what to do; empty: none';
 
 COMMENT ON TYPE dp_cdp.table_policy IS
 	'how a table is protected now; protect_table, unprotect_table and replace_table return it';
@@ -986,7 +986,7 @@ COMMENT ON COLUMN dp_cdp.table_policy.readers IS
 	'roles beside the owner that hold SELECT: plain SQL shows them the rows that row-level security leaves them';
 COMMENT ON COLUMN dp_cdp.table_policy.problem IS
 	'why nothing is released from the table; NULL: nothing is wrong with its foreign key';
-COMMENT ON COLUMN dp_cdp.table_policy.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
+COMMENT ON COLUMN dp_cdp.table_policy.warnings IS 'notices and warnings that the call has raised, with what to do; empty: none';
 
 COMMENT ON TYPE dp_cdp.column_policy IS
 	'bounds and keys that a column has now; set_bounds, drop_bounds, set_keys and drop_keys return it';
@@ -998,7 +998,7 @@ COMMENT ON COLUMN dp_cdp.column_policy.upper IS 'upper bound of a row''s value; 
 COMMENT ON COLUMN dp_cdp.column_policy.total_lower IS 'lower limit of a person''s total in a group; NULL: it follows from the bounds';
 COMMENT ON COLUMN dp_cdp.column_policy.total_upper IS 'upper limit of a person''s total in a group; NULL: it follows from the bounds';
 COMMENT ON COLUMN dp_cdp.column_policy.keys IS 'how many keys set_keys has declared; NULL: none';
-COMMENT ON COLUMN dp_cdp.column_policy.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
+COMMENT ON COLUMN dp_cdp.column_policy.warnings IS 'notices and warnings that the call has raised, with what to do; empty: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	dataset text,
@@ -2491,19 +2491,21 @@ COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
 COMMENT ON COLUMN dp_cdp.datasets.min_units IS
 	'how many people a group has at least that is shown. A group of declared keys is shown with NULL for its answers where its noisy number of people is below it. 1: no such limit';
 
--- pg_settings says where a value comes from; a value of '' is none
+-- pg_settings says where a value comes from; a value of '' is none.  Of settings that datasets have no part in the server shows
+-- what holds, with its unit.
 CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
-	SELECT d.dataset, s.setting, g.value AS session, s.own AS dataset_value,
-		CASE s.setting
+	SELECT d.dataset, g.setting, g.value AS session, s.own AS dataset_value,
+		CASE g.setting
 			WHEN 'dp_cdp.reuse' THEN CASE WHEN g.value = 'off' THEN 'off' ELSE coalesce(s.own, 'off') END
 			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory)::dp_cdp.memory::text
 			ELSE coalesce(g.value, s.own, g.boot)
 		END AS in_effect,
 		CASE
-			WHEN s.setting = 'dp_cdp.release_memory' THEN CASE WHEN d.release_memory < coalesce(g.value, g.boot)::int
+			WHEN g.setting = 'dp_cdp.release_memory' THEN CASE WHEN d.release_memory < coalesce(g.value, g.boot)::int
 				THEN 'the dataset allows less than the server' ELSE 'the server''s, of which the dataset takes nothing away' END
-			WHEN s.setting = 'dp_cdp.reuse' AND s.own IS NULL THEN 'the dataset keeps no answers'
-			WHEN s.setting = 'dp_cdp.reuse' AND g.value IS DISTINCT FROM 'off' THEN 'the dataset keeps answers for so long'
+			WHEN g.setting = 'dp_cdp.reuse' AND s.own IS NULL THEN 'the dataset keeps no answers'
+			WHEN g.setting = 'dp_cdp.reuse' AND g.value IS DISTINCT FROM 'off' THEN 'the dataset keeps answers for so long'
+			WHEN g.value IS NULL AND s.setting IS NULL THEN 'the server''s default, which no dataset changes'
 			WHEN g.value IS NULL AND s.own IS NULL THEN 'neither the session nor the dataset says anything'
 			WHEN g.value IS NULL THEN 'the dataset''s default'
 			WHEN g.source = 'session' THEN 'SET in this session'
@@ -2513,7 +2515,12 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			ELSE 'set for the server'
 		END AS because
 	FROM dp_cdp.datasets d
-		CROSS JOIN LATERAL (VALUES
+		CROSS JOIN (
+			SELECT p.name AS setting, p.source, CASE WHEN p.source <> 'default' THEN nullif(p.setting, '') END AS value,
+				CASE p.name WHEN 'dp_cdp.release_memory' THEN p.boot_val WHEN 'dp_cdp.find_bounds' THEN 'off'
+					ELSE nullif(current_setting(p.name), '') END AS boot
+			FROM pg_catalog.pg_settings p WHERE p.name LIKE 'dp\_cdp.%') g
+		LEFT JOIN LATERAL (VALUES
 			('dp_cdp.rho', d.default_rho::text),
 			('dp_cdp.delta', d.default_delta::text),
 			('dp_cdp.target_error', NULL),
@@ -2523,11 +2530,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			('dp_cdp.find_bounds', d.find_bounds::text),
 			('dp_cdp.consistent', CASE WHEN d.consistent THEN 'on' ELSE 'off' END),
 			('dp_cdp.reuse', CASE WHEN d.reuse > interval '0' THEN d.reuse::text END),
-			('dp_cdp.release_memory', d.release_memory::dp_cdp.memory::text)) s(setting, own)
-		CROSS JOIN LATERAL (
-			SELECT p.source, CASE WHEN p.source <> 'default' THEN nullif(p.setting, '') END AS value,
-				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
-			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
+			('dp_cdp.release_memory', d.release_memory::dp_cdp.memory::text)) s(setting, own) ON s.setting = g.setting;
 COMMENT ON VIEW dp_cdp.settings IS
 	'settings that a query of this session would run with, and why. One row for each setting of each dataset that one owns or has a budget in';
 COMMENT ON COLUMN dp_cdp.settings.dataset IS
@@ -3727,9 +3730,8 @@ COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
 -- 9. Whether the rows are as the policy says, for owners who may read them
 -- =========================================================================
 
--- Everything here runs in plain SQL with the privileges of who calls, and is told
--- to nobody else.  dp_cdp_internal.may_read() comes first: a role that may not read a table
--- would be given a private answer instead, and pay for it.
+-- Everything here is for who calls, and is told to nobody else.  dp_cdp_internal.may_read() comes first: a role that may not
+-- read a table would be given a private answer instead, and pay for it.  Rows are read as the table's owner (row_checks.c).
 
 CREATE OR REPLACE FUNCTION dp_cdp_internal.may_read("table" regclass) RETURNS boolean
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_may_read_rows';
@@ -3886,24 +3888,87 @@ BEGIN
 	END IF;
 END $$;
 
--- What set_bounds and set_keys tell at once of the rows of a table that is read in a moment, to who may read them.  A type of
--- somebody's own is left out, whose code would run as who calls.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name) RETURNS SETOF text
+-- What set_bounds (of_bounds) and set_keys tell at once of the rows of a table that is read in a moment.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean) RETURNS TABLE(finding text, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
+DECLARE
+	asked regclass := findings_at_once."table";
+	at name := findings_at_once."column";
+	unread constant text := format('SELECT * FROM dp_cdp.check_data(%L) reads them', dp_cdp.dataset_of(asked));
+	too_large boolean;
+	people record;
 BEGIN
-	IF dp_cdp_internal.may_read(findings_at_once."table")
-		AND (SELECT sum(pg_relation_size(r)) FROM (SELECT findings_at_once."table" AS r UNION SELECT relid FROM pg_partition_tree(findings_at_once."table")) t) <= 134217728
-		AND (SELECT atttypid < 16384 FROM pg_attribute WHERE attrelid = findings_at_once."table" AND attname = findings_at_once."column") THEN
-		RETURN QUERY SELECT f.finding FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", findings_at_once."column",
-				p.columns -> findings_at_once."column"::text, NULL, NULL, NULL) f
-			WHERE p."table" = findings_at_once."table" AND f.severity = 'warning';
+	WITH RECURSIVE r AS (SELECT asked::oid AS relid UNION SELECT i.inhrelid FROM r JOIN pg_inherits i ON i.inhparent = r.relid)
+	SELECT coalesce(sum(CASE WHEN c.relkind = 'f' THEN NULL ELSE pg_table_size(c.oid) END) > 134217728
+			OR bool_or(c.relkind = 'f') OR bool_or(pg_table_size(c.oid) IS NULL), true) INTO too_large
+		FROM r JOIN pg_class c ON c.oid = r.relid WHERE c.relkind <> 'p';
+	IF too_large THEN
+		RETURN QUERY SELECT 'its rows were not looked at, as they may be many', unread;
+		RETURN;
 	END IF;
+	people := dp_cdp_internal.people_source(asked);
+	RETURN QUERY SELECT f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
+			(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
+			NULL, people.source, people.person) f
+		WHERE p."table" = asked AND f.severity = 'warning';
 -- a declaration does not fail because its rows cannot be read
 EXCEPTION WHEN OTHERS THEN
-	RETURN;
+	RETURN QUERY SELECT 'its rows could not be looked at', unread;
 END $$;
+
+-- What check_data() tells of a table, where a person counts with "most" rows, which is a norm or max_rows, in so many groups.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_of_table("table" regclass, most numeric, of_norm boolean, most_groups int)
+	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	t record;
+	rows_of record;
+	n record;
+BEGIN
+	SELECT p."table"::text AS name, p.* INTO t FROM dp_cdp.protected p WHERE p."table" = findings_of_table."table";
+	rows_of := dp_cdp_internal.people_source(t."table");
+	IF rows_of.person IS NOT NULL THEN
+		-- heaviest are the people with most rows, one in a hundred
+		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
+			' count(*) FILTER (WHERE p.rows > $1 AND NOT p.nobody) AS above,'
+			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
+			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
+			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
+			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
+			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n USING most;
+		RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
+				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
+			UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
+				format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
+				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
+			UNION ALL SELECT 'warning', t.name, NULL,
+				CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+					ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
+				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
+			UNION ALL SELECT 'info', t.name, NULL,
+				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
+				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
+				WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
+	END IF;
+	IF t.block IS NOT NULL THEN
+		EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
+		RETURN QUERY SELECT 'info', t.name, t.block,
+			format('%s rows have NULL here: they are in the first block of time, and only queries without a lower end read them', n.rows), n.rows,
+			'give each row its time before the table is protected, or delete these and put them in anew: triggers keep rows in their blocks' WHERE n.rows > 0;
+	END IF;
+	RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
+		FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
+			CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, most_groups, rows_of.source, rows_of.person) f
+		ORDER BY a.attnum;
+END $$;
+
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_table("table" regclass, most numeric, of_norm boolean, most_groups int)
+	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
+	LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_check_table';
 
 CREATE OR REPLACE FUNCTION dp_cdp.check_data(dataset text)
 	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
@@ -3914,9 +3979,7 @@ DECLARE
 	asked text := check_data.dataset;
 	cap record;
 	t record;
-	rows_of record;
 	most numeric;
-	n record;
 BEGIN
 	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap FROM dp_cdp.datasets d WHERE d.dataset = asked;
 	IF cap.dataset IS NULL THEN
@@ -3927,41 +3990,8 @@ BEGIN
 	END IF;
 	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
 
-	FOR t IN SELECT p."table"::text AS name, p.* FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
-		rows_of := dp_cdp_internal.people_source(t."table");
-		IF rows_of.person IS NOT NULL THEN
-			-- heaviest are the people with most rows, one in a hundred
-			EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
-				' count(*) FILTER (WHERE p.rows > $1 AND NOT p.nobody) AS above,'
-				' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
-				' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
-				' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
-				' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
-				' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n USING most;
-			RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
-					'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
-				UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
-					format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", asked)
-					WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
-				UNION ALL SELECT 'warning', t.name, NULL,
-					CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
-						ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
-					n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
-				UNION ALL SELECT 'info', t.name, NULL,
-					format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
-					format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", asked)
-					WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
-		END IF;
-		IF t.block IS NOT NULL THEN
-			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
-			RETURN QUERY SELECT 'info', t.name, t.block,
-				format('%s rows have NULL here: they are in the first block of time, and only queries without a lower end read them', n.rows), n.rows,
-				'give each row its time before the table is protected, or delete these and put them in anew: triggers keep rows in their blocks' WHERE n.rows > 0;
-		END IF;
-		RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
-			FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
-				CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
-			ORDER BY a.attnum;
+	FOR t IN SELECT p."table" FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
+		RETURN QUERY SELECT * FROM dp_cdp_internal.check_table(t."table", most, cap.max_rows IS NULL, cap.max_groups);
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_data(text) IS
@@ -4326,7 +4356,8 @@ BEGIN ATOMIC
 		SELECT l.relid, l.label ->> 'dataset' AS dataset, coalesce((l.label ->> 'through')::int, 0) AS nthrough
 		FROM labels l WHERE l.objsubid = 0
 	), units AS (
-		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid, y.typcategory
+		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid, y.typcategory, EXISTS (SELECT FROM pg_index i
+				WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL) AS alone
 		FROM tops t JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
 			JOIN pg_type y ON y.oid = u.atttypid
@@ -4340,10 +4371,32 @@ BEGIN ATOMIC
 		JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = o.attname AND NOT a.attisdropped
 		LEFT JOIN units u ON u.relid = t.relid
 	WHERE t.relid = coalesce(doubts_of_unit.relation, t.relid) AND t.nthrough = 0
-		AND (u.attnum IS NULL
-			OR u.attnum <> a.attnum AND EXISTS (SELECT FROM pg_index i
-				WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
+		AND (u.attnum IS NULL OR u.attnum <> a.attnum AND u.alone)
 	GROUP BY t.dataset, t.relid, a.attname, u.attname
+	UNION ALL
+	SELECT t.relid::regclass, NULL::regclass,
+		format('each row is taken for a person of its own%s, but %s', ', as unit ' || quote_ident(u.attname) || ' is different in each',
+			CASE WHEN f.conrelid = t.relid THEN format('references protected table %s', f.confrelid::regclass)
+				ELSE format('column %s is what the privacy unit of table %s references', f.there, f.conrelid::regclass) END),
+		CASE WHEN f.conrelid = t.relid THEN format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, through => %3$L)', t.relid::regclass, t.dataset, f.here)
+			ELSE format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, unit => %3$L)', t.relid::regclass, t.dataset, f.there) END
+	FROM tops t LEFT JOIN units u ON u.relid = t.relid
+		JOIN (SELECT c.conrelid, c.confrelid, string_agg(quote_ident(a.attname), ', ' ORDER BY k.place) AS here,
+				string_agg(quote_ident(r.attname), ', ' ORDER BY k.place) AS there, min(k.here) AS column_here, min(k.there) AS column_there, count(*) AS columns
+			FROM pg_constraint c CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY k(here, there, place)
+				JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.here JOIN pg_attribute r ON r.attrelid = c.confrelid AND r.attnum = k.there
+			WHERE c.contype = 'f' AND c.conrelid <> c.confrelid GROUP BY c.oid, c.conrelid, c.confrelid) f ON t.relid IN (f.conrelid, f.confrelid)
+		JOIN tops o ON o.dataset = t.dataset AND o.relid = CASE WHEN f.conrelid = t.relid THEN f.confrelid ELSE f.conrelid END
+		LEFT JOIN units w ON w.relid = o.relid
+	WHERE t.relid = coalesce(doubts_of_unit.relation, t.relid) AND t.nthrough = 0 AND (u.attnum IS NULL OR u.alone)
+		AND CASE
+			-- its own key, and not that of a person
+			WHEN f.conrelid = t.relid THEN coalesce(u.attnum <> f.column_here OR f.columns > 1, true)
+			-- people are of rows that reference it, and each row of it is one
+			ELSE u.attnum IS NULL AND f.columns = 1 AND w.attnum = f.column_here AND NOT w.alone END
+		-- said above, by name
+		AND NOT EXISTS (SELECT FROM units n JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = n.attname AND NOT a.attisdropped
+			WHERE n.dataset = t.dataset AND n.relid <> t.relid AND (u.attnum IS NULL OR u.attnum <> a.attnum))
 	UNION ALL
 	SELECT u.relid::regclass, min(o.relid)::regclass,
 		format('unit %s is of type %s, and that of table %s of type %s: they name no person by the same value',
@@ -4662,6 +4715,7 @@ BEGIN
 					WHEN g.kind = 'view of answers' THEN 'reads protected table %4$s with its owner''s rights, with private aggregates, and is granted to %2$s (%3$s): review what else it shows'
 					WHEN g.kind = 'view' THEN 'reads protected table %4$s with its owner''s rights, and is granted to %2$s (%3$s): raw rows wherever the library is not loaded'
 					WHEN g.kind = 'ancestor' THEN 'reads the rows of protected table %4$s, its descendant, but is not protected; SELECT is granted to %2$s (%3$s)'
+					WHEN g.privilege = 'SELECT' AND g.columns <> '' THEN 'SELECT on columns of protected rows is granted to %2$s (%3$s): plain SQL reads them wherever the library is not loaded'
 					WHEN g.privilege = 'SELECT' THEN 'SELECT on protected rows is granted to %2$s (%3$s): plain SQL reads them'
 					WHEN g.privilege = 'TRIGGER' THEN 'TRIGGER is granted to %2$s (%3$s), whose code can get every new row'
 					WHEN g.privilege IN ('INSERT', 'UPDATE') THEN '%1$s is granted to %2$s (%3$s): a violated constraint tells whether a key exists'
@@ -4773,7 +4827,7 @@ BEGIN
 				UNION ALL
 				SELECT v.severity, v.finding, NULL
 				FROM (VALUES
-					('pg_read_all_data', 'critical', 'reads every table'),
+					('pg_read_all_data', 'critical', 'reads every table that is not protected, such as copies, and protected ones wherever the library is not loaded'),
 					('pg_execute_server_program', 'critical', 'runs programs on the server, which read its files'),
 					('pg_read_server_files', 'critical', 'reads the server''s files'),
 					('pg_write_server_files', 'critical', 'writes the server''s files'),
@@ -5081,26 +5135,17 @@ BEGIN
 			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
 		UNION ALL
 		SELECT 'info', t.relid::regclass::text,
-			'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho',
+			format('each row is taken for a person of its own%s: what is known of a person with n rows may be n * n times the rho',
+				', as unit ' || quote_ident(u.attname) || ' is different in each'),
 			format('nothing, if no person has two rows; else SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...)',
 				t.relid::regclass, t.dataset)
-		FROM tops t WHERE NOT t.has_unit AND t.nthrough = 0
+		FROM tops t LEFT JOIN units u ON u.relid = t.relid
+		WHERE t.nthrough = 0 AND (u.relid IS NULL OR EXISTS (SELECT FROM pg_index i
+			WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
 		UNION ALL
 		SELECT 'warning', d.relation::text, d.finding, d.remedy FROM doubts d
 		-- of two tables that differ the later one
 		WHERE d.other IS NULL OR d.other < d.relation
-		UNION ALL
-		SELECT 'warning', t.relid::regclass::text,
-			format('each row is taken for a person of its own, but references protected table %s', f.confrelid::regclass),
-			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, through => %3$L)',
-				t.relid::regclass, t.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
-					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
-						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
-		FROM tops t JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = t.relid AND f.confrelid <> t.relid
-			JOIN tops p ON p.relid = f.confrelid AND p.dataset = t.dataset
-		WHERE NOT t.has_unit AND t.nthrough = 0
-			-- one remedy is enough
-			AND NOT EXISTS (SELECT FROM doubts d WHERE d.relation = t.relid AND d.other IS NULL)
 
 		-- blocks of time
 		UNION ALL
@@ -5684,10 +5729,18 @@ BEGIN
 					l.asked_rho AS rho, l.refused AS repeats, l.failed > 0 AS failed
 				FROM dp_cdp_internal.log_sums l
 				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
-		-- not those of other datasets
-		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f
+		-- not those of other datasets: of their tables, with partitions and children, and of roles with budgets in them alone
+		'findings', (WITH RECURSIVE others AS (
+				SELECT p."table"::oid AS relid FROM dp_cdp.protected p WHERE p.dataset <> asked
+				UNION SELECT i.inhrelid FROM others o JOIN pg_inherits i ON i.inhparent = o.relid
+			), payers AS (
+				SELECT format('role %s', r.oid::regrole) AS object, bool_or(b.dataset = asked) AS here
+				FROM pg_roles r JOIN dp_cdp.budgets b ON pg_has_role(r.oid, b.role::oid, 'MEMBER') AND NOT r.rolsuper GROUP BY r.oid
+			)
+			SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f
 			WHERE NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE d.dataset <> asked AND f.object = format('dataset %s', quote_ident(d.dataset)))
-				AND NOT EXISTS (SELECT FROM dp_cdp.protected p WHERE p.dataset <> asked AND f.object = p."table"::text)))
+				AND f.object NOT IN (SELECT o.relid::regclass::text FROM others o)
+				AND f.object NOT IN (SELECT p.object FROM payers p WHERE NOT p.here)))
 	INTO result
 	FROM dp_cdp.overview o LEFT JOIN dp_cdp.limits m ON m.dataset = o.dataset AND m.ledger_id = o.ledger_id
 	WHERE o.dataset = asked AND o.role IS NULL;

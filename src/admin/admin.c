@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
@@ -31,6 +32,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
@@ -285,6 +287,38 @@ dp_admin_lock_existing(Oid relid, LOCKMODE mode)
 		dp_raise(BAD_PARAMETER, errmsg("the table was dropped in the meantime"));
 }
 
+/* Adds to an error the column with the most similar name, whatever its case and quotes; its owner may see it. */
+static int
+hint_at_column(Oid relid, const char *name)
+{
+	Relation	rel = relation_open(relid, AccessShareLock);
+	const char *nearest = NULL;
+	int			least = NAMEDATALEN;
+	size_t		n = strlen(name);
+	bool		in_quotes = n > 2 && name[0] == '"' && name[n - 1] == '"';
+	char	   *bare = in_quotes ? pnstrdup(name + 1, n - 2) : pstrdup(name);
+
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), i);
+		const char *other = NameStr(attribute->attname);
+		int			distance;
+
+		if (attribute->attisdropped)
+			continue;
+		distance = pg_strcasecmp(bare, other) == 0 ? 0 : varstr_levenshtein(bare, strlen(bare), other, strlen(other), 1, 1, 1, true);
+		if (distance < least)
+		{
+			least = distance;
+			nearest = pstrdup(other);
+		}
+	}
+	relation_close(rel, NoLock);
+	if (nearest == NULL || least > 3)
+		return 0;
+	return errhint("Perhaps you mean %s. A name is given as it is stored, without double quotes.", quote_literal_cstr(nearest));
+}
+
 AttrNumber
 dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
 				Oid *type, int32 *typmod, Oid *collation)
@@ -299,7 +333,8 @@ dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid r
 	attnum = get_attnum(relid, name);
 	if (attnum == InvalidAttrNumber)
 		dp_raise(BAD_PARAMETER, errmsg("table \"%s\" has no column \"%s\": name one of its columns",
-									   get_rel_name(relid), name));
+									   get_rel_name(relid), name),
+				 hint_at_column(relid, name));
 	if (attnum < 0)
 		dp_raise(BAD_PARAMETER, errmsg("\"%s\" is a system column of table \"%s\": name one of its own columns",
 									   name, get_rel_name(relid)));

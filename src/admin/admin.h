@@ -151,17 +151,22 @@ extern Datum dp_admin_warnings(void);
 extern Datum dp_admin_table_row(FunctionCallInfo fcinfo, Oid relid);
 extern Datum dp_admin_column_row(FunctionCallInfo fcinfo, Oid relid, const DpLabel *label);
 
-/*
- * Tells who may read the rows of a small table which of a column are outside of what was declared just now.  Outside of
- * dp_admin_begin and dp_admin_end: they are read with the rights of who calls.
- */
-extern void dp_admin_tell_of_rows(Oid relid, AttrNumber attnum);
-
 /* who holds SELECT on the table and its children, but for owners; NULL: nobody; inside dp_admin_begin/end */
 extern char *dp_admin_readers(Oid relid);
 
 /* Returns who reads it by some columns or by a view alone, and how, in SPI's memory; NULL: nobody. */
 extern char *dp_admin_partial_readers(Oid relid);
+
+/* ------------------------------------------------------------------------
+ * row_checks.c: rows that are outside of what is declared
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Warns who may read the rows of a small table of those that are outside of what was declared of a column just now: its bounds
+ * and totals, else its keys.  Outside of dp_admin_begin and dp_admin_end.
+ */
+extern void dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds);
 
 /* ------------------------------------------------------------------------
  * blocks.c: tables whose rows are in blocks of time

@@ -229,7 +229,7 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 	if (from == NUMERICOID)
 		read_totals(fcinfo, label);
 	dp_label_put(c.relid, c.attnum, label);
-	dp_admin_tell_of_rows(c.relid, c.attnum);
+	dp_admin_tell_of_rows(c.relid, c.attnum, true);
 	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));
 }
 

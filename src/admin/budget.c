@@ -20,6 +20,7 @@
 
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -225,9 +226,16 @@ tell_of_rows_read(const char *dataset, Oid role)
 	initStringInfo(&tables);
 	foreach(lc, dp_label_tables(dataset))
 	{
-		if (dp_role_may_read(lfirst_oid(lc), role))
-			appendStringInfo(&tables, "%s%s", tables.len > 0 ? ", " : "",
-							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(lfirst_oid(lc))), get_rel_name(lfirst_oid(lc))));
+		ListCell   *child;
+
+		foreach(child, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
+		{
+			Oid			relid = lfirst_oid(child);
+
+			if (dp_role_may_read(relid, role))
+				appendStringInfo(&tables, "%s%s", tables.len > 0 ? ", " : "",
+								 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)));
+		}
 	}
 	if (tables.len > 0)
 		dp_admin_warn(NOTICE,

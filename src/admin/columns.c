@@ -152,7 +152,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 					  errhint("dp_cdp.drop_keys removes them."));
 	if (nkeys == nvalues && !dp_column_is_not_null(c.relid, c.attnum))
 		note_null_group(c.relid, column);
-	dp_admin_tell_of_rows(c.relid, c.attnum);
+	dp_admin_tell_of_rows(c.relid, c.attnum, false);
 	PG_RETURN_DATUM(dp_admin_column_row(fcinfo, c.relid, label));
 }
 

@@ -32,7 +32,6 @@
 #include "utils/numeric.h"
 
 #include "admin/admin.h"
-#include "base/distributed.h"
 
 PG_FUNCTION_INFO_V1(dp_kilobytes_in);
 PG_FUNCTION_INFO_V1(dp_kilobytes_out);
@@ -244,27 +243,6 @@ dp_admin_table_row(FunctionCallInfo fcinfo, Oid relid)
 	set_text(values, nulls, TABLE_PROBLEM, through ? chain_problem(relid) : NULL);
 	values[TABLE_WARNINGS] = dp_admin_warnings();
 	return row_of(fcinfo, TABLE_NCOLUMNS, values, nulls);
-}
-
-void
-dp_admin_tell_of_rows(Oid relid, AttrNumber attnum)
-{
-	char	   *column = get_attname(relid, attnum, false);
-	Oid			types[] = {REGCLASSOID, NAMEOID};
-	Datum		values[] = {ObjectIdGetDatum(relid), DirectFunctionCall1(namein, CStringGetDatum(column))};
-	AttrNumber	distributed_by;
-	uint64		n;
-
-	if (dp_is_distributed(relid, &distributed_by))
-		return;
-	CommandCounterIncrement();	/* labels that were written just now */
-	SPI_connect();
-	n = dp_admin_execute("SELECT dp_cdp_internal.findings_at_once($1, $2)", lengthof(types), types, values, NULL, false);
-	for (uint64 i = 0; i < n; i++)
-		dp_admin_warn(NOTICE, errmsg("column \"%s\" of table \"%s\": %s", column, get_rel_name(relid),
-									 SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1)),
-					  errdetail("Roles that may read the rows are told this, and nobody else."));
-	SPI_finish();
 }
 
 Datum

@@ -154,7 +154,10 @@ dp_admin_options_that_differ(void)
 		/* limits have names of their own in the table, beside what is spent */
 		const char *limit = strcmp(name, "rho") == 0 || strcmp(name, "delta") == 0 ? "_limit" : "";
 
-		appendStringInfo(&sql, "CASE WHEN d.%s%s IS DISTINCT FROM old.%s%s THEN '%s' END, ", name, limit, name, limit, name);
+		/* one that is not set is a share of default_rho */
+		const char *follows = strcmp(name, "min_rho") == 0 ? " OR d.min_rho IS NULL AND d.default_rho <> old.default_rho" : "";
+
+		appendStringInfo(&sql, "CASE WHEN d.%s%s IS DISTINCT FROM old.%s%s%s THEN '%s' END, ", name, limit, name, limit, follows, name);
 	}
 	appendStringInfoString(&sql, "CASE WHEN d.owner <> old.owner THEN 'new_owner' END], NULL)");
 	return sql.data;

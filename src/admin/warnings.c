@@ -5,7 +5,7 @@
  *	  returns has in its last column, too: tools often show no notices.
  *
  * Invariants:
- *	- a row has the warnings of its own call.  Whoever warns returns a row,
+ *	- a row has the warnings of its own call, each with its hint.  Whoever warns returns a row,
  *	  which takes them; a call that fails takes them along, with the memory of
  *	  its (sub)transaction.
  *
@@ -60,7 +60,8 @@ dp_admin_raise_warning(int level, const char *file, int line, const char *functi
 		callback->arg = NULL;
 		MemoryContextRegisterResetCallback(CurTransactionContext, callback);
 	}
-	messages = accumArrayResult(messages, CStringGetTextDatum(report->message), false, TEXTOID, CurTransactionContext);
+	messages = accumArrayResult(messages, CStringGetTextDatum(report->hint ? psprintf("%s. %s", report->message, report->hint) : report->message),
+								false, TEXTOID, CurTransactionContext);
 	ThrowErrorData(report);
 }
 

@@ -30,7 +30,7 @@ COMMENT ON COLUMN dp_cdp.granted.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.granted.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
-COMMENT ON COLUMN dp_cdp.granted.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
+COMMENT ON COLUMN dp_cdp.granted.warnings IS 'notices and warnings that the call has raised, with what to do; empty: none';
 
 COMMENT ON TYPE dp_cdp.altered IS
 	'row that alter_dataset returns. It tells which options were changed, and what the cap allows in all, however much of it is spent';
@@ -53,7 +53,7 @@ COMMENT ON COLUMN dp_cdp.altered.key_delta IS
 	'the limit on delta for private selections of keys; 0: none';
 COMMENT ON COLUMN dp_cdp.altered.key_selections IS
 	'how many selections of keys that pays for at the dataset''s default_delta';
-COMMENT ON COLUMN dp_cdp.altered.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
+COMMENT ON COLUMN dp_cdp.altered.warnings IS 'notices and warnings that the call has raised, with what to do; empty: none';
 
 COMMENT ON TYPE dp_cdp.table_policy IS
 	'how a table is protected now; protect_table, unprotect_table and replace_table return it';
@@ -69,7 +69,7 @@ COMMENT ON COLUMN dp_cdp.table_policy.readers IS
 	'roles beside the owner that hold SELECT: plain SQL shows them the rows that row-level security leaves them';
 COMMENT ON COLUMN dp_cdp.table_policy.problem IS
 	'why nothing is released from the table; NULL: nothing is wrong with its foreign key';
-COMMENT ON COLUMN dp_cdp.table_policy.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
+COMMENT ON COLUMN dp_cdp.table_policy.warnings IS 'notices and warnings that the call has raised, with what to do; empty: none';
 
 COMMENT ON TYPE dp_cdp.column_policy IS
 	'bounds and keys that a column has now; set_bounds, drop_bounds, set_keys and drop_keys return it';
@@ -81,7 +81,7 @@ COMMENT ON COLUMN dp_cdp.column_policy.upper IS 'upper bound of a row''s value; 
 COMMENT ON COLUMN dp_cdp.column_policy.total_lower IS 'lower limit of a person''s total in a group; NULL: it follows from the bounds';
 COMMENT ON COLUMN dp_cdp.column_policy.total_upper IS 'upper limit of a person''s total in a group; NULL: it follows from the bounds';
 COMMENT ON COLUMN dp_cdp.column_policy.keys IS 'how many keys set_keys has declared; NULL: none';
-COMMENT ON COLUMN dp_cdp.column_policy.warnings IS 'messages of the notices and warnings that the call has raised; empty: none';
+COMMENT ON COLUMN dp_cdp.column_policy.warnings IS 'notices and warnings that the call has raised, with what to do; empty: none';
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	dataset text,

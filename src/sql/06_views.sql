@@ -221,19 +221,21 @@ COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
 COMMENT ON COLUMN dp_cdp.datasets.min_units IS
 	'how many people a group has at least that is shown. A group of declared keys is shown with NULL for its answers where its noisy number of people is below it. 1: no such limit';
 
--- pg_settings says where a value comes from; a value of '' is none
+-- pg_settings says where a value comes from; a value of '' is none.  Of settings that datasets have no part in the server shows
+-- what holds, with its unit.
 CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
-	SELECT d.dataset, s.setting, g.value AS session, s.own AS dataset_value,
-		CASE s.setting
+	SELECT d.dataset, g.setting, g.value AS session, s.own AS dataset_value,
+		CASE g.setting
 			WHEN 'dp_cdp.reuse' THEN CASE WHEN g.value = 'off' THEN 'off' ELSE coalesce(s.own, 'off') END
 			WHEN 'dp_cdp.release_memory' THEN least(coalesce(g.value, g.boot)::int, d.release_memory)::dp_cdp.memory::text
 			ELSE coalesce(g.value, s.own, g.boot)
 		END AS in_effect,
 		CASE
-			WHEN s.setting = 'dp_cdp.release_memory' THEN CASE WHEN d.release_memory < coalesce(g.value, g.boot)::int
+			WHEN g.setting = 'dp_cdp.release_memory' THEN CASE WHEN d.release_memory < coalesce(g.value, g.boot)::int
 				THEN 'the dataset allows less than the server' ELSE 'the server''s, of which the dataset takes nothing away' END
-			WHEN s.setting = 'dp_cdp.reuse' AND s.own IS NULL THEN 'the dataset keeps no answers'
-			WHEN s.setting = 'dp_cdp.reuse' AND g.value IS DISTINCT FROM 'off' THEN 'the dataset keeps answers for so long'
+			WHEN g.setting = 'dp_cdp.reuse' AND s.own IS NULL THEN 'the dataset keeps no answers'
+			WHEN g.setting = 'dp_cdp.reuse' AND g.value IS DISTINCT FROM 'off' THEN 'the dataset keeps answers for so long'
+			WHEN g.value IS NULL AND s.setting IS NULL THEN 'the server''s default, which no dataset changes'
 			WHEN g.value IS NULL AND s.own IS NULL THEN 'neither the session nor the dataset says anything'
 			WHEN g.value IS NULL THEN 'the dataset''s default'
 			WHEN g.source = 'session' THEN 'SET in this session'
@@ -243,7 +245,12 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			ELSE 'set for the server'
 		END AS because
 	FROM dp_cdp.datasets d
-		CROSS JOIN LATERAL (VALUES
+		CROSS JOIN (
+			SELECT p.name AS setting, p.source, CASE WHEN p.source <> 'default' THEN nullif(p.setting, '') END AS value,
+				CASE p.name WHEN 'dp_cdp.release_memory' THEN p.boot_val WHEN 'dp_cdp.find_bounds' THEN 'off'
+					ELSE nullif(current_setting(p.name), '') END AS boot
+			FROM pg_catalog.pg_settings p WHERE p.name LIKE 'dp\_cdp.%') g
+		LEFT JOIN LATERAL (VALUES
 			('dp_cdp.rho', d.default_rho::text),
 			('dp_cdp.delta', d.default_delta::text),
 			('dp_cdp.target_error', NULL),
@@ -253,11 +260,7 @@ CREATE OR REPLACE VIEW dp_cdp.settings WITH (security_barrier) AS
 			('dp_cdp.find_bounds', d.find_bounds::text),
 			('dp_cdp.consistent', CASE WHEN d.consistent THEN 'on' ELSE 'off' END),
 			('dp_cdp.reuse', CASE WHEN d.reuse > interval '0' THEN d.reuse::text END),
-			('dp_cdp.release_memory', d.release_memory::dp_cdp.memory::text)) s(setting, own)
-		CROSS JOIN LATERAL (
-			SELECT p.source, CASE WHEN p.source <> 'default' THEN nullif(p.setting, '') END AS value,
-				CASE WHEN s.setting = 'dp_cdp.release_memory' THEN p.boot_val WHEN s.setting = 'dp_cdp.find_bounds' THEN 'off' END AS boot
-			FROM pg_catalog.pg_settings p WHERE p.name = s.setting) g;
+			('dp_cdp.release_memory', d.release_memory::dp_cdp.memory::text)) s(setting, own) ON s.setting = g.setting;
 COMMENT ON VIEW dp_cdp.settings IS
 	'settings that a query of this session would run with, and why. One row for each setting of each dataset that one owns or has a budget in';
 COMMENT ON COLUMN dp_cdp.settings.dataset IS

@@ -2,9 +2,8 @@
 -- 9. Whether the rows are as the policy says, for owners who may read them
 -- =========================================================================
 
--- Everything here runs in plain SQL with the privileges of who calls, and is told
--- to nobody else.  dp_cdp_internal.may_read() comes first: a role that may not read a table
--- would be given a private answer instead, and pay for it.
+-- Everything here is for who calls, and is told to nobody else.  dp_cdp_internal.may_read() comes first: a role that may not
+-- read a table would be given a private answer instead, and pay for it.  Rows are read as the table's owner (row_checks.c).
 
 CREATE OR REPLACE FUNCTION dp_cdp_internal.may_read("table" regclass) RETURNS boolean
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_may_read_rows';
@@ -161,24 +160,87 @@ BEGIN
 	END IF;
 END $$;
 
--- What set_bounds and set_keys tell at once of the rows of a table that is read in a moment, to who may read them.  A type of
--- somebody's own is left out, whose code would run as who calls.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name) RETURNS SETOF text
+-- What set_bounds (of_bounds) and set_keys tell at once of the rows of a table that is read in a moment.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean) RETURNS TABLE(finding text, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
+DECLARE
+	asked regclass := findings_at_once."table";
+	at name := findings_at_once."column";
+	unread constant text := format('SELECT * FROM dp_cdp.check_data(%L) reads them', dp_cdp.dataset_of(asked));
+	too_large boolean;
+	people record;
 BEGIN
-	IF dp_cdp_internal.may_read(findings_at_once."table")
-		AND (SELECT sum(pg_relation_size(r)) FROM (SELECT findings_at_once."table" AS r UNION SELECT relid FROM pg_partition_tree(findings_at_once."table")) t) <= 134217728
-		AND (SELECT atttypid < 16384 FROM pg_attribute WHERE attrelid = findings_at_once."table" AND attname = findings_at_once."column") THEN
-		RETURN QUERY SELECT f.finding FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", findings_at_once."column",
-				p.columns -> findings_at_once."column"::text, NULL, NULL, NULL) f
-			WHERE p."table" = findings_at_once."table" AND f.severity = 'warning';
+	WITH RECURSIVE r AS (SELECT asked::oid AS relid UNION SELECT i.inhrelid FROM r JOIN pg_inherits i ON i.inhparent = r.relid)
+	SELECT coalesce(sum(CASE WHEN c.relkind = 'f' THEN NULL ELSE pg_table_size(c.oid) END) > 134217728
+			OR bool_or(c.relkind = 'f') OR bool_or(pg_table_size(c.oid) IS NULL), true) INTO too_large
+		FROM r JOIN pg_class c ON c.oid = r.relid WHERE c.relkind <> 'p';
+	IF too_large THEN
+		RETURN QUERY SELECT 'its rows were not looked at, as they may be many', unread;
+		RETURN;
 	END IF;
+	people := dp_cdp_internal.people_source(asked);
+	RETURN QUERY SELECT f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
+			(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
+			NULL, people.source, people.person) f
+		WHERE p."table" = asked AND f.severity = 'warning';
 -- a declaration does not fail because its rows cannot be read
 EXCEPTION WHEN OTHERS THEN
-	RETURN;
+	RETURN QUERY SELECT 'its rows could not be looked at', unread;
 END $$;
+
+-- What check_data() tells of a table, where a person counts with "most" rows, which is a norm or max_rows, in so many groups.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_of_table("table" regclass, most numeric, of_norm boolean, most_groups int)
+	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	t record;
+	rows_of record;
+	n record;
+BEGIN
+	SELECT p."table"::text AS name, p.* INTO t FROM dp_cdp.protected p WHERE p."table" = findings_of_table."table";
+	rows_of := dp_cdp_internal.people_source(t."table");
+	IF rows_of.person IS NOT NULL THEN
+		-- heaviest are the people with most rows, one in a hundred
+		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
+			' count(*) FILTER (WHERE p.rows > $1 AND NOT p.nobody) AS above,'
+			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
+			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
+			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
+			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
+			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n USING most;
+		RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
+				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
+			UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
+				format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
+				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
+			UNION ALL SELECT 'warning', t.name, NULL,
+				CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+					ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
+				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
+			UNION ALL SELECT 'info', t.name, NULL,
+				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
+				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
+				WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
+	END IF;
+	IF t.block IS NOT NULL THEN
+		EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
+		RETURN QUERY SELECT 'info', t.name, t.block,
+			format('%s rows have NULL here: they are in the first block of time, and only queries without a lower end read them', n.rows), n.rows,
+			'give each row its time before the table is protected, or delete these and put them in anew: triggers keep rows in their blocks' WHERE n.rows > 0;
+	END IF;
+	RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
+		FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
+			CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, most_groups, rows_of.source, rows_of.person) f
+		ORDER BY a.attnum;
+END $$;
+
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_table("table" regclass, most numeric, of_norm boolean, most_groups int)
+	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
+	LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_check_table';
 
 CREATE OR REPLACE FUNCTION dp_cdp.check_data(dataset text)
 	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
@@ -189,9 +251,7 @@ DECLARE
 	asked text := check_data.dataset;
 	cap record;
 	t record;
-	rows_of record;
 	most numeric;
-	n record;
 BEGIN
 	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap FROM dp_cdp.datasets d WHERE d.dataset = asked;
 	IF cap.dataset IS NULL THEN
@@ -202,41 +262,8 @@ BEGIN
 	END IF;
 	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
 
-	FOR t IN SELECT p."table"::text AS name, p.* FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
-		rows_of := dp_cdp_internal.people_source(t."table");
-		IF rows_of.person IS NOT NULL THEN
-			-- heaviest are the people with most rows, one in a hundred
-			EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
-				' count(*) FILTER (WHERE p.rows > $1 AND NOT p.nobody) AS above,'
-				' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
-				' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
-				' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
-				' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
-				' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n USING most;
-			RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
-					'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
-				UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
-					format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", asked)
-					WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
-				UNION ALL SELECT 'warning', t.name, NULL,
-					CASE WHEN cap.max_rows IS NULL THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
-						ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
-					n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
-				UNION ALL SELECT 'info', t.name, NULL,
-					format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
-					format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", asked)
-					WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
-		END IF;
-		IF t.block IS NOT NULL THEN
-			EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
-			RETURN QUERY SELECT 'info', t.name, t.block,
-				format('%s rows have NULL here: they are in the first block of time, and only queries without a lower end read them', n.rows), n.rows,
-				'give each row its time before the table is protected, or delete these and put them in anew: triggers keep rows in their blocks' WHERE n.rows > 0;
-		END IF;
-		RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
-			FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
-				CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, cap.max_groups, rows_of.source, rows_of.person) f
-			ORDER BY a.attnum;
+	FOR t IN SELECT p."table" FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
+		RETURN QUERY SELECT * FROM dp_cdp_internal.check_table(t."table", most, cap.max_rows IS NULL, cap.max_groups);
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_data(text) IS

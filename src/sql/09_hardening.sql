@@ -357,7 +357,8 @@ BEGIN ATOMIC
 		SELECT l.relid, l.label ->> 'dataset' AS dataset, coalesce((l.label ->> 'through')::int, 0) AS nthrough
 		FROM labels l WHERE l.objsubid = 0
 	), units AS (
-		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid, y.typcategory
+		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid, y.typcategory, EXISTS (SELECT FROM pg_index i
+				WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL) AS alone
 		FROM tops t JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
 			JOIN pg_type y ON y.oid = u.atttypid
@@ -371,10 +372,32 @@ BEGIN ATOMIC
 		JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = o.attname AND NOT a.attisdropped
 		LEFT JOIN units u ON u.relid = t.relid
 	WHERE t.relid = coalesce(doubts_of_unit.relation, t.relid) AND t.nthrough = 0
-		AND (u.attnum IS NULL
-			OR u.attnum <> a.attnum AND EXISTS (SELECT FROM pg_index i
-				WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
+		AND (u.attnum IS NULL OR u.attnum <> a.attnum AND u.alone)
 	GROUP BY t.dataset, t.relid, a.attname, u.attname
+	UNION ALL
+	SELECT t.relid::regclass, NULL::regclass,
+		format('each row is taken for a person of its own%s, but %s', ', as unit ' || quote_ident(u.attname) || ' is different in each',
+			CASE WHEN f.conrelid = t.relid THEN format('references protected table %s', f.confrelid::regclass)
+				ELSE format('column %s is what the privacy unit of table %s references', f.there, f.conrelid::regclass) END),
+		CASE WHEN f.conrelid = t.relid THEN format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, through => %3$L)', t.relid::regclass, t.dataset, f.here)
+			ELSE format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, unit => %3$L)', t.relid::regclass, t.dataset, f.there) END
+	FROM tops t LEFT JOIN units u ON u.relid = t.relid
+		JOIN (SELECT c.conrelid, c.confrelid, string_agg(quote_ident(a.attname), ', ' ORDER BY k.place) AS here,
+				string_agg(quote_ident(r.attname), ', ' ORDER BY k.place) AS there, min(k.here) AS column_here, min(k.there) AS column_there, count(*) AS columns
+			FROM pg_constraint c CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY k(here, there, place)
+				JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.here JOIN pg_attribute r ON r.attrelid = c.confrelid AND r.attnum = k.there
+			WHERE c.contype = 'f' AND c.conrelid <> c.confrelid GROUP BY c.oid, c.conrelid, c.confrelid) f ON t.relid IN (f.conrelid, f.confrelid)
+		JOIN tops o ON o.dataset = t.dataset AND o.relid = CASE WHEN f.conrelid = t.relid THEN f.confrelid ELSE f.conrelid END
+		LEFT JOIN units w ON w.relid = o.relid
+	WHERE t.relid = coalesce(doubts_of_unit.relation, t.relid) AND t.nthrough = 0 AND (u.attnum IS NULL OR u.alone)
+		AND CASE
+			-- its own key, and not that of a person
+			WHEN f.conrelid = t.relid THEN coalesce(u.attnum <> f.column_here OR f.columns > 1, true)
+			-- people are of rows that reference it, and each row of it is one
+			ELSE u.attnum IS NULL AND f.columns = 1 AND w.attnum = f.column_here AND NOT w.alone END
+		-- said above, by name
+		AND NOT EXISTS (SELECT FROM units n JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = n.attname AND NOT a.attisdropped
+			WHERE n.dataset = t.dataset AND n.relid <> t.relid AND (u.attnum IS NULL OR u.attnum <> a.attnum))
 	UNION ALL
 	SELECT u.relid::regclass, min(o.relid)::regclass,
 		format('unit %s is of type %s, and that of table %s of type %s: they name no person by the same value',
@@ -693,6 +716,7 @@ BEGIN
 					WHEN g.kind = 'view of answers' THEN 'reads protected table %4$s with its owner''s rights, with private aggregates, and is granted to %2$s (%3$s): review what else it shows'
 					WHEN g.kind = 'view' THEN 'reads protected table %4$s with its owner''s rights, and is granted to %2$s (%3$s): raw rows wherever the library is not loaded'
 					WHEN g.kind = 'ancestor' THEN 'reads the rows of protected table %4$s, its descendant, but is not protected; SELECT is granted to %2$s (%3$s)'
+					WHEN g.privilege = 'SELECT' AND g.columns <> '' THEN 'SELECT on columns of protected rows is granted to %2$s (%3$s): plain SQL reads them wherever the library is not loaded'
 					WHEN g.privilege = 'SELECT' THEN 'SELECT on protected rows is granted to %2$s (%3$s): plain SQL reads them'
 					WHEN g.privilege = 'TRIGGER' THEN 'TRIGGER is granted to %2$s (%3$s), whose code can get every new row'
 					WHEN g.privilege IN ('INSERT', 'UPDATE') THEN '%1$s is granted to %2$s (%3$s): a violated constraint tells whether a key exists'
@@ -804,7 +828,7 @@ BEGIN
 				UNION ALL
 				SELECT v.severity, v.finding, NULL
 				FROM (VALUES
-					('pg_read_all_data', 'critical', 'reads every table'),
+					('pg_read_all_data', 'critical', 'reads every table that is not protected, such as copies, and protected ones wherever the library is not loaded'),
 					('pg_execute_server_program', 'critical', 'runs programs on the server, which read its files'),
 					('pg_read_server_files', 'critical', 'reads the server''s files'),
 					('pg_write_server_files', 'critical', 'writes the server''s files'),
@@ -1112,26 +1136,17 @@ BEGIN
 			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
 		UNION ALL
 		SELECT 'info', t.relid::regclass::text,
-			'each row is taken for a person of its own: what is known of a person with n rows may be n * n times the rho',
+			format('each row is taken for a person of its own%s: what is known of a person with n rows may be n * n times the rho',
+				', as unit ' || quote_ident(u.attname) || ' is different in each'),
 			format('nothing, if no person has two rows; else SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...)',
 				t.relid::regclass, t.dataset)
-		FROM tops t WHERE NOT t.has_unit AND t.nthrough = 0
+		FROM tops t LEFT JOIN units u ON u.relid = t.relid
+		WHERE t.nthrough = 0 AND (u.relid IS NULL OR EXISTS (SELECT FROM pg_index i
+			WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
 		UNION ALL
 		SELECT 'warning', d.relation::text, d.finding, d.remedy FROM doubts d
 		-- of two tables that differ the later one
 		WHERE d.other IS NULL OR d.other < d.relation
-		UNION ALL
-		SELECT 'warning', t.relid::regclass::text,
-			format('each row is taken for a person of its own, but references protected table %s', f.confrelid::regclass),
-			format('SELECT dp_cdp.unprotect_table(%1$L), dp_cdp.protect_table(%1$L, %2$L, through => %3$L)',
-				t.relid::regclass, t.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
-					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
-						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
-		FROM tops t JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = t.relid AND f.confrelid <> t.relid
-			JOIN tops p ON p.relid = f.confrelid AND p.dataset = t.dataset
-		WHERE NOT t.has_unit AND t.nthrough = 0
-			-- one remedy is enough
-			AND NOT EXISTS (SELECT FROM doubts d WHERE d.relation = t.relid AND d.other IS NULL)
 
 		-- blocks of time
 		UNION ALL

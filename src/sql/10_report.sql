@@ -441,10 +441,18 @@ BEGIN
 					l.asked_rho AS rho, l.refused AS repeats, l.failed > 0 AS failed
 				FROM dp_cdp_internal.log_sums l
 				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
-		-- not those of other datasets
-		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f
+		-- not those of other datasets: of their tables, with partitions and children, and of roles with budgets in them alone
+		'findings', (WITH RECURSIVE others AS (
+				SELECT p."table"::oid AS relid FROM dp_cdp.protected p WHERE p.dataset <> asked
+				UNION SELECT i.inhrelid FROM others o JOIN pg_inherits i ON i.inhparent = o.relid
+			), payers AS (
+				SELECT format('role %s', r.oid::regrole) AS object, bool_or(b.dataset = asked) AS here
+				FROM pg_roles r JOIN dp_cdp.budgets b ON pg_has_role(r.oid, b.role::oid, 'MEMBER') AND NOT r.rolsuper GROUP BY r.oid
+			)
+			SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f
 			WHERE NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE d.dataset <> asked AND f.object = format('dataset %s', quote_ident(d.dataset)))
-				AND NOT EXISTS (SELECT FROM dp_cdp.protected p WHERE p.dataset <> asked AND f.object = p."table"::text)))
+				AND f.object NOT IN (SELECT o.relid::regclass::text FROM others o)
+				AND f.object NOT IN (SELECT p.object FROM payers p WHERE NOT p.here)))
 	INTO result
 	FROM dp_cdp.overview o LEFT JOIN dp_cdp.limits m ON m.dataset = o.dataset AND m.ledger_id = o.ledger_id
 	WHERE o.dataset = asked AND o.role IS NULL;

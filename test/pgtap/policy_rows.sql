@@ -66,7 +66,7 @@ SELECT is(shown(dp_cdp.drop_budget('shop', 'analyst1')), 'shop | analyst1 | 0 | 
 CREATE FUNCTION shown(a dp_cdp.altered) RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(' | ', (a).dataset, (a).changed, (a).rho, (a).epsilon, (a).delta, (a).best_guess, (a).aggregates, (a).report_delta, (a).key_delta, (a).key_selections) $$;
 SELECT is(shown(dp_cdp.alter_dataset('shop')), 'shop | {} | 2 | 11.6886 | 2e-06 | 0.8414 | 200 | 1e-06 | 1e-06 | 1000', 'a cap');
-SELECT is(shown(dp_cdp.alter_dataset('shop', default_rho => 0.02)), 'shop | {default_rho} | 2 | 11.6886 | 2e-06 | 0.8414 | 100 | 1e-06 | 1e-06 | 1000', '... and what has changed');
+SELECT is(shown(dp_cdp.alter_dataset('shop', default_rho => 0.02)), 'shop | {default_rho,min_rho} | 2 | 11.6886 | 2e-06 | 0.8414 | 100 | 1e-06 | 1e-06 | 1000', '... and what has changed');
 SELECT is(delta || ' ' || report_delta || ' ' || key_delta, '1e-06 5e-07 5e-07', 'a cap of epsilon: each half of delta') FROM dp_cdp.create_dataset('halves', epsilon => 3, delta => 1e-6);
 
 -- notices of what promises little, once for each call
@@ -98,7 +98,7 @@ DO $$ BEGIN PERFORM dp_cdp.protect_table('stays', 'shop'); EXCEPTION WHEN OTHERS
 DO $$ BEGIN PERFORM (dp_cdp.set_bounds('orders', 'paid', 1, 0)); EXCEPTION WHEN OTHERS THEN NULL; END $$;
 SELECT is((dp_cdp.drop_keys('orders', 'kind')).warnings, '{}'::text[], 'nor of a call that failed') FROM dp_cdp.set_keys('orders', 'kind', '{a}'::text[]);
 GRANT SELECT ON orders TO analyst1;
-SELECT is((dp_cdp.set_budget('shop', 'analyst1', rho => 1)).warnings, ARRAY['role "analyst1" may read rows of dataset "shop", without noise and whatever its budget: public.orders'],
+SELECT is((dp_cdp.set_budget('shop', 'analyst1', rho => 1)).warnings, ARRAY['role "analyst1" may read rows of dataset "shop", without noise and whatever its budget: public.orders. REVOKE SELECT on these tables from it, or from the roles that it has this right by.'],
 	'a budget of a role that reads rows');
 REVOKE SELECT ON orders FROM analyst1;
 SELECT is((dp_cdp.set_budget('shop', 'analyst1', rho => 1)).warnings, '{}'::text[], '... and that does not');
@@ -108,13 +108,68 @@ SELECT throws_ok($$SELECT dp_cdp.drop_dataset('gone')$$, 'ZC004', 'dataset "gone
 CREATE TABLE bills (person int NOT NULL, paid int, at date, kind text NOT NULL, mood mood);
 INSERT INTO bills SELECT i % 10, i, date '2026-01-01' + i, (ARRAY['a', 'b', 'c'])[1 + i % 3], (ARRAY['up', 'down']::mood[])[1 + i % 2] FROM generate_series(1, 100) i;
 SELECT dp_cdp.protect_table('bills', 'shop', unit => 'person') \g /dev/null
-SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 90)).warnings, ARRAY['column "paid" of table "bills": 10 of 100 values are outside of the bounds 0 and 90, and count as the nearer one'], 'values outside of bounds');
+SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 90)).warnings, ARRAY[$$column "paid" of table "bills": 10 of 100 values are outside of the bounds 0 and 90, and count as the nearer one. SELECT dp_cdp.set_bounds('public.bills', 'paid', lower, upper), with bounds that are publicly plausible$$], 'values outside of bounds');
 SELECT is((dp_cdp.set_bounds('bills', 'at', date '2026-01-01', date '2026-02-01')).warnings,
-	ARRAY['column "at" of table "bills": 69 of 100 values are outside of the bounds 2026-01-01 and 2026-02-01, and count as the nearer one'], '... of times');
+	ARRAY[$$column "at" of table "bills": 69 of 100 values are outside of the bounds 2026-01-01 and 2026-02-01, and count as the nearer one. SELECT dp_cdp.set_bounds('public.bills', 'at', lower, upper), with bounds that are publicly plausible$$], '... of times');
 SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 100)).warnings, '{}'::text[], 'none are');
-SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b}'::text[])).warnings, ARRAY['column "kind" of table "bills": 33 rows have a value that is no declared key: they are in no group'], 'rows outside of keys');
+SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b}'::text[])).warnings, ARRAY[$$column "kind" of table "bills": 33 rows have a value that is no declared key: they are in no group. SELECT dp_cdp.set_keys('public.bills', 'kind', ...), with all keys that are publicly known$$], 'rows outside of keys');
 SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b,c,d}'::text[])).warnings, '{}'::text[], 'keys without rows may be right');
-SELECT is((dp_cdp.set_keys('bills', 'mood', '{up,NULL}'::mood[])).warnings, '{}'::text[], 'no code of another''s type is run');
+SELECT is((dp_cdp.set_keys('bills', 'mood', '{up,NULL}'::mood[])).warnings,
+	ARRAY[$$column "mood" of table "bills": 50 rows have a value that is no declared key: they are in no group. SELECT dp_cdp.set_keys('public.bills', 'mood', ...), with all keys that are publicly known$$],
+	'... of a type of one''s own');
+SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 100, 0, 200)).warnings,
+	ARRAY[$$column "paid" of table "bills": the values of 10 of 10 people add up to less than 0 or more than 200, and are cut to that. SELECT dp_cdp.set_bounds('public.bills', 'paid', 0, 100, total_lower, total_upper), with totals that are publicly plausible$$],
+	'totals that are exceeded');
+CREATE TABLE more () INHERITS (bills);
+ALTER TABLE more ALTER kind SET STORAGE EXTERNAL;
+INSERT INTO more SELECT 1, 1, '2026-01-01', repeat('x', 1000000), 'up' FROM generate_series(1, 140);
+SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 50)).warnings,
+	ARRAY[$$column "paid" of table "bills": its rows were not looked at, as they may be many. SELECT * FROM dp_cdp.check_data('shop') reads them$$], 'a table that is large with its children');
+DROP TABLE more;
+
+-- as the table's owner: planning runs code of his
+RESET SESSION AUTHORIZATION;
+CREATE TABLE ran (who name);
+GRANT INSERT ON ran TO PUBLIC;
+SET SESSION AUTHORIZATION owner1;
+CREATE FUNCTION writes() RETURNS int LANGUAGE plpgsql VOLATILE AS $$ BEGIN INSERT INTO public.ran VALUES (current_user); RETURN 1; END $$;
+CREATE FUNCTION hides() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM public.writes(); RETURN 1; END $$;
+CREATE INDEX ON bills ((paid + hides()));
+CREATE INDEX ON bills (paid) WHERE hides() = 1;
+CREATE STATISTICS odd ON (paid + hides()), kind FROM bills;
+RESET SESSION AUTHORIZATION;
+DELETE FROM ran;
+SELECT dp_cdp.set_bounds('bills', 'paid', 0, 90), dp_cdp.set_keys('bills', 'kind', '{a,b}'::text[]) \g /dev/null
+SELECT is((SELECT array_agg(DISTINCT who) FROM ran), '{owner1}'::name[], 'a superuser who declares runs it as its owner');
+DELETE FROM ran;
+SELECT isnt_empty('SELECT * FROM dp_cdp.check_data(''shop'')', 'who checks');
+SELECT is((SELECT array_agg(DISTINCT who) FROM ran), '{owner1}'::name[], '... too');
+SELECT is(current_user, 'postgres'::name, 'and is himself again');
+SET SESSION AUTHORIZATION analyst1;
+SELECT throws_ok($$SELECT dp_cdp_internal.check_table('bills', 1, true, 1)$$, '42501', NULL, 'nobody else checks rows');
+SET SESSION AUTHORIZATION owner1;
+
+-- roles that read a partition or a child, and a column's name in other words
+CREATE TABLE part_of () INHERITS (bills);
+GRANT SELECT ON part_of TO analyst1;
+SELECT is((dp_cdp.set_budget('shop', 'analyst1', rho => 1)).warnings,
+	ARRAY['role "analyst1" may read rows of dataset "shop", without noise and whatever its budget: public.part_of. REVOKE SELECT on these tables from it, or from the roles that it has this right by.'],
+	'a budget of a role that reads a child');
+DROP TABLE part_of;
+CREATE FUNCTION hint_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'it runs';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END $$;
+SELECT is(hint_of(format('SELECT dp_cdp.set_bounds(''bills'', %L, 0, 1)', given)), expected, 'a column by the name ' || given)
+	FROM (VALUES ('Paid', 'Perhaps you mean ''paid''. A name is given as it is stored, without double quotes.'),
+		('"paid"', 'Perhaps you mean ''paid''. A name is given as it is stored, without double quotes.'),
+		('pid', 'Perhaps you mean ''paid''. A name is given as it is stored, without double quotes.'), ('something', '')) v(given, expected);
 BEGIN;
 RESET SESSION AUTHORIZATION;
 SELECT dp_cdp.alter_dataset('shop', new_owner => 'keeper') \g /dev/null
