@@ -71,17 +71,30 @@ void
 dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds)
 {
 	char	   *column = get_attname(relid, attnum, false);
-	Oid			types[] = {REGCLASSOID, NAMEOID, BOOLOID};
-	Datum		values[] = {ObjectIdGetDatum(relid), DirectFunctionCall1(namein, CStringGetDatum(column)), BoolGetDatum(of_bounds)};
+	Oid			types[] = {REGCLASSOID, NAMEOID, BOOLOID, JSONBOID};
+	Datum		values[] = {ObjectIdGetDatum(relid), DirectFunctionCall1(namein, CStringGetDatum(column)), BoolGetDatum(of_bounds), 0};
+	char		nulls[] = {' ', ' ', ' ', 'n'};
 	AttrNumber	distributed_by;
+	bool		isnull;
 	SPITupleTable *found;
 	AsOwner		before;
 
 	if (dp_is_distributed(relid, &distributed_by) || !dp_may_read(relid))
 		return;
 	CommandCounterIncrement();	/* labels that were written just now */
+	if (!of_bounds)
+	{
+		/* as who calls, who owns the dataset */
+		SPI_connect();
+		dp_admin_execute("SELECT to_jsonb(dp_cdp.declared_keys($1, $2))", 2, types, values, NULL, false);
+		values[3] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+		if (!isnull)
+			values[3] = SPI_datumTransfer(values[3], false, -1);
+		nulls[3] = isnull ? 'n' : ' ';
+		SPI_finish();
+	}
 	begin_as_owner(relid, &before);
-	dp_admin_execute("SELECT finding, remedy FROM dp_cdp_internal.findings_at_once($1, $2, $3)", lengthof(types), types, values, NULL, false);
+	dp_admin_execute("SELECT finding, remedy FROM dp_cdp_internal.findings_at_once($1, $2, $3, $4)", lengthof(types), types, values, nulls, false);
 	found = SPI_tuptable;
 	for (uint64 i = 0; i < found->numvals; i++)
 		dp_admin_warn(NOTICE, errmsg("column \"%s\" of table \"%s\": %s", column, get_rel_name(relid),
@@ -92,7 +105,7 @@ dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds)
 }
 
 /*
- * check_table("table", most, of_norm, most_groups) returns what check_data() tells of a table.  42501 where who calls may not
+ * check_table("table", most, of_norm, most_groups, keys) returns what check_data() tells of a table.  42501 where who calls may not
  * read it, or a table that its rows belong to people through.
  */
 Datum
@@ -100,7 +113,7 @@ dp_check_table(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Oid			relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
-	Oid			types[] = {REGCLASSOID, NUMERICOID, BOOLOID, INT4OID};
+	Oid			types[] = {REGCLASSOID, NUMERICOID, BOOLOID, INT4OID, JSONBOID};
 	Datum		values[lengthof(types)];
 	char		nulls[lengthof(types)];
 	uint64		n;
@@ -121,7 +134,7 @@ dp_check_table(PG_FUNCTION_ARGS)
 	SPI_finish();
 
 	begin_as_owner(relid, &before);
-	n = dp_admin_execute("SELECT * FROM dp_cdp_internal.findings_of_table($1, $2, $3, $4)", lengthof(types), types, values, nulls, false);
+	n = dp_admin_execute("SELECT * FROM dp_cdp_internal.findings_of_table($1, $2, $3, $4, $5)", lengthof(types), types, values, nulls, false);
 	for (uint64 i = 0; i < n; i++)
 	{
 		Datum		row[8];

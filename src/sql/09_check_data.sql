@@ -86,8 +86,8 @@ BEGIN
 	RETURN NULL;
 END $$;
 
--- What is declared of a column beside what its rows have.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, most_groups int, source text, person text)
+-- What is declared of a column beside what its rows have.  keys: what dp_cdp.declared_keys() says, for its owner, or NULL.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, keys jsonb, most_groups int, source text, person text)
 	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
 	AS $$
@@ -142,7 +142,7 @@ BEGIN
 		' FROM (SELECT k.key, sum(k.rows) AS rows, bool_or(k.declared) AS declared'
 		' FROM (SELECT %s AS key, count(*) AS rows, false AS declared FROM %s GROUP BY 1 UNION ALL SELECT d.key::%s, 0, true FROM unnest($1) d(key)) k'
 		' GROUP BY k.key) g', value, its_rows, type)
-		INTO n USING dp_cdp.declared_keys(check_column."table", check_column."column");
+		INTO n USING ARRAY(SELECT jsonb_array_elements_text(keys));
 	missing := n.names || CASE WHEN n.missing > 5 THEN ', ...' ELSE '' END;
 	RETURN QUERY SELECT 'info', format('%s rows have NULL here', n.nulls), n.nulls,
 			format('ALTER TABLE %s ALTER %I SET NOT NULL once they have a value, where NULL is to be no group',
@@ -161,7 +161,7 @@ BEGIN
 END $$;
 
 -- What set_bounds (of_bounds) and set_keys tell at once of the rows of a table that is read in a moment.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean) RETURNS TABLE(finding text, remedy text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean, keys jsonb) RETURNS TABLE(finding text, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
@@ -183,7 +183,7 @@ BEGIN
 	people := dp_cdp_internal.people_source(asked);
 	RETURN QUERY SELECT f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
 			(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
-			NULL, people.source, people.person) f
+			keys, NULL, people.source, people.person) f
 		WHERE p."table" = asked AND f.severity = 'warning';
 -- a declaration does not fail because its rows cannot be read
 EXCEPTION WHEN OTHERS THEN
@@ -191,7 +191,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 
 -- What check_data() tells of a table, where a person counts with "most" rows, which is a norm or max_rows, in so many groups.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_of_table("table" regclass, most numeric, of_norm boolean, most_groups int)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_of_table("table" regclass, most numeric, of_norm boolean, most_groups int, keys jsonb)
 	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -234,11 +234,11 @@ BEGIN
 	END IF;
 	RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
 		FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
-			CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, most_groups, rows_of.source, rows_of.person) f
+			CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, keys -> c.key, most_groups, rows_of.source, rows_of.person) f
 		ORDER BY a.attnum;
 END $$;
 
-CREATE OR REPLACE FUNCTION dp_cdp_internal.check_table("table" regclass, most numeric, of_norm boolean, most_groups int)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_table("table" regclass, most numeric, of_norm boolean, most_groups int, keys jsonb)
 	RETURNS TABLE(severity text, object text, "column" name, finding text, number bigint, remedy text)
 	LANGUAGE C STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_check_table';
 
@@ -262,8 +262,9 @@ BEGIN
 	END IF;
 	most := coalesce(cap.max_rows, nullif(cap.max_contribution, 'auto')::numeric);
 
-	FOR t IN SELECT p."table" FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
-		RETURN QUERY SELECT * FROM dp_cdp_internal.check_table(t."table", most, cap.max_rows IS NULL, cap.max_groups);
+	FOR t IN SELECT p."table", p.columns FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
+		RETURN QUERY SELECT * FROM dp_cdp_internal.check_table(t."table", most, cap.max_rows IS NULL, cap.max_groups,
+			(SELECT jsonb_object_agg(c.key, dp_cdp.declared_keys(t."table", c.key::name)) FROM jsonb_each(t.columns) c WHERE c.value ? 'keys'));
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_data(text) IS

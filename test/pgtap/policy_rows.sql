@@ -146,7 +146,7 @@ SELECT isnt_empty('SELECT * FROM dp_cdp.check_data(''shop'')', 'who checks');
 SELECT is((SELECT array_agg(DISTINCT who) FROM ran), '{owner1}'::name[], '... too');
 SELECT is(current_user, 'postgres'::name, 'and is himself again');
 SET SESSION AUTHORIZATION analyst1;
-SELECT throws_ok($$SELECT dp_cdp_internal.check_table('bills', 1, true, 1)$$, '42501', NULL, 'nobody else checks rows');
+SELECT throws_ok($$SELECT dp_cdp_internal.check_table('bills', 1, true, 1, NULL)$$, '42501', NULL, 'nobody else checks rows');
 SET SESSION AUTHORIZATION owner1;
 
 -- roles that read a partition or a child, and a column's name in other words
