@@ -466,7 +466,7 @@ finish(DpInterval *result, const DpBound *bound, const DpIntervalInputs *inputs)
 	result->lower = short_of_places(result->lower);
 	result->upper = short_of_places(result->upper);
 	if (bound->op != DP_BOUND_VALUE && bound->op != DP_BOUND_DECLARED && bound->op != DP_BOUND_FOUND && !only_narrows(bound))
-		dp_interval_widen_for(result, bound->type);
+		dp_interval_widen_for(result, bound->type, bound->op == DP_BOUND_SAME);
 	if (inputs == NULL || !inputs->beyond_types)
 		hold_to_type(result, bound->type);
 	if (type_is_float(bound->type) && result->grain != NULL && num_less(result->grain, num_of_int(1)))

@@ -158,7 +158,7 @@ extern void dp_interval_intersect(DpInterval *interval, Numeric lower, Numeric u
 
 /* interval_parts.c: widens by what a computation may be off, by a share or as floating point of a type is */
 extern void dp_interval_widen(DpInterval *interval, const char *rounding);
-extern void dp_interval_widen_for(DpInterval *interval, Oid type);
+extern void dp_interval_widen_for(DpInterval *interval, Oid type, bool is_cast);
 
 /* interval_parts.c: returns the grain of what is a multiple of either's */
 extern Numeric dp_interval_common_grain(const DpInterval *a, const DpInterval *b);

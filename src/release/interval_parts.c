@@ -62,11 +62,34 @@ dp_interval_widen(DpInterval *interval, const char *rounding)
 		widen(&interval->total_lower, &interval->total_upper, rounding);
 }
 
-void
-dp_interval_widen_for(DpInterval *interval, Oid type)
+/* Tells whether a type of floating point has the number as it is: a whole one, within its digits. */
+static bool
+is_exact(Numeric number, Oid type)
 {
-	if (interval->state == DP_INTERVAL_KNOWN && type_is_float(type))
-		dp_interval_widen(interval, type == FLOAT4OID ? ROUNDING_FLOAT4 : DP_ROUNDING);
+	Numeric		most = num_of_text(type == FLOAT4OID ? "16777216" : "9007199254740992");
+
+	return !num_less(most, num_call(numeric_abs, number)) && !num_less(num_call(numeric_floor, number), number);
+}
+
+void
+dp_interval_widen_for(DpInterval *interval, Oid type, bool is_cast)
+{
+	const char *rounding = type == FLOAT4OID ? ROUNDING_FLOAT4 : DP_ROUNDING;
+	Numeric		lower = interval->lower;
+	Numeric		upper = interval->upper;
+
+	if (interval->state != DP_INTERVAL_KNOWN || !type_is_float(type))
+		return;
+	dp_interval_widen(interval, rounding);
+
+	/*
+	 * rounding to the nearest keeps order: no value between two that are
+	 * exact is rounded beyond them
+	 */
+	if (is_cast && is_exact(lower, type))
+		interval->lower = lower;
+	if (is_cast && is_exact(upper, type))
+		interval->upper = upper;
 }
 
 /* Returns limits of what a unit adds up to; without any that are declared, max_rows times the bounds. */

@@ -57,6 +57,6 @@ SELECT is(pg_temp.changed(arguments), options, arguments) FROM (VALUES
 	(8, 'max_groups => 3, max_rows => 4', '{max_groups,max_rows}'), (9, $$max_contribution => 'auto'$$, '{max_groups,max_rows,max_contribution}'),
 	(10, $$max_contribution => '20', consistent => true, new_owner => 'owner1'$$, '{consistent,max_contribution}')) AS calls(n, arguments, options) ORDER BY n;
 RESET SESSION AUTHORIZATION;
-SELECT is(pg_temp.changed($$default_rho => 0.02, new_owner => 'owner2'$$), '{default_rho,new_owner}', 'another owner');
+SELECT is(pg_temp.changed($$default_rho => 0.02, new_owner => 'owner2'$$), '{default_rho,min_rho,new_owner}', 'another owner');
 
 SELECT * FROM finish();

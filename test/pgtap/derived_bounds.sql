@@ -358,5 +358,12 @@ SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount * ra
 SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount / n) FROM orders JOIN (SELECT channel, count(*) AS n FROM orders GROUP BY channel) q USING (channel)') l),
 			   'stddev known when it runs, rho=[0-9.e-]+\)  values within what public columns hold', 'but not of what is yet to be released');
 SELECT doesnt_match((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount) FROM orders') l), 'within', 'a column''s own are known');
+-- rounding to the nearest keeps whole bounds: the largest is not beyond them
+SET SESSION AUTHORIZATION analyst1;
+SET dp_cdp.rho = 1e5;
+SELECT percentile_cont(1.0) WITHIN GROUP (ORDER BY amount) AS largest FROM orders \gset
+RESET dp_cdp.rho;
+RESET SESSION AUTHORIZATION;
+SELECT ok(:largest BETWEEN 399 AND 400, 'a cast to floating point is within whole bounds: ' || :largest);
 
 SELECT * FROM finish();
