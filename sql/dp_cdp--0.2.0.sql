@@ -3992,7 +3992,8 @@ BEGIN
 
 	FOR t IN SELECT p."table", p.columns FROM dp_cdp.protected p WHERE p.dataset = asked ORDER BY p."table"::text LOOP
 		RETURN QUERY SELECT * FROM dp_cdp_internal.check_table(t."table", most, cap.max_rows IS NULL, cap.max_groups,
-			(SELECT jsonb_object_agg(c.key, dp_cdp.declared_keys(t."table", c.key::name)) FROM jsonb_each(t.columns) c WHERE c.value ? 'keys'));
+			(SELECT jsonb_object_agg(c.key, dp_cdp.declared_keys(t."table", c.key::name)) FROM jsonb_each(t.columns) c
+				WHERE c.value ? 'keys' AND dp_cdp_internal.unfit_policy(t."table", c.key::name, c.value) IS NULL));
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_data(text) IS
