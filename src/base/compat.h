@@ -426,4 +426,33 @@ dp_ctype_is_c(Oid collation)
 #define dp_tuplesort_getdatum(sort, value, isnull) tuplesort_getdatum(sort, true, value, isnull, NULL)
 #endif
 
+/* --- settings --- */
+
+#include "utils/guc_tables.h"
+
+/* returns PostgreSQL's record of a setting that has a list of values */
+static inline struct config_enum *
+dp_enum_setting(const char *name)
+{
+#if PG_VERSION_NUM >= 160000
+	struct config_generic *found = find_option(name, false, false, ERROR);
+#else
+	struct config_generic **all = get_guc_variables();
+	struct config_generic *found = NULL;
+
+	for (int i = 0; i < GetNumConfigOptions(); i++)
+	{
+		if (strcmp(all[i]->name, name) == 0)
+			found = all[i];
+	}
+#endif
+	if (found == NULL || found->vartype != PGC_ENUM)
+		elog(ERROR, "setting %s has no list of values", name);
+#if PG_VERSION_NUM >= 190000
+	return &found->_enum;
+#else
+	return (struct config_enum *) found;
+#endif
+}
+
 #endif							/* DP_COMPAT_H */

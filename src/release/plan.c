@@ -224,6 +224,7 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 void
 dp_release_init(void)
 {
+	dp_debug_messages_init();
 	dp_release_register_nodes();
 	RegisterCustomScanMethods(&dp_release_scan_methods);
 	prev_set_rel_pathlist = set_rel_pathlist_hook;

@@ -712,6 +712,10 @@ extern TupleDesc dp_run_public_input(PlannedStmt *plan, EState *estate, QueryEnv
 /* sandbox.c: sets, in a nested level of settings, those by which values are written and times are split as where rows are read */
 extern void dp_pin_meanings(const char *timezone);
 
+/* debug_messages.c: sends nothing below LOG to the client of this session from now on */
+extern void dp_debug_messages_init(void);
+extern void dp_withhold_debug_messages(void);
+
 /* key_table.c: declared keys as a table of groups, by position in canonical order */
 typedef struct DpKeyTable DpKeyTable;
 

@@ -178,6 +178,7 @@ dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *timezone)
 	char		depth[32];
 
 	dp_stack_check(0);
+	dp_withhold_debug_messages();
 	GetUserIdAndSecContext(&box->save_userid, &box->save_sec_context);
 	box->save_buffers = pgBufferUsage;
 	box->save_wal = pgWalUsage;

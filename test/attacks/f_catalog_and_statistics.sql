@@ -74,6 +74,40 @@ SELECT pg_stat_get_xact_tuples_fetched('visit'::regclass), pg_stat_get_xact_tupl
 --> ok
 ROLLBACK;
 
+--# what rows have put into caches of the catalogues, counted by messages of when these grow
+--@ only: noselect
+--@ absent: rehashing
+--@ setup
+SET SESSION AUTHORIZATION boss;
+CREATE TYPE state AS ENUM ('well', 'ill');
+CREATE TABLE stay (patient int, state state, words text);
+INSERT INTO stay SELECT i, 'well', 'x' FROM generate_series(1, 100) i;
+SELECT dp_cdp.protect_table('stay', 'clinic', unit => 'patient');
+RESET SESSION AUTHORIZATION;
+--@ attack
+CREATE TYPE ana.many AS ENUM ('1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15', '16', '17', '18', '19', '20', '21', '22', '23', '24', '25', '26', '27', '28', '29', '30', '31', '32', '33', '34', '35', '36');
+SET client_min_messages = debug1;
+SELECT dp_count(*) IS NULL FROM stay WHERE patient = 42 AND state::text <> '';
+--> ok 1
+SELECT v::text FROM unnest(enum_range(NULL::ana.many)) v;
+--> ok
+BEGIN;
+SET client_min_messages = debug5;
+SELECT dp_count(*) IS NULL FROM stay WHERE patient = 42 AND to_tsvector('russian', words) @@ to_tsquery('russian', 'x');
+--> ok 1
+ROLLBACK;
+SELECT ts_lexize(d.oid::regdictionary, 'x') FROM pg_ts_dict d WHERE dictname ~ '_stem$';
+--> ok
+DO $$ BEGIN PERFORM set_config('client_min_messages', 'debug2', false); END $$;
+CREATE FUNCTION pg_temp.told() RETURNS bigint LANGUAGE sql SET client_min_messages = debug1 AS 'SELECT count(c.oid::regcollation::text) FROM pg_collation c';
+SELECT pg_temp.told();
+--> ok
+--@ teardown
+DROP TYPE ana.many;
+SELECT dp_cdp.unprotect_table('stay');
+DROP TABLE stay;
+DROP TYPE state;
+
 --# locks of the transaction
 --@ absent: SIReadLock\|(tuple|page|relation)\|(visit|patient)
 --@ attack
