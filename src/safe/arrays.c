@@ -117,18 +117,47 @@ dp_try_element(PG_FUNCTION_ARGS)
 	return result;
 }
 
+int
+dp_numeric_length(Datum numeric)
+{
+	char	   *written = DatumGetCString(DirectFunctionCall1(numeric_out, numeric));
+	int			len = strlen(written);
+
+	pfree(written);
+	return len;
+}
+
+/* Tells whether the numbers of an array are not too long when they are written. */
+static bool
+are_short(ArrayType *array)
+{
+	ArrayIterator it;
+	Datum		value;
+	bool		isnull;
+	int64		digits = 0;
+
+	if (getBaseType(ARR_ELEMTYPE(array)) != NUMERICOID)
+		return true;
+	it = array_create_iterator(array, 0, NULL);
+	while (digits <= DP_MAX_TEXT && array_iterate(it, &value, &isnull))
+		digits += isnull ? 0 : dp_numeric_length(value);
+	array_free_iterator(it);
+	return digits <= DP_MAX_TEXT;
+}
+
 /* The built-in writes each element, and the delimiter between them. */
 PG_FUNCTION_INFO_V1(dp_try_array_to_string);
 Datum
 dp_try_array_to_string(PG_FUNCTION_ARGS)
 {
-	AnyArrayType *array;
+	ArrayType  *array;
 	Datum		result;
 
 	if (dp_text_is_wide(PG_GETARG_DATUM(0)))
 		PG_RETURN_NULL();
-	array = PG_GETARG_ANY_ARRAY_P(0);
-	if ((int64) ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array)) * dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_TEXT)
+	array = PG_GETARG_ARRAYTYPE_P(0);
+	if ((int64) ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) * dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_TEXT ||
+		!are_short(array))
 		PG_RETURN_NULL();
 	result = array_to_text(fcinfo);
 	if (dp_text_is_wide(result))

@@ -5,7 +5,7 @@
  *	  as an array of strings, from which unnest makes rows.
  *
  * Invariant: for every argument the result is that of the built-in function,
- * or NULL where a value is longer than safe.h has it.  What they call goes
+ * or NULL where a value is longer than safe.h has it, or is when it is written.  What they call goes
  * through the value without recursion: jsonb is parsed when it is stored.
  *
  * All are strict, and harmless to call by hand.
@@ -58,49 +58,100 @@ DP_TRY_JSON(json_path, jsonb_extract_path);
 DP_TRY_JSON(json_exists, jsonb_exists);
 DP_TRY_JSON(json_type, jsonb_typeof);
 
+/* ------------------------------------------------------------------------
+ * Texts
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether what an object or array has of numbers is not too long when it is written: one of a few bytes may have 131072 digits. */
+static bool
+is_short(JsonbContainer *json)
+{
+	JsonbIterator *it = JsonbIteratorInit(json);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	int64		digits = 0;
+
+	while ((token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
+	{
+		if ((token == WJB_ELEM || token == WJB_VALUE) && value.type == jbvNumeric)
+			digits += dp_numeric_length(NumericGetDatum(value.val.numeric));
+		if (digits > DP_MAX_TEXT)
+			return false;
+	}
+	return true;
+}
+
+/* Sets *text to what ->> says of a value, NULL of null; returns false where that is too long. */
+static bool
+write_value(const JsonbValue *value, char **text, int *len)
+{
+	switch (value->type)
+	{
+		case jbvNull:
+			*text = NULL;
+			*len = 0;
+			return true;
+		case jbvString:
+			*text = value->val.string.val;
+			*len = value->val.string.len;
+			return *len <= DP_MAX_TEXT;
+		case jbvBool:
+			*text = value->val.boolean ? "true" : "false";
+			break;
+		case jbvNumeric:
+			*text = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+			break;
+		default:
+			if (!is_short(value->val.binary.data))
+				return false;
+			*text = JsonbToCString(NULL, value->val.binary.data, value->val.binary.len);
+	}
+	*len = strlen(*text);
+	return *len <= DP_MAX_TEXT;
+}
+
+/* Returns what ->> says of what -> has found. */
+static Datum
+as_text(FunctionCallInfo fcinfo, Datum found)
+{
+	Jsonb	   *json;
+	JsonbValue	value;
+	char	   *text;
+	int			len;
+
+	if (fcinfo->isnull)
+		return (Datum) 0;
+	json = DatumGetJsonbP(found);
+	if (!JB_ROOT_IS_SCALAR(json) || !JsonbExtractScalar(&json->root, &value))
+	{
+		value.type = jbvBinary;
+		value.val.binary.data = &json->root;
+		value.val.binary.len = VARSIZE(json) - VARHDRSZ;
+	}
+	if (!write_value(&value, &text, &len) || text == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(text, len));
+}
+
 #define DP_TRY_JSON_TEXT(name, builtin) \
 PG_FUNCTION_INFO_V1(dp_try_##name); \
 Datum \
 dp_try_##name(PG_FUNCTION_ARGS) \
 { \
-	Datum		result = look(fcinfo, builtin); \
-	if (fcinfo->isnull || dp_text_is_wide(result)) \
-		PG_RETURN_NULL(); \
-	return result; \
+	Datum		found = look(fcinfo, builtin); \
+	return as_text(fcinfo, found); \
 } \
 StaticAssertDecl(true, "")
 
-DP_TRY_JSON_TEXT(json_field_text, jsonb_object_field_text);
-DP_TRY_JSON_TEXT(json_element_text, jsonb_array_element_text);
-DP_TRY_JSON_TEXT(json_path_text, jsonb_extract_path_text);
+DP_TRY_JSON_TEXT(json_field_text, jsonb_object_field);
+DP_TRY_JSON_TEXT(json_element_text, jsonb_array_element);
+DP_TRY_JSON_TEXT(json_path_text, jsonb_extract_path);
 
 /* ------------------------------------------------------------------------
  * Keys, values and elements
  * ------------------------------------------------------------------------
  */
-
-/* Adds what ->> says of a value; false where the array gets too long. */
-static bool
-add_value(DpTextArray *texts, JsonbValue *value)
-{
-	char	   *written;
-
-	switch (value->type)
-	{
-		case jbvNull:
-			return dp_add_text(texts, NULL, 0);
-		case jbvString:
-			return dp_add_text(texts, value->val.string.val, value->val.string.len);
-		case jbvBool:
-			return value->val.boolean ? dp_add_text(texts, "true", 4) : dp_add_text(texts, "false", 5);
-		case jbvNumeric:
-			written = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
-			break;
-		default:
-			written = JsonbToCString(NULL, value->val.binary.data, value->val.binary.len);
-	}
-	return dp_add_text(texts, written, strlen(written));
-}
 
 /* Returns keys or values of an object, or what is in an array, one after the other; NULL for anything else. */
 static Datum
@@ -111,6 +162,8 @@ parts(FunctionCallInfo fcinfo, JsonbIteratorToken begins, JsonbIteratorToken wan
 	JsonbIteratorToken token;
 	JsonbValue	value;
 	DpTextArray texts;
+	char	   *text;
+	int			len;
 
 	CHECK_FOR_INTERRUPTS();
 	if (dp_text_is_wide(PG_GETARG_DATUM(0)))
@@ -122,7 +175,7 @@ parts(FunctionCallInfo fcinfo, JsonbIteratorToken begins, JsonbIteratorToken wan
 	dp_begin_texts(&texts);
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
-		if (token == wanted && !add_value(&texts, &value))
+		if (token == wanted && !(write_value(&value, &text, &len) && dp_add_text(&texts, text, len)))
 			PG_RETURN_NULL();
 	}
 	return dp_end_texts(&texts, fcinfo);

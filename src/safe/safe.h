@@ -27,6 +27,9 @@ dp_text_is_wide(Datum value)
 	return dp_value_bytes(value) > DP_MAX_TEXT;
 }
 
+/* arrays.c: how long a numeric is when it is written; a few bytes may be 131072 digits and more */
+extern int	dp_numeric_length(Datum numeric);
+
 /* An array of strings under work: its elements, as an array has them. */
 typedef struct DpTextArray
 {

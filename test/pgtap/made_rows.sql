@@ -104,6 +104,16 @@ SELECT is(dp_cdp_internal.try_array_to_string(array_fill(1, ARRAY[100000]), repe
 SELECT is(dp_cdp_internal.try_json_elements(to_jsonb(array_fill('x'::text, ARRAY[200000]))), NULL, 'more of jsonb than there can be');
 SELECT is(dp_cdp_internal.try_json_elements('[null, "a", [1, {"b": null}], 1e3, false]'), ARRAY[NULL, 'a', '[1, {"b": null}]', '1000', 'false'], 'elements');
 
+-- a number of a few bytes has 131072 digits when it is written, and 9,000 of them more than a string can have
+SELECT is(dp_cdp_internal.try_array_to_string(array_fill(1e131071, ARRAY[9000]), ','), NULL, 'an array of long numbers');
+SELECT is(length(dp_cdp_internal.try_array_to_string(ARRAY[1e131071, NULL, 1], ',')), 131074, '... and of one of them');
+SELECT is(dp_cdp_internal.try_json_text(('{"a": [' || repeat('1e131071, ', 9000) || '1]}')::jsonb, 'a'), NULL, 'jsonb of long numbers');
+SELECT is(dp_cdp_internal.try_json_values(('{"a": [' || repeat('1e131071, ', 9000) || '1]}')::jsonb), NULL, '... as rows');
+SELECT is(dp_cdp_internal.try_json_elements(('[[' || repeat('1e131071, ', 9000) || '1]]')::jsonb), NULL, '... of an array');
+SELECT is(count(*), 0::bigint, 'other jsonb is written as PostgreSQL does') FROM unnest(ARRAY['{"a":1.50,"b":{"c":[1,"x",null,{"d":[]}]},"e":"","f":null,"g":true}', '[1,[2,"y"],null,"z",{}]', '"s"', 'null', '2', '{}', '[]']::jsonb[]) j,
+	unnest('{a,b,e,f,g,x}'::text[]) k, generate_series(-2, 5) n, unnest(ARRAY['{}', '{b,c}', '{b,c,1}', '{b,c,3,d}', '{1,1}', '{f}', '{0}', '{x}']) p
+	WHERE dp_cdp_internal.try_json_text(j, k) IS DISTINCT FROM j ->> k OR dp_cdp_internal.try_json_text(j, n) IS DISTINCT FROM j ->> n OR dp_cdp_internal.try_json_text(j, p::text[]) IS DISTINCT FROM j #>> p::text[];
+
 -- what one person adds is bounded, however many rows are made: a person of 3,000 elements counts for no more than max_rows
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE few (customer int NOT NULL, tags text[] NOT NULL);
