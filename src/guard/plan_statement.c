@@ -258,6 +258,21 @@ makes_rows_walker(Node *node, void *context)
 	return expression_tree_walker(node, makes_rows_walker, context);
 }
 
+/*
+ * Chooses plans for rows that are made of others.  Memoize would read arrays to
+ * the end, however long, to know them again.  A hash table has all rows of a
+ * unit in one bucket, in memory, whatever work_mem is, and a string of a page may make
+ * millions; merge joins keep them in files.
+ */
+static void
+plan_made_rows(void)
+{
+	static const char *const settings[][2] = {{"enable_memoize", "off"}, {"enable_hashjoin", "off"}, {"enable_mergejoin", "on"}};
+
+	for (int i = 0; i < lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
 /* Plans the inner query as its owner; an error shows nothing of the data. */
 static void
 plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
@@ -271,9 +286,8 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	dp_sandbox_begin(&box, dp_relation_owner(release->relid), DP_STACK_TO_PLAN, NULL);
 	PG_TRY();
 	{
-		/* it would read arrays to the end, however long, to know them again */
 		if (makes_rows_walker((Node *) release->inner_query, NULL))
-			(void) set_config_option("enable_memoize", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+			plan_made_rows();
 		release->inner = plan_below(release->inner_query, "private query",
 									options | CURSOR_OPT_PARALLEL_OK, boundParams);
 		release->inner_query = NULL;
