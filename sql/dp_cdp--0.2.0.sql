@@ -3763,6 +3763,9 @@ BEGIN
 					THEN format('must be allowed to read the rows of table %s, to check them: role "%s" may, and login role "%s" may not; log in as a role that may',
 						at, current_user, session_user)
 				ELSE format('must be allowed to read the rows of table %s, to check them: have SELECT on it granted', at) END;
+		ELSIF pg_catalog.row_security_active(at) THEN
+			RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE =
+				format('must be allowed to read all rows of table %s, to check them: row-level security hides some from role "%s"', at, current_user);
 		END IF;
 		source := coalesce(source || format(' LEFT JOIN %s AS t%s ON %s', at, step, condition), format('%s AS t0', at));
 		-- a partition has the policy of the table that it is one of

@@ -5,8 +5,8 @@
  *	  is outside of what is declared (sql/09_check_data.sql).
  *
  * Invariants:
- *	- who calls may read the rows: the role that has logged in, and the current
- *	  one.  Nobody else is told anything of them.
+ *	- who calls may read all rows, of which row-level security hides none: the role
+ *	  that has logged in, and the current one.  Nobody else is told anything of them.
  *	- rows are read as their table's owner, in an operation that is restricted,
  *	  as ANALYZE does.  Planning runs code that the owner has put there (indexes
  *	  on expressions, statistics, domains), which must not run as who calls.
@@ -29,6 +29,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 
 #include "admin/admin.h"
 #include "base/distributed.h"
@@ -67,6 +68,14 @@ end_as_owner(const AsOwner *before)
 	SetUserIdAndSecContext(before->userid, before->security);
 }
 
+/* Tells whether who calls may read the rows of a table, and row-level security, which holds for its owner no more, hides none of them. */
+static bool
+may_read_all(Oid relid)
+{
+	return dp_may_read(relid) && check_enable_rls(relid, GetUserId(), true) != RLS_ENABLED &&
+		check_enable_rls(relid, GetSessionUserId(), true) != RLS_ENABLED;
+}
+
 void
 dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds)
 {
@@ -79,7 +88,7 @@ dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds)
 	SPITupleTable *found;
 	AsOwner		before;
 
-	if (dp_is_distributed(relid, &distributed_by) || !dp_may_read(relid))
+	if (dp_is_distributed(relid, &distributed_by) || !may_read_all(relid))
 		return;
 	CommandCounterIncrement();	/* labels that were written just now */
 	if (!of_bounds)

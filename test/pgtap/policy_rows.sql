@@ -149,6 +149,26 @@ SET SESSION AUTHORIZATION analyst1;
 SELECT throws_ok($$SELECT dp_cdp_internal.check_table('bills', 1, true, 1, NULL)$$, '42501', NULL, 'nobody else checks rows');
 SET SESSION AUTHORIZATION owner1;
 
+-- of rows that row-level security hides from who calls, nothing is told
+RESET SESSION AUTHORIZATION;
+ALTER TABLE bills ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON bills FOR SELECT TO keeper USING (paid <= 10);
+GRANT SELECT ON bills TO keeper;
+SELECT dp_cdp.alter_dataset('shop', new_owner => 'keeper') \g /dev/null
+SET SESSION AUTHORIZATION keeper;
+SELECT is((SELECT count(*) FROM bills), 10::bigint, 'who sees some of the rows');
+SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 90)).warnings, '{}'::text[], '... is told nothing of the others when he declares bounds');
+SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b}'::text[])).warnings, '{}'::text[], '... and keys');
+SELECT throws_ok($$SELECT dp_cdp_internal.check_table('bills', 1, true, 1, NULL)$$, '42501',
+	'must be allowed to read all rows of table public.bills, to check them: row-level security hides some from role "keeper"', '... and does not check them');
+RESET SESSION AUTHORIZATION;
+SELECT dp_cdp.alter_dataset('shop', new_owner => 'owner1') \g /dev/null
+REVOKE SELECT ON bills FROM keeper;
+DROP POLICY few ON bills;
+ALTER TABLE bills DISABLE ROW LEVEL SECURITY;
+SELECT dp_cdp.set_keys('bills', 'kind', '{a,b,c,d}'::text[]), dp_cdp.set_bounds('bills', 'paid', 0, 90) \g /dev/null
+SET SESSION AUTHORIZATION owner1;
+
 -- roles that read a partition or a child, and a column's name in other words
 CREATE TABLE part_of () INHERITS (bills);
 GRANT SELECT ON part_of TO analyst1;
