@@ -54,7 +54,7 @@ BLOCKS = ["{d} >= '2024-0%d-01' AND {d} < '2024-0%d-01'", "{d} >= '2024-0%d-15' 
 class Asked(Laterals):
     def asked(self):
         return self.rng.choice([self.in_blocks, self.cube, self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine,
-                                self.public_rows_with, self.public_rows_with, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values])()
+                                self.public_rows_with, self.public_rows_with, self.filtered, self.filtered, self.filtered, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values])()
 
     # ------------------------------------------------------------------
     # One level, of which the groups are known
@@ -331,6 +331,49 @@ class Asked(Laterals):
         # keys that are not declared need two units
         out.sure = column in ('site', 'dept', 'level')
         return self.tagged('public rows with rows', out)
+
+    def filtered(self):
+        """groups that public rows are joined with, which conditions leave"""
+        rng, out = self.rng, Level()
+        z, s, q, o = self.name('z'), self.name('s'), self.name('q'), self.name('o')
+        sites = ['{s}.beds > 10', "{s}.region = 'north'", "{s}.region LIKE 'n%'", '{s}.beds IS NULL', '{s}.site IN (SELECT floor FROM pub.depts)', '{s}.site < 3', '100 / ({s}.site - 1) > 40',
+                 'EXISTS (SELECT FROM pub.depts {o} WHERE {o}.floor = {s}.site)']
+        depts = ['{s}.floor > 1', "{s}.dept <> 'a'", '{s}.floor IN (SELECT site FROM pub.sites WHERE beds > 10)']
+        public, key, conditions, table, column, declared = rng.choice([
+            ('pub.sites', 'site', sites, 'visits', 'site', True), ('pub.sites', 'site', sites, 'cards', 'level', True),
+            ('(SELECT dept, max(floor) AS floor FROM pub.depts GROUP BY dept)', 'dept', depts, 'visits', 'dept', True),
+            ('pub.sites', 'site', sites, 'stays', 'days', False), ('pub.sites', 'site', sites, 'legs', 'km', False)])
+        inner = self.rows_of(z, table)
+        where = [self.condition(inner, 1)] if self.chance(0.4) else []
+        unit = TABLES[table][0]
+        present = ['%s.%s IS NOT NULL' % (z, unit)] if unit else []
+        aggregate = rng.choice(['count(*)', 'dp_count(*)'])
+        a, c = '%s.%s' % (s, key), ' AND '.join(rng.sample(conditions, rng.choice([1, 1, 2]))).format(s=s, o=o)
+        groups = '(SELECT {z}.{column} AS k, {n} AS n FROM {table} {z}{w} GROUP BY {z}.{column}) {q}'
+        value = '(SELECT {n} FROM {table} {z}{w})'
+        by_hand = ['FROM {public} {s} LEFT JOIN {groups} ON {q}.k = {a} WHERE {c}', 'FROM {groups} RIGHT JOIN {public} {s} ON {q}.k = {a} WHERE {c}', 'FROM {public} {s} LEFT JOIN {groups} ON {q}.k = {a} AND {c}',
+                   'FROM {public} {s} LEFT JOIN pub.depts {o} ON {o}.dept = {a}::text LEFT JOIN {groups} ON {a} = {q}.k WHERE {c} AND {o}.dept IS NULL']
+        for_each = self.chance(0.3)
+        form = 'SELECT {a} AS c0, {value} AS c1 FROM {public} {s} WHERE {c}' if for_each else 'SELECT {a} AS c0, coalesce({q}.n, 0) AS c1 ' + rng.choice(by_hand)
+
+        def written(n, extra):
+            own = where + extra
+            names = dict(z=z, s=s, q=q, o=o, a=a, c=c, n=n, table=table, column=column, public=public)
+            names['w'] = ' WHERE ' + ' AND '.join(own) if own else ''
+            names['groups'] = groups.format(**names)
+            names['w'] = ' WHERE ' + ' AND '.join(['%s.%s = %s' % (z, column, a)] + own)
+            names['value'] = value.format(**names)
+            return form.format(**names)
+        out.private, out.exact = written(aggregate, []), written('count(*)', present)
+        out.rows = out.kept = TABLES[table][1]
+        out.columns, out.keys = [('key', 0), ('int', 0)], [0]
+        if declared:
+            out.charged = (1,)
+        # keys that are not declared need two units
+        out.sure = declared or (for_each and not where)
+        out.plain = declared
+        out.changes = {1: (out.rows, out.rows)}
+        return self.tagged('filtered', out)
 
     def compared_with_release(self):
         """a condition on a value that is released first"""
