@@ -14,7 +14,7 @@
  * - what is cast from text to another type, and to a domain, is NULL where that is none;
  * - steps of generate_series that are 0 are NULL.
  *
- * Left alone are functions that are VOLATILE, closed (mask.c), or not
+ * Left alone are LIKE of short constant patterns, functions that are VOLATILE, closed (mask.c), or not
  * PostgreSQL's.  Clauses of queries are failing_clauses.c's.
  *
  * Copyright (c) 2026, the dp_cdp developers
@@ -37,12 +37,16 @@
 #include "parser/parse_coerce.h"
 #include "policy/closed.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
+
+/* in bytes; the matcher takes less than 200 for each on the stack, and has 100 kB at least */
+#define MAX_SOUND_PATTERN 256
 
 Const *
 dp_zero(Oid type)
@@ -250,12 +254,37 @@ call_safely(FuncExpr *call)
 		catch_call(call);
 }
 
+/*
+ * Tells whether an operator is LIKE of a constant pattern with which it does not fail: one without an escape at its end, and
+ * so short that the matcher, which calls itself for each %, has the stack for it.
+ */
+static bool
+is_sound_like(const OpExpr *op)
+{
+	Const	   *pattern;
+	char	   *written;
+
+	if (op->opfuncid != F_TEXTLIKE && op->opfuncid != F_TEXTNLIKE && op->opfuncid != F_BPCHARLIKE && op->opfuncid != F_BPCHARNLIKE)
+		return false;
+	pattern = (Const *) (dp_folds_to_constant(lsecond(op->args)) ? eval_const_expressions(NULL, copyObject(lsecond(op->args))) : NULL);
+	if (pattern == NULL || pattern->constisnull || pattern->consttype != TEXTOID || !OidIsValid(op->inputcollid) ||
+		!get_collation_isdeterministic(op->inputcollid))
+		return false;
+	written = TextDatumGetCString(pattern->constvalue);
+	if (strlen(written) > MAX_SOUND_PATTERN)
+		return false;
+	for (; *written != '\0'; written++)
+		if (*written == '\\' && *++written == '\0')
+			return false;
+	return true;
+}
+
 /* Calls what an operator stands for in the way that does not fail; how the operator is shown stays. */
 static void
 operate_safely(OpExpr *op)
 {
 	set_opfuncid(op);
-	if (are_constant(op->args))
+	if (are_constant(op->args) || is_sound_like(op))
 		return;
 	if (is_replaced(dp_allowed_function(op->opfuncid)))
 		op->opfuncid = dp_safe_variant(dp_allowed_function(op->opfuncid));
