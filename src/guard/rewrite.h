@@ -43,6 +43,22 @@ extern void dp_answer_without_rows(DpScope *scope);
 extern void dp_leave_out_unread(DpScope *scope);
 extern void dp_leave_out_unread_of_cte(DpScope *scope, CommonTableExpr *cte);
 
+/*
+ * Has releases of groups that a public level is joined with, by their keys, read the rows of those groups alone that its
+ * public rows, as its conditions leave them, can be joined with (public_filters.c).  values: entries that are there for
+ * subqueries, of which each public row asks for a value, 0 where it counts and finds nothing.
+ */
+extern void dp_filter_releases(DpSplitContext *cxt, DpScope *scope, const Bitmapset *values);
+
+/*
+ * Tells whether public rows, each of which asks for a value of a release, tell its keys (public_keys.c).  scope: of
+ * the release's query; table: a protected one that it reads; keys: that are compared, with these columns of rtable's entries.
+ */
+extern bool dp_rows_tell_keys(DpSplitContext *cxt, DpScope *scope, Oid table, List *keys, List *columns, List *rtable);
+
+/* Returns a copy of a query without the conditions that this has added to it; NULL: there are none. */
+extern Query *dp_without_filters(Query *query);
+
 /* Writes out aggregates that others make up, of a level that is going to be released (composed.c). */
 extern void dp_write_out_composed(Query *query);
 

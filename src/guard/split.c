@@ -607,6 +607,31 @@ process_level(DpSplitContext *cxt)
 		refuse_raw(cxt, rti, base);
 }
 
+/* Does so with a level that is a subquery; one with filters that cannot be released with them is released without them. */
+static void
+process_filtered(DpSplitContext *cxt)
+{
+	Query	   *query = cxt->scope->query;
+	Query	   *unfiltered = dp_without_filters(query);
+	DpSplitContext before = *cxt;
+	ErrorData  *error;
+
+	if (unfiltered == NULL)
+	{
+		process_level(cxt);
+		return;
+	}
+	before.releases = list_copy(cxt->releases);
+	error = dp_attempt((DpAttempt) process_level, cxt);
+	if (error == NULL)
+		return;
+	if (error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE && error->sqlerrcode != ERRCODE_DP_BAD_PARAMETER)
+		ThrowErrorData(error);
+	*cxt = before;
+	*query = *unfiltered;
+	process_level(cxt);
+}
+
 static bool split_walker(Node *node, void *context);
 
 /* Splits the WITH queries, the last first: a later one may be all that refers to an earlier one. */
@@ -645,8 +670,8 @@ split_walker(Node *node, void *context)
 			return false;
 		cxt->scope = &scope;
 		dp_answer_without_rows(&scope);
-		dp_join_released_values(cxt, &scope);
-		process_level(cxt);
+		dp_filter_releases(cxt, &scope, dp_join_released_values(cxt, &scope));
+		process_filtered(cxt);
 		dp_leave_out_unread(&scope);
 		query_tree_walker(query, split_walker, context, QTW_IGNORE_CTE_SUBQUERIES);
 		process_ctes(cxt, query);

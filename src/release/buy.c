@@ -399,7 +399,7 @@ read_public_inputs(List *runs, List *releases, EState *root)
 
 		/* declared keys alone are public, and read nothing else */
 		if (run->release->columns != NIL || dp_has_public_queries(run->release))
-			dp_run_prefetches(run);
+			dp_run_prefetches(run, false);
 		/* it may be set between two fetches */
 		run->timezone = pstrdup(GetConfigOption("TimeZone", false, false));
 		run->tuples = dp_find_key_tuples(run->release, root, run->prefetched, run->timezone);

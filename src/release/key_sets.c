@@ -112,7 +112,7 @@ find_tuples(const DpRelease *release, const DpKeySet *set, EState *estate, Query
 	receiver.context = CurrentMemoryContext;
 	level = NewGUCNestLevel();
 	dp_pin_meanings(timezone);
-	(void) dp_run_public_input(set->plan, estate, env, &receiver.pub, true);
+	(void) dp_run_public_input(set->plan, estate, env, &receiver.pub, true, true);
 	AtEOXact_GUC(true, level);
 	return receiver.tuples;
 }
@@ -181,7 +181,7 @@ dp_find_key_tuples_early(DpRelease *release, EState *estate)
 	}
 	if (estate->es_param_list_info == NULL && release->needs_params)
 		return NULL;
-	dp_run_prefetches(&run);
+	dp_run_prefetches(&run, true);
 	tuples = dp_find_key_tuples(release, estate, run.prefetched, GetConfigOption("TimeZone", false, false));
 	dp_end_prefetches(&run);
 	return tuples;

@@ -187,6 +187,8 @@ copy_prefetch(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->query = copyObject(o->query);
 	n->plan = copyObject(o->plan);
 	n->releases = o->releases;
+	n->is_filter = o->is_filter;
+	n->tells_keys = o->tells_keys;
 	n->is_pure = o->is_pure;
 }
 

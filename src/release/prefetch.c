@@ -10,7 +10,8 @@
  * - The inner run finds the rows in memory or in temporary files.  Nothing of
  *	 the tables that they come from is read any more, hence they are detoasted.
  * - They are as many, and take as long, as the administrator allows
- *	 (public_input.c).
+ *	 (public_input.c), but those of filters, which the statement reads anyway
+ *	 (guard/public_filters.c): they are in files beyond work_mem.
  * - No value of theirs is longer than DP_MAX_TEXT.  A tuple of the inner run may
  *	 hold many, of several prefetches, if a protected row is met.
  *
@@ -89,9 +90,12 @@ run_prefetch(DpPrefetch *prefetch, EState *estate)
 	prefetching++;
 	PG_TRY();
 	{
-		/* a release takes as long as it takes, once it has paid */
+		/*
+		 * a release takes as long as it takes, once it has paid, and a filter
+		 * as the rows that the statement reads anyway
+		 */
 		rows->md.tupdesc = dp_run_public_input(prefetch->plan, estate, estate->es_queryEnv, &receiver.pub,
-											   !prefetch->releases);
+											   !prefetch->releases && !prefetch->is_filter, !prefetch->is_filter);
 	}
 	PG_FINALLY();
 	{
@@ -108,7 +112,7 @@ run_prefetch(DpPrefetch *prefetch, EState *estate)
 }
 
 void
-dp_run_prefetches(DpRun *run)
+dp_run_prefetches(DpRun *run, bool keys_only)
 {
 	MemoryContext old;
 	ListCell   *lc;
@@ -122,7 +126,7 @@ dp_run_prefetches(DpRun *run)
 	/* what may be refused for its size comes before what pays */
 	for (int releases = 0; releases <= 1; releases++)
 		foreach(lc, run->release->prefetches)
-			if (((DpPrefetch *) lfirst(lc))->releases == releases)
+			if (((DpPrefetch *) lfirst(lc))->releases == releases && (((DpPrefetch *) lfirst(lc))->tells_keys || !keys_only))
 			register_ENR(run->prefetched, run_prefetch(lfirst(lc), run->root));
 	MemoryContextSwitchTo(old);
 }
@@ -141,7 +145,12 @@ dp_end_prefetches(DpRun *run)
 	if (run->prefetched == NULL)
 		return;
 	foreach(lc, run->release->prefetches)
-		tuplestore_end(get_ENR(run->prefetched, ((DpPrefetch *) lfirst(lc))->name)->reldata);
+	{
+		EphemeralNamedRelation rows = get_ENR(run->prefetched, ((DpPrefetch *) lfirst(lc))->name);
+
+		if (rows != NULL)
+			tuplestore_end(rows->reldata);
+	}
 	run->prefetched = NULL;
 	MemoryContextDelete(run->prefetch_context);
 }

@@ -35,6 +35,7 @@ typedef struct CountingReceiver
 	DestReceiver pub;
 	DestReceiver *to;
 	int64		rows;
+	int64		limit;
 } CountingReceiver;
 
 static TimeoutId time_limit = MAX_TIMEOUTS;
@@ -54,7 +55,7 @@ receive_counted(TupleTableSlot *slot, DestReceiver *self)
 {
 	CountingReceiver *receiver = (CountingReceiver *) self;
 
-	if (++receiver->rows > dp_guc_max_public_rows)
+	if (++receiver->rows > receiver->limit)
 		dp_raise(NOT_RELEASABLE,
 				 errmsg("this query reads more than %d public rows or groups; filter them, or ask the administrator to raise dp_cdp.max_public_rows",
 						dp_guc_max_public_rows),
@@ -125,10 +126,11 @@ run_plan(PlannedStmt *plan, EState *estate, QueryEnvironment *env, DestReceiver 
 }
 
 TupleDesc
-dp_run_public_input(PlannedStmt *plan, EState *estate, QueryEnvironment *env, DestReceiver *dest, bool timed)
+dp_run_public_input(PlannedStmt *plan, EState *estate, QueryEnvironment *env, DestReceiver *dest, bool timed, bool counted)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	CountingReceiver receiver = {{receive_counted, start_counted, stop_counted, ignore_destroy, DestNone}, dest, 0};
+	CountingReceiver receiver = {{receive_counted, start_counted, stop_counted, ignore_destroy, DestNone}, dest, 0,
+	counted ? dp_guc_max_public_rows : PG_INT64_MAX};
 	TupleDesc	columns = NULL;
 
 	PushActiveSnapshot(estate->es_snapshot);

@@ -468,7 +468,7 @@ dp_questions_early(const DpPricedRelease *priced, DpPricedRelease *part, EState 
 	}
 	if (estate->es_param_list_info == NULL && run.release->needs_params)
 		return NULL;
-	dp_run_prefetches(&run);
+	dp_run_prefetches(&run, false);
 	questions = dp_questions(&run, part, estate);
 	dp_end_prefetches(&run);
 	return questions;

@@ -232,6 +232,9 @@ typedef struct DpPrefetch
 	Query	   *query;			/* until it is planned, then NULL */
 	PlannedStmt *plan;
 	bool		releases;		/* it pays for releases of its own */
+	bool		is_filter;		/* it leaves rows out that the statement does
+								 * not need, and has no limits of its own */
+	bool		tells_keys;		/* keys may follow from it */
 	bool		is_pure;		/* EXPLAIN may run it: it neither pays nor
 								 * calls volatile functions */
 } DpPrefetch;

@@ -507,8 +507,11 @@ extern struct DpQuestion *dp_questions_early(const DpPricedRelease *priced, DpPr
 /* question.c: returns an identity in hexadecimal digits */
 extern char *dp_question_text(const struct DpQuestion *question);
 
-/* prefetch.c: dp_run_prefetches computes the rows that the inner plan joins with, dp_end_prefetches frees them */
-extern void dp_run_prefetches(DpRun *run);
+/*
+ * prefetch.c: dp_run_prefetches computes the rows that the inner plan joins with, or just those that keys may follow
+ * from; dp_end_prefetches frees them
+ */
+extern void dp_run_prefetches(DpRun *run, bool keys_only);
 extern void dp_end_prefetches(DpRun *run);
 
 /* prefetch.c: tells whether what runs now is read by another release, and seen by nobody */
@@ -702,12 +705,12 @@ extern bool dp_has_key_tuples(const DpRelease *release);
 extern bool dp_has_public_queries(const DpRelease *release);
 
 /*
- * public_input.c: runs the plan of a public input, at most
- * dp_cdp.max_public_rows of whose rows go to dest, and returns their columns;
- * timed: in at most dp_cdp.max_public_time.
+ * public_input.c: runs the plan of a public input, whose rows go to dest, and
+ * returns their columns; timed: in at most dp_cdp.max_public_time; counted: at
+ * most dp_cdp.max_public_rows of them.
  */
 extern TupleDesc dp_run_public_input(PlannedStmt *plan, EState *estate, QueryEnvironment *env, DestReceiver *dest,
-									 bool timed);
+									 bool timed, bool counted);
 
 /* sandbox.c: sets, in a nested level of settings, those by which values are written and times are split as where rows are read */
 extern void dp_pin_meanings(const char *timezone);

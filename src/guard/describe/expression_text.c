@@ -15,6 +15,7 @@
 #include "base/extension.h"
 #include "catalog/namespace.h"
 #include "guard/describe/describe.h"
+#include "guard/read/read.h"
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -93,7 +94,7 @@ as_written(Node *node, DpFrom *from)
 
 /* Returns the entries that texts may name: without those that nobody wrote, and with those that are entries no more. */
 static Bitmapset *
-named_entries(DpFrom *from)
+named_entries(const DpRelease *release, DpFrom *from)
 {
 	Bitmapset  *entries = NULL;
 	int			rti = -1;
@@ -102,8 +103,9 @@ named_entries(DpFrom *from)
 	while ((rti = bms_next_member(from->entries, rti)) >= 0)
 	{
 		RangeTblEntry *rte = rt_fetch(rti, from->query->rtable);
+		const DpPrefetch *prefetch = dp_prefetch_of(release, rte);
 
-		if (rte->rtekind != RTE_SUBQUERY || rte->inFromCl || rte->alias)
+		if (prefetch != NULL ? !prefetch->is_filter : rte->rtekind != RTE_SUBQUERY || rte->inFromCl || rte->alias)
 			entries = bms_add_member(entries, rti);
 	}
 	foreach(lc, from->written)
@@ -117,7 +119,7 @@ named_entries(DpFrom *from)
 char *
 dp_expression_text(DpLevel *level, Node *expr)
 {
-	Bitmapset  *entries = named_entries(&level->from);
+	Bitmapset  *entries = named_entries(level->release, &level->from);
 	bool		several = bms_membership(entries) == BMS_MULTIPLE;
 	char	   *text;
 

@@ -11,7 +11,8 @@
  *
  * - subqueries over protected rows are pulled up; what they compute of several
  *	 rows is a column of which nothing is known but what it is compared with,
- * - tables that the asker may not read himself count as protected,
+ * - tables that the asker may not read himself count as protected, and so do
+ *	 rows by which others are left out that nobody sees (public_filters.c),
  * - protected columns are what they are equal to, or a list of the policy
  *	 (known_values.c); conditions that need more are left out,
  * - an outer join has, for every row, a row without a match beside all others,
@@ -335,6 +336,7 @@ static void
 add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *map)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	DpPrefetch *prefetch = dp_prefetch_of(s->level->release, rte);
 	DpShadowItem *item;
 	int			join = -1;
 
@@ -356,7 +358,8 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 	 * its operands join, and so are those that are made of them
 	 */
 	item->is_private = rte->rtekind == RTE_SUBQUERY || rte->rtekind == RTE_FUNCTION ||
-		(rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_shadow_may_read(query, rte)));
+		(rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_shadow_may_read(query, rte))) ||
+		(prefetch != NULL && !prefetch->tells_keys);
 	item->joins = joins;
 	map->items[rti] = item->number;
 	while ((join = bms_next_member(joins, join)) >= 0)

@@ -69,6 +69,12 @@ reads_anew_walker(Node *node, void *context)
 	return expression_tree_walker(node, reads_anew_walker, context);
 }
 
+bool
+dp_may_read_others(Node *node)
+{
+	return reads_anew_walker(node, NULL);
+}
+
 /* Tells whether a type's equal values may be written differently, which comparisons do not tell. */
 static bool
 is_compared(Oid type)
@@ -79,7 +85,8 @@ is_compared(Oid type)
 
 typedef struct UseContext
 {
-	Index		rti;			/* the entry of the level around that is named; 0: none yet */
+	Index		rti;			/* the entry of the level around that is
+								 * named; 0: none yet */
 	int			sublevels;
 	List	   *vars;			/* its columns, each once */
 } UseContext;
@@ -225,7 +232,7 @@ distinct_rows(DpScope *scope, Index rti, List *vars)
 		select->targetList = lappend(select->targetList, tle);
 		select->distinctClause = lappend(select->distinctClause, dp_group_clause(tle));
 	}
-	return OidIsValid(dp_query_touches_protected(select)) || reads_anew_walker((Node *) select, NULL) ? NULL : select;
+	return OidIsValid(dp_query_touches_protected(select)) || dp_may_read_others((Node *) select) ? NULL : select;
 }
 
 typedef struct AddedColumns

@@ -126,6 +126,19 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 	return select;
 }
 
+DpPrefetch *
+dp_prefetch_of(const DpRelease *release, const RangeTblEntry *rte)
+{
+	ListCell   *lc;
+
+	foreach(lc, rte->rtekind == RTE_NAMEDTUPLESTORE ? release->prefetches : NIL)
+	{
+		if (strcmp(((DpPrefetch *) lfirst(lc))->name, rte->enrname) == 0)
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
 void
 dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *columns)
 {
@@ -135,6 +148,9 @@ dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *c
 	ListCell   *lc;
 
 	prefetch->name = dp_release_new_name();
+	prefetch->is_filter = rte->rtekind == RTE_SUBQUERY && rte->enrname != NULL;
+	prefetch->tells_keys = !prefetch->is_filter || strcmp(rte->enrname, DP_KEYS_MARK) == 0;
+	rte->enrname = NULL;
 	prefetch->query = select_columns(query, rti, columns);
 	release->prefetches = lappend(release->prefetches, prefetch);
 

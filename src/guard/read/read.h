@@ -152,6 +152,9 @@ extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owne
  */
 extern void dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *columns);
 
+/* Returns what computes the rows that an entry of the release is; NULL: it is none of these */
+extern DpPrefetch *dp_prefetch_of(const DpRelease *release, const RangeTblEntry *rte);
+
 /* ------------------------------------------------------------------------
  * equal_columns.c
  * ------------------------------------------------------------------------
@@ -373,6 +376,18 @@ extern Node *dp_compared_value(Node *value, const DpCorrelation *compared, List 
  */
 extern bool dp_compare_by_equality(DpScope *scope, Query *sub);
 
+/* Tells whether an expression, a query, or entries of one may read other rows when they are read again. */
+extern bool dp_may_read_others(Node *node);
+
+/*
+ * The subLinkId of EXISTS that public_filters.c adds to a release, which leaves rows out and tells nothing of its keys, and
+ * of such that tells them, too.  The entries that they become have the marks as their enrname.
+ */
+#define DP_LINK_FILTERS		(-1)
+#define DP_LINK_TELLS_KEYS	(-2)
+#define DP_FILTER_MARK		"filter"
+#define DP_KEYS_MARK		"keys"
+
 /* ------------------------------------------------------------------------
  * lifting.c
  * ------------------------------------------------------------------------
@@ -475,6 +490,8 @@ typedef struct DpSublinks
 	List	   *keys;			/* group keys with subqueries, as they were
 								 * ... */
 	List	   *key_values;		/* ... and have become */
+	Bitmapset  *or_null;		/* entries whose values, counts too, are NULL
+								 * where there is no row */
 } DpSublinks;
 
 /* Returns node with columns in the place of the subqueries that it contains, which are joined, as far as that is possible. */
@@ -506,9 +523,10 @@ extern void dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from
  * Does so with what a public level asks of protected rows for each of its own rows
  * (SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s),
  * in its WHERE, too: it becomes a release by what is compared.  What is compared by
- * more than equality stays, and is refused where it is split.
+ * more than equality stays, and is refused where it is split.  Returns the entries that were added for values, 0 where
+ * a count has no rows.
  */
-extern void dp_join_released_values(DpSplitContext *cxt, DpScope *scope);
+extern Bitmapset *dp_join_released_values(DpSplitContext *cxt, DpScope *scope);
 
 /* ------------------------------------------------------------------------
  * tokens.c

@@ -266,7 +266,7 @@ dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from)
 		dp_add_conjunct(query, lfirst(lc));
 }
 
-void
+Bitmapset *
 dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 {
 	Query	   *query = scope->query;
@@ -279,10 +279,10 @@ dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 
 	if (query->commandType != CMD_SELECT || query->setOperations != NULL ||
 		query->jointree->fromlist == NIL || dp_reads_rows(scope, dp_aggregates_privately(query), &base) != 0)
-		return;
+		return NULL;
 	dp_write_out_laterals(scope, &from, true);
 	if (!query->hasSubLinks)
-		return;
+		return from.once;
 	conditions = take_conditions(query);
 	replace_in_values(&v);
 	foreach(lc, conditions)
@@ -292,4 +292,5 @@ dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 	}
 	foreach(lc, conditions)
 		dp_add_conjunct(query, lfirst(lc));
+	return bms_difference(from.once, v.or_null);
 }

@@ -335,6 +335,8 @@ join_aggregate(DpSublinks *v, SubLink *link, bool grouped)
 	if (groups == NULL)
 		return NULL;
 	value = dp_compared_value(value, &c, groups->columns, groups->rti, groups->join, v->releases);
+	if (grouped)
+		v->or_null = bms_add_member(v->or_null, groups->rti);
 	return grouped ? where_found(value, &c, groups) : value;
 }
 

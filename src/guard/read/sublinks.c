@@ -255,6 +255,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	PullUp		p = {copyObject((Query *) link->subselect), list_length(query->rtable) + 1};
 	DpScope		inner = {p.sub, scope};
 	RangeTblEntry *base;
+	RangeTblEntry *rte;
 	List	   *conditions = NIL;
 	bool		is_public;
 	bool		nulls;
@@ -299,7 +300,10 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	}
 	if (contain_vars_of_level((Node *) p.sub, 1))
 		return false;
-	query->rtable = lappend(query->rtable, dp_subquery_entry(p.sub, dp_first_name(p.sub)));
+	rte = dp_subquery_entry(p.sub, dp_first_name(p.sub));
+	if (link->subLinkId == DP_LINK_FILTERS || link->subLinkId == DP_LINK_TELLS_KEYS)
+		rte->enrname = pstrdup(link->subLinkId == DP_LINK_FILTERS ? DP_FILTER_MARK : DP_KEYS_MARK);
+	query->rtable = lappend(query->rtable, rte);
 	join_entry(query, negated ? JOIN_ANTI : JOIN_SEMI, p.rti, conditions);
 	return true;
 }

@@ -1,0 +1,553 @@
+/*-------------------------------------------------------------------------
+ *
+ * public_filters.c
+ *	  Releases that public rows are joined with, for the groups that these rows
+ *	  can be joined with.
+ *
+ *	 FROM parts p LEFT JOIN (SELECT part, sum(n) FROM items GROUP BY part) q ON q.part = p.part WHERE p.name LIKE 'a%'
+ *	   ... (SELECT part, sum(n) FROM items WHERE EXISTS
+ *			(SELECT FROM parts p WHERE p.name LIKE 'a%' AND p.part = items.part) GROUP BY part) q ...
+ *	 so also where the query has (SELECT sum(n) FROM items i WHERE i.part = p.part) in its place (read/sublink_places.c).
+ *
+ * All other groups would be computed, and left out by the join.  EXISTS becomes
+ * a semi join with public rows (read/sublinks.c).  These are computed beforehand,
+ * as who asks, without limits of their own: the statement reads as many anyway.
+ *
+ * Why it is safe: the level that is written here is one that the asker may write
+ * himself, and is read, vetted and priced as such.  Public rows do not depend on
+ * protected ones; whether there is a filter follows from the query, the policy and
+ * public tables.
+ *
+ * Why it means the same: a group is in an answer only by a row of the join.  Let
+ * p be that row's part in the public entries that are kept here.
+ * - Each condition that is taken into EXISTS holds for p and the group: it is one of
+ *	 WHERE, or of a join that the group's row has passed as a match.
+ * - p is among the rows of the tree that is left.  An inner join, or a conjunct,
+ *	 that is left out leaves more rows.  A side of an outer join that may be NULL
+ *	 is left out whole, unless it and the join's condition stay as they are.
+ *	 Entries that no condition connects are asked for one by one.
+ * - These rows are read twice, with one snapshot, so that only what is the same rows
+ *	 then is kept.  Rows that are locked are read once more, as they are by then: a
+ *	 query that locks rows has no filters.
+ * - Each group has all of its rows: what EXISTS compares is what the release groups by, by the same equality.
+ * - The groups are those that there were: keys do not follow from these rows (describe/shadow.c),
+ *	 and are declared, or selected at the same price, as without them.  An outer join
+ *	 finds no group where it found none.  public_keys.c tells of keys that may follow.
+ * - What cannot be released with filters is released without them (split.c).
+ * A person's limits on groups count those that are left, so that less is cut.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "base/compat.h"
+#include "base/compat_plan.h"
+#include "base/settings.h"
+#include "guard/read/read.h"
+#include "guard/rewrite.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "policy/policy.h"
+#include "rewrite/rewriteManip.h"
+
+/* the public part of a level */
+typedef struct PublicPart
+{
+	DpSplitContext *cxt;
+	DpScope    *scope;
+	Query	   *level;			/* a copy of scope's query, of which no Var is
+								 * a join's */
+	Relids		within;			/* what may be kept; NULL: all */
+	Relids		kept;			/* entries, and outer joins between them */
+	List	   *pieces;			/* Relids: what is kept, by what conditions
+								 * connect */
+	bool		restricted;		/* their rows are not just those of one table */
+} PublicPart;
+
+/* ------------------------------------------------------------------------
+ * Public rows
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a query reads nothing protected, and the same when it is read again. */
+static bool
+is_same_again(Query *select)
+{
+	select->hasSubLinks = true;
+	return !OidIsValid(dp_query_touches_protected(select)) && !dp_may_read_others((Node *) select);
+}
+
+/* Notes that entries are connected. */
+static void
+connect_entries(PublicPart *p, Relids entries)
+{
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, p->pieces)
+	{
+		if (bms_overlap(lfirst(lc), entries))
+			entries = bms_union(lfirst(lc), entries);
+		else
+			others = lappend(others, lfirst(lc));
+	}
+	p->pieces = lappend(others, entries);
+}
+
+/* Tells whether an entry may be read again; puts a copy in the place of a reference to a WITH query. */
+static bool
+keep_entry(PublicPart *p, Index rti)
+{
+	RangeTblEntry *rte = rt_fetch(rti, p->level->rtable);
+
+	if (p->within != NULL)
+		return bms_is_member(rti, p->within);
+	if (rte->rtekind == RTE_CTE)
+	{
+		DpScope    *owner;
+		CommonTableExpr *cte = dp_find_cte(p->scope, rte, &owner);
+		RangeTblEntry *copy;
+
+		if (cte == NULL)
+			return false;
+		copy = dp_subquery_entry(castNode(Query, copyObject(cte->ctequery)), rte->eref->aliasname);
+		copy->eref = rte->eref;
+		IncrementVarSublevelsUp((Node *) copy->subquery, rte->ctelevelsup, 1);
+		lfirst(list_nth_cell(p->level->rtable, rti - 1)) = rte = copy;
+	}
+	return (rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY || rte->rtekind == RTE_FUNCTION ||
+			rte->rtekind == RTE_VALUES) && !dp_refers_outside(p->scope, rte) && is_same_again(dp_select_from(rte));
+}
+
+/* Tells whether a conjunct names kept entries alone, and may be evaluated again. */
+static bool
+is_kept(PublicPart *p, Node *conjunct)
+{
+	Query	   *select = dp_new_select();
+	int			up = 0;
+
+	for (DpScope *outer = p->scope->outer; outer != NULL; outer = outer->outer)
+		if (contain_vars_of_level(conjunct, ++up))
+			return false;
+	select->jointree = makeFromExpr(NIL, conjunct);
+	return bms_is_subset(pull_varnos(NULL, conjunct), p->kept) && is_same_again(select);
+}
+
+/* Returns those of a condition's conjuncts that are kept; clears *whole where there are others. */
+static Node *
+kept_conjuncts(PublicPart *p, Node *quals, bool *whole)
+{
+	List	   *kept = NIL;
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(quals))
+	{
+		Relids		named = pull_varnos(NULL, lfirst(lc));
+
+		if (!is_kept(p, lfirst(lc)))
+		{
+			*whole = false;
+			continue;
+		}
+		kept = lappend(kept, lfirst(lc));
+		if (bms_is_empty(named))
+			continue;
+		p->restricted = true;
+		connect_entries(p, named);
+	}
+	return kept ? (Node *) make_ands_explicit(kept) : NULL;
+}
+
+/* Tells whether an entry is all rows of a table, maybe by a view. */
+static bool
+is_whole_table(RangeTblEntry *rte)
+{
+	FromExpr   *from;
+
+	check_stack_depth();
+	if (rte->rtekind == RTE_RELATION)
+		return rte->securityQuals == NIL;
+	if (rte->rtekind != RTE_SUBQUERY || !dp_only_reads(rte->subquery, false))
+		return false;
+	from = rte->subquery->jointree;
+	return from->quals == NULL && list_length(from->fromlist) == 1 && IsA(linitial(from->fromlist), RangeTblRef) &&
+		is_whole_table(rt_fetch(linitial_node(RangeTblRef, from->fromlist)->rtindex, rte->subquery->rtable));
+}
+
+static Node *keep_tree(PublicPart *p, Node *node, bool *whole);
+
+/* Keeps the entries of FROM or of an inner join, and what they are asked. */
+static Node *
+keep_together(PublicPart *p, List *entries, Node *quals, bool *whole)
+{
+	List	   *kept = NIL;
+	ListCell   *lc;
+
+	foreach(lc, entries)
+	{
+		Node	   *node = keep_tree(p, lfirst(lc), whole);
+
+		if (node != NULL)
+			kept = lappend(kept, node);
+	}
+	p->restricted |= list_length(kept) > 1;
+	quals = kept_conjuncts(p, quals, whole);
+	return kept ? (Node *) makeFromExpr(kept, quals) : NULL;
+}
+
+/* Keeps an outer join: all of it, or the side of which each row stays. */
+static Node *
+keep_outer(PublicPart *p, JoinExpr *join, bool *whole)
+{
+	JoinExpr   *kept = copyObject(join);
+	Node	  **stays = join->jointype == JOIN_RIGHT ? &kept->rarg : &kept->larg;
+	Node	  **nulled = join->jointype == JOIN_RIGHT ? &kept->larg : &kept->rarg;
+	PublicPart	before = *p;
+	PublicPart	with_side;
+	bool		all = true;
+
+	*stays = keep_tree(p, *stays, whole);
+	if (*stays == NULL)
+	{
+		*whole = false;
+		return NULL;
+	}
+	with_side = *p;
+	*nulled = keep_tree(&with_side, *nulled, &all);
+	(void) kept_conjuncts(&with_side, join->quals, &all);
+	if (!all)
+	{
+		*whole = false;
+		return *stays;
+	}
+	*p = with_side;
+	p->kept = bms_union(p->kept, bms_make_singleton(join->rtindex));
+	p->restricted = true;
+	connect_entries(p, bms_difference(p->kept, before.kept));
+	return (Node *) kept;
+}
+
+/* Returns what of a join tree is public; NULL: nothing.  Clears *whole where something is left out. */
+static Node *
+keep_tree(PublicPart *p, Node *node, bool *whole)
+{
+	JoinExpr   *join = (JoinExpr *) node;
+
+	check_stack_depth();
+	if (IsA(node, RangeTblRef))
+	{
+		Index		rti = ((RangeTblRef *) node)->rtindex;
+
+		if (keep_entry(p, rti))
+		{
+			p->kept = bms_union(p->kept, bms_make_singleton(rti));
+			p->restricted |= !is_whole_table(rt_fetch(rti, p->level->rtable));
+			connect_entries(p, bms_make_singleton(rti));
+			return node;
+		}
+		*whole = false;
+		return NULL;
+	}
+	if (IsA(node, FromExpr))
+		return keep_together(p, ((FromExpr *) node)->fromlist, ((FromExpr *) node)->quals, whole);
+	if (join->jointype == JOIN_INNER)
+		return keep_together(p, list_make2(join->larg, join->rarg), join->quals, whole);
+	if (join->jointype == JOIN_LEFT || join->jointype == JOIN_RIGHT)
+		return keep_outer(p, join, whole);
+	*whole = false;
+	return NULL;
+}
+
+/* Returns SELECT of nothing from the public part. */
+static Query *
+select_public(PublicPart *p)
+{
+	Query	   *select = dp_new_select();
+	bool		whole = true;
+	ListCell   *lc;
+
+	select->jointree = (FromExpr *) keep_tree(p, (Node *) p->level->jointree, &whole);
+	select->rtable = copyObject(p->level->rtable);
+	foreach(lc, select->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (bms_is_member(foreach_current_index(lc) + 1, p->kept))
+			dp_take_permissions(select, rte, p->level);
+		else
+			dp_clear_rte(rte);
+		select->hasRowSecurity |= rte->securityQuals != NIL;
+	}
+	select->hasSubLinks = p->level->hasSubLinks;
+	return select;
+}
+
+/* ------------------------------------------------------------------------
+ * Releases
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a subquery of the level is a release of groups, each of which is computed of its own rows alone. */
+static bool
+releases_groups(DpScope *scope, RangeTblEntry *rte)
+{
+	Query	   *sub = rte->subquery;
+	DpScope		inner = {sub, scope};
+	RangeTblEntry *base;
+
+	if (rte->rtekind != RTE_SUBQUERY || rte->lateral || rte->security_barrier || !sub->hasAggs || sub->groupClause == NIL ||
+		sub->groupingSets != NIL || sub->setOperations != NULL || sub->limitCount != NULL || sub->limitOffset != NULL ||
+		sub->hasDistinctOn || sub->hasWindowFuncs || sub->hasTargetSRFs ||
+		dp_reads_rows(&inner, dp_aggregates_privately(sub), &base) == 0 || dp_entry_yields_rows(scope, rte, true) ||
+		dp_reads_distributed(sub))
+		return false;
+	/* a kept answer of all groups is one for all filters */
+	return !dp_guc_reuse || dp_policy_dataset(dp_policy_table(base->relid)->dataset)->reuse == 0;
+}
+
+/* conditions that a row of an entry has passed wherever it is in a row of a join tree */
+typedef struct Passed
+{
+	Index		rti;
+	List	   *conditions;
+	List	   *outer;			/* those of them that are an outer join's */
+	bool		may_lack;		/* there are rows without it by now, which
+								 * conditions above may be of */
+} Passed;
+
+/* Adds the conditions of node; returns false if the entry is not below it. */
+static bool
+find_passed(Passed *c, Node *node)
+{
+	JoinExpr   *join = (JoinExpr *) node;
+	bool		found = false;
+	bool		nullable = false;
+	Node	   *quals;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (IsA(node, RangeTblRef))
+		return ((RangeTblRef *) node)->rtindex == c->rti;
+	if (IsA(node, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			found = found || find_passed(c, lfirst(lc));
+		quals = ((FromExpr *) node)->quals;
+	}
+	else
+	{
+		bool		left = find_passed(c, join->larg);
+
+		found = left || find_passed(c, join->rarg);
+		nullable = join->jointype == (left ? JOIN_RIGHT : JOIN_LEFT);
+		/* a row without a match stays */
+		quals = join->jointype == JOIN_INNER || nullable ? join->quals : NULL;
+		if (join->jointype == JOIN_FULL)
+			c->may_lack |= found;
+	}
+	if (!found || c->may_lack)
+		return found;
+	c->conditions = list_concat(c->conditions, dp_conjuncts(quals));
+	if (nullable)
+		c->outer = dp_conjuncts(quals);
+	c->may_lack = nullable;
+	return true;
+}
+
+/* Returns the protected column that names a group key, or what it is made of; NULL: the subquery's column is no key, or public. */
+static Node *
+protected_key(DpScope *scope, Query *sub, const Var *column)
+{
+	TargetEntry *tle = column->varattno > 0 ? get_tle_by_resno(sub->targetList, column->varattno) : NULL;
+	ListCell   *lc;
+
+	if (tle == NULL || tle->ressortgroupref == 0 || get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) == NULL)
+		return NULL;
+	foreach(lc, pull_var_clause((Node *) tle->expr, PVC_RECURSE_PLACEHOLDERS))
+	{
+		DpScope		inner = {sub, scope};
+		DpColumnOrigin origin;
+
+		if (dp_trace_column(sub, &inner, lfirst(lc), &origin) && origin.is_protected)
+			return (Node *) tle->expr;
+	}
+	return NULL;
+}
+
+/* Tells whether an operator compares values by the equality that groups them. */
+static bool
+compares_groups(const OpExpr *op, Node *key)
+{
+	return dp_groups_by(op->opno, key) && op->inputcollid == exprCollation(key);
+}
+
+/*
+ * Returns a conjunct that compares a group key of entry rti with a column of a kept entry, which cannot fail, as it stands
+ * within EXISTS in the subquery; NULL: it is another.  Sets *key, and *with, the column.
+ */
+static Node *
+comparison_of_key(PublicPart *p, Index rti, Query *sub, Node *conjunct, Node **key, Var **with)
+{
+	OpExpr	   *op = (OpExpr *) conjunct;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+		return NULL;
+	for (int i = 0; i < 2; i++)
+	{
+		Node	   *side = list_nth(op->args, i);
+		Node	   *other = list_nth(op->args, 1 - i);
+		Var		   *column = (Var *) dp_strip_relabel(side);
+		Node	   *inside;
+
+		*with = (Var *) dp_strip_relabel(other);
+		if (!IsA(column, Var) || column->varno != rti || column->varlevelsup != 0 || !IsA(*with, Var) || !is_kept(p, other) ||
+			(*key = protected_key(p->scope, sub, column)) == NULL || checkExprHasSubLink(*key) ||
+			!compares_groups(op, side) || !compares_groups(op, *key))
+			continue;
+		op = copyObject(op);
+		inside = copyObject(*key);
+		IncrementVarSublevelsUp(inside, 1, 0);
+		if (!IsA(side, Var))
+			inside = (Node *) makeRelabelType((Expr *) inside, exprType(side), exprTypmod(side), exprCollation(side), COERCE_IMPLICIT_CAST);
+		lfirst(list_nth_cell(op->args, i)) = inside;
+		return (Node *) op;
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * Filters
+ * ------------------------------------------------------------------------
+ */
+
+/* Adds EXISTS of public rows, which select reads, to the WHERE of the release that is entry rti; is_value: of a subquery. */
+static void
+filter_release(PublicPart *p, Query *select, Index rti, bool is_value)
+{
+	Query	   *sub = rt_fetch(rti, p->scope->query->rtable)->subquery;
+	DpScope		inner = {sub, p->scope};
+	Passed		passed = {.rti = rti};
+	RangeTblEntry *base;
+	List	   *keys = NIL;
+	List	   *columns = NIL;
+	bool		restricted = p->restricted;
+	List	   *comparisons = NIL;
+	SubLink    *exists;
+	ListCell   *lc;
+
+	if (!find_passed(&passed, (Node *) p->level->jointree))
+		return;
+	select = copyObject(select);
+	foreach(lc, passed.conditions)
+	{
+		Node	   *key;
+		Var		   *with;
+		Node	   *comparison = comparison_of_key(p, rti, sub, lfirst(lc), &key, &with);
+
+		if (comparison != NULL)
+		{
+			comparisons = lappend(comparisons, comparison);
+			keys = lappend(keys, key);
+			columns = lappend(columns, with);
+		}
+		else if (list_member_ptr(passed.outer, lfirst(lc)) && is_kept(p, lfirst(lc)))
+		{
+			dp_add_conjunct(select, copyObject(lfirst(lc)));
+			restricted = true;
+		}
+	}
+	if (keys == NIL || !restricted)
+		return;
+	(void) dp_reads_rows(&inner, dp_aggregates_privately(sub), &base);
+	select->targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1), 1, pstrdup("one"), false));
+	select->hasSubLinks |= checkExprHasSubLink((Node *) select->jointree);
+	/* as the rest of the statement, but for keys, which are vetted */
+	dp_null_failing_calls(select, p->cxt);
+	foreach(lc, comparisons)
+		dp_add_conjunct(select, lfirst(lc));
+	exists = makeNode(SubLink);
+	exists->subLinkType = EXISTS_SUBLINK;
+	exists->subLinkId = is_value && dp_rows_tell_keys(p->cxt, &inner, base->relid, keys, columns, p->level->rtable)
+		? DP_LINK_TELLS_KEYS : DP_LINK_FILTERS;
+	exists->subselect = (Node *) select;
+	exists->location = -1;
+	dp_add_conjunct(sub, (Node *) exists);
+	sub->hasSubLinks = true;
+}
+
+void
+dp_filter_releases(DpSplitContext *cxt, DpScope *scope, const Bitmapset *values)
+{
+	Query	   *query = scope->query;
+	PublicPart	p = {.cxt = cxt, .scope = scope};
+	List	   *releases = NIL;
+	bool		whole = true;
+	RangeTblEntry *base;
+	ListCell   *lc;
+
+	/* rows that are locked may be read once more, as they are by then */
+	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->jointree == NULL || query->rowMarks != NIL ||
+		IsInParallelMode())
+		return;
+	foreach(lc, query->rtable)
+	{
+		if (releases_groups(scope, lfirst(lc)))
+			releases = lappend_int(releases, foreach_current_index(lc) + 1);
+	}
+	if (releases == NIL || dp_reads_rows(scope, dp_aggregates_privately(query), &base) != 0)
+		return;
+	p.level = copyObject(query);
+	dp_flatten_level(p.level);
+	if (keep_tree(&p, (Node *) p.level->jointree, &whole) == NULL)
+		return;
+	/* what nothing connects would be all combinations of its rows */
+	foreach(lc, p.pieces)
+	{
+		PublicPart	piece = {.cxt = cxt, .scope = scope, .level = p.level, .within = lfirst(lc)};
+		Query	   *select = select_public(&piece);
+		ListCell   *release;
+
+		foreach(release, releases)
+			filter_release(&piece, select, lfirst_int(release), bms_is_member(lfirst_int(release), values));
+	}
+}
+
+/* Tells whether a conjunct is a filter. */
+static bool
+is_filter(Node *conjunct)
+{
+	SubLink    *link = (SubLink *) conjunct;
+
+	return IsA(link, SubLink) && (link->subLinkId == DP_LINK_FILTERS || link->subLinkId == DP_LINK_TELLS_KEYS);
+}
+
+Query *
+dp_without_filters(Query *query)
+{
+	List	   *conjuncts = query->jointree ? dp_conjuncts(query->jointree->quals) : NIL;
+	Query	   *copy = NULL;
+	ListCell   *lc;
+
+	foreach(lc, conjuncts)
+	{
+		if (is_filter(lfirst(lc)))
+			copy = copyObject(query);
+	}
+	if (copy == NULL)
+		return NULL;
+	copy->jointree->quals = NULL;
+	foreach(lc, conjuncts)
+	{
+		if (!is_filter(lfirst(lc)))
+			dp_add_conjunct(copy, copyObject(lfirst(lc)));
+	}
+	return copy;
+}
