@@ -450,6 +450,9 @@ CREATE FUNCTION dp_cdp_internal.is_declared(anyelement, dp_cdp_internal.key_set)
 CREATE FUNCTION dp_cdp_internal.key_place(anyelement, dp_cdp_internal.key_set) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_key_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+CREATE FUNCTION dp_cdp_internal.is_shown(VARIADIC "any") RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_is_shown' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 -- Sums of rows
 
 CREATE FUNCTION dp_cdp_internal.exact_sum_add(dp_cdp_internal.exact_sum, smallint, dp_cdp_internal.grid) RETURNS dp_cdp_internal.exact_sum
@@ -847,7 +850,7 @@ CREATE FUNCTION dp_cdp_internal.vector_counts(dp_cdp_internal.exact_vector) RETU
 CREATE FUNCTION dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum) RETURNS numeric[]
 	AS 'MODULE_PATHNAME', 'dp_limited_sum_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- Not revoked: is_declared, key_place, exact_sum, clamped_steps, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
+-- Not revoked: is_declared, key_place, is_shown, exact_sum, clamped_steps, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
 -- bound_distinct_codes, bound_cut, bound_share, bound_bin, bound_first, steps_sum, limited_sum, codes_histogram, codes_distinct, distinct_count, distinct_shares,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or
@@ -3100,6 +3103,10 @@ CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
 	'share of people''s contributions to a private aggregate that the limit found for it cuts, by estimate, free of charge. NULL: limits are set';
+CREATE FUNCTION dp_cdp.rest() RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_rest' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.rest() IS
+	'whether a row is of all groups that are not shown, where groups are found privately. GROUP BY dp_cdp.rest() asks for that row, as dp_cdp.rest does for all queries. Elsewhere it is false';
 CREATE FUNCTION dp_cdp_internal.margin(stddev double precision, confidence double precision) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_normal_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp_internal.margin(double precision, double precision) IS

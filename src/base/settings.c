@@ -57,6 +57,8 @@ static char *target_text = NULL;
 double		dp_guc_find_bounds = -1;
 static char *find_bounds_text = NULL;
 int			dp_guc_consistent = -1;
+bool		dp_guc_rest = false;
+char	   *dp_guc_rest_label = NULL;
 static char *consistent_text = NULL;
 int			dp_guc_log_query_bytes = MAX_QUERY_BYTES;
 int			dp_guc_max_debits = 0;
@@ -306,6 +308,20 @@ assign_consistent_setting(const char *newval, void *extra)
 	dp_guc_consistent = wanted;
 }
 
+static void
+assign_rest_setting(bool newval, void *extra)
+{
+	if (newval != dp_guc_rest)
+		ResetPlanCache();
+}
+
+static void
+assign_rest_label(const char *newval, void *extra)
+{
+	if (dp_guc_rest_label != NULL && strcmp(newval, dp_guc_rest_label) != 0)
+		ResetPlanCache();
+}
+
 void
 dp_guc_init(void)
 {
@@ -372,6 +388,22 @@ dp_guc_init(void)
 							   "",
 							   PGC_USERSET, 0,
 							   check_consistent_setting, assign_consistent_setting, NULL);
+
+	DefineCustomBoolVariable("dp_cdp.rest",
+							 "Adds a row for all rows of groups that are not shown, where groups are found privately.",
+							 "It is paid for as one release more. dp_cdp.rest() is true in this row, and its keys are NULL or dp_cdp.rest_label.",
+							 &dp_guc_rest,
+							 false,
+							 PGC_USERSET, 0,
+							 NULL, assign_rest_setting, NULL);
+
+	DefineCustomStringVariable("dp_cdp.rest_label",
+							   "Stands for keys of text in the row that dp_cdp.rest adds.",
+							   "If it is empty these keys are NULL, as keys of other types are.",
+							   &dp_guc_rest_label,
+							   "",
+							   PGC_USERSET, 0,
+							   NULL, assign_rest_label, NULL);
 
 	DefineCustomBoolVariable("dp_cdp.standard_aggregates",
 							 "Takes count, sum, avg and other aggregates of PostgreSQL over protected tables for the private ones.",

@@ -54,6 +54,10 @@ extern double dp_guc_find_bounds;
 /* counts and sums of grouping sets are made to add up: 1, 0, or the dataset's default: < 0 */
 extern int	dp_guc_consistent;
 
+/* what groups by keys that are selected leaves out is one row more; what texts are there for its keys, empty: NULL */
+extern bool dp_guc_rest;
+extern char *dp_guc_rest_label;
+
 /* a superuser's: count and sum are taken for dp_count and dp_sum */
 extern bool dp_guc_standard_aggregates;
 

@@ -414,6 +414,8 @@ dp_distribute(DpRelease *release)
 						get_rel_name(s.distributed), get_rel_name(s.local)));
 	if (s.given)
 		refuse(&s, "a join with rows that are not protected", "join with reference tables of the protected table's owner, or list the values");
+	if (release->rest_of != NULL)
+		refuse(&s, "the rest of groups that are not shown", "SET dp_cdp.rest = off, and leave out dp_cdp.rest()");
 	if (release->lists != NIL)
 		refuse(&s, "keys from a list of more than a hundred values", "declare or list fewer keys");
 	/* settings by which they are computed would be those of the other servers */

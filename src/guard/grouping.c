@@ -14,6 +14,8 @@
  *	 SELECT r1.ward, r1.sex, r1.n, 0 FROM r1 UNION ALL
  *	 SELECT r2.ward, NULL, r2.n, 0 FROM r2 UNION ALL ...
  *
+ * The rest of what a set does not show (rest.c) is one release more, whose row follows those of the set.
+ *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -113,6 +115,12 @@ grouping_level(Node *node)
 	return IsA(node, GroupingFunc) ? (int) ((GroupingFunc *) node)->agglevelsup : -1;
 }
 
+static int
+mark_level(Node *node)
+{
+	return dp_is_rest_mark(node) ? 0 : -1;
+}
+
 static List *
 group_expressions(Query *query)
 {
@@ -142,11 +150,12 @@ position_of(List *list, Node *node)
 static int32
 grouping_value(DpLevel *level, GroupingFunc *func)
 {
+	const DpLevel *set = level->rest_of ? level->rest_of : level;
 	int32		value = 0;
 	ListCell   *lc;
 
 	foreach(lc, func->args)
-		value = (value << 1) | (position_of(level->key_exprs, lfirst(lc)) < 0 ? 1 : 0);
+		value = (value << 1) | (position_of(set->key_exprs, lfirst(lc)) < 0 ? 1 : 0);
 	return value;
 }
 
@@ -160,7 +169,11 @@ set_output(DpLevel *level, Node *expr)
 
 	if (IsA(expr, GroupingFunc))
 		return (Expr *) dp_int4_const(grouping_value(level, (GroupingFunc *) expr));
+	if (dp_is_rest_mark(expr))
+		return (Expr *) makeBoolConst(level->rest_of != NULL, false);
 	column = position_of(level->outputs, expr);
+	if (column < 0 && level->rest_of != NULL && position_of(level->rest_of->key_exprs, expr) >= 0)
+		return (Expr *) dp_rest_key(type, typmod, exprCollation(expr));
 	if (column < 0)
 		return (Expr *) makeNullConst(type, typmod, exprCollation(expr));
 	return (Expr *) makeVar(1, list_nth_int(level->output_columns, column), type, typmod, exprCollation(expr), 0);
@@ -219,6 +232,7 @@ dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 
 	dp_keep_apart(all);
 	*from = list_concat(group_expressions(query), dp_collect_of_level(query, grouping_level));
+	*from = list_concat(*from, dp_collect_of_level(query, mark_level));
 	foreach(lc, levels)
 		* from = list_concat_unique(*from, ((DpLevel *) lfirst(lc))->outputs);
 	*columns = NIL;

@@ -33,6 +33,7 @@ typedef struct DpSplitContext
 	int64		key_memory;		/* what they take, in bytes */
 	struct DpScope *scope;		/* the level under work and those around it */
 	Node	   *below_exists;	/* the subquery of the last EXISTS */
+	bool		is_prefetch;	/* its rows are read by a release */
 } DpSplitContext;
 
 /* ------------------------------------------------------------------------

@@ -601,6 +601,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 
 		add_condition(from->query, dp_make_membership(release, from->query, held->value, held->domain, held->null_key));
 	}
+	add_condition(from->query, dp_make_rest_test(release, parts));
 	dp_hold_to_blocks(release, blocks);
 	query = release->has_unit ? unit_query(release, from, parts, undeclared)
 		: row_query(release, from->query, parts, undeclared);

@@ -129,6 +129,9 @@ typedef struct DpInnerParts
 	List	   *filters;		/* Expr or NULL, of each column */
 	List	   *listed;			/* DpListedValue, beside the keys */
 	List	   *held;			/* DpHeldKey, of other grouping sets */
+	List	   *rest;			/* Expr, canonical: keys of groups of which
+								 * those that are shown are left out */
+	List	   *rest_keys;		/* DpReleaseKey of these */
 } DpInnerParts;
 
 /* the level under work */
@@ -147,6 +150,8 @@ typedef struct DpLevel
 								 * the query has them */
 	List	   *policies;		/* of columns, see dp_level_policy */
 	DpInnerParts parts;
+	const struct DpLevel *rest_of;	/* it is of the rows that are in no group
+									 * which this one shows; NULL: it is not */
 	struct DpLevel *finder;		/* whose release finds bounds first; NULL:
 								 * none */
 	List	   *found;			/* of a finder: Nodes, as the query has them */

@@ -4,7 +4,8 @@
  *	  Tests of the inner query whether a row's key is one of the declared ones.
  *
  * Rows of other keys are left out before contributions are bounded, so that
- * they do not use up a unit's groups.
+ * they do not use up a unit's groups.  Where the rest of groups is asked for, rows of
+ * groups that are shown are left out in the same way.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -19,6 +20,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -57,6 +59,32 @@ make_set_membership(DpRelease *release, Expr *value, Const *list)
 	return (Expr *) makeFuncExpr(dp_own_routine("is_declared", 2, args), BOOLOID,
 								 list_make2(copyObject(value), dp_make_param(param, args[1])),
 								 InvalidOid, list->constcollid, COERCE_EXPLICIT_CALL);
+}
+
+Expr *
+dp_make_rest_test(DpRelease *release, const DpInnerParts *parts)
+{
+	Oid			any[] = {ANYOID};
+	Oid			type = dp_own_type("key_set");
+	List	   *args = NIL;
+	ListCell   *value,
+			   *lc;
+
+	if (parts->rest == NIL)
+		return NULL;
+	release->rest_lists = list_length(release->lists);
+	forboth(value, parts->rest, lc, parts->rest_keys)
+	{
+		const DpReleaseKey *key = lfirst(lc);
+		int			param = dp_list_param(release, list_length(release->lists));
+
+		/* in its place the node puts what is shown */
+		release->lists = lappend(release->lists, makeConst(get_array_type(key->type), -1, key->collation, -1,
+														   PointerGetDatum(construct_empty_array(key->type)), false, false));
+		args = lappend(lappend(args, copyObject(lfirst(value))), dp_make_param(param, type));
+	}
+	return makeBoolExpr(NOT_EXPR, list_make1(makeFuncExpr(dp_own_routine("is_shown", 1, any), BOOLOID, args, InvalidOid, InvalidOid,
+														  COERCE_EXPLICIT_CALL)), -1);
 }
 
 static Expr *

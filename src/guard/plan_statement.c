@@ -322,6 +322,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	cxt.next_param++;
 	if (around != NULL)
 	{
+		cxt.is_prefetch = true;
 		cxt.keys = around->keys;
 		cxt.key_memory = around->key_memory;
 	}

@@ -328,6 +328,23 @@ put_held(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 	PUT("}");
 }
 
+/* Writes of which groups the rest is asked for; which of them are shown is an answer (release/kept_choice.c). */
+static void
+put_rest(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
+{
+	ListCell   *lc;
+
+	if (parts->rest == NIL)
+		return;
+	PUT("rest{");
+	foreach(lc, parts->rest)
+	{
+		dp_question_expr(w, place, lfirst(lc));
+		PUT(",");
+	}
+	PUT("}");
+}
+
 static void
 put_keys(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 {
@@ -357,6 +374,7 @@ put_keys(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 	}
 	PUT("}");
 	put_held(w, place, parts);
+	put_rest(w, place, parts);
 }
 
 /* Writes whose rows are whose, and what that was concluded from. */

@@ -129,6 +129,9 @@ extern void dp_refuse_managed(Query *outer);
  */
 extern Expr *dp_make_membership(DpRelease *release, Query *query, Expr *value, Const *list, bool null_listed);
 
+/* Makes the test whether a row is in none of the groups that are shown; NULL where the release is not of the rest. */
+extern Expr *dp_make_rest_test(DpRelease *release, const DpInnerParts *parts);
+
 /*
  * blocks.c: dp_find_blocks finds between which moments the rows of a query are,
  * in blocks of time, and sets block_first and block_last of the release; it
@@ -198,6 +201,18 @@ extern void dp_keep_apart(Query *query);
 
 /* Returns the lists of sortgrouprefs that the grouping sets are; each is a release of its own. */
 extern List *dp_grouping_sets(DpSplitContext *cxt, Query *query);
+
+/*
+ * rest.c: dp_take_rest_calls puts marks in the place of dp_cdp.rest() in a level, takes it out of GROUP BY, and returns the
+ * sortgrouprefs that it had there; is_marked: the level has marks.  ZC002 where it cannot be.  dp_is_rest_mark tells whether
+ * a node is a mark.  dp_rest_key makes what stands for a key in the row of the rest.  dp_rest_is_wanted tells whether the
+ * setting adds that row to the level under work.  dp_refuse_rest_calls refuses calls that are left in a statement.
+ */
+extern List *dp_take_rest_calls(DpSplitContext *cxt, Query *query, bool *is_marked);
+extern bool dp_is_rest_mark(Node *node);
+extern Const *dp_rest_key(Oid type, int32 typmod, Oid collation);
+extern bool dp_rest_is_wanted(const DpSplitContext *cxt);
+extern void dp_refuse_rest_calls(Query *query, DpSplitContext *cxt);
 
 /* Returns the level as it would be with one set alone. */
 extern Query *dp_with_grouping_set(Query *query, List *set);

@@ -106,7 +106,7 @@ build_finder(DpLevel *level)
 }
 
 static DpLevel *release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read,
-							  bool even_if_readable, const DpLevel *finest);
+							  bool even_if_readable, const DpLevel *finest, const DpLevel *rest_of);
 
 /* a level that is described once more, in another way in which it may not be releasable */
 typedef struct Widening
@@ -125,7 +125,7 @@ widen(void *context)
 {
 	Widening   *w = context;
 
-	w->level = release_level(&w->cxt, w->query, w->where, &w->collected, w->read, w->even_if_readable, NULL);
+	w->level = release_level(&w->cxt, w->query, w->where, &w->collected, w->read, w->even_if_readable, NULL, NULL);
 }
 
 /* Tells whether a query reads rows that are stored. */
@@ -232,10 +232,11 @@ put_together(DpLevel *level, const DpLevel *finest)
 /*
  * Describes and builds the release of a level without grouping sets; query itself stays as it is.
  * finest: the level of the set with which this one is to agree, by all keys; NULL: none.
+ * rest_of: the level of which this one has the rest (rest.c); NULL: none.
  */
 static DpLevel *
 release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
-			  const DpLevel *finest)
+			  const DpLevel *finest, const DpLevel *rest_of)
 {
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
@@ -263,6 +264,8 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 		dp_refuse_exact(level, collected->other);
 
 	dp_add_keys(level);
+	if (rest_of != NULL)
+		dp_leave_out_shown(level, rest_of);
 	if (finest != NULL)
 		put_together(level, finest);
 	/* flattening has changed the aggregates, too */
@@ -378,7 +381,7 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 
 	if (first >= 0)
 	{
-		finest = release_level(cxt, dp_with_grouping_set(query, list_nth(sets, first)), where, collected, read, even_if_readable, NULL);
+		finest = release_level(cxt, dp_with_grouping_set(query, list_nth(sets, first)), where, collected, read, even_if_readable, NULL, NULL);
 		agree_with = begin_together(finest) ? finest : NULL;
 	}
 	else if (dp_policy_table(table) != NULL && dp_wants_consistent(dp_policy_dataset(dp_policy_table(table)->dataset)))
@@ -394,7 +397,7 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 		if (level == NULL && first >= 0 && equal(list_nth(sets, first), lfirst(lc)))
 			level = finest;
 		if (level == NULL)
-			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, read, even_if_readable, agree_with);
+			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, read, even_if_readable, agree_with, NULL);
 		levels = lappend(levels, level);
 	}
 	/* in the order of the sets */
@@ -403,6 +406,43 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 		releases = list_append_unique_ptr(releases, ((DpLevel *) lfirst(lc))->release);
 	cxt->releases = releases;
 	return levels;
+}
+
+/* Releases the rest of those levels that select keys, and adds it behind each; rests: whether, for each (ints). */
+static List *
+release_rests(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
+			  List *levels, List *rests)
+{
+	List	   *all = NIL;
+	ListCell   *lc,
+			   *wanted;
+
+	forboth(lc, levels, wanted, rests)
+	{
+		DpLevel    *level = lfirst(lc);
+
+		all = lappend(all, level);
+		if (lfirst_int(wanted) && level->release->selection >= 0)
+			all = lappend(all, release_level(cxt, dp_with_grouping_set(query, NIL), where, collected, read, even_if_readable, NULL, level));
+	}
+	return all;
+}
+
+/* Takes dp_cdp.rest() out of grouping sets; returns which of them have had it, as ints. */
+static List *
+take_rest_of_sets(List *sets, List *refs, bool is_wanted)
+{
+	List	   *rests = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sets)
+	{
+		int			n = list_length(lfirst(lc));
+
+		lfirst(lc) = list_difference_int(lfirst(lc), refs);
+		rests = lappend_int(rests, is_wanted || list_length(lfirst(lc)) < n);
+	}
+	return rests;
 }
 
 /* table: a protected one that the level reads */
@@ -416,7 +456,14 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 	RangeTblEntry *released;
 	List	   *from;
 	List	   *columns;
+	bool		is_marked;
+	List	   *asked = dp_take_rest_calls(cxt, query, &is_marked);
+	bool		is_wanted = dp_rest_is_wanted(cxt) && collected->aggs != NIL;
+	List	   *levels;
+	List	   *rests;
 
+	if (asked != NIL && collected->aggs == NIL)
+		dp_refuse_at(where, errmsg("dp_cdp.rest() needs an aggregate of rows; add %s", dp_example_count()));
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
 	dp_write_out_sets(query);
@@ -427,12 +474,21 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 	{
 		List	   *sets = dp_grouping_sets(cxt, query);
 
-		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, &read, even_if_readable, sets, table),
-									&from, &columns);
+		rests = take_rest_of_sets(sets, asked, is_wanted);
+		levels = release_sets(cxt, query, where, collected, &read, even_if_readable, sets, table);
 	}
 	else
 	{
-		DpLevel    *level = release_level(cxt, query, where, collected, &read, even_if_readable, NULL);
+		rests = list_make1_int(asked != NIL || is_wanted);
+		levels = list_make1(release_level(cxt, query, where, collected, &read, even_if_readable, NULL, NULL));
+	}
+	if (list_member_int(rests, true))
+		levels = release_rests(cxt, query, where, collected, &read, even_if_readable, levels, rests);
+	if (query->groupingSets || is_marked || list_length(levels) > 1)
+		released = dp_union_of_sets(query, levels, &from, &columns);
+	else
+	{
+		DpLevel    *level = linitial(levels);
 
 		released = dp_released_rows(level->release);
 		from = level->outputs;
@@ -692,5 +748,6 @@ dp_split_query(Query *query, DpSplitContext *cxt)
 	{
 		dp_null_failing_calls(query, cxt);
 		dp_refuse_error_functions((Node *) query, cxt);
+		dp_refuse_rest_calls(query, cxt);
 	}
 }

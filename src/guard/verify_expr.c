@@ -54,6 +54,7 @@ static const struct
 }			own_functions[] = {
 	{"is_declared", DP_PLACE_RAW},
 	{"key_place", DP_PLACE_RAW},
+	{"is_shown", DP_PLACE_RAW},
 	{"canonical", DP_PLACE_RAW},
 	{"code", DP_PLACE_RAW},
 	{"centered", DP_PLACE_RAW},

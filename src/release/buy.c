@@ -427,6 +427,21 @@ hold_releases(List *runs, List *releases, EState *root)
 	}
 }
 
+/*
+ * Prices the rest of groups, for a target of accuracy that needs a first look: at the prices of the groups, which have had theirs.
+ * The rest itself is not known before they are shown.
+ */
+static DpPricedRelease *
+price_as_groups(const DpPricedRelease *usual, List *releases, EState *root)
+{
+	const DpPricedRelease *groups = dp_priced_groups(usual, releases);
+	int64	   *prices = palloc0(usual->ncolumns * sizeof(int64));
+
+	for (int i = 0; i < Min(usual->ncolumns, groups->ncolumns); i++)
+		prices[i] = groups->columns[i].rho;
+	return dp_price_release(usual->release, root, prices, usual->tuples);
+}
+
 /* Prices releases, and settles which answers of theirs are given again. */
 static List *
 price_statement(List *runs, EState *root, DpCharge *charged)
@@ -443,7 +458,11 @@ price_statement(List *runs, EState *root, DpCharge *charged)
 	{
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;
 
-		if (dp_target_needs_pilot(release))
+		if (!dp_target_needs_pilot(release))
+			continue;
+		if (release->rest_of != NULL)
+			lfirst(priced) = price_as_groups(lfirst(priced), releases, root);
+		else
 			lfirst(priced) = run_pilot(lfirst(run), lfirst(priced), root, charged);
 	}
 	dp_look_for_kept(runs, releases, root);

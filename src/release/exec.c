@@ -92,17 +92,6 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 		state->run->desc = node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 }
 
-/* Runs what was paid for: a release, and those whose answers are to agree with its. */
-static void
-run_release(DpRun *run)
-{
-	ListCell   *lc;
-
-	foreach(lc, dp_agree_begin(run))
-		dp_run_inner(lfirst(lc), run->root);
-	foreach(lc, dp_agree_end(run))
-		dp_report_limits(lfirst(lc));
-}
 
 /* Says why there is no row where keys are selected and no group has passed; that is told by the rows, too. */
 static void
@@ -137,6 +126,23 @@ notice_missing_groups(const DpRun *run)
 			 errhint("Rows of other groups match none of them. Have the owner declare keys, or list values in the subquery's WHERE.")));
 }
 
+/* Runs what was paid for: a release, those whose answers are to agree with its, and before it the groups of which it has the rest. */
+static void
+run_release(DpRun *run)
+{
+	DpRun	   *groups = dp_run_of_groups(run);
+	ListCell   *lc;
+
+	if (groups != NULL && !groups->done)
+		run_release(groups);
+	foreach(lc, dp_agree_begin(run))
+		dp_run_inner(lfirst(lc), run->root);
+	foreach(lc, dp_agree_end(run))
+		dp_report_limits(lfirst(lc));
+	notice_missing_groups(run);
+	notice_no_group(run);
+}
+
 static TupleTableSlot *
 release_next(ScanState *node)
 {
@@ -152,11 +158,7 @@ release_next(ScanState *node)
 		pay_statement(run->root);
 	/* what is kept has run by now */
 	if (!run->done)
-	{
 		run_release(run);
-		notice_missing_groups(run);
-		notice_no_group(run);
-	}
 
 	ExecClearTuple(slot);
 	if (!dp_rows_read(run->rows, &state->reader, ScanDirectionIsForward(estate->es_direction), &values, &nulls))

@@ -373,6 +373,8 @@ explain_groups(const DpPricedRelease *priced, bool known, ExplainState *es)
 	}
 	foreach(lc, priced->release->keys)
 		labels = lappend(labels, ((DpReleaseKey *) lfirst(lc))->label);
+	if (priced->release->rest_of != NULL)
+		labels = list_make1(priced->groups);
 	ExplainPropertyList("Groups", labels, es);
 	ExplainPropertyBool("Groups Known", known, es);
 }

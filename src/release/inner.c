@@ -379,6 +379,14 @@ dp_run_inner(DpRun *run, EState *estate)
 
 	/* the asker's code may have run between two releases of the statement */
 	dp_hold_objects(run->release, run->priced->dataset->owner, run->priced->ncolumns > 0);
+	if (run->release->rest_of != NULL && inner->plan != NULL)
+	{
+		/* it was started before the debit with no groups */
+		dp_take_shown(run);
+		dp_end_inner(run);
+		dp_start_inner(run, run->priced, estate);
+		inner = run->inner;
+	}
 	MemoryContextSwitchTo(estate->es_query_cxt);
 	run->rows = dp_rows_begin(run->desc);
 	MemoryContextSwitchTo(inner->context);

@@ -182,8 +182,14 @@ dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 		dp_set_own_param(&params[priced->release->first_param - 1], make_bound_spec(priced),
 						 dp_own_type("bound_spec"));
 	foreach(lc, priced->release->lists)
-		dp_set_own_param(&params[dp_list_param(priced->release, foreach_current_index(lc)) - 1],
-						 lfirst_node(Const, lc)->constvalue, dp_own_type("key_set"));
+	{
+		int			i = foreach_current_index(lc);
+		int			of_shown = i - priced->release->rest_lists;
+
+		dp_set_own_param(&params[dp_list_param(priced->release, i) - 1],
+						 priced->shown != NULL && of_shown >= 0 ? priced->shown[of_shown] : lfirst_node(Const, lc)->constvalue,
+						 dp_own_type("key_set"));
+	}
 	dp_block_params(priced, list);
 	for (int i = 0; i < priced->ncolumns; i++)
 	{

@@ -23,7 +23,8 @@
  *
  * Counts that select keys are no ladder: which keys passed is told by an answer of theirs,
  * and cannot be refined.  Each is bought by itself, given to who has paid for it
- * and to who asks at its price, and the questions of other columns are of its keys.
+ * and to who asks at its price, and the questions of other columns are of its keys.  So are those of the rest of groups
+ * that are not shown, which is another release (rest.c).
  *
  * Where bounds are found first, the answers that find them are kept by themselves, and the
  * questions of columns whose bounds follow from them are of these answers: of
@@ -125,6 +126,26 @@ DpKept *
 dp_kept_create_early(DpPricedRelease *priced, EState *estate)
 {
 	return make_kept(NULL, priced, priced, estate);
+}
+
+void
+dp_kept_set_groups(List *all)
+{
+	ListCell   *lc,
+			   *other;
+
+	foreach(lc, all)
+	{
+		DpKept	   *kept = lfirst(lc);
+
+		if (kept == NULL || kept->priced->release->rest_of == NULL)
+			continue;
+		foreach(other, all)
+			if (lfirst(other) != NULL && strcmp(((DpKept *) lfirst(other))->priced->release->name, kept->priced->release->rest_of) == 0)
+				kept->groups = lfirst(other);
+		if (kept->groups == NULL)
+			lfirst(lc) = NULL;
+	}
 }
 
 bool
@@ -563,7 +584,8 @@ ask_of_answer(uint8 *question, const DpKeptId *answer)
 static bool
 ask_of_answers(const DpKept *kept, int i, uint8 *question)
 {
-	const DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
+	const DpKept *shown = kept->owner && kept->owner->groups ? kept->owner->groups : kept->groups ? kept->groups : kept;
+	const DpKeptColumn *selection = shown->selection >= 0 ? &shown->columns[shown->selection] : NULL;
 	const DpKept *bounds = (kept->owner ? kept->owner : kept)->before[DP_FINDS_BOUNDS];
 	const DpKept *limits = kept->before[DP_FINDS_LIMITS];
 	const DpReleaseColumn *desc = kept->owner ? dp_column_with_norm(kept->owner->priced, i)->desc : kept->priced->columns[i].desc;

@@ -88,6 +88,8 @@ typedef struct DpKept
 	struct DpKept *before[DP_BEFORES];	/* of what finds its bounds and limits
 										 * first; NULL: nothing does */
 	const struct DpKept *owner; /* of what finds limits: whose */
+	const struct DpKept *groups;	/* of the rest: of the groups of which it
+									 * is the rest */
 	bool		is_locked;		/* its questions are, by this process */
 	bool		is_wider;		/* its answers are given to who asks for some
 								 * of its groups: all are there, and it is not
@@ -109,6 +111,9 @@ extern bool dp_keeps_answers(const DpPricedRelease *priced);
  */
 extern DpKept *dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate);
 extern void dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment);
+
+/* Tells each rest (DpKept, or NULL) whose it is; what is the rest of groups that are not kept becomes NULL. */
+extern void dp_kept_set_groups(List *all);
 
 /* Tells whether something is bought before the release. */
 extern bool dp_kept_has_before(const DpKept *kept);

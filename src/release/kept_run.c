@@ -126,6 +126,7 @@ void
 dp_look_for_kept(List *runs, List *releases, EState *root)
 {
 	List	   *all = NIL;		/* DpKept */
+	List	   *known = NIL;	/* those of them that there are */
 	ListCell   *run,
 			   *priced,
 			   *lc;
@@ -134,13 +135,15 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 	bool		is_free;
 
 	forboth(run, runs, priced, releases)
+		all = lappend(all, dp_keeps_answers(lfirst(priced)) ? dp_kept_create(lfirst(run), lfirst(priced), root) : NULL);
+	dp_kept_set_groups(all);
+	forboth(run, runs, lc, all)
 	{
-		if (dp_keeps_answers(lfirst(priced)))
-			((DpRun *) lfirst(run))->kept = dp_kept_create(lfirst(run), lfirst(priced), root);
-		if (((DpRun *) lfirst(run))->kept != NULL)
-			all = lappend(all, ((DpRun *) lfirst(run))->kept);
+		((DpRun *) lfirst(run))->kept = lfirst(lc);
+		if (lfirst(lc) != NULL)
+			known = lappend(known, lfirst(lc));
 	}
-	dp_kept_agree(all);
+	dp_kept_agree(known);
 	is_free = look_at_all(runs, &first) || look_at_wider(runs, releases, root, &first);
 	dp_kept_moment_end(&first);
 	if (!is_free)

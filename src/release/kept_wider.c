@@ -384,9 +384,11 @@ dp_foresee_kept(List *releases, EState *estate, List **before)
 		DpPricedRelease *release = lfirst(lc);
 
 		all = lappend(all, release != NULL && dp_keeps_answers(release) ? dp_kept_create_early(release, estate) : NULL);
-		if (llast(all) != NULL)
-			known = lappend(known, llast(all));
 	}
+	dp_kept_set_groups(all);
+	foreach(lc, all)
+		if (lfirst(lc) != NULL)
+			known = lappend(known, lfirst(lc));
 	dp_kept_agree(known);
 	if (!foresee(all, *before, &moment))
 	{

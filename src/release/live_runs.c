@@ -63,16 +63,22 @@ List *
 dp_runs_of(EState *estate)
 {
 	List	   *runs = NIL;
+	List	   *rests = NIL;
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &live_runs)
 	{
 		LiveRun    *live = dlist_container(LiveRun, node, iter.cur);
 
-		if (live->run.root == estate)
+		if (live->run.root != estate)
+			continue;
+		if (live->run.release->rest_of == NULL)
 			runs = lappend(runs, &live->run);
+		else
+			rests = lappend(rests, &live->run);
 	}
-	return runs;
+	/* behind what they are the rest of */
+	return list_concat(runs, rests);
 }
 
 bool

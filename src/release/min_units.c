@@ -24,6 +24,7 @@
  *
  * Declared keys.  Their groups are shown, whatever is in them.  Where the noisy count of a group's units is below k, all of its answers
  * are NULL: post-processing of an answer that is paid for, which the query asks for or the guard adds.  Rows without GROUP BY are no group.
+ * The rest of groups that are not shown is one, and is treated like those of declared keys.
  * Answers are kept before they become NULL, so that min_units is no part of their questions.
  *
  * Invariants:
@@ -57,7 +58,7 @@ dp_check_min_units(const DpPricedRelease *priced)
 {
 	const DpRelease *release = priced->release;
 
-	if (priced->dataset->min_units > 1 && release->units == -1 && release->selection < 0 && release->keys != NIL && release->columns != NIL)
+	if (priced->dataset->min_units > 1 && release->units == -1 && release->selection < 0 && (release->keys != NIL || release->rest_of != NULL) && release->columns != NIL)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("this query was planned before dataset \"%s\" had a min_units; nothing was charged: ask again", priced->dataset->name));
 }

@@ -57,6 +57,9 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->has_unit = o->has_unit;
 	n->together = o->together ? pstrdup(o->together) : NULL;
 	n->axes = list_copy(o->axes);
+	n->rest_of = o->rest_of ? pstrdup(o->rest_of) : NULL;
+	n->rest_keys = o->rest_keys ? pstrdup(o->rest_keys) : NULL;
+	n->rest_lists = o->rest_lists;
 	n->keys = copyObject(o->keys);
 	n->key_sets = copyObject(o->key_sets);
 	n->ranges = copyObject(o->ranges);

@@ -474,6 +474,8 @@ audit_texts(DpPricedRelease *priced)
 		appendStringInfo(&groups, "%s%s", groups.len > 0 ? ", " : "",
 						 ((DpReleaseKey *) lfirst(lc))->label);
 	priced->aggregates = aggregates.data;
+	if (priced->release->rest_of != NULL)
+		appendStringInfo(&groups, "rest of %s", priced->release->rest_keys);
 	priced->groups = groups.len > 0 ? groups.data : NULL;
 	priced->sigmas = sigmas.data;
 }

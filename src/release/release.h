@@ -272,6 +272,15 @@ struct DpRelease
 	List	   *axes;			/* ints, of those: of each key which of the
 								 * finest set's it is, or of the keys of all
 								 * sets */
+
+	/*
+	 * rest.c: it is of all rows that are in no group which the release of this
+	 * name has shown; NULL: it is not.  The lists from rest_lists on are what
+	 * that has shown, one for each of its keys.
+	 */
+	char	   *rest_of;
+	char	   *rest_keys;		/* their labels */
+	int			rest_lists;
 	List	   *keys;			/* DpReleaseKey */
 	List	   *key_sets;		/* DpKeySet */
 	List	   *ranges;			/* DpKeySet: of public columns, from which

@@ -140,6 +140,8 @@ typedef struct DpPricedRelease
 	const struct DpPricedRelease *limits_of;	/* of what finds limits */
 	bool		limits_alone;	/* its limits are bought, and nothing else is
 								 * drawn (suggest.c) */
+	Datum	   *shown;			/* of the rest: lists of the groups that have
+								 * been shown, by key; NULL: none has */
 	double		groups_guess;	/* how many groups there are */
 	int64		declared;		/* the same, where it is public; 0: it is not */
 	int			state_groups;	/* that a unit's state holds, >= max_groups */
@@ -568,6 +570,14 @@ extern void dp_keep_found(List *runs);
  * prices and noise are shown.  before: what is bought before (DpKept), to which theirs are added.
  */
 extern List *dp_foresee_kept(List *releases, EState *estate, List **before);
+
+/*
+ * rest.c: dp_run_of_groups returns the execution of the groups of which a run has the rest, NULL where it is no rest; a release
+ * of a statement has that of the groups (dp_priced_groups).  dp_take_shown sets priced->shown; the groups have been released.
+ */
+extern DpRun *dp_run_of_groups(const DpRun *run);
+extern DpPricedRelease *dp_priced_groups(const DpPricedRelease *priced, List *releases);
+extern void dp_take_shown(DpRun *run);
 
 /* inner.c: dp_end_inner ends what was started and not run, because nobody asked for its rows */
 extern void dp_end_inner(DpRun *run);

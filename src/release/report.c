@@ -262,6 +262,8 @@ group_text(const DpPricedRelease *priced, const Datum *keys, const bool *nulls)
 	StringInfoData text;
 	ListCell   *lc;
 
+	if (priced->release->rest_of != NULL)
+		return pstrdup(priced->groups);
 	initStringInfo(&text);
 	foreach(lc, priced->release->keys)
 	{

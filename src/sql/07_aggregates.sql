@@ -275,6 +275,10 @@ CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
 	'share of people''s contributions to a private aggregate that the limit found for it cuts, by estimate, free of charge. NULL: limits are set';
+CREATE FUNCTION dp_cdp.rest() RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_rest' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.rest() IS
+	'whether a row is of all groups that are not shown, where groups are found privately. GROUP BY dp_cdp.rest() asks for that row, as dp_cdp.rest does for all queries. Elsewhere it is false';
 CREATE FUNCTION dp_cdp_internal.margin(stddev double precision, confidence double precision) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_normal_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp_internal.margin(double precision, double precision) IS

@@ -22,6 +22,8 @@
 #include "optimizer/optimizer.h"
 #include "policy/unit_types.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
  * Keys
@@ -207,6 +209,32 @@ dp_hold_keys(DpLevel *level, List *clauses)
 }
 
 void
+dp_leave_out_shown(DpLevel *level, const DpLevel *of)
+{
+	DpSplitContext *cxt = level->cxt;
+	StringInfoData labels;
+	ListCell   *expr,
+			   *lc;
+
+	initStringInfo(&labels);
+	forboth(expr, of->key_exprs, lc, of->release->keys)
+	{
+		DpReleaseKey *key = lfirst(lc);
+
+		if (!OidIsValid(lookup_type_cache(key->type, TYPECACHE_HASH_PROC)->hash_proc) || !OidIsValid(get_array_type(key->type)))
+			dp_refuse_at(exprLocation(lfirst(expr)),
+						 errmsg("the rest of groups of type %s is not known; SET dp_cdp.rest = off, and leave out dp_cdp.rest()",
+								format_type_be(key->type)));
+		level->parts.rest = lappend(level->parts.rest, inner_key(level, lfirst(expr)));
+		level->parts.rest_keys = lappend(level->parts.rest_keys, key);
+		appendStringInfo(&labels, "%s%s", labels.len > 0 ? ", " : "", key->label);
+	}
+	level->rest_of = of;
+	level->release->rest_of = pstrdup(of->release->name);
+	level->release->rest_keys = labels.data;
+}
+
+void
 dp_add_keys(DpLevel *level)
 {
 	DpSplitContext *cxt = level->cxt;
@@ -308,7 +336,7 @@ dp_add_key_selection(DpLevel *level)
 
 /*
  * Finds the same count for min_units.  A group without aggregates shows no number, and a
- * query without groups asks for all rows: neither needs it.
+ * query without groups asks for all rows: neither needs it.  The rest of groups that are not shown is a group.
  */
 void
 dp_add_count_of_units(DpLevel *level)
@@ -317,7 +345,7 @@ dp_add_count_of_units(DpLevel *level)
 
 	if (dp_asks_limits_alone())
 		release->units = DP_NO_UNITS;
-	if (level->dataset->min_units == 1 || release->keys == NIL || release->selection >= 0 || release->columns == NIL ||
+	if (level->dataset->min_units == 1 || (release->keys == NIL && release->rest_of == NULL) || release->selection >= 0 || release->columns == NIL ||
 		release->units == DP_NO_UNITS)
 		return;
 	release->units = column_of_units(level, !release->has_unit || release->most_rows == 1);

@@ -31,6 +31,9 @@ extern void dp_add_keys(DpLevel *level);
  */
 extern bool dp_hold_keys(DpLevel *level, List *clauses);
 
+/* Has a level, whose keys have been added, leave out rows of the groups that the release of another shows. */
+extern void dp_leave_out_shown(DpLevel *level, const DpLevel *of);
+
 /* covering_keys.c: tells whether the values of a set, which is a list, are all that the expression has in any row. */
 extern bool dp_keys_cover(DpLevel *level, Node *expr, const DpKeySet *set);
 

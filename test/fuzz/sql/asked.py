@@ -54,7 +54,7 @@ BLOCKS = ["{d} >= '2024-0%d-01' AND {d} < '2024-0%d-01'", "{d} >= '2024-0%d-15' 
 class Asked(Laterals):
     def asked(self):
         return self.rng.choice([self.in_blocks, self.cube, self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine,
-                                self.public_rows_with, self.public_rows_with, self.filtered, self.filtered, self.filtered, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values])()
+                                self.public_rows_with, self.public_rows_with, self.filtered, self.filtered, self.filtered, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values, self.rest, self.rest])()
 
     # ------------------------------------------------------------------
     # One level, of which the groups are known
@@ -432,6 +432,33 @@ class Asked(Laterals):
         out.changes = {place: (3, 3)} if counted else {}
         out.charged, out.may_be_free, out.free = (1,) if counted else (), not counted, not counted
         return self.tagged('distinct values', out)
+
+    def rest(self):
+        """groups and the rest of those that are not shown, which add up to all rows"""
+        rng, t, out = self.rng, self.name('t'), Level()
+        table = rng.choice(['visits', 'visits', 'people', 'stays', 'logs', 'trips', 'events', 'cards', 'phones'])
+        unit, rows, columns = TABLES[table]
+        others = [c for c in columns if c not in (unit, 'trip')]
+        keys = rng.sample(others, min(rng.choice([1, 1, 2]), len(others)))
+        out.rows, out.kept = rows, 1
+        measures = self.measures(t, table, rows)
+        where = [self.elsewhere(t, table)] if self.chance(0.4) else []
+        condition = ' WHERE ' + ' AND '.join(where) if where else ''
+        texts = ', '.join('%s.%s' % (t, k) for k in keys)
+        inner = 'SELECT %s, dp_cdp.rest() AS r, %s FROM %s %s%s GROUP BY %s' % (
+            texts, ', '.join('%s AS n%d' % (m[0], i) for i, m in enumerate(measures)), table, t, condition,
+            rng.choice([texts + ', dp_cdp.rest()', '%s, %d' % (texts, len(keys) + 1), 'GROUPING SETS ((%s, dp_cdp.rest()))' % texts]))
+        having = rng.choice(['', '', '', ' HAVING dp_cdp.rest() OR %s > -9' % measures[0][0]])
+        out.private = 'SELECT %s FROM (%s%s) q' % (', '.join('sum(n%d) AS c%d' % (i, i) for i in range(len(measures))), inner, having)
+        # a person counts once in each group, which are not told apart here
+        out.exact = 'SELECT %s FROM %s %s WHERE %s' % (
+            ', '.join('%s AS c%d' % (m[1], i) for i, m in enumerate(measures)), table, t, ' AND '.join(where + ['%s.%s IS NOT NULL' % (t, unit)]))
+        out.sure = not any('DISTINCT' in m[0] for m in measures)
+        # of each group noise of its own
+        out.columns = [(m[3], m[4] * 30) for m in measures]
+        out.changes = {i: (max(m[5], rows), max(m[5], rows)) for i, m in enumerate(measures)}
+        out.plain, out.keys, out.single = True, [], False
+        return self.tagged('rest', out)
 
     # ------------------------------------------------------------------
     # What is computed of released values

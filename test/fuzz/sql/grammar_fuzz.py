@@ -42,6 +42,7 @@ PRIVACY = [
     'dp_cdp.delta = -1', 'dp_cdp.max_groups = 1', 'dp_cdp.max_groups = 2147483647', 'dp_cdp.max_groups = 100', 'dp_cdp.max_groups = -1',
     'dp_cdp.max_rows = 1', 'dp_cdp.max_rows = 1000000', 'dp_cdp.max_rows = 99999999999', 'dp_cdp.standard_aggregates = off',
     'dp_cdp.nonsense = 1', 'dp_cdp.rho TO DEFAULT', 'dp_cdp.max_groups TO DEFAULT',
+    'dp_cdp.rest = on', "dp_cdp.rest_label = '(rest)'", 'dp_cdp.rest TO DEFAULT',
     'dp_cdp.find_bounds = on', 'dp_cdp.find_bounds = 1', 'dp_cdp.find_bounds = 1e-9', 'dp_cdp.find_bounds = 2', 'dp_cdp.find_bounds TO DEFAULT',
 ]
 # beside queries of private aggregates; {q} is one, {t} a protected table, {c} a column that each has
@@ -280,7 +281,7 @@ class Episode:
         self.grammar.tags = set()
         q = self.grammar.query()
         if self.exact:
-            self.analyst.query('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.find_bounds = %s; SET dp_cdp.consistent = %s' % (
+            self.analyst.query('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rest = off; SET dp_cdp.find_bounds = %s; SET dp_cdp.consistent = %s' % (
                 q.rows, q.rows, 'on' if q.finds else 'off', 'on' if q.agrees else 'off'))
         self.ledger.since()
         errors = sum(n for n, _ in f.errors.values())

@@ -400,6 +400,9 @@ class Neighbours(Sequences):
         # numbers that agree with one another, of whatever has grouping sets
         if not self.exact and random.Random('agree %d/%d' % (SEED, n)).random() < 0.3:
             settings.append(Step('SET dp_cdp.consistent = on'))
+        # a row for what is not shown
+        if not self.exact and random.Random('rest %d/%d' % (SEED, n)).random() < 0.3:
+            settings.append(Step('SET dp_cdp.rest = on'))
         # what one unit adds; half of what is noisy has limits that are found
         norms = random.Random('norms %d/%d' % (SEED, n))
         if not self.exact and norms.random() < 0.5:

@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ *
+ * rest.c
+ *	  The row of all groups that are not shown, where groups are found privately.
+ *
+ * A level asks for it by GROUP BY dp_cdp.rest(), and the setting dp_cdp.rest does for levels whose rows are those of the
+ * statement.  What it does not show becomes one release more, without keys, over the rows that are in no group which the level's
+ * own release has shown (release/rest.c).  Its row follows by UNION ALL, as that of a grouping set would (grouping.c):
+ *
+ *	 SELECT plan, dp_cdp.rest(), count(*) ... GROUP BY plan, dp_cdp.rest()
+ *
+ * reads
+ *
+ *	 SELECT r1.plan, false, r1.n FROM r1 UNION ALL SELECT NULL, true, r2.n FROM r2
+ *
+ * The rest has what the level reads: rows of declared keys' other values, and of groups below min_units, are in it.  So all rows
+ * add up to those of the query without GROUP BY, but for what limits cut and for noise.  What HAVING leaves out was shown to
+ * it, and is not in the rest.
+ *
+ * The setting is for tools that cannot write a function.  It adds the row where each row of a level becomes one of the
+ * statement's: at the top, and in a subquery or WITH query that is all of a FROM without aggregates, or an operand of UNION ALL.
+ * Anywhere else, in joins, IN or averages of groups, one row more of other meaning would make another answer.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/extension.h"
+#include "base/settings.h"
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "guard/rewrite.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(dp_rest);
+
+/* rest() is false in plain SQL, which shows every group. */
+Datum
+dp_rest(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(false);
+}
+
+/* ------------------------------------------------------------------------
+ * Calls
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_rest(Node *node)
+{
+	return IsA(node, FuncExpr) && dp_own_c_function(((FuncExpr *) node)->funcid) == dp_rest;
+}
+
+/* A mark is the call with an argument, which nobody can write. */
+bool
+dp_is_rest_mark(Node *node)
+{
+	return is_rest(node) && ((FuncExpr *) node)->args != NIL;
+}
+
+static bool
+rest_walker(Node *node, FuncExpr **found)
+{
+	if (node == NULL || IsA(node, Query))
+		return false;
+	if (!is_rest(node))
+		return expression_tree_walker(node, rest_walker, found);
+	*found = (FuncExpr *) node;
+	return true;
+}
+
+/* Returns a call in an expression of a level, outside of its subqueries; NULL: there is none. */
+static FuncExpr *
+find_rest(Node *node)
+{
+	FuncExpr   *found = NULL;
+
+	(void) rest_walker(node, &found);
+	return found;
+}
+
+typedef struct MarkContext
+{
+	DpSplitContext *cxt;
+	bool		is_marked;
+} MarkContext;
+
+static Node *
+mark_mutator(Node *node, MarkContext *c)
+{
+	DpSplitContext *cxt = c->cxt;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Query))
+		return node;
+	if (is_rest(node))
+	{
+		FuncExpr   *mark = copyObject((FuncExpr *) node);
+
+		mark->args = list_make1(makeBoolConst(true, false));
+		c->is_marked = true;
+		return (Node *) mark;
+	}
+	if (IsA(node, Aggref) && find_rest(node) != NULL)
+		dp_refuse_at(find_rest(node)->location,
+					 errmsg("dp_cdp.rest() is not known of single rows, of which an aggregate is; write it beside the aggregate"));
+	return expression_tree_mutator(node, mark_mutator, c);
+}
+
+/* Takes a mark out of GROUP BY; sets where it stands in lists of grouping sets, too. */
+static List *
+take_out_of_groups(DpSplitContext *cxt, Query *query)
+{
+	List	   *refs = NIL;
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->groupClause)
+	{
+		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
+
+		if (dp_is_rest_mark((Node *) tle->expr))
+			refs = lappend_int(refs, tle->ressortgroupref);
+		else if (find_rest((Node *) tle->expr) != NULL)
+			dp_refuse_at(find_rest((Node *) tle->expr)->location,
+						 errmsg("dp_cdp.rest() is a key by itself; GROUP BY it and the key, and use both in the select list, as in SELECT CASE WHEN dp_cdp.rest() THEN 'others' ELSE k END"));
+		else
+			clauses = lappend(clauses, lfirst(lc));
+	}
+	query->groupClause = clauses;
+	return refs;
+}
+
+List *
+dp_take_rest_calls(DpSplitContext *cxt, Query *query, bool *is_marked)
+{
+	MarkContext c = {cxt};
+	FuncExpr   *call = find_rest((Node *) query->jointree);
+
+	if (call != NULL)
+		dp_refuse_at(call->location,
+					 errmsg("dp_cdp.rest() is not known of single rows, of which WHERE is a condition; put it into GROUP BY, HAVING or the select list"));
+	query->targetList = (List *) mark_mutator((Node *) query->targetList, &c);
+	query->havingQual = mark_mutator(query->havingQual, &c);
+	*is_marked = c.is_marked;
+	return c.is_marked ? take_out_of_groups(cxt, query) : NIL;
+}
+
+Const *
+dp_rest_key(Oid type, int32 typmod, Oid collation)
+{
+	const char *label = dp_guc_rest_label ? dp_guc_rest_label : "";
+	bool		fits = typmod < (int32) VARHDRSZ || pg_mbstrlen(label) <= typmod - (int32) VARHDRSZ;
+
+	if (*label == '\0' || (type != TEXTOID && type != VARCHAROID) || !fits)
+		return makeNullConst(type, typmod, collation);
+	return makeConst(type, typmod, collation, -1, CStringGetTextDatum(label), false, false);
+}
+
+static bool
+left_walker(Node *node, DpSplitContext *cxt)
+{
+	if (node == NULL)
+		return false;
+	if (is_rest(node))
+		dp_refuse_at(((FuncExpr *) node)->location,
+					 errmsg("dp_cdp.rest() tells of groups of a protected table, and there are none where it stands; write it into the query that makes them, and read its column"));
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, left_walker, cxt, 0);
+	return expression_tree_walker(node, left_walker, cxt);
+}
+
+void
+dp_refuse_rest_calls(Query *query, DpSplitContext *cxt)
+{
+	(void) left_walker((Node *) query, cxt);
+}
+
+/* ------------------------------------------------------------------------
+ * The setting
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_union_all(Node *node)
+{
+	SetOperationStmt *both = (SetOperationStmt *) node;
+
+	if (IsA(node, RangeTblRef))
+		return true;
+	return IsA(node, SetOperationStmt) && both->op == SETOP_UNION && both->all && is_union_all(both->larg) && is_union_all(both->rarg);
+}
+
+/* Tells whether an entry of a query is the rows of another. */
+static bool
+is_entry_of(Query *around, RangeTblEntry *rte, Query *query)
+{
+	ListCell   *lc;
+
+	if (rte->rtekind == RTE_SUBQUERY)
+		return rte->subquery == query;
+	if (rte->rtekind != RTE_CTE || rte->ctelevelsup != 0)
+		return false;
+	foreach(lc, around->cteList)
+	{
+		CommonTableExpr *cte = lfirst(lc);
+
+		if (strcmp(cte->ctename, rte->ctename) == 0)
+			return cte->ctequery == (Node *) query;
+	}
+	return false;
+}
+
+/* Tells whether each row of a query becomes one of the query around it, but for those that conditions and limits leave out. */
+static bool
+hands_on_rows(Query *around, Query *query)
+{
+	List	   *from = around->jointree->fromlist;
+	ListCell   *lc;
+
+	if (around->setOperations != NULL)
+	{
+		foreach(lc, is_union_all(around->setOperations) ? around->rtable : NIL)
+			if (is_entry_of(around, lfirst(lc), query))
+				return true;
+		return false;
+	}
+	return (around->commandType == CMD_SELECT || around->commandType == CMD_INSERT) && !around->hasAggs &&
+		around->groupClause == NIL && around->groupingSets == NIL && list_length(from) == 1 && IsA(linitial(from), RangeTblRef) &&
+		is_entry_of(around, rt_fetch(((RangeTblRef *) linitial(from))->rtindex, around->rtable), query);
+}
+
+bool
+dp_rest_is_wanted(const DpSplitContext *cxt)
+{
+	if (!dp_guc_rest || cxt->is_prefetch)
+		return false;
+	for (DpScope *scope = cxt->scope; scope->outer != NULL; scope = scope->outer)
+		if (!hands_on_rows(scope->outer->query, scope->query))
+			return false;
+	return true;
+}
