@@ -139,7 +139,6 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.amount = c.born LIMIT 1) q',
 	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.amount = c.born ORDER BY id LIMIT 2) q',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT amount FROM orders e WHERE e.shop = o.shop ORDER BY kind LIMIT 1) q',
-	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT city FROM shops s WHERE s.shop >= o.shop ORDER BY shop LIMIT 2) q',
 	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id FETCH FIRST 2 ROWS WITH TIES) q',
 	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT c.born) q',
 	'SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 2) > 30',

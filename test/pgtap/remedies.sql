@@ -214,7 +214,7 @@ SELECT mended(statement, says, remedy, plain) FROM (VALUES
 		'SELECT count(*) FROM orders o WHERE quantity = (SELECT count(*) FROM events e WHERE o.customer = e.customer)', NULL),
 	('SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.quantity = c.customer ORDER BY id LIMIT 1) q', 'LIMIT 1 must choose',
 		'SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 1) q', NULL),
-	('SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer AND o.id > c.customer ORDER BY id LIMIT 2) q', '(PARTITION BY the privacy unit',
+	('SELECT count(*) FROM orders c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer AND (o.change > c.change OR c.change IS NULL) ORDER BY id LIMIT 2) q', '(PARTITION BY the privacy unit',
 		'SELECT count(*) FROM customers c JOIN (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY id) AS n FROM orders) q ON q.customer = c.customer AND q.n <= 2', NULL),
 	('SELECT count(*) FROM orders o WHERE quantity >= ALL (SELECT quantity FROM orders p WHERE p.customer = o.customer)', 'AND NOT the comparison',
 		'SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND NOT o.quantity >= p.quantity)', NULL),

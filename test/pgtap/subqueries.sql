@@ -320,7 +320,7 @@ SELECT matches(asked(statement), '^ZC002 .*' || message, statement) FROM (VALUES
 	('SELECT count(*) FROM orders WHERE amount IN (SELECT amount FROM orders)', 'rename it in the subquery'),
 	('SELECT count(*) FROM orders o WHERE amount IN (SELECT amount FROM events)', 'add o.customer = events.customer to the subquery''s WHERE'),
 	('SELECT count(*) FROM orders WHERE amount NOT IN (SELECT born FROM customers)', 'NOT IN with a subquery .* write NOT EXISTS'),
-	('SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer >= c.customer GROUP BY kind)', 'let it compare the privacy unit by equality, or join a subquery that groups by the unit'),
+	('SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer >= c.customer GROUP BY kind)', 'add o.customer = c.customer to the subquery''s WHERE'),
 	('SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer LIMIT 2) > 2', 'join a subquery that groups by the privacy unit, or has DISTINCT ON it')
 	) AS statements(statement, message);
 SELECT as_written(statement) FROM unnest(ARRAY[

@@ -1,13 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * compared_rows.c
- *	  Subqueries of protected rows that compare public rows by more than
+ *	  Subqueries that compare rows of the level around them by more than
  *	  equality, which read these rows themselves.
  *
  *	 (SELECT count(*) FROM r WHERE r.x <= s.x), of public rows s
  *	   (SELECT count(*) FROM r, (SELECT DISTINCT x FROM s) d WHERE r.x <= d.x AND d.x = s.x)
+ *	 (SELECT count(*) FROM r WHERE r.unit = t.unit AND r.x <= t.x), of protected rows t
+ *	   (SELECT count(*) FROM r, (SELECT DISTINCT unit, x FROM t) d WHERE r.unit = d.unit AND r.x <= d.x AND d.unit = t.unit AND d.x = t.x)
+ *	 (SELECT max(x) FROM p WHERE p.x <= t.x), of public rows p
+ *	   with the unit of t beside x, too
  *
  * Invariants:
+ * - Protected rows are read with their unit, by which the subquery is joined: what it computes is of one unit's rows, as
+ *	 read/joins.c sees and enforces.  They are rows, and no release.
  * - The rows are read a second time only where they are the same rows then, and with the rights of who asks.
  * - Where one of their columns is NULL the subquery's WHERE is not true: it finds no rows, as the equality does.
  * - One row stands for all that are equal, so that no condition may tell these apart.
@@ -192,28 +198,42 @@ add_own_conditions(Query *select, Node *from, Index rti)
 	}
 }
 
-/* Returns SELECT DISTINCT of these columns of an entry of the level around a subquery; NULL: its rows may be others, or protected. */
-static Query *
-distinct_rows(DpScope *scope, Index rti, List *vars)
+RangeTblEntry *
+dp_copied_entry(DpScope *scope, Index rti)
 {
 	RangeTblEntry *rte = copyObject(rt_fetch(rti, scope->query->rtable));
-	RangeTblEntry *shown = rte;
-	Query	   *select;
-	ListCell   *lc;
 
 	if (rte->rtekind == RTE_CTE)
 	{
 		DpScope    *owner;
 		CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
+		Query	   *query;
 
 		if (cte == NULL)
 			return NULL;
-		select = castNode(Query, copyObject(cte->ctequery));
-		IncrementVarSublevelsUp((Node *) select, rte->ctelevelsup, 1);
-		rte = dp_subquery_entry(select, rte->ctename);
+		query = castNode(Query, copyObject(cte->ctequery));
+		IncrementVarSublevelsUp((Node *) query, rte->ctelevelsup, 1);
+		rte = dp_subquery_entry(query, rte->ctename);
 	}
 	if ((rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY && rte->rtekind != RTE_FUNCTION && rte->rtekind != RTE_VALUES) ||
 		dp_refers_outside(scope, rte))
+		return NULL;
+	return range_table_walker(list_make1(rte), reads_anew_walker, NULL, QTW_EXAMINE_RTES_BEFORE) ? NULL : rte;
+}
+
+/*
+ * Returns SELECT DISTINCT of these columns of an entry of the level around a subquery; NULL: its rows may be others.
+ * s: of a level of protected rows, which the entry may have; NULL: of a public one.
+ */
+static Query *
+distinct_rows(DpScope *scope, Index rti, List *vars, const DpSource *s)
+{
+	RangeTblEntry *rte = dp_copied_entry(scope, rti);
+	RangeTblEntry *shown = rt_fetch(rti, scope->query->rtable);
+	Query	   *select;
+	ListCell   *lc;
+
+	if (rte == NULL)
 		return NULL;
 	select = dp_select_from(rte);
 	dp_take_permissions(select, rte, scope->query);
@@ -232,7 +252,61 @@ distinct_rows(DpScope *scope, Index rti, List *vars)
 		select->targetList = lappend(select->targetList, tle);
 		select->distinctClause = lappend(select->distinctClause, dp_group_clause(tle));
 	}
-	return OidIsValid(dp_query_touches_protected(select)) || dp_may_read_others((Node *) select) ? NULL : select;
+	if (reads_anew_walker((Node *) select, NULL))
+		return NULL;
+	if (OidIsValid(dp_query_touches_protected(select)) && (s == NULL || !dp_entry_yields_rows(scope, shown, s->even_if_readable)))
+		return NULL;
+	return select;
+}
+
+Var *
+dp_column_of_entry(RangeTblEntry *rte, Index rti, AttrNumber i)
+{
+	Oid			type = InvalidOid;
+	int32		typmod;
+	Oid			collation;
+
+	if (*strVal(list_nth(rte->eref->colnames, i - 1)) == '\0')
+		return NULL;
+	if (rte->rtekind == RTE_RELATION)
+		get_atttypetypmodcoll(rte->relid, i, &type, &typmod, &collation);
+	else if (rte->rtekind == RTE_SUBQUERY)
+	{
+		TargetEntry *tle = get_tle_by_resno(rte->subquery->targetList, i);
+
+		type = exprType((Node *) tle->expr);
+		typmod = exprTypmod((Node *) tle->expr);
+		collation = exprCollation((Node *) tle->expr);
+	}
+	else if (rte->rtekind == RTE_CTE)
+	{
+		type = list_nth_oid(rte->coltypes, i - 1);
+		typmod = list_nth_int(rte->coltypmods, i - 1);
+		collation = list_nth_oid(rte->colcollations, i - 1);
+	}
+	return OidIsValid(type) ? makeVar(rti, i, type, typmod, collation, 0) : NULL;
+}
+
+/* Returns these columns of an entry, with the one that names the unit of its rows, if there is one. */
+static List *
+with_unit(DpScope *scope, Index rti, List *vars)
+{
+	RangeTblEntry *rte = rt_fetch(rti, scope->query->rtable);
+	ListCell   *lc;
+
+	for (AttrNumber i = 1; i <= list_length(rte->eref->colnames); i++)
+	{
+		Var		   *unit = dp_column_of_entry(rte, rti, i);
+
+		if (unit == NULL || !dp_is_unit_origin(scope, (Node *) unit, false))
+			continue;
+		foreach(lc, vars)
+			if (lfirst_node(Var, lc)->varattno == i)
+			return vars;
+		unit->varlevelsup = 1;
+		return lappend(list_copy(vars), unit);
+	}
+	return vars;
 }
 
 typedef struct AddedColumns
@@ -252,21 +326,84 @@ aggregated_mutator(Node *node, AddedColumns *c)
 	return expression_tree_mutator(node, aggregated_mutator, c);
 }
 
-bool
-dp_compare_by_equality(DpScope *scope, Query *sub)
+/* Returns the column of entry rti that conditions of the level make the same as one that a subquery names; NULL: there is none. */
+static Var *
+same_column(DpScope *scope, List *conditions, const Var *var, Index rti)
+{
+	Var		   *here = copyObject((Var *) var);
+	ListCell   *lc;
+
+	here->varlevelsup = 0;
+	foreach(lc, dp_equal_columns(scope->query, conditions, list_make1(here)))
+	{
+		Var		   *same = lfirst(lc);
+
+		if (same->varno == rti && same->varattno > 0 && same->vartype == var->vartype && same->vartypmod == var->vartypmod &&
+			same->varcollid == var->varcollid && dp_equal_is_same(same))
+			return same;
+	}
+	return NULL;
+}
+
+/* Lets a subquery, in place, name the same columns of one entry where it names several of the level around it. */
+static void
+name_one_entry(DpScope *scope, Query *sub)
+{
+	List	   *vars = pull_vars_of_level((Node *) sub, 1);
+	List	   *conditions = dp_conditions_of_all((Node *) scope->query->jointree);
+	ListCell   *of,
+			   *lc;
+
+	foreach(of, vars)
+	{
+		Index		rti = lfirst_node(Var, of)->varno;
+		bool		all = true;
+
+		foreach(lc, vars)
+			all = all && (lfirst_node(Var, lc)->varno == rti || same_column(scope, conditions, lfirst(lc), rti) != NULL);
+		if (!all)
+			continue;
+		foreach(lc, vars)
+		{
+			Var		   *var = lfirst(lc);
+			Var		   *same = var->varno == rti ? NULL : same_column(scope, conditions, var, rti);
+
+			if (same == NULL)
+				continue;
+			same = copyObject(same);
+			same->varlevelsup = var->varlevelsup;
+			*var = *same;
+		}
+		return;
+	}
+}
+
+/*
+ * Lets a flattened subquery, in place, compare columns of one entry of scope's query by equality alone; false, and
+ * nothing has changed, where the rows may differ when they are read again.
+ */
+static bool
+compare_by_equality(DpScope *scope, Query *sub, const DpSource *s)
 {
 	UseContext	uses = {0};
 	AddedColumns c = {0};
+	int			compared;
 	Index		rti = list_length(sub->rtable) + 1;
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	Query	   *rows;
 	Node	   *quals;
 	ListCell   *lc;
 
+	if (s != NULL)
+		name_one_entry(scope, sub);
 	if (sub->setOperations != NULL || sub->cteList != NIL || from_names_outside(sub) ||
 		query_tree_walker(sub, use_walker, (uses.sublevels = 1, &uses), 0) || uses.vars == NIL)
 		return false;
-	rows = distinct_rows(scope, uses.rti, uses.vars);
+	/* the unit that is added is compared by equality alone */
+	compared = list_length(uses.vars);
+	if (s != NULL)
+		uses.vars = with_unit(scope, uses.rti, uses.vars);
+	rows = distinct_rows(scope, uses.rti, uses.vars, s);
 	if (rows == NULL)
 		return false;
 	c.far = uses.vars;
@@ -274,7 +411,7 @@ dp_compare_by_equality(DpScope *scope, Query *sub)
 		c.near = lappend(c.near, dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
 	quals = dp_put_near(sub->jointree->quals, c.far, c.near);
 	foreach(lc, c.near)
-		if (!dp_excludes_null(quals, lfirst(lc)))
+		if (foreach_current_index(lc) < compared && !dp_excludes_null(quals, lfirst(lc)))
 		return false;
 	sub->jointree->quals = quals;
 	sub->targetList = (List *) aggregated_mutator((Node *) sub->targetList, &c);
@@ -290,4 +427,17 @@ dp_compare_by_equality(DpScope *scope, Query *sub)
 		dp_add_conjunct(sub, (Node *) dp_make_comparison(equal, (Expr *) copyObject(near), (Expr *) copyObject(list_nth(c.far, i)), near->varcollid));
 	}
 	return true;
+}
+
+bool
+dp_take_all_conditions(DpCorrelation *c, Query *sub, DpScope *scope, const DpSource *s)
+{
+	DpCorrelation before = *c;
+
+	if (dp_take_conditions(c, sub))
+		return true;
+	if (scope == NULL || !compare_by_equality(scope, sub, s))
+		return false;
+	*c = before;
+	return dp_take_conditions(c, sub);
 }

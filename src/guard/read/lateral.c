@@ -392,8 +392,9 @@ write_rows(Query *query, DpFrom *from, Index rti)
 }
 
 static void
-write_out(Query *query, DpFrom *from, Index rti)
+write_out(DpScope *scope, DpFrom *from, Index rti, const DpSource *s)
 {
+	Query	   *query = scope->query;
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	Place		place = {0};
 	List	   *values;
@@ -424,7 +425,7 @@ write_out(Query *query, DpFrom *from, Index rti)
 		return;
 	if (!dp_only_reads(rte->subquery, false) || rte->subquery->distinctClause != NIL)
 	{
-		lifted = dp_lifted(copyObject(rte->subquery));
+		lifted = dp_lifted(copyObject(rte->subquery), s ? scope : NULL, s);
 		if (lifted == NULL)
 			return;
 		rte->subquery = lifted;
@@ -445,9 +446,10 @@ is_release(DpScope *scope, Query *sub)
 }
 
 void
-dp_write_out_laterals(DpScope *scope, DpFrom *from, bool releases)
+dp_write_out_laterals(DpScope *scope, DpFrom *from, const DpSource *s)
 {
 	Query	   *query = scope->query;
+	bool		releases = s == NULL;
 
 	if (query->rowMarks != NIL)
 		return;
@@ -461,6 +463,6 @@ dp_write_out_laterals(DpScope *scope, DpFrom *from, bool releases)
 			continue;
 		if (releases)
 			dp_flatten_level(query);
-		write_out(query, from, i);
+		write_out(scope, from, i, s);
 	}
 }

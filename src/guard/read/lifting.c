@@ -11,16 +11,11 @@
  *	 (SELECT x FROM r WHERE r.k = t.k ORDER BY y LIMIT 3 OFFSET 1)
  *	   (SELECT x FROM (SELECT x, k, row_number() OVER (PARTITION BY k ORDER BY y) AS n FROM r) q
  *		WHERE n > 1 AND n <= 4 AND q.k = t.k)
- *	 r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = t.k)
- *	   r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = r.k)
- *	 FROM r, LATERAL (VALUES (r.x), (t.k)) v WHERE r.k = t.k
- *	   FROM r, LATERAL (VALUES (r.x), (r.k)) v WHERE r.k = t.k
  *
  * Invariants:
  * - What is compared is what is grouped by, in addition, by the same equality
  *	 (comparisons.c), so that the rows which a row of the level is compared with
  *	 are whole groups.
- * - A column is put in the place of another only where values that are equal are the same.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -41,170 +36,6 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-
-/* ------------------------------------------------------------------------
- * Levels further out
- * ------------------------------------------------------------------------
- */
-
-typedef struct NearContext
-{
-	List	   *far;			/* Vars of the level around the subquery ... */
-	List	   *near;			/* ... and those of the subquery that equal
-								 * them */
-	int			sublevels;
-} NearContext;
-
-bool
-dp_equal_is_same(Var *var)
-{
-	switch (var->vartype)
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case OIDOID:
-		case UUIDOID:
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return true;
-		case TEXTOID:
-		case VARCHAROID:
-			return OidIsValid(var->varcollid) && get_collation_isdeterministic(var->varcollid);
-		default:
-			return false;
-	}
-}
-
-/* Notes the columns of a condition that is an equality of one of the subquery's and one of the level's around it. */
-static void
-note_equality(NearContext *c, Node *condition)
-{
-	DpComparison compared;
-
-	if (!dp_read_operator(condition, &compared))
-		return;
-	for (int i = 0; i < 2; i++)
-	{
-		Var		   *near = (Var *) dp_strip_relabel(i == 0 ? compared.left : compared.right);
-		Var		   *far = (Var *) dp_strip_relabel(i == 0 ? compared.right : compared.left);
-
-		if (!IsA(near, Var) || !IsA(far, Var) || near->varlevelsup != 0 || far->varlevelsup != 1 ||
-			near->vartype != far->vartype || near->varcollid != far->varcollid || compared.collation != near->varcollid ||
-			!dp_groups_by(compared.opno, (Node *) near) || !dp_equal_is_same(near))
-			continue;
-		c->far = lappend(c->far, far);
-		c->near = lappend(c->near, near);
-	}
-}
-
-static Node *
-near_mutator(Node *node, NearContext *c)
-{
-	ListCell   *far,
-			   *near;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels + 1)
-	{
-		Var		   *var = (Var *) node;
-
-		forboth(far, c->far, near, c->near)
-		{
-			Var		   *same;
-
-			if (((Var *) lfirst(far))->varno != var->varno || ((Var *) lfirst(far))->varattno != var->varattno)
-				continue;
-			same = copyObject((Var *) lfirst(near));
-			same->varlevelsup = c->sublevels;
-			return (Node *) same;
-		}
-		return node;
-	}
-	if (IsA(node, Query))
-	{
-		Query	   *query;
-
-		c->sublevels++;
-		query = query_tree_mutator((Query *) node, near_mutator, c, 0);
-		c->sublevels--;
-		return (Node *) query;
-	}
-	return expression_tree_mutator(node, near_mutator, c);
-}
-
-Node *
-dp_put_near(Node *node, List *far, List *near)
-{
-	NearContext c = {far, near, 0};
-
-	return near_mutator(node, &c);
-}
-
-static bool
-outer_join_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER)
-		return true;
-	return (IsA(node, FromExpr) || IsA(node, JoinExpr) || IsA(node, List)) && expression_tree_walker(node, outer_join_walker, context);
-}
-
-/* Lets what entries of LATERAL name further out be columns of entries before them, which they see where all joins are inner ones. */
-static void
-bring_near_entries(Query *sub, const NearContext *all)
-{
-	ListCell   *lc,
-			   *far,
-			   *near;
-
-	if (outer_join_walker((Node *) sub->jointree, NULL))
-		return;
-	foreach(lc, sub->rtable)
-	{
-		RangeTblEntry *rte = lfirst(lc);
-		Index		rti = foreach_current_index(lc) + 1;
-		NearContext c = {0};
-
-		forboth(far, all->far, near, all->near)
-		{
-			if (lfirst_node(Var, near)->varno >= rti)
-				continue;
-			c.far = lappend(c.far, lfirst(far));
-			c.near = lappend(c.near, lfirst(near));
-		}
-		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
-			rte->subquery = castNode(Query, near_mutator((Node *) rte->subquery, &c));
-		else if (rte->rtekind == RTE_FUNCTION && rte->lateral)
-			rte->functions = (List *) near_mutator((Node *) rte->functions, &c);
-	}
-}
-
-void
-dp_bring_near(Query *sub)
-{
-	NearContext c = {0};
-	List	   *conditions;
-	ListCell   *lc;
-
-	dp_flatten_level(sub);
-	conditions = dp_conjuncts(sub->jointree->quals);
-	foreach(lc, conditions)
-		note_equality(&c, lfirst(lc));
-	if (c.far == NIL)
-		return;
-	foreach(lc, conditions)
-	{
-		if (checkExprHasSubLink(lfirst(lc)))
-			lfirst(lc) = near_mutator(lfirst(lc), &c);
-	}
-	sub->jointree->quals = (Node *) make_ands_explicit(conditions);
-	bring_near_entries(sub, &c);
-}
 
 /* ------------------------------------------------------------------------
  * Groups and first rows
@@ -359,7 +190,7 @@ group_by_more(Query *sub, List *keys)
 }
 
 Query *
-dp_lifted(Query *sub)
+dp_lifted(Query *sub, DpScope *scope, const DpSource *s)
 {
 	int			nshown = count_nonjunk_tlist_entries(sub->targetList);
 	DpCorrelation c = {0};
@@ -377,7 +208,7 @@ dp_lifted(Query *sub)
 		if (!first && !dp_groups_rows(sub))
 			return NULL;
 		dp_bring_near(sub);
-		if (!dp_take_conditions(&c, sub) || c.keys == NIL || contain_vars_of_level((Node *) sub, 1))
+		if (!dp_take_all_conditions(&c, sub, scope, s) || c.keys == NIL || contain_vars_of_level((Node *) sub, 1))
 			return NULL;
 		added = first ? dp_first_of_keys(sub, c.keys, &taken) : group_by_more(sub, c.keys);
 	}

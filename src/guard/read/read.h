@@ -370,11 +370,18 @@ extern Node *dp_compared_value(Node *value, const DpCorrelation *compared, List 
  */
 
 /*
- * Lets a flattened subquery, in place, compare columns of one public entry of scope's query, the level around it, by
- * equality alone: it reads these rows, too, and compares them with the entry's.  Returns false, and leaves it, where
- * the rows may differ when they are read again.
+ * Takes the conditions that a flattened subquery compares the level around it by, scope's query, out of it
+ * (dp_take_conditions).  Where they are more than equality, of columns of one entry, the subquery reads these rows, too, and
+ * compares them with the entry's by that.  False where that cannot be: the rows may differ when they are read again.  s: of a level of
+ * protected rows; NULL: of a public one.  scope: NULL where equality alone is taken.
  */
-extern bool dp_compare_by_equality(DpScope *scope, Query *sub);
+extern bool dp_take_all_conditions(DpCorrelation *c, Query *sub, DpScope *scope, const DpSource *s);
+
+/* Returns a copy of an entry that reads the same rows where it stands below the query; NULL: the rows may differ. */
+extern RangeTblEntry *dp_copied_entry(DpScope *scope, Index rti);
+
+/* Returns column i of an entry, as a Var of entry rti; NULL: it was dropped, or the entry is no table or subquery. */
+extern Var *dp_column_of_entry(RangeTblEntry *rte, Index rti, AttrNumber i);
 
 /* Tells whether an expression, a query, or entries of one may read other rows when they are read again. */
 extern bool dp_may_read_others(Node *node);
@@ -389,7 +396,7 @@ extern bool dp_may_read_others(Node *node);
 #define DP_KEYS_MARK		"keys"
 
 /* ------------------------------------------------------------------------
- * lifting.c
+ * near_columns.c, lifting.c
  * ------------------------------------------------------------------------
  */
 
@@ -408,9 +415,9 @@ extern List *dp_first_of_keys(Query *sub, List *keys, const DpTaken *taken);
 /*
  * Returns a query that only reads (dp_only_reads) and means what a subquery
  * means that groups rows, or takes the first of them; the subquery is part of it.
- * One that names no level around it may be any.  NULL: there is none.
+ * One that names no level around it may be any.  NULL: there is none.  scope, s: as of dp_take_all_conditions.
  */
-extern Query *dp_lifted(Query *sub);
+extern Query *dp_lifted(Query *sub, DpScope *scope, const DpSource *s);
 
 /* ------------------------------------------------------------------------
  * entry_columns.c
@@ -466,10 +473,10 @@ extern void dp_write_out_sets(Query *query);
 
 /*
  * Writes the LATERAL subqueries of scope's query, of which no Var is a join's, without
- * LATERAL, in place, as far as that is possible.  releases: the query is public,
- * and those alone that release protected rows.  Adds to from->written.
+ * LATERAL, in place, as far as that is possible.  Where the query is public,
+ * those alone that release protected rows.  Adds to from->written.  s: of a level of protected rows; NULL: of a public one.
  */
-extern void dp_write_out_laterals(DpScope *scope, DpFrom *from, bool releases);
+extern void dp_write_out_laterals(DpScope *scope, DpFrom *from, const DpSource *s);
 
 /* ------------------------------------------------------------------------
  * sublinks.c, sublink_values.c, sublink_places.c

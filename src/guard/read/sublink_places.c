@@ -280,7 +280,7 @@ dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 	if (query->commandType != CMD_SELECT || query->setOperations != NULL ||
 		query->jointree->fromlist == NIL || dp_reads_rows(scope, dp_aggregates_privately(query), &base) != 0)
 		return NULL;
-	dp_write_out_laterals(scope, &from, true);
+	dp_write_out_laterals(scope, &from, NULL);
 	if (!query->hasSubLinks)
 		return from.once;
 	conditions = take_conditions(query);

@@ -158,18 +158,10 @@ rows_of(Query *sub)
 	return rows;
 }
 
-/* Takes the conditions that a subquery compares the level by out of it; a release may compare public rows by any. */
 static bool
 take_conditions(DpSublinks *v, DpCorrelation *c, Query *sub)
 {
-	DpCorrelation before = *c;
-
-	if (dp_take_conditions(c, sub))
-		return true;
-	if (!v->releases || !dp_compare_by_equality(v->scope, sub))
-		return false;
-	*c = before;
-	return dp_take_conditions(c, sub);
+	return dp_take_all_conditions(c, sub, v->scope, v->releases ? NULL : v->s);
 }
 
 /* Returns the groups of the same rows, by the same keys, that were joined before; NULL: none were. */
@@ -477,7 +469,7 @@ join_test(DpSublinks *v, SubLink *link)
 	{
 		if (sub->commandType != CMD_SELECT)
 			return NULL;
-		sub = dp_lifted(sub);
+		sub = dp_lifted(sub, v->scope, v->releases ? NULL : v->s);
 		if (sub == NULL)
 			return NULL;
 	}

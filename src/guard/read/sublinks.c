@@ -265,7 +265,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 		return false;
 	if (!dp_only_reads(p.sub, exists) && (exists || negated || contain_vars_of_level((Node *) p.sub, 1)))
 	{
-		p.sub = inner.query = dp_lifted(p.sub);
+		p.sub = inner.query = dp_lifted(p.sub, scope, s);
 		if (p.sub == NULL)
 			return false;
 	}

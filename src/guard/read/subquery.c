@@ -391,7 +391,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 	}
 	prune_targets(sub, columns);
 	from.query = sub;
-	dp_write_out_laterals(&inner, &from, false);
+	dp_write_out_laterals(&inner, &from, s);
 	dp_join_sublinks_of_values(s, &inner, &from);
 	dp_number_rows(sub);
 	allow.unit_aggregates = sub->groupClause != NIL || sub->hasAggs || sub->havingQual != NULL;

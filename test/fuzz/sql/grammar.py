@@ -105,6 +105,8 @@ class Grammar(Asked):
             '{u} NOT IN (SELECT nullif({z}.person, 7) FROM {t} {z} WHERE {z}.person = {u} AND {c})', '{k} NOT IN (SELECT {z}.{n} FROM {t} {z} WHERE {z}.person = {u})',
             '{u} NOT IN (SELECT nullif({z}.site, 2) FROM pub.sites {z} WHERE {z}.site > {v})',
             'EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {z}.person + 1 > {u} AND {c})',
+            '(SELECT count(*) FROM {t} {z} WHERE {z}.person = {u} AND {z}.person < {u} + 1 AND {c}) > 1',
+            '(SELECT max({z}.site) FROM pub.sites {z} WHERE {z}.site <= {u}) > 2',
             'NOT EXISTS (SELECT FROM {t} {z}, pub.sites {z}b WHERE {z}.person = {u} AND {z}b.site > {u} AND {c})',
             '({u} > 30 OR EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c}))',
             'NOT ({u} > 30 AND NOT EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c}))',

@@ -1,0 +1,49 @@
+-- Subqueries that compare rows of the same person by more than equality, in all places, and public rows with protected ones; beside plain SQL.
+
+\ir shop.psql
+
+SELECT no_plan();
+
+SELECT as_written(statement) FROM unnest(ARRAY[
+	-- EXISTS and IN
+	'SELECT EXISTS (SELECT FROM events e WHERE e.customer = o.customer AND e.amount > o.amount), count(*) FROM orders o GROUP BY 1',
+	'SELECT NOT EXISTS (SELECT FROM events e WHERE e.customer = o.customer AND e.amount BETWEEN o.amount AND o.amount + 10), count(*) FROM orders o WHERE o.shop > 1 GROUP BY 1',
+	'SELECT CASE WHEN EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.id > o.id) THEN ''again'' ELSE ''last'' END, count(*) FROM orders o GROUP BY 1',
+	'SELECT CASE WHEN o.id % 3 IN (SELECT p.amount % 4 FROM orders p WHERE p.customer = o.customer AND p.id < o.id) THEN 1 ELSE 0 END, count(*) FROM orders o GROUP BY 1',
+	'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.id <> o.id AND p.amount = o.amount)) FROM orders o',
+	'SELECT count(*) FROM orders o WHERE o.amount > 80 OR EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.id > o.id AND p.amount > 80)',
+	'SELECT EXISTS (SELECT FROM lines m WHERE m."order" = l."order" AND m.id > l.id AND m.n > l.n), count(*) FROM lines l GROUP BY 1',
+	'SELECT EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.amount > o.amount GROUP BY p.customer HAVING count(*) > 1), count(*) FROM orders o GROUP BY 1',
+	-- one value
+	'SELECT (SELECT count(*) FROM orders p WHERE p.customer = o.customer AND p.id < o.id) AS before, count(*) FROM orders o GROUP BY 1',
+	'SELECT count(*) FROM orders o WHERE (SELECT count(*) FROM orders p WHERE p.customer = o.customer AND p.id > o.id) > 1',
+	'SELECT count(*) FILTER (WHERE o.id = (SELECT max(p.id) FROM orders p WHERE p.customer = o.customer AND p.amount <= o.amount)) FROM orders o',
+	'SELECT (SELECT p.kind FROM orders p WHERE p.customer = o.customer AND p.id < o.id ORDER BY p.id DESC LIMIT 1) AS k, count(*) FROM orders o GROUP BY 1',
+	'SELECT sum((SELECT count(*) FROM events e WHERE e.customer = c.customer AND e.amount > c.born - 1950)) FROM customers c',
+	'SELECT count(*) FILTER (WHERE n > 1), sum(n) FROM (SELECT c.customer, (SELECT count(*) FROM orders o WHERE o.customer = c.customer AND o.amount < c.born - 1900) AS n FROM customers c) q',
+	-- a person whose value is NULL finds nothing
+	'SELECT EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND o.amount < c.born - 1950), count(*) FROM customers c GROUP BY 1',
+	-- of views, subqueries, and several entries that name one person
+	'SELECT EXISTS (SELECT FROM events e WHERE e.customer = q.customer AND e.amount > q.most), count(*) FROM (SELECT customer, max(amount) AS most FROM orders GROUP BY 1) q GROUP BY 1',
+	'WITH q AS (SELECT customer, max(amount) AS most FROM orders GROUP BY 1) SELECT EXISTS (SELECT FROM events e WHERE e.customer = q.customer AND e.amount > q.most), count(*) FROM q GROUP BY 1',
+	'SELECT region, EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND e.amount > o.amount), count(*) FROM orders o JOIN customers c USING (customer) GROUP BY 1, 2',
+	-- public rows
+	'SELECT (SELECT max(s.city) FROM shops s WHERE s.shop <= o.amount / 20), count(*) FROM orders o GROUP BY 1',
+	'SELECT count(*) FILTER (WHERE (SELECT s.city FROM shops s WHERE s.shop <= o.shop + 1 ORDER BY s.shop DESC LIMIT 1) = ''north'') FROM orders o',
+	'SELECT EXISTS (SELECT FROM shops s WHERE s.shop * 20 > o.amount AND s.city = ''north''), count(*) FROM orders o GROUP BY 1',
+	-- LATERAL
+	'SELECT q.n > 1, count(*) FROM orders o LEFT JOIN LATERAL (SELECT count(*) AS n FROM events e WHERE e.customer = o.customer AND e.amount < o.amount) q ON true GROUP BY 1',
+	'SELECT q.amount IS NULL, count(*) FROM orders o LEFT JOIN LATERAL (SELECT e.amount FROM events e WHERE e.customer = o.customer AND e.amount < o.amount ORDER BY e.amount DESC LIMIT 1) q ON true GROUP BY 1',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT p.amount FROM orders p WHERE p.customer = o.customer AND p.id > o.id ORDER BY p.id LIMIT 2) q']) AS statement;
+-- rows that one comparison tells apart and another does not, conditions that NULL may satisfy, and other people's rows
+SELECT refused(statement) FROM unnest(ARRAY[
+	'SELECT EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.rate::text < o.rate::text), count(*) FROM orders o GROUP BY 1',
+	'SELECT EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND (o.amount < c.born OR c.born IS NULL)), count(*) FROM customers c GROUP BY 1',
+	'SELECT EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND e.amount > o.amount), count(*) FROM customers c LEFT JOIN orders o USING (customer) GROUP BY 1',
+	'SELECT EXISTS (SELECT FROM orders p WHERE p.customer > o.customer), count(*) FROM orders o GROUP BY 1',
+	'SELECT (SELECT count(*) FROM orders p WHERE p.amount > o.amount), count(*) FROM orders o GROUP BY 1',
+	'SELECT (SELECT count(*) FROM orders p WHERE p.customer <> o.customer AND p.amount > o.amount), count(*) FROM orders o GROUP BY 1',
+	'SELECT EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.amount > o.amount + random()), count(*) FROM orders o GROUP BY 1',
+	'SELECT EXISTS (SELECT FROM orders p WHERE p.customer = q.customer AND p.amount > q.amount), count(*) FROM (SELECT * FROM orders LIMIT 5) q GROUP BY 1']) AS statement;
+
+SELECT * FROM finish();
