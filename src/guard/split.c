@@ -467,6 +467,7 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
 	dp_write_out_sets(query);
+	dp_write_out_full_joins(cxt->scope, &read, &source);
 	dp_write_out_laterals(cxt->scope, &read, &source);
 	dp_join_sublinks_of_values(&source, cxt->scope, &read);
 	dp_expand_error_functions(cxt, query, collected->take_standard);

@@ -37,7 +37,9 @@ SELECT dp_count(*) FROM dose d JOIN (SELECT stay AS dose, patient AS stay FROM s
 --> ZC002
 SELECT dp_count(*) FROM dose d, stay s;
 --> ZC002
-SELECT dp_count(*) FROM dose d FULL JOIN stay s USING (stay);
+SELECT dp_count(*) IS NULL FROM dose d FULL JOIN stay s USING (stay);
+--> ok 1
+SELECT dp_count(*) FROM dose d FULL JOIN stay s ON s.room = d.amount;
 --> ZC002
 SELECT dp_count(*) FROM dose d LEFT JOIN stay s ON s.stay = d.stay AND s.ward = 'zebra' JOIN dose e ON e.stay IS NOT DISTINCT FROM s.stay;
 --> ZC002

@@ -46,4 +46,26 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.amount > o.amount + random()), count(*) FROM orders o GROUP BY 1',
 	'SELECT EXISTS (SELECT FROM orders p WHERE p.customer = q.customer AND p.amount > q.amount), count(*) FROM (SELECT * FROM orders LIMIT 5) q GROUP BY 1']) AS statement;
 
+-- full joins: one side, the other or both may have a row of a person
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*), count(a.n), count(b.n) FROM (SELECT customer, count(*) AS n FROM orders WHERE shop = 1 GROUP BY 1) a FULL JOIN (SELECT customer, count(*) AS n FROM events GROUP BY 1) b USING (customer)',
+	'SELECT a.n IS NULL, b.n IS NULL, count(*) FROM (SELECT customer, count(*) AS n FROM orders WHERE shop = 1 GROUP BY 1) a FULL OUTER JOIN (SELECT customer, count(*) AS n FROM events GROUP BY 1) b ON b.customer = a.customer GROUP BY 1, 2',
+	'SELECT coalesce(a.n, 0) + coalesce(b.n, 0) AS n, count(*) FROM (SELECT customer, count(*) AS n FROM orders WHERE shop = 1 GROUP BY 1) a FULL JOIN (SELECT customer, count(*) AS n FROM events GROUP BY 1) b USING (customer) GROUP BY 1',
+	'SELECT count(*) FROM (SELECT DISTINCT customer FROM orders) a FULL JOIN (SELECT DISTINCT customer FROM events) b USING (customer)',
+	'SELECT c.customer IS NULL, o.id IS NULL, count(*) FROM (SELECT * FROM customers WHERE born > 1970) c FULL JOIN orders o USING (customer) GROUP BY 1, 2',
+	'SELECT o.id IS NULL, e.kind, count(*) FROM orders o FULL JOIN events e ON e.customer = o.customer AND e.amount = o.amount GROUP BY 1, 2',
+	'SELECT x > 2, y, count(*) FROM (SELECT coalesce(a.customer, b.customer) AS u, coalesce(a.n, 0) AS x, b.n AS y FROM (SELECT customer, count(*) AS n FROM orders WHERE shop = 1 GROUP BY 1) a FULL JOIN (SELECT customer, count(*) AS n FROM events GROUP BY 1) b USING (customer)) q GROUP BY 1, 2',
+	'WITH a AS (SELECT customer, count(*) AS n FROM orders WHERE shop = 1 GROUP BY 1), b AS (SELECT customer, count(*) AS n FROM events GROUP BY 1) SELECT a.n IS NULL, b.n IS NULL, count(*) FROM a FULL JOIN b USING (customer) GROUP BY 1, 2',
+	-- whose is what USING shows
+	'SELECT region, count(a.n), count(*) FROM (SELECT customer, count(*) AS n FROM orders WHERE shop = 1 GROUP BY 1) a FULL JOIN (SELECT customer, count(*) AS n FROM events GROUP BY 1) b USING (customer) JOIN customers c USING (customer) GROUP BY 1',
+	'SELECT a.n IS NULL, b.n IS NULL, c.born IS NULL, count(*) FROM (SELECT customer, count(*) AS n FROM orders WHERE shop = 1 GROUP BY 1) a FULL JOIN (SELECT customer, count(*) AS n FROM events GROUP BY 1) b USING (customer) FULL JOIN customers c USING (customer) GROUP BY 1, 2, 3',
+	'SELECT o.id IS NULL, l.id IS NULL, count(*) FROM (SELECT * FROM orders WHERE shop = 2) o FULL JOIN lines l ON l."order" = o.id GROUP BY 1, 2']) AS statement;
+SELECT refused(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders o FULL JOIN shops s USING (shop)',
+	'SELECT count(*) FROM orders o FULL JOIN events e ON o.amount = e.amount',
+	'SELECT count(*) FROM orders o FULL JOIN events e ON o.customer = e.customer AND random() > 0.5',
+	'SELECT n, count(*) FROM (SELECT coalesce(a.customer, b.customer) AS u, count(*) AS n FROM orders a FULL JOIN events b USING (customer) GROUP BY 1) q GROUP BY 1',
+	'SELECT o, count(*) FROM orders o FULL JOIN events e ON o.customer = e.customer GROUP BY 1',
+	'SELECT count(*) FROM (SELECT * FROM orders LIMIT 5) o FULL JOIN events e ON o.customer = e.customer']) AS statement;
+
 SELECT * FROM finish();

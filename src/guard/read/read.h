@@ -396,6 +396,17 @@ extern bool dp_may_read_others(Node *node);
 #define DP_KEYS_MARK		"keys"
 
 /* ------------------------------------------------------------------------
+ * full_joins.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Writes FULL JOINs of protected rows, of scope's flattened query, in place, as a left join and the rows of the right side
+ * that have no match.  Those that it does not understand stay, and are refused.
+ */
+extern void dp_write_out_full_joins(DpScope *scope, DpFrom *from, const DpSource *s);
+
+/* ------------------------------------------------------------------------
  * near_columns.c, lifting.c
  * ------------------------------------------------------------------------
  */

@@ -391,6 +391,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 	}
 	prune_targets(sub, columns);
 	from.query = sub;
+	dp_write_out_full_joins(&inner, &from, s);
 	dp_write_out_laterals(&inner, &from, s);
 	dp_join_sublinks_of_values(s, &inner, &from);
 	dp_number_rows(sub);

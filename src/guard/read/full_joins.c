@@ -1,0 +1,391 @@
+/*-------------------------------------------------------------------------
+ *
+ * full_joins.c
+ *	  FULL JOINs of protected rows, written as other joins.
+ *
+ *	 a FULL JOIN b ON c
+ *	   (SELECT a.*, b.* FROM a LEFT JOIN b ON c
+ *		UNION ALL SELECT NULL, b.* FROM b WHERE NOT EXISTS (SELECT FROM a WHERE c))
+ *
+ * In a row of a full join either side may name the unit.  In each operand one side does, and joins.c and union_all.c
+ * see to it that c makes both sides one unit's.  Where c says that a.k = b.k, coalesce(a.k, b.k) is a column of its own: a.k in the
+ * first operand, b.k in the second.  So what USING shows names the unit.
+ *
+ * Invariants:
+ * - Both sides are read twice only where they are the same rows then (compared_rows.c), and neither is a release.
+ * - What is not understood stays, and is refused by joins.c.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat_plan.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "parser/parsetree.h"
+
+/* a full join of two entries */
+typedef struct FullJoin
+{
+	JoinExpr   *join;
+	Index		left;
+	Index		right;
+	List	   *equal_left;		/* Vars of the left side, ... */
+	List	   *equal_right;	/* ... and those of the right one that equal
+								 * them in rows that match */
+} FullJoin;
+
+/* Returns the entry that a node of the join tree is; 0: it is more. */
+static Index
+single_entry(Node *node)
+{
+	return IsA(node, RangeTblRef) ? ((RangeTblRef *) node)->rtindex : 0;
+}
+
+/* Tells whether an entry has rows of protected tables, and all of its columns are named one by one. */
+static bool
+may_be_side(DpScope *scope, Index rti, const DpSource *s)
+{
+	RangeTblEntry *rte = rti ? rt_fetch(rti, scope->query->rtable) : NULL;
+
+	return rte != NULL && (rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY || rte->rtekind == RTE_CTE) && !rte->lateral &&
+		dp_entry_yields_rows(scope, rte, s->even_if_readable) && dp_count_places(scope->query, rti) >= 0;
+}
+
+/* Finds a full join of two such entries below a node, and returns where it hangs; NULL: there is none. */
+static Node **
+find_full_join(DpScope *scope, Node **node, const DpSource *s, FullJoin *found)
+{
+	JoinExpr   *join = (JoinExpr *) *node;
+	Node	  **below = NULL;
+	ListCell   *lc;
+
+	if (IsA(*node, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) *node)->fromlist)
+			if (below == NULL)
+			below = find_full_join(scope, (Node **) &lfirst(lc), s, found);
+		return below;
+	}
+	if (!IsA(*node, JoinExpr))
+		return NULL;
+	found->left = single_entry(join->larg);
+	found->right = single_entry(join->rarg);
+	found->join = join;
+	if (join->jointype == JOIN_FULL && join->alias == NULL && !checkExprHasSubLink(join->quals) && !contain_volatile_functions(join->quals) &&
+		may_be_side(scope, found->left, s) && may_be_side(scope, found->right, s))
+		return node;
+	below = find_full_join(scope, &join->larg, s, found);
+	return below ? below : find_full_join(scope, &join->rarg, s, found);
+}
+
+/* Finds the columns that the condition makes equal. */
+static void
+find_equal_columns(FullJoin *full)
+{
+	ListCell   *lc;
+
+	full->equal_left = full->equal_right = NIL;
+	foreach(lc, dp_conjuncts(full->join->quals))
+	{
+		Node	   *one;
+		Node	   *other;
+
+		if (!dp_is_equality(lfirst(lc), &one, &other) || !IsA(one, Var) || !IsA(other, Var) || !dp_equal_is_same((Var *) one))
+			continue;
+		if (((Var *) one)->varno != full->left)
+		{
+			Node	   *swapped = one;
+
+			one = other;
+			other = swapped;
+		}
+		if (((Var *) one)->varno != full->left || ((Var *) other)->varno != full->right)
+			continue;
+		full->equal_left = lappend(full->equal_left, one);
+		full->equal_right = lappend(full->equal_right, other);
+	}
+}
+
+/* how columns of both sides are named in an operand */
+typedef struct Renaming
+{
+	const FullJoin *full;
+	Index		left;
+	Index		right;
+	int			right_level;
+} Renaming;
+
+static Node *
+rename_mutator(Node *node, Renaming *r)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+	{
+		Var		   *var = copyObject((Var *) node);
+		bool		right = var->varno == r->full->right;
+
+		var->varno = right ? r->right : r->left;
+		var->varlevelsup = right ? r->right_level : 0;
+		dp_set_nulled_by(var, 0);
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, rename_mutator, r);
+}
+
+/* Lets an operand show what coalesce is of columns that are equal: those of one side, which is its entry 1. */
+static void
+show_equal(Query *operand, const FullJoin *full, List *columns)
+{
+	Renaming	r = {full, 1, 1, 0};
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		char	   *name = get_rte_attribute_name(linitial(operand->rtable), lfirst_node(Var, lc)->varattno);
+
+		operand->targetList = lappend(operand->targetList,
+									  makeTargetEntry((Expr *) rename_mutator(lfirst(lc), &r), list_length(operand->targetList) + 1, name, false));
+	}
+}
+
+static Node *
+renamed_condition(const FullJoin *full, Index left, Index right, int right_level)
+{
+	Renaming	r = {full, left, right, right_level};
+
+	return rename_mutator(full->join->quals, &r);
+}
+
+/* Lets an operand show all columns of a side: of its entry rti, or NULL where that is 0. */
+static void
+show_columns(Query *operand, RangeTblEntry *rte, Index rti)
+{
+	for (AttrNumber i = 1; i <= list_length(rte->eref->colnames); i++)
+	{
+		Var		   *column = dp_column_of_entry(rte, rti, i);
+		Expr	   *shown = (Expr *) column;
+
+		if (column == NULL)
+			shown = (Expr *) makeNullConst(INT4OID, -1, InvalidOid);
+		else if (rti == 0)
+			shown = (Expr *) makeNullConst(column->vartype, column->vartypmod, column->varcollid);
+		operand->targetList = lappend(operand->targetList,
+									  makeTargetEntry(shown, list_length(operand->targetList) + 1, strVal(list_nth(rte->eref->colnames, i - 1)), false));
+	}
+}
+
+/* Returns SELECT a.*, b.* FROM a LEFT JOIN b; NULL: the sides may be other rows when they are read again. */
+static Query *
+matched_rows(DpScope *scope, const FullJoin *full)
+{
+	RangeTblEntry *left = dp_copied_entry(scope, full->left);
+	RangeTblEntry *right = dp_copied_entry(scope, full->right);
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	JoinExpr   *join = makeNode(JoinExpr);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	Query	   *query;
+
+	if (left == NULL || right == NULL)
+		return NULL;
+	query = dp_select_from(left);
+	dp_take_permissions(query, left, scope->query);
+	query->rtable = lappend(query->rtable, right);
+	dp_take_permissions(query, right, scope->query);
+	rte->rtekind = RTE_JOIN;
+	rte->jointype = JOIN_LEFT;
+	rte->eref = makeAlias("unnamed_join", NIL);
+	rte->inFromCl = true;
+	query->rtable = lappend(query->rtable, rte);
+	ref->rtindex = 2;
+	join->jointype = JOIN_LEFT;
+	join->rtindex = 3;
+	join->larg = linitial(query->jointree->fromlist);
+	join->rarg = (Node *) ref;
+	join->quals = renamed_condition(full, 1, 2, 0);
+	query->jointree = makeFromExpr(list_make1(join), NULL);
+	show_columns(query, left, 1);
+	show_columns(query, right, 2);
+	for (int i = 0; i < list_length(right->eref->colnames); i++)
+	{
+		Var		   *var = (Var *) list_nth_node(TargetEntry, query->targetList, list_length(left->eref->colnames) + i)->expr;
+
+		if (IsA(var, Var))
+			dp_set_nulled_by(var, join->rtindex);
+	}
+	show_equal(query, full, full->equal_left);
+	return query;
+}
+
+/* Returns SELECT NULL, b.* FROM b WHERE NOT EXISTS (SELECT FROM a). */
+static Query *
+unmatched_rows(DpScope *scope, const FullJoin *full)
+{
+	RangeTblEntry *left = dp_copied_entry(scope, full->left);
+	RangeTblEntry *right = dp_copied_entry(scope, full->right);
+	Query	   *query = dp_select_from(right);
+	Query	   *match = dp_select_from(left);
+	SubLink    *link = makeNode(SubLink);
+
+	dp_take_permissions(query, right, scope->query);
+	dp_take_permissions(match, left, scope->query);
+	match->jointree->quals = renamed_condition(full, 1, 1, 1);
+	match->targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1), 1, pstrdup("one"), false));
+	link->subLinkType = EXISTS_SUBLINK;
+	link->subselect = (Node *) match;
+	link->location = -1;
+	query->jointree->quals = (Node *) makeBoolExpr(NOT_EXPR, list_make1(link), -1);
+	query->hasSubLinks = true;
+	show_columns(query, left, 0);
+	show_columns(query, right, 1);
+	show_equal(query, full, full->equal_right);
+	return query;
+}
+
+/* Returns the rows of both. */
+static Query *
+rows_of_both(Query *one, Query *other)
+{
+	Query	   *all = dp_new_select();
+	SetOperationStmt *both = makeNode(SetOperationStmt);
+	ListCell   *lc;
+
+	both->op = SETOP_UNION;
+	both->all = true;
+	for (int i = 1; i <= 2; i++)
+	{
+		RangeTblRef *ref = makeNode(RangeTblRef);
+
+		ref->rtindex = i;
+		*(i == 1 ? &both->larg : &both->rarg) = (Node *) ref;
+	}
+	all->rtable = list_make2(dp_subquery_entry(one, "matched"), dp_subquery_entry(other, "unmatched"));
+	all->jointree = makeFromExpr(NIL, NULL);
+	all->setOperations = (Node *) both;
+	foreach(lc, one->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+		Var		   *column = makeVar(1, tle->resno, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr), exprCollation((Node *) tle->expr), 0);
+
+		both->colTypes = lappend_oid(both->colTypes, column->vartype);
+		both->colTypmods = lappend_int(both->colTypmods, column->vartypmod);
+		both->colCollations = lappend_oid(both->colCollations, column->varcollid);
+		all->targetList = lappend(all->targetList, makeTargetEntry((Expr *) column, tle->resno, tle->resname, false));
+	}
+	return all;
+}
+
+/* Puts columns of the entry of all rows, from "first" on, in the place of those of a side. */
+static void
+replace_side(Query *query, DpFrom *from, Index side, Index rti, int first)
+{
+	RangeTblEntry *rte = rt_fetch(side, query->rtable);
+	Query	   *all = rt_fetch(rti, query->rtable)->subquery;
+	List	   *values = NIL;
+
+	for (int i = 0; i < list_length(rte->eref->colnames); i++)
+		values = lappend(values, dp_output_var(rti, first + i + 1, (Node *) list_nth_node(TargetEntry, all->targetList, first + i)->expr));
+	dp_note_columns(from, side, values);
+	dp_replace_columns(query, side, values);
+}
+
+/* where coalesce of equal columns stands */
+typedef struct MergeContext
+{
+	const FullJoin *full;
+	Index		rti;
+	int			first;
+	int			sublevels;
+} MergeContext;
+
+/* Tells whether a node is a column of this level. */
+static bool
+is_column(Node *node, const Var *column, int sublevels)
+{
+	return IsA(node, Var) && ((Var *) node)->varno == column->varno && ((Var *) node)->varattno == column->varattno &&
+		((Var *) node)->varlevelsup == sublevels;
+}
+
+/* Puts a column of the entry of all rows in the place of coalesce of columns that are equal. */
+static Node *
+merge_mutator(Node *node, MergeContext *c)
+{
+	CoalesceExpr *coalesce = (CoalesceExpr *) node;
+	ListCell   *left,
+			   *right;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Query))
+	{
+		Query	   *query;
+
+		c->sublevels++;
+		query = query_tree_mutator((Query *) node, merge_mutator, c, 0);
+		c->sublevels--;
+		return (Node *) query;
+	}
+	if (IsA(node, CoalesceExpr) && list_length(coalesce->args) == 2)
+		forboth(left, c->full->equal_left, right, c->full->equal_right)
+		{
+			bool		in_order = is_column(linitial(coalesce->args), lfirst(left), c->sublevels);
+
+			if (is_column(list_nth(coalesce->args, in_order ? 0 : 1), lfirst(left), c->sublevels) &&
+				is_column(list_nth(coalesce->args, in_order ? 1 : 0), lfirst(right), c->sublevels))
+			{
+				Var		   *merged = dp_output_var(c->rti, c->first + foreach_current_index(left) + 1, lfirst(left));
+
+				merged->varlevelsup = c->sublevels;
+				return (Node *) merged;
+			}
+		}
+	return expression_tree_mutator(node, merge_mutator, c);
+}
+
+static void
+merge_equal(Query *query, const FullJoin *full, Index rti, int first)
+{
+	MergeContext c = {full, rti, first};
+
+	query->targetList = (List *) merge_mutator((Node *) query->targetList, &c);
+	query->havingQual = merge_mutator(query->havingQual, &c);
+	query->jointree = (FromExpr *) merge_mutator((Node *) query->jointree, &c);
+}
+
+void
+dp_write_out_full_joins(DpScope *scope, DpFrom *from, const DpSource *s)
+{
+	Query	   *query = scope->query;
+	FullJoin	full;
+	Node	  **place;
+
+	while ((place = find_full_join(scope, (Node **) &query->jointree, s, &full)) != NULL)
+	{
+		RangeTblRef *ref = makeNode(RangeTblRef);
+		Query	   *matched;
+		int			columns;
+
+		find_equal_columns(&full);
+		matched = matched_rows(scope, &full);
+		if (matched == NULL)
+			return;
+		columns = list_length(rt_fetch(full.left, query->rtable)->eref->colnames);
+		query->rtable = lappend(query->rtable, dp_subquery_entry(rows_of_both(matched, unmatched_rows(scope, &full)), "full_join"));
+		ref->rtindex = list_length(query->rtable);
+		*place = (Node *) ref;
+		merge_equal(query, &full, ref->rtindex, columns + list_length(rt_fetch(full.right, query->rtable)->eref->colnames));
+		replace_side(query, from, full.left, ref->rtindex, 0);
+		replace_side(query, from, full.right, ref->rtindex, columns);
+		dp_clear_rte(rt_fetch(full.left, query->rtable));
+		dp_clear_rte(rt_fetch(full.right, query->rtable));
+		if (full.join->rtindex != 0)
+			dp_clear_rte(rt_fetch(full.join->rtindex, query->rtable));
+	}
+}
