@@ -3103,6 +3103,10 @@ CREATE FUNCTION @extschema@.dp_cut("any") RETURNS double precision
 	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_cut("any") IS
 	'share of people''s contributions to a private aggregate that the limit found for it cuts, by estimate, free of charge. NULL: limits are set';
+CREATE FUNCTION dp_cdp_internal.only_one(bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_only_one' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp_internal.only_one(bigint) IS
+	'1, which a LIMIT has to be; refuses all else';
 CREATE FUNCTION dp_cdp.rest() RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_rest' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.rest() IS

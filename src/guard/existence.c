@@ -10,6 +10,9 @@
  * which is a count, is charged as one, and says yes of no rows in one case of
  * forty.  Of each public row this is asked in read/sublink_values.c.
  *
+ * The LIMIT of EXISTS stays as it is, above that row.  Of SELECT 1 it may be a parameter, as ORMs send it, which has to be 1
+ * when the query runs: more rows would be a number of rows.  That is asked before the first of them, so before the debit.
+ *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -18,40 +21,82 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/extension.h"
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "guard/describe/key_values.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-/* Tells whether LIMIT leaves one row of all. */
+PG_FUNCTION_INFO_V1(dp_only_one);
+
+/* only_one(n) returns 1, and refuses all other numbers and NULL, ZC002. */
+Datum
+dp_only_one(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) || PG_GETARG_INT64(0) != 1)
+		dp_raise(NOT_RELEASABLE,
+				 errmsg("whether a protected table has a row is told by LIMIT 1; ask for that, or for their number by count(*)"));
+	PG_RETURN_INT64(1);
+}
+
+/* Tells whether LIMIT leaves one row of all; sets is_known false where that depends on a parameter. */
 static bool
-is_limited_to_one(Query *query)
+is_limited_to_one(Query *query, bool *is_known)
 {
 	Const	   *limit;
 
-	if (query->limitCount == NULL || query->limitOffset != NULL || checkExprHasSubLink(query->limitCount))
+	*is_known = true;
+	if (query->limitCount == NULL || query->limitOffset != NULL || checkExprHasSubLink(query->limitCount) ||
+		query->limitOption != LIMIT_OPTION_COUNT)
 		return false;
 	limit = (Const *) eval_const_expressions(NULL, copyObject(query->limitCount));
-	return IsA(limit, Const) && !limit->constisnull && DatumGetInt64(limit->constvalue) == 1;
+	*is_known = IsA(limit, Const);
+	return *is_known ? !limit->constisnull && DatumGetInt64(limit->constvalue) == 1 : dp_reads_param((Node *) limit);
 }
 
+/* Tells whether all that a query shows is constant. */
 static bool
 shows_constants(Query *query)
 {
+	bool		shows = false;
 	ListCell   *lc;
 
 	foreach(lc, query->targetList)
 	{
-		if (!IsA(eval_const_expressions(NULL, copyObject((Node *) ((TargetEntry *) lfirst(lc))->expr)), Const))
+		TargetEntry *tle = lfirst(lc);
+
+		if (tle->resjunk)
+			continue;
+		shows = true;
+		if (!IsA(eval_const_expressions(NULL, copyObject((Node *) tle->expr)), Const))
 			return false;
 	}
-	return query->targetList != NIL;
+	return shows;
+}
+
+/* Leaves out what puts rows in order, of which there is one. */
+static void
+forget_order(Query *query)
+{
+	List	   *targets = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+		if (!lfirst_node(TargetEntry, lc)->resjunk)
+		targets = lappend(targets, lfirst(lc));
+	query->targetList = targets;
+	query->sortClause = NIL;
 }
 
 bool
 dp_ask_whether_rows(Query *query, bool below_exists)
 {
 	int			location = exprLocation((Node *) query->targetList);
+	Oid			bigint[] = {INT8OID};
+	bool		is_known;
 
 	if (query->commandType != CMD_SELECT || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
 		query->havingQual != NULL || query->distinctClause != NIL || query->hasWindowFuncs || query->hasTargetSRFs ||
@@ -59,14 +104,21 @@ dp_ask_whether_rows(Query *query, bool below_exists)
 		return false;
 	if (below_exists)
 	{
-		if (query->limitOffset != NULL || (query->limitCount != NULL && !is_limited_to_one(query)))
+		if (query->limitOffset != NULL || checkExprHasSubLink(query->limitCount))
 			return false;
 		query->targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1),
 													   1, pstrdup("one"), false));
 		query->sortClause = NIL;
 	}
-	else if (!is_limited_to_one(query) || !shows_constants(query))
+	else if (!is_limited_to_one(query, &is_known) || !shows_constants(query))
 		return false;
+	else
+	{
+		forget_order(query);
+		if (!is_known)
+			query->limitCount = (Node *) makeFuncExpr(dp_own_routine("only_one", 1, bigint), INT8OID, list_make1(query->limitCount),
+													  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	}
 	query->havingQual = (Node *) dp_more_rows_than_noise(location, NULL);
 	query->hasAggs = true;
 	return true;

@@ -550,6 +550,15 @@ refuse_construct(DpSplitContext *cxt, Query *query, Index rti, int where, Oid ta
 							name, groups));
 }
 
+/* Tells whether LIMIT asks for one row, as tools do that learn columns. */
+static bool
+asks_one_row(const Query *query)
+{
+	const Const *limit = (const Const *) query->limitCount;
+
+	return limit != NULL && IsA(limit, Const) && !limit->constisnull && DatumGetInt64(limit->constvalue) == 1;
+}
+
 static void
 refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 {
@@ -570,7 +579,8 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	dp_refuse_at(level_location(query, rti),
 				 errmsg("permission denied for rows of protected table \"%s\"; "
 						"ask for private aggregates, such as SELECT %s FROM %s", name,
-						dp_example_count(), dp_relation_text(base->relid)));
+						dp_example_count(), dp_relation_text(base->relid)),
+				 asks_one_row(query) ? errhint("Names and types of columns are told by LIMIT 0, or WHERE false, for nothing.") : 0);
 }
 
 /*

@@ -181,7 +181,7 @@ SELECT cmp_ok(yes(sigma)::int, '<', 175, 'with a deviation of ' || sigma) FROM u
 SELECT dp_cdp.alter_dataset('clinic', max_groups => 5, max_rows => 5);
 SELECT matches((run_as_analyst(statement)).failure, '^ZC002', statement) FROM unnest(ARRAY[
 	'SELECT 1 FROM visits LIMIT 2', 'SELECT 1 FROM visits WHERE flag LIMIT 2', 'SELECT 1 FROM visits WHERE flag', 'SELECT dept FROM visits WHERE flag LIMIT 1',
-	'SELECT 1 FROM visits WHERE flag ORDER BY id LIMIT 1', 'SELECT EXISTS (SELECT 1 FROM visits WHERE flag OFFSET 5)']) AS statement;
+	'SELECT 1, id FROM visits WHERE flag ORDER BY id LIMIT 1', 'SELECT EXISTS (SELECT 1 FROM visits WHERE flag OFFSET 5)']) AS statement;
 
 -- quotients of what was paid for do not fail
 SELECT answered('SELECT dept, sum(n) / (0 * count(*)) FROM visits GROUP BY 1', 2, '(a,) (b,) (c,) (d,)', 'NULL where a divisor is 0');

@@ -1,0 +1,53 @@
+-- Whether there is a row, as ORMs ask it: SELECT 1 ... LIMIT 1, with the LIMIT as a parameter, in an order, and EXISTS with any LIMIT.
+
+\ir shop.psql
+CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql AS $$ SELECT sum(rho_spent) FROM dp_cdp.budget $$;
+CREATE FUNCTION run(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text := 'none';
+	line record;
+BEGIN
+	FOR line IN EXECUTE statement LOOP
+		answer := line::text;
+	END LOOP;
+	RETURN answer;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+
+SELECT no_plan();
+
+CREATE TEMP TABLE before AS SELECT spent();
+SET SESSION AUTHORIZATION analyst1;
+SELECT is(run(statement), answer, statement) FROM (VALUES
+	('SELECT 1 AS one FROM orders LIMIT 1', '(1)'),
+	('SELECT 1 AS one FROM orders WHERE shop = 1 LIMIT 1', '(1)'),
+	('SELECT 1 AS one FROM orders WHERE shop > 4 LIMIT 1', 'none'),
+	('SELECT 1 AS one FROM orders WHERE shop = 1 ORDER BY amount DESC LIMIT 1', '(1)'),
+	('SELECT EXISTS (SELECT 1 FROM orders WHERE shop = 1 ORDER BY id LIMIT 5) AS e', '(t)'),
+	('SELECT EXISTS (SELECT 1 FROM orders WHERE shop = 1 LIMIT 0) AS e', '(f)'),
+	('SELECT EXISTS (SELECT * FROM orders WHERE shop > 4 LIMIT 7) AS e', '(f)')) v (statement, answer);
+RESET SESSION AUTHORIZATION;
+SELECT is((spent() - (TABLE before)) / 5000, 6.0, 'each costs a count, but for LIMIT 0');
+-- parameters, by custom and by generic plans
+SET SESSION AUTHORIZATION analyst1;
+PREPARE any_row(int, bigint) AS SELECT 1 AS one FROM orders WHERE shop = $1 LIMIT $2;
+PREPARE row_exists(int, bigint) AS SELECT EXISTS (SELECT 1 FROM orders WHERE shop = $1 LIMIT $2) AS e;
+CREATE TEMP TABLE asked (mode text, statement text, answer text);
+INSERT INTO asked SELECT mode, statement, answer FROM unnest('{force_custom_plan,force_generic_plan}'::text[]) mode, (VALUES
+	('EXECUTE any_row(1, 1)', '(1)'), ('EXECUTE any_row(9, 1)', 'none'),
+	('EXECUTE any_row(1, 2)', 'ZC002 whether a protected table has a row is told by LIMIT 1; ask for that, or for their number by count(*)'),
+	('EXECUTE any_row(1, NULL)', 'ZC002 whether a protected table has a row is told by LIMIT 1; ask for that, or for their number by count(*)'),
+	('EXECUTE row_exists(1, 1)', '(t)'), ('EXECUTE row_exists(1, 0)', '(f)'), ('EXECUTE row_exists(9, 3)', '(f)')) v (statement, answer);
+SELECT is(run(statement), answer, format('%s: %s', mode, statement)) FROM asked, LATERAL (SELECT set_config('plan_cache_mode', mode, false)) m;
+RESET plan_cache_mode;
+RESET SESSION AUTHORIZATION;
+DROP TABLE before;
+CREATE TEMP TABLE before AS SELECT spent();
+SET SESSION AUTHORIZATION analyst1;
+SELECT is(run('EXECUTE any_row(1, 2)'), 'ZC002 whether a protected table has a row is told by LIMIT 1; ask for that, or for their number by count(*)', 'another number is refused');
+SELECT matches(run(statement), '^ZC002', statement) FROM unnest(ARRAY['SELECT 1 AS one FROM orders LIMIT 2', 'SELECT id FROM orders LIMIT 1', 'SELECT 1 AS one FROM orders LIMIT 1 OFFSET 1']) statement;
+RESET SESSION AUTHORIZATION;
+SELECT is(spent(), (TABLE before), '... for nothing');
+
+SELECT * FROM finish();
