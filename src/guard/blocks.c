@@ -32,6 +32,7 @@
 
 #include "access/stratnum.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/describe/time_ranges.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
@@ -94,23 +95,19 @@ typedef struct Replacement
 } Replacement;
 
 static Node *
-replace_column(Node *node, Replacement *r)
+replace_column(Node *node, int levels, Replacement *r)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
+	Var		   *var = (Var *) node;
 
-		if (var->varlevelsup != 0 || var->varno != r->varno || var->varattno != r->attno)
-		{
-			r->others = true;
-			return node;
-		}
-		r->found = true;
-		return copyObject(r->by);
+	if (!IsA(node, Var))
+		return NULL;
+	if (var->varlevelsup != 0 || var->varno != r->varno || var->varattno != r->attno)
+	{
+		r->others = true;
+		return node;
 	}
-	return expression_tree_mutator(node, replace_column, r);
+	r->found = true;
+	return copyObject(r->by);
 }
 
 /* Returns a condition with a column replaced; NULL: it names others, or not this one. */
@@ -123,7 +120,7 @@ with_column(Node *condition, int varno, AttrNumber attno, Node *by)
 	/* the walk does not look into them */
 	if (contain_subplans(condition))
 		return NULL;
-	replaced = replace_column(condition, &r);
+	replaced = dp_put(condition, replace_column, &r);
 	return r.found && !r.others ? replaced : NULL;
 }
 
@@ -263,15 +260,11 @@ block_column(BlockSearch *b, Query *query, Index rti, const Conditions *conditio
 
 static void search_query(BlockSearch *b, Query *query, List *around);
 
-/* Tells whether an expression reads a parameter that is the release's, not the statement's; a tree walker. */
-static bool
-own_param_walker(Node *node, const DpRelease *release)
+/* Tells whether a node is a parameter that is the release's, not the statement's. */
+static DpWalk
+is_own_param(Node *node, int levels, const DpRelease *release)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && (((Param *) node)->paramkind != PARAM_EXTERN || ((Param *) node)->paramid >= release->first_param))
-		return true;
-	return expression_tree_walker(node, own_param_walker, (void *) release);
+	return IsA(node, Param) && (((Param *) node)->paramkind != PARAM_EXTERN || ((Param *) node)->paramid >= release->first_param);
 }
 
 static void
@@ -294,7 +287,7 @@ search_table(BlockSearch *b, Query *query, Index rti, const Conditions *conditio
 	entry->column = column;
 	forboth(lc, conditions_on(conditions, column, &nodes), node, nodes)
 	{
-		if (!contain_subplans(lfirst(lc)) && !own_param_walker(lfirst(lc), b->release) && dp_narrow_time(&range, column, lfirst(lc)))
+		if (!contain_subplans(lfirst(lc)) && !dp_walk(lfirst(lc), is_own_param, b->release) && dp_narrow_time(&range, column, lfirst(lc)))
 			entry->nodes = list_append_unique_ptr(entry->nodes, lfirst(node));
 	}
 	b->entries = lappend(b->entries, entry);
@@ -433,23 +426,15 @@ search_query(BlockSearch *b, Query *query, List *around)
 	search_tree(b, query, (Node *) query->jointree, &conditions);
 }
 
-static bool
-count_walker(Node *node, int *n)
+static DpWalk
+count_entry(Node *node, int levels, int *n)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
+	RangeTblEntry *rte = (RangeTblEntry *) node;
 
-		/* what is read has the mark; names that were left behind have not */
-		if (rte->rtekind == RTE_RELATION && rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0)
-			(*n)++;
-		return false;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, count_walker, n, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, count_walker, n);
+	/* what is read has the mark; names that were left behind have not */
+	if (IsA(node, RangeTblEntry) && rte->rtekind == RTE_RELATION && rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0)
+		(*n)++;
+	return DP_WALK_ON;
 }
 
 /* ------------------------------------------------------------------------
@@ -465,7 +450,7 @@ dp_find_blocks(DpRelease *release, Query *query)
 	ListCell   *lc;
 
 	search_query(&b, query, NIL);
-	(void) count_walker((Node *) query, &n);
+	(void) dp_walk_all(query, count_entry, &n);
 	if (n != b.seen)
 		b.open_first = b.open_last = true;
 	foreach(lc, b.first)

@@ -22,6 +22,7 @@
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "guard/rewrite.h"
@@ -247,25 +248,19 @@ dp_check_added_references(const AlterTableStmt *alter)
 	}
 }
 
-static bool
-written_walker(Node *node, void *context)
+static DpWalk
+check_written(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
+	Query	   *query = (Query *) node;
 
-		if (query->resultRelation != 0 && query->commandType != CMD_DELETE)
-			dp_check_shard_references(rt_fetch(query->resultRelation, query->rtable)->relid);
-		return query_tree_walker(query, written_walker, context, 0);
-	}
-	return expression_tree_walker(node, written_walker, context);
+	if (IsA(node, Query) && query->resultRelation != 0 && query->commandType != CMD_DELETE)
+		dp_check_shard_references(rt_fetch(query->resultRelation, query->rtable)->relid);
+	return DP_WALK_ON;
 }
 
 void
 dp_check_written(Query *query)
 {
 	if ((query->commandType != CMD_SELECT || query->hasModifyingCTE) && dp_has_citus())
-		(void) written_walker((Node *) query, NULL);
+		(void) dp_walk_all(query, check_written, NULL);
 }

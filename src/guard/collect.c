@@ -11,54 +11,42 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "guard/level.h"
 #include "nodes/nodeFuncs.h"
 #include "rewrite/rewriteManip.h"
 
-static bool
-aggregate_walker(Node *node, DpCollected *c)
+static DpWalk
+collect_aggregate(Node *node, int levels, DpCollected *c)
 {
 	DpSplitContext *cxt = c->cxt;
+	Aggref	   *agg;
 
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == c->sublevels)
-	{
-		Aggref	   *agg = copyObject((Aggref *) node);
-
-		IncrementVarSublevelsUp((Node *) agg, -c->sublevels, 0);
-		if (dp_find_aggregate(agg->aggfnoid, c->take_standard) == NULL)
-		{
-			if (c->other == NULL)
-				c->other = (Aggref *) node;
-		}
-		else if (c->first == NULL)
-			c->first = (Aggref *) node;
-		if (!list_member(c->aggs, agg))
-			c->aggs = lappend(c->aggs, agg);
-		return false;
-	}
 	if (IsA(node, WindowFunc) && dp_find_aggregate(((WindowFunc *) node)->winfnoid, false) != NULL)
 		dp_refuse_at(((WindowFunc *) node)->location,
 					 errmsg("private aggregates cannot be window functions; "
 							"release them with GROUP BY in a subquery and use a window over its rows"));
-	if (IsA(node, Query))
+	if (!IsA(node, Aggref) || ((Aggref *) node)->agglevelsup != levels)
+		return DP_WALK_ON;
+	agg = copyObject((Aggref *) node);
+	IncrementVarSublevelsUp((Node *) agg, -levels, 0);
+	if (dp_find_aggregate(agg->aggfnoid, c->take_standard) == NULL)
 	{
-		bool		result;
-
-		c->sublevels++;
-		result = query_tree_walker((Query *) node, aggregate_walker, c, 0);
-		c->sublevels--;
-		return result;
+		if (c->other == NULL)
+			c->other = (Aggref *) node;
 	}
-	return expression_tree_walker(node, aggregate_walker, c);
+	else if (c->first == NULL)
+		c->first = (Aggref *) node;
+	if (!list_member(c->aggs, agg))
+		c->aggs = lappend(c->aggs, agg);
+	return DP_WALK_PAST;
 }
 
 void
 dp_collect_aggregates(Query *query, DpCollected *c)
 {
-	aggregate_walker((Node *) query->targetList, c);
-	aggregate_walker(query->havingQual, c);
+	dp_walk_all(query->targetList, collect_aggregate, c);
+	dp_walk_all(query->havingQual, collect_aggregate, c);
 }
 
 bool
@@ -75,33 +63,20 @@ dp_aggregates_privately(Query *query)
 typedef struct NodeContext
 {
 	int			(*level_of) (Node *node);
-	int			sublevels;
 	List	   *found;
 } NodeContext;
 
-static bool
-node_walker(Node *node, NodeContext *c)
+static DpWalk
+collect_node(Node *node, int levels, NodeContext *c)
 {
-	if (node == NULL)
-		return false;
-	if (c->level_of(node) == c->sublevels)
-	{
-		Node	   *copy = copyObject(node);
+	Node	   *copy;
 
-		IncrementVarSublevelsUp(copy, -c->sublevels, 0);
-		c->found = list_append_unique(c->found, copy);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		bool		result;
-
-		c->sublevels++;
-		result = query_tree_walker((Query *) node, node_walker, c, 0);
-		c->sublevels--;
-		return result;
-	}
-	return expression_tree_walker(node, node_walker, c);
+	if (c->level_of(node) != levels)
+		return DP_WALK_ON;
+	copy = copyObject(node);
+	IncrementVarSublevelsUp(copy, -levels, 0);
+	c->found = list_append_unique(c->found, copy);
+	return DP_WALK_PAST;
 }
 
 List *
@@ -109,7 +84,7 @@ dp_collect_of_level(Query *query, int (*level_of) (Node *node))
 {
 	NodeContext c = {level_of};
 
-	node_walker((Node *) query->targetList, &c);
-	node_walker(query->havingQual, &c);
+	dp_walk_all(query->targetList, collect_node, &c);
+	dp_walk_all(query->havingQual, collect_node, &c);
 	return c.found;
 }

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
@@ -125,21 +126,16 @@ made_of(const Aggref *agg)
 }
 
 static Node *
-write_mutator(Node *node, void *context)
+write_aggregate(Node *node, int levels, void *context)
 {
-	Node	   *made;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Query) || IsA(node, SubLink))
+	if (IsA(node, SubLink))
 		return node;
-	made = IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0 ? made_of((Aggref *) node) : NULL;
-	return made ? made : expression_tree_mutator(node, write_mutator, context);
+	return IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0 ? made_of((Aggref *) node) : NULL;
 }
 
 void
 dp_write_out_composed(Query *query)
 {
-	query->targetList = (List *) write_mutator((Node *) query->targetList, NULL);
-	query->havingQual = write_mutator(query->havingQual, NULL);
+	query->targetList = (List *) dp_put(query->targetList, write_aggregate, NULL);
+	query->havingQual = dp_put(query->havingQual, write_aggregate, NULL);
 }

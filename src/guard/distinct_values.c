@@ -33,6 +33,7 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
@@ -220,16 +221,6 @@ make_ref(Index rti)
 	return (Node *) ref;
 }
 
-static Node *
-replace_value(Node *node, Parts *p)
-{
-	if (node == NULL)
-		return NULL;
-	if (equal(node, linitial(p->from)))
-		return copyObject(linitial(p->to));
-	return expression_tree_mutator(node, replace_value, p);
-}
-
 /* Returns the query of the aggregates of one value, by groups: of the rows of a selection of keys. */
 static Query *
 query_of_value(Parts *p, Node *value, List *aggs)
@@ -237,7 +228,8 @@ query_of_value(Parts *p, Node *value, List *aggs)
 	Query	   *keys = same_rows(p, 2);
 	Query	   *query;
 	TargetEntry *tle;
-	Parts		places = {0};
+	List	   *from;
+	List	   *to;
 	ListCell   *lc;
 
 	group(p, keys, 2);
@@ -260,10 +252,10 @@ query_of_value(Parts *p, Node *value, List *aggs)
 		shown->ressortgroupref = clause->tleSortGroupRef = shown->resno;
 		query->groupClause = lappend(query->groupClause, clause);
 	}
-	places.from = list_make1(lowered(value, 1));
-	places.to = list_make1(dp_output_var(1, tle->resno, value));
+	from = list_make1(lowered(value, 1));
+	to = list_make1(dp_output_var(1, tle->resno, value));
 	foreach(lc, aggs)
-		show(query, replace_value(lowered(lfirst(lc), 1), &places));
+		show(query, dp_put_equal(lowered(lfirst(lc), 1), from, to, NULL));
 	query->hasAggs = true;
 	return query;
 }
@@ -282,19 +274,17 @@ replaced_by(Parts *p, List *exprs, Index rti, int first)
 }
 
 static Node *
-replace(Node *node, Parts *p)
+put_released(Node *node, int levels, Parts *p)
 {
 	ListCell   *lc;
 
-	if (node == NULL)
-		return NULL;
 	foreach(lc, p->from)
 	{
 		if (equal(lfirst(lc), node))
 			return copyObject(list_nth(p->to, foreach_current_index(lc)));
 	}
 	p->is_left |= IsA(node, GroupingFunc) || (IsA(node, Var) && ((Var *) node)->varlevelsup == 0);
-	return expression_tree_mutator(node, replace, p);
+	return NULL;
 }
 
 /* Makes a record of an entry's groups. */
@@ -425,8 +415,8 @@ dp_take_of_groups(DpScope *scope)
 	foreach(lc, query->groupClause)
 		p.groups = lappend(p.groups, get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr);
 	tree = put_together(&p, &rtable);
-	targets = (List *) replace((Node *) query->targetList, &p);
-	having = replace(query->havingQual, &p);
+	targets = (List *) dp_put(query->targetList, put_released, &p);
+	having = dp_put(query->havingQual, put_released, &p);
 	if (p.is_left)
 		return false;
 	query->rtable = rtable;

@@ -34,6 +34,7 @@
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "guard/rewrite.h"
@@ -54,36 +55,30 @@ typedef struct Sources
 	bool		given;			/* rows that were computed before */
 } Sources;
 
-static bool
-source_walker(Node *node, Sources *s)
+static DpWalk
+note_source(Node *node, int levels, Sources *s)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-		AttrNumber	column;
+	RangeTblEntry *rte = (RangeTblEntry *) node;
+	AttrNumber	column;
 
-		s->given = s->given || rte->rtekind == RTE_NAMEDTUPLESTORE;
-		/* of a view there are entries that nothing refers to */
-		if (rte->rtekind != RTE_RELATION || rte->relkind == RELKIND_VIEW)
-			return false;
-		if (!dp_is_distributed(rte->relid, &column))
-			s->local = rte->relid;
-		else
+	if (!IsA(node, RangeTblEntry))
+		return DP_WALK_ON;
+	s->given = s->given || rte->rtekind == RTE_NAMEDTUPLESTORE;
+	/* of a view there are entries that nothing refers to */
+	if (rte->rtekind != RTE_RELATION || rte->relkind == RELKIND_VIEW)
+		return DP_WALK_ON;
+	if (!dp_is_distributed(rte->relid, &column))
+		s->local = rte->relid;
+	else
+	{
+		s->distributed = rte->relid;
+		if (column != InvalidAttrNumber && s->column != DP_SCATTERED)
 		{
-			s->distributed = rte->relid;
-			if (column != InvalidAttrNumber && s->column != DP_SCATTERED)
-			{
-				s->column = column;
-				s->by_column = rte->relid;
-			}
+			s->column = column;
+			s->by_column = rte->relid;
 		}
-		return false;
 	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, source_walker, s, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, source_walker, s);
+	return DP_WALK_ON;
 }
 
 bool
@@ -93,7 +88,7 @@ dp_reads_distributed(Query *query)
 
 	if (!dp_has_citus())
 		return false;
-	source_walker((Node *) query, &s);
+	dp_walk_all(query, note_source, &s);
 	return OidIsValid(s.distributed);
 }
 
@@ -304,33 +299,23 @@ complete_join(Query *query, Node *node, Sources *s)
  * which columns are meant, and a mark without which an entry is not written.  A function that stands for that
  * of a cast is written as a call: as a cast it would be the function that fails.
  */
-static bool
-name_walker(Node *node, Sources *s)
+static DpWalk
+name_entries(Node *node, int levels, Sources *s)
 {
-	if (node == NULL)
-		return false;
+	RangeTblEntry *rte = (RangeTblEntry *) node;
+	ListCell   *lc;
+
 	if (IsA(node, FuncExpr) &&
 		(((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST || exprIsLengthCoercion(node, NULL)))
 		((FuncExpr *) node)->funcformat = COERCE_EXPLICIT_CALL;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-
-		rte->inFromCl = true;
-		if (rte->rtekind == RTE_SUBQUERY && rte->alias == NULL)
-			rte->alias = makeAlias(rte->eref->aliasname, NIL);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
-		ListCell   *lc;
-
-		foreach(lc, query->jointree->fromlist)
-			(void) complete_join(query, lfirst(lc), s);
-		return query_tree_walker(query, name_walker, s, QTW_EXAMINE_RTES_BEFORE);
-	}
-	return expression_tree_walker(node, name_walker, s);
+	foreach(lc, IsA(node, Query) ? ((Query *) node)->jointree->fromlist : NIL)
+		(void) complete_join((Query *) node, lfirst(lc), s);
+	if (!IsA(node, RangeTblEntry))
+		return DP_WALK_ON;
+	rte->inFromCl = true;
+	if (rte->rtekind == RTE_SUBQUERY && rte->alias == NULL)
+		rte->alias = makeAlias(rte->eref->aliasname, NIL);
+	return DP_WALK_ON;
 }
 
 /* what an outer query reads or changes */
@@ -356,27 +341,17 @@ leave_out_unused(Query *query)
 	}
 }
 
-static bool
-managed_walker(Node *node, Managed *m)
+static DpWalk
+find_managed(Node *node, int levels, Managed *m)
 {
+	RangeTblEntry *rte = (RangeTblEntry *) node;
 	AttrNumber	column;
 
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-
-		if (rte != m->filled && rte->rtekind == RTE_RELATION && dp_is_distributed(rte->relid, &column))
-			m->relid = rte->relid;
-		return OidIsValid(m->relid);
-	}
 	if (IsA(node, Query))
-	{
 		leave_out_unused((Query *) node);
-		return query_tree_walker((Query *) node, managed_walker, m, QTW_EXAMINE_RTES_BEFORE);
-	}
-	return expression_tree_walker(node, managed_walker, m);
+	else if (IsA(node, RangeTblEntry) && rte != m->filled && rte->rtekind == RTE_RELATION && dp_is_distributed(rte->relid, &column))
+		m->relid = rte->relid;
+	return OidIsValid(m->relid);
 }
 
 void
@@ -388,7 +363,7 @@ dp_refuse_managed(Query *outer)
 		return;
 	if (outer->commandType == CMD_INSERT)
 		m.filled = rt_fetch(outer->resultRelation, outer->rtable);
-	if (managed_walker((Node *) outer, &m))
+	if (dp_walk_all(outer, find_managed, &m))
 		dp_raise(NOT_RELEASABLE,
 				 errmsg("private answers cannot be put together with table \"%s\", which Citus manages; "
 						"keep them with CREATE TEMP TABLE ... AS, and use those rows in another query",
@@ -404,7 +379,7 @@ dp_distribute(DpRelease *release)
 
 	if (!dp_has_citus())
 		return false;
-	source_walker((Node *) query, &s);
+	dp_walk_all(query, note_source, &s);
 	if (!OidIsValid(s.distributed))
 		return false;
 	if (OidIsValid(s.local))
@@ -430,7 +405,7 @@ dp_distribute(DpRelease *release)
 		query = cells;
 	else
 		use_builtins(release, query, &s);
-	name_walker((Node *) query, &s);
+	dp_walk_all(query, name_entries, &s);
 	release->inner_query = query;
 	release->late_query = copyObject(query);
 	return true;

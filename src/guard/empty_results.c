@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
@@ -172,23 +173,15 @@ returns_no_row(Looked *l, DpScope *scope)
 }
 
 /* Finds a table of the query, at any depth, that the calling roles may not read. */
-static bool
-unreadable_walker(Node *node, Oid *relid)
+static DpWalk
+note_unreadable(Node *node, int levels, Oid *relid)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
+	RangeTblEntry *rte = (RangeTblEntry *) node;
 
-		if (rte->rtekind != RTE_RELATION || !dp_is_protected(rte) || dp_may_read(rte->relid))
-			return false;
-		*relid = rte->relid;
-		return true;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, unreadable_walker, relid, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, unreadable_walker, relid);
+	if (!IsA(node, RangeTblEntry) || rte->rtekind != RTE_RELATION || !dp_is_protected(rte) || dp_may_read(rte->relid))
+		return DP_WALK_ON;
+	*relid = rte->relid;
+	return DP_WALK_STOP;
 }
 
 /* Finds such a table also in the WITH queries that the level names. */
@@ -197,7 +190,7 @@ reads_unreadable(Looked *l, DpScope *scope, Oid *relid)
 {
 	ListCell   *lc;
 
-	if (unreadable_walker((Node *) scope->query, relid))
+	if (dp_walk_all(scope->query, note_unreadable, relid))
 		return true;
 	foreach(lc, scope->query->rtable)
 	{

@@ -13,6 +13,7 @@
 #include "access/stratnum.h"
 #include "base/collations.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_proc.h"
@@ -31,16 +32,10 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-static bool
-column_walker(Node *node, void *context)
-{
-	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, column_walker, context));
-}
-
 bool
 dp_has_columns(Node *expr)
 {
-	return column_walker(expr, NULL);
+	return dp_has_nodes(expr, T_Var);
 }
 
 Expr *

@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
@@ -217,26 +218,22 @@ below_cast(Node *node, bool *may_fail)
 }
 
 /* Tells whether a value may come from a release: it does not where it is of a table's columns alone. */
-static bool
-is_from_query(Node *node, Query *query)
+static DpWalk
+is_from_query(Node *node, int levels, Query *query)
 {
-	if (node == NULL)
-		return false;
+	RTEKind		kind;
+
 	if (IsA(node, SubLink))
-		return true;
+		return DP_WALK_STOP;
 	if (IsA(node, Param))
 		return ((Param *) node)->paramkind == PARAM_MULTIEXPR;
-	if (IsA(node, Var))
-	{
-		int			rti = ((Var *) node)->varno;
-		RTEKind		kind = rt_fetch(rti, query->rtable)->rtekind;
-
-		/* "excluded" is the row that was to be inserted */
-		if (query->onConflict != NULL && rti == query->onConflict->exclRelIndex)
-			return true;
-		return kind != RTE_RELATION && kind != RTE_VALUES;
-	}
-	return expression_tree_walker(node, is_from_query, query);
+	if (!IsA(node, Var))
+		return DP_WALK_ON;
+	/* "excluded" is the row that was to be inserted */
+	if (query->onConflict != NULL && ((Var *) node)->varno == query->onConflict->exclRelIndex)
+		return DP_WALK_STOP;
+	kind = rt_fetch(((Var *) node)->varno, query->rtable)->rtekind;
+	return kind != RTE_RELATION && kind != RTE_VALUES;
 }
 
 static bool call_walker(Node *node, void *context);
@@ -256,7 +253,7 @@ write_safely(Node *value, Query *query, DpSplitContext *cxt)
 	while ((next = below_cast(below, &may_fail)) != NULL)
 	{
 		below = next;
-		if (may_fail && is_from_query(below, query))
+		if (may_fail && dp_walk(below, is_from_query, query))
 		{
 			const char *type = format_type_with_typemod(exprType(value), exprTypmod(value));
 

@@ -31,6 +31,7 @@
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
 #include "guard/guard.h"
@@ -120,24 +121,18 @@ is_stand_in(Node *node)
 	return IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN && ((Param *) node)->paramid >= FIRST_STAND_IN;
 }
 
-static bool
-count_uses(Node *node, StandIns *s)
+static DpWalk
+count_use(Node *node, int levels, StandIns *s)
 {
-	if (node == NULL)
-		return false;
 	if (is_stand_in(node))
 		s->uses[((Param *) node)->paramid - FIRST_STAND_IN]++;
-	return expression_tree_walker(node, count_uses, s);
+	return DP_WALK_ON;
 }
 
 static Node *
-put_arguments(Node *node, StandIns *s)
+put_argument(Node *node, int levels, const StandIns *s)
 {
-	if (node == NULL)
-		return NULL;
-	if (is_stand_in(node))
-		return copyObject(list_nth(s->args, ((Param *) node)->paramid - FIRST_STAND_IN));
-	return expression_tree_mutator(node, put_arguments, s);
+	return is_stand_in(node) ? copyObject(list_nth(s->args, ((Param *) node)->paramid - FIRST_STAND_IN)) : NULL;
 }
 
 /* Tells whether an argument means the same in the place of each of its uses. */
@@ -186,7 +181,7 @@ inline_call(FuncExpr *call, InlineContext *c)
 	if (IsA(body, FuncExpr) && ((FuncExpr *) body)->funcid == call->funcid)
 		return (Node *) call;
 	s.uses = palloc0((list_length(s.args) + 1) * sizeof(int));
-	(void) count_uses(body, &s);
+	(void) dp_walk(body, count_use, &s);
 	foreach(lc, s.args)
 	{
 		if (IsA(lfirst(lc), NamedArgExpr))
@@ -194,7 +189,7 @@ inline_call(FuncExpr *call, InlineContext *c)
 		if (!may_be_moved(lfirst(lc), s.uses[foreach_current_index(lc)]))
 			return (Node *) call;
 	}
-	return put_arguments(without_places(body), &s);
+	return dp_put(without_places(body), put_argument, &s);
 }
 
 /* ------------------------------------------------------------------------
@@ -279,19 +274,13 @@ inline_in_query(Query *query, InlineContext *c)
 		inline_in_from(lfirst(lc), c);
 }
 
-static bool
-needs_walker(Node *node, bool *in_from_only)
+static DpWalk
+may_change(Node *node, int levels, const bool *in_from_only)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, needs_walker, in_from_only, 0);
 	if (IsA(node, FuncExpr) && may_be_inlined(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->funcretset) &&
 		(((FuncExpr *) node)->funcretset || !*in_from_only))
-		return true;
-	if (!*in_from_only && (dp_is_bucket_of_array(node) || dp_is_of_citext(node)))
-		return true;
-	return expression_tree_walker(node, needs_walker, in_from_only);
+		return DP_WALK_STOP;
+	return !*in_from_only && (dp_is_bucket_of_array(node) || dp_is_of_citext(node));
 }
 
 Query *
@@ -300,7 +289,7 @@ dp_inline_functions(Query *query, Oid *table, List **depends)
 	InlineContext c = {makeNode(PlannerInfo), !OidIsValid(*table)};
 
 	*depends = NIL;
-	if (!needs_walker((Node *) query, &c.in_from_only))
+	if (!dp_walk_all(query, may_change, &c.in_from_only))
 		return NULL;
 	c.root->glob = makeNode(PlannerGlobal);
 	c.root->parse = makeNode(Query);

@@ -173,7 +173,6 @@ typedef struct DpCollected
 {
 	DpSplitContext *cxt;
 	bool		take_standard;	/* count and sum are private, too */
-	int			sublevels;
 	List	   *aggs;			/* Aggref, each once, as at levelsup 0 */
 	Aggref	   *first;			/* the first that is private */
 	Aggref	   *other;			/* the first that is not */

@@ -29,6 +29,7 @@
 
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
 #include "guard/mask.h"
@@ -108,21 +109,16 @@ mask_function_in_from(RangeTblFunction *entry)
 	return true;
 }
 
-static bool
-mask_walker(Node *node, bool *found)
+static DpWalk
+mask_node(Node *node, int levels, bool *found)
 {
-	if (node == NULL)
-		return false;
 	if (IsA(node, Query))
-	{
 		*found = dp_mask_pg_class((Query *) node) || *found;
-		return query_tree_walker((Query *) node, mask_walker, found, 0);
-	}
-	if (IsA(node, RangeTblFunction))
+	else if (IsA(node, RangeTblFunction))
 		*found = mask_function_in_from((RangeTblFunction *) node) || *found;
 	else if (IsA(node, FuncExpr))
 		*found = mask_call((FuncExpr *) node) || *found;
-	return expression_tree_walker(node, mask_walker, found);
+	return DP_WALK_ON;
 }
 
 bool
@@ -130,6 +126,6 @@ dp_mask_query(Query *query)
 {
 	bool		found = false;
 
-	mask_walker((Node *) query, &found);
+	dp_walk_all(query, mask_node, &found);
 	return found;
 }

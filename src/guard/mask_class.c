@@ -31,6 +31,7 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/heap.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
@@ -117,38 +118,22 @@ add_column(Query *query, Form_pg_attribute att, const Bitmapset *masked)
 typedef struct MoveContext
 {
 	int			entry;
-	int			depth;
 	AttrNumber	to[-FirstLowInvalidHeapAttributeNumber];	/* by -attnum; 0: not
 															 * selected */
 } MoveContext;
 
-static bool
-move_walker(Node *node, MoveContext *c)
+static DpWalk
+move_column(Node *node, int levels, MoveContext *c)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
+	Var		   *var = (Var *) node;
 
-		if (var->varno == c->entry && var->varlevelsup == c->depth && var->varattno < 0)
-		{
-			var->varattno = c->to[-var->varattno];
-			var->varnosyn = 0;
-			var->varattnosyn = 0;
-		}
-		return false;
-	}
-	if (IsA(node, Query))
+	if (IsA(node, Var) && var->varno == c->entry && var->varlevelsup == levels && var->varattno < 0)
 	{
-		bool		result;
-
-		c->depth++;
-		result = query_tree_walker((Query *) node, move_walker, c, 0);
-		c->depth--;
-		return result;
+		var->varattno = c->to[-var->varattno];
+		var->varnosyn = 0;
+		var->varattnosyn = 0;
 	}
-	return expression_tree_walker(node, move_walker, c);
+	return DP_WALK_ON;
 }
 
 /* Puts a subquery in place of entry number index; selected: the columns that it reads, masked: those of them to be masked. */
@@ -199,7 +184,7 @@ replace_entry(Query *query, int index, const Bitmapset *selected, const Bitmapse
 	rte->subquery = subquery;
 	rte->tablesample = NULL;
 	if (moves)
-		query_tree_walker(query, move_walker, &move, 0);
+		dp_walk_all(query, move_column, &move);
 }
 
 /* Tells whether an entry is changed or locked. */

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
@@ -24,15 +25,13 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/* Tells whether a condition reads the variable and is no join of several entries. */
-static bool
-restricts_walker(Node *node, void *var)
+/* Finds a variable in conditions that are no joins of several entries. */
+static DpWalk
+restricts(Node *node, int levels, Node *var)
 {
-	if (node == NULL)
-		return false;
 	if (IsA(node, OpExpr) && bms_membership(pull_varnos(NULL, node)) == BMS_MULTIPLE)
-		return false;
-	return equal(node, var) || expression_tree_walker(node, restricts_walker, var);
+		return DP_WALK_PAST;
+	return equal(node, var);
 }
 
 /* Tells whether conditions of the query restrict what the value is made of. */
@@ -43,7 +42,7 @@ is_restricted(Query *query, Expr *value)
 	ListCell   *lc;
 
 	foreach(lc, vars)
-		if (restricts_walker((Node *) query->jointree, lfirst(lc)))
+		if (dp_walk(query->jointree, restricts, lfirst(lc)))
 		return true;
 	return false;
 }

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -29,16 +30,15 @@ typedef struct ReplaceContext
 	List	   *from;
 	List	   *columns;
 	Index		released;		/* rtindex of what was released */
-	int			sublevels;
 } ReplaceContext;
 
 /* Makes a column of what was released that is of a domain, or of citext, if the expression in its place is; keys are released without. */
 static Node *
-released_column(ReplaceContext *c, AttrNumber column, Node *node)
+released_column(const ReplaceContext *c, AttrNumber column, Node *node, int levels)
 {
 	int32		typmod = exprTypmod(node);
 	Oid			type = dp_type_as_read(exprType(node), &typmod);
-	Var		   *var = makeVar(c->released, column, type, typmod, exprCollation(node), c->sublevels);
+	Var		   *var = makeVar(c->released, column, type, typmod, exprCollation(node), levels);
 
 	var->location = exprLocation(node);
 	if (type == exprType(node))
@@ -48,14 +48,11 @@ released_column(ReplaceContext *c, AttrNumber column, Node *node)
 }
 
 static Node *
-replace_mutator(Node *node, ReplaceContext *c)
+put_released(Node *node, int levels, const ReplaceContext *c)
 {
 	DpSplitContext *cxt = c->cxt;
 	ListCell   *lc,
 			   *column;
-
-	if (node == NULL)
-		return NULL;
 
 	forboth(lc, c->from, column, c->columns)
 	{
@@ -63,21 +60,21 @@ replace_mutator(Node *node, ReplaceContext *c)
 
 		if (nodeTag(from) != nodeTag(node))
 			continue;
-		if (c->sublevels > 0)
+		if (levels > 0)
 		{
 			from = copyObject(from);
-			IncrementVarSublevelsUp(from, c->sublevels, 0);
+			IncrementVarSublevelsUp(from, levels, 0);
 		}
 		if (equal(from, node))
-			return released_column(c, lfirst_int(column), node);
+			return released_column(c, lfirst_int(column), node, levels);
 	}
 
-	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == c->sublevels)
+	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == levels)
 		elog(ERROR, "an aggregate was not collected");
 	/* without grouping sets every key is grouped by */
-	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == c->sublevels)
+	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == levels)
 		return (Node *) dp_int4_const(0);
-	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels)
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == levels)
 	{
 		Var		   *var = (Var *) node;
 
@@ -86,16 +83,7 @@ replace_mutator(Node *node, ReplaceContext *c)
 							"group by it or aggregate it",
 							dp_entry_text(rt_fetch(var->varno, c->query->rtable))));
 	}
-	if (IsA(node, Query))
-	{
-		Query	   *query;
-
-		c->sublevels++;
-		query = query_tree_mutator((Query *) node, replace_mutator, c, 0);
-		c->sublevels--;
-		return (Node *) query;
-	}
-	return expression_tree_mutator(node, replace_mutator, c);
+	return NULL;
 }
 
 RangeTblEntry *
@@ -179,10 +167,10 @@ dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released, Lis
 
 	query->rtable = lappend(query->rtable, released);
 	c.released = list_length(query->rtable);
-	query->targetList = (List *) replace_mutator((Node *) query->targetList, &c);
+	query->targetList = (List *) dp_put_all(query->targetList, put_released, &c);
 	ref->rtindex = c.released;
 	clear_join_tree(query, (Node *) query->jointree);
-	query->jointree = makeFromExpr(list_make1(ref), replace_mutator(query->havingQual, &c));
+	query->jointree = makeFromExpr(list_make1(ref), dp_put_all(query->havingQual, put_released, &c));
 	query->havingQual = NULL;
 	query->groupClause = NIL;
 	query->groupingSets = NIL;

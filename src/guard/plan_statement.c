@@ -15,6 +15,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "guard/mask.h"
 #include "guard/plan_statement.h"
 #include "guard/rewrite.h"
@@ -52,16 +53,12 @@ plan_masked(Query *parse, const char *query_string, int cursorOptions, ParamList
 	return result;
 }
 
-static bool
-max_param_walker(Node *node, int *max)
+static DpWalk
+note_param(Node *node, int levels, int *max)
 {
-	if (node == NULL)
-		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
 		*max = Max(*max, ((Param *) node)->paramid);
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, max_param_walker, max, 0);
-	return expression_tree_walker(node, max_param_walker, max);
+	return DP_WALK_ON;
 }
 
 /* finds the tuplestore of a name that a query reads */
@@ -71,22 +68,14 @@ typedef struct TuplestoreContext
 	RangeTblEntry *found;
 } TuplestoreContext;
 
-static bool
-tuplestore_walker(Node *node, TuplestoreContext *c)
+static DpWalk
+find_tuplestore(Node *node, int levels, TuplestoreContext *c)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
+	RangeTblEntry *rte = (RangeTblEntry *) node;
 
-		if (rte->rtekind == RTE_NAMEDTUPLESTORE && strcmp(rte->enrname, c->name) == 0)
-			c->found = rte;
-		return c->found != NULL;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, tuplestore_walker, c, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, tuplestore_walker, c);
+	if (IsA(node, RangeTblEntry) && rte->rtekind == RTE_NAMEDTUPLESTORE && strcmp(rte->enrname, c->name) == 0)
+		c->found = rte;
+	return c->found != NULL;
 }
 
 /* Tells a query, which may be NULL, how many rows are expected in the tuplestore of a name. */
@@ -95,7 +84,7 @@ expect_rows(Query *query, const char *name, double rows)
 {
 	TuplestoreContext c = {.name = name};
 
-	tuplestore_walker((Node *) query, &c);
+	dp_walk_all(query, find_tuplestore, &c);
 	if (c.found != NULL)
 		c.found->enrtuples = rows;
 }
@@ -197,7 +186,7 @@ note_params(DpRelease *release)
 	ListCell   *lc;
 
 	foreach(lc, public_queries(release))
-		max_param_walker(lfirst(lc), &max);
+		dp_walk_all(lfirst(lc), note_param, &max);
 	release->needs_params = max > 0;
 }
 
@@ -318,7 +307,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 				 errmsg("the query reads a table that is protected by dp_cdp, but the extension is not installed here; "
 						"run CREATE EXTENSION dp_cdp"));
 	cxt.next_param = boundParams ? boundParams->numParams : 0;
-	max_param_walker((Node *) parse, &cxt.next_param);
+	dp_walk_all(parse, note_param, &cxt.next_param);
 	cxt.next_param++;
 	if (around != NULL)
 	{

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "base/walk.h"
 #include "catalog/pg_class_d.h"
 #include "commands/trigger.h"
 #include "base/compat.h"
@@ -93,19 +94,11 @@ touched_by(RangeTblEntry *rte)
 	return dp_is_protected(rte) ? rte->relid : dp_table_of_sequence(rte);
 }
 
-static bool
-touches_walker(Node *node, Oid *table)
+static DpWalk
+note_touched(Node *node, int levels, Oid *table)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		*table = touched_by((RangeTblEntry *) node);
-		return OidIsValid(*table);
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, touches_walker, table, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, touches_walker, table);
+	*table = IsA(node, RangeTblEntry) ? touched_by((RangeTblEntry *) node) : InvalidOid;
+	return OidIsValid(*table);
 }
 
 /*
@@ -140,7 +133,7 @@ dp_query_touches_protected(Query *query)
 	Oid			table = InvalidOid;
 
 	if (!touches_quickly(query, &undecided, &table) && undecided)
-		(void) touches_walker((Node *) query, &table);
+		(void) dp_walk_all(query, note_touched, &table);
 	return table;
 }
 
@@ -166,36 +159,29 @@ dp_refuse_held_relation(Oid relid)
 						get_rel_name(relid)));
 }
 
-static bool
-refuse_held_walker(Node *node, void *context)
+static DpWalk
+refuse_held(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+
+	foreach(lc, IsA(node, Query) ? query->rtable : NIL)
 	{
-		Query	   *query = (Query *) node;
-		ListCell   *lc;
+		RangeTblEntry *rte = lfirst(lc);
 
-		foreach(lc, query->rtable)
-		{
-			RangeTblEntry *rte = lfirst(lc);
-
-			/*
-			 * of views the rewriter has left the subquery, and an entry to
-			 * check
-			 */
-			if ((rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY) &&
-				OidIsValid(rte->relid) && dp_is_selected(query, rte) &&
-				!OidIsValid(dp_check_as_user(query, rte)))
-				dp_refuse_held_relation(rte->relid);
-		}
-		return query_tree_walker(query, refuse_held_walker, context, 0);
+		/*
+		 * of views the rewriter has left the subquery, and an entry to check
+		 */
+		if ((rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY) &&
+			OidIsValid(rte->relid) && dp_is_selected(query, rte) &&
+			!OidIsValid(dp_check_as_user(query, rte)))
+			dp_refuse_held_relation(rte->relid);
 	}
-	return expression_tree_walker(node, refuse_held_walker, context);
+	return DP_WALK_ON;
 }
 
 void
 dp_refuse_held(Query *query)
 {
-	refuse_held_walker((Node *) query, NULL);
+	dp_walk_all(query, refuse_held, NULL);
 }

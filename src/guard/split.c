@@ -22,6 +22,7 @@
 #include "access/xact.h"
 #include "base/attempt.h"
 #include "base/settings.h"
+#include "base/walk.h"
 #include "guard/describe/describe.h"
 #include "guard/facts/facts.h"
 #include "guard/read/read.h"
@@ -40,18 +41,13 @@
  * ------------------------------------------------------------------------
  */
 
-static bool
-location_walker(Node *node, Var *found)
+static DpWalk
+find_location(Node *node, int levels, Var *found)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var) && ((Var *) node)->varno == found->varno &&
-		((Var *) node)->varlevelsup == 0 && ((Var *) node)->location >= 0)
-	{
-		found->location = ((Var *) node)->location;
-		return true;
-	}
-	return expression_tree_walker(node, location_walker, found);
+	if (!IsA(node, Var) || ((Var *) node)->varno != found->varno || ((Var *) node)->varlevelsup != 0 || ((Var *) node)->location < 0)
+		return DP_WALK_ON;
+	found->location = ((Var *) node)->location;
+	return DP_WALK_STOP;
 }
 
 /* Returns where the level names the table, as well as parsed queries know it. */
@@ -60,8 +56,8 @@ level_location(Query *query, Index rti)
 {
 	Var			found = {.varno = rti, .location = -1};
 
-	if (location_walker((Node *) query->targetList, &found) ||
-		(query->jointree && location_walker(query->jointree->quals, &found)))
+	if (dp_walk(query->targetList, find_location, &found) ||
+		(query->jointree && dp_walk(query->jointree->quals, find_location, &found)))
 		return found.location;
 	return exprLocation((Node *) query->targetList);
 }
@@ -128,17 +124,11 @@ widen(void *context)
 	w->level = release_level(&w->cxt, w->query, w->where, &w->collected, w->read, w->even_if_readable, NULL, NULL);
 }
 
-/* Tells whether a query reads rows that are stored. */
-static bool
-reads_rows_walker(Node *node, void *context)
+static DpWalk
+has_stored_rows(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION || ((RangeTblEntry *) node)->rtekind == RTE_NAMEDTUPLESTORE;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, reads_rows_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, reads_rows_walker, context);
+	return IsA(node, RangeTblEntry) &&
+		(((RangeTblEntry *) node)->rtekind == RTE_RELATION || ((RangeTblEntry *) node)->rtekind == RTE_NAMEDTUPLESTORE);
 }
 
 /* Tells whether keys or bounds of a release follow from rows of public tables. */
@@ -149,21 +139,17 @@ has_public_inputs(DpRelease *release)
 
 	foreach(lc, release->key_sets)
 	{
-		if (reads_rows_walker((Node *) ((DpKeySet *) lfirst(lc))->query, NULL))
+		if (dp_walk_all(((DpKeySet *) lfirst(lc))->query, has_stored_rows, NULL))
 			return true;
 	}
 	return release->prefetches != NIL || release->ranges != NIL;
 }
 
-/* Tells whether an expression reads a parameter with a lower number than those of the release. */
-static bool
-param_walker(Node *node, int *first)
+/* Tells whether a node is a parameter with a lower number than those of the release. */
+static DpWalk
+is_param_before(Node *node, int levels, int *first)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-		return ((Param *) node)->paramid < *first;
-	return expression_tree_walker(node, param_walker, first);
+	return IsA(node, Param) && ((Param *) node)->paramid < *first;
 }
 
 /* Tells whether a level may have conditions on its keys alone, and whether anything could be kept of it without them. */
@@ -206,7 +192,7 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 	wider->key_memory = w.cxt.key_memory;
 	release->wider = wider;
 	release->wider_tests = tests;
-	release->wider_has_params = param_walker((Node *) tests, &release->first_param);
+	release->wider_has_params = dp_walk(tests, is_param_before, &release->first_param);
 }
 
 /*

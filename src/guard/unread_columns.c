@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
@@ -114,14 +115,6 @@ make_one_row(DpScope *scope)
 	return true;
 }
 
-static bool
-grouping_walker(Node *node, void *context)
-{
-	if (node == NULL || IsA(node, Query))
-		return false;
-	return IsA(node, GroupingFunc) || expression_tree_walker(node, grouping_walker, context);
-}
-
 /* Leaves out of a query, a subquery of another, what is not among columns. */
 static void
 leave_out(DpScope *scope, const Bitmapset *columns)
@@ -144,7 +137,7 @@ leave_out(DpScope *scope, const Bitmapset *columns)
 		sort = NIL;
 	targets = kept_targets(query, sort, columns, &windows);
 	/* a selection of keys has no sets to tell of */
-	if (grouping_walker((Node *) targets, NULL))
+	if (dp_has_nodes(targets, T_GroupingFunc))
 		return;
 	has_aggregates = contain_aggs_of_level((Node *) targets, 0) || contain_aggs_of_level(query->havingQual, 0);
 	/* they are what makes it one row, or one more */

@@ -18,6 +18,7 @@
 
 #include "access/stratnum.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/comparisons.h"
@@ -38,20 +39,18 @@
  * ------------------------------------------------------------------------
  */
 
-static bool
-case_test_walker(Node *node, void *context)
+static DpWalk
+is_case_test(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
 	if (IsA(node, ArrayCoerceExpr))
-		return case_test_walker((Node *) ((ArrayCoerceExpr *) node)->arg, context);
-	return IsA(node, CaseTestExpr) || expression_tree_walker(node, case_test_walker, context);
+		return dp_reads_case((Node *) ((ArrayCoerceExpr *) node)->arg) ? DP_WALK_STOP : DP_WALK_PAST;
+	return IsA(node, CaseTestExpr);
 }
 
 bool
 dp_reads_case(Node *node)
 {
-	return case_test_walker(node, NULL);
+	return dp_walk(node, is_case_test, NULL);
 }
 
 static bool
@@ -200,16 +199,12 @@ dp_get_cell_test(Node *node, DpCellTest *test)
  */
 
 static Node *
-replace_case_test(Node *node, Node *by)
+put_argument(Node *node, int levels, Node *by)
 {
-	if (node == NULL)
-		return NULL;
 	if (IsA(node, CaseTestExpr))
 		return copyObject(by);
 	/* what these compare is their own */
-	if (IsA(node, CaseExpr) || IsA(node, ArrayCoerceExpr))
-		return copyObject(node);
-	return expression_tree_mutator(node, replace_case_test, by);
+	return IsA(node, CaseExpr) || IsA(node, ArrayCoerceExpr) ? copyObject(node) : NULL;
 }
 
 Node *
@@ -230,7 +225,7 @@ dp_write_out_cases(Node *node, void *context)
 	{
 		CaseWhen   *when = lfirst_node(CaseWhen, lc);
 
-		when->expr = (Expr *) replace_case_test((Node *) when->expr, (Node *) cases->arg);
+		when->expr = (Expr *) dp_put(when->expr, put_argument, cases->arg);
 	}
 	cases->arg = NULL;
 	return copy;

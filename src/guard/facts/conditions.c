@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "catalog/pg_operator_d.h"
 #include "guard/facts/facts.h"
 #include "guard/vet/allow.h"
@@ -24,15 +25,6 @@
 
 /* the most comparisons that are looked at */
 #define MOST_COMPARISONS 200
-
-static bool
-other_level_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return IsA(node, SubLink) || IsA(node, Aggref) || IsA(node, WindowFunc) || IsA(node, GroupingFunc) ||
-		IsA(node, CaseTestExpr) || expression_tree_walker(node, other_level_walker, context);
-}
 
 /* Tells whether node is, at each place, a comparison by which a value is limited: not <>, not NOT IN. */
 static bool
@@ -66,7 +58,8 @@ read_condition(Node *node, int *comparisons)
 		}
 		return condition->args != NIL ? condition : NULL;
 	}
-	if (++*comparisons > MOST_COMPARISONS || other_level_walker(node, NULL) || !dp_get_cell_test(node, &condition->test))
+	if (++*comparisons > MOST_COMPARISONS || dp_has_nodes(node, T_SubLink, T_Aggref, T_WindowFunc, T_GroupingFunc, T_CaseTestExpr) ||
+		!dp_get_cell_test(node, &condition->test))
 		return NULL;
 	return is_limit(node, &condition->test) ? condition : NULL;
 }

@@ -22,6 +22,7 @@
 #include <math.h>
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/facts.h"
@@ -51,16 +52,10 @@
  */
 
 static bool
-column_walker(Node *node, void *context)
-{
-	return node != NULL && (IsA(node, Var) || IsA(node, SubLink) || IsA(node, Aggref) || IsA(node, WindowFunc) ||
-							IsA(node, GroupingFunc) || IsA(node, CaseTestExpr) || expression_tree_walker(node, column_walker, context));
-}
-
-static bool
 is_constant(Node *node)
 {
-	return !column_walker(node, NULL) && !contain_volatile_functions(node);
+	return !dp_has_nodes(node, T_Var, T_SubLink, T_Aggref, T_WindowFunc, T_GroupingFunc, T_CaseTestExpr) &&
+		!contain_volatile_functions(node);
 }
 
 /* Returns the value of an expression that is known now; NULL: it is not, or NULL. */

@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/allow.h"
 #include "miscadmin.h"
@@ -169,16 +170,12 @@ dp_canonical_key(Node *expr)
 
 /* Puts the canonical form in the place of each key, except inside of aggregates. */
 static Node *
-canonical_mutator(Node *node, List *keys)
+put_canonical(Node *node, int levels, List *keys)
 {
-	if (node == NULL)
-		return NULL;
 	/* computed row by row */
 	if (IsA(node, Aggref))
-		return (Node *) copyObject(node);
-	if (IsA(node, TargetEntry) || IsA(node, List) || !list_member(keys, node))
-		return expression_tree_mutator(node, canonical_mutator, keys);
-	return dp_canonical_key(copyObject(node));
+		return copyObject(node);
+	return IsA(node, TargetEntry) || IsA(node, List) || !list_member(keys, node) ? NULL : dp_canonical_key(copyObject(node));
 }
 
 void
@@ -198,8 +195,8 @@ dp_make_groups_canonical(Query *query)
 		keys = get_sortgrouplist_exprs(sub->groupClause, sub->targetList);
 		if (keys == NIL)
 			continue;
-		sub->targetList = (List *) canonical_mutator((Node *) sub->targetList, keys);
-		sub->havingQual = canonical_mutator(sub->havingQual, keys);
+		sub->targetList = (List *) dp_put(sub->targetList, put_canonical, keys);
+		sub->havingQual = dp_put(sub->havingQual, put_canonical, keys);
 	}
 }
 

@@ -19,6 +19,7 @@
 #include "access/transam.h"
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/walk.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
@@ -285,22 +286,17 @@ dp_is_time_function(SQLValueFunction *function)
 	}
 }
 
-static bool
-reads_walker(Node *node, const Bitmapset *rtindexes)
+static DpWalk
+is_column_of(Node *node, int levels, const Bitmapset *rtindexes)
 {
-	if (node == NULL)
-		return false;
-	check_stack_depth();
-	if (IsA(node, Var))
-		return ((Var *) node)->varlevelsup == 0 &&
-			(rtindexes == NULL || bms_is_member(((Var *) node)->varno, rtindexes));
-	return expression_tree_walker(node, reads_walker, (void *) rtindexes);
+	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 &&
+		(rtindexes == NULL || bms_is_member(((Var *) node)->varno, rtindexes));
 }
 
 bool
 dp_reads_columns(Node *expr, const Bitmapset *rtindexes)
 {
-	return reads_walker(expr, rtindexes);
+	return dp_walk(expr, is_column_of, rtindexes);
 }
 
 /*

@@ -26,10 +26,10 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/allow.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -79,18 +79,15 @@ is_unread(Node *node)
 	return IsA(node, Var) && !is_opened(node) && !dp_type_is_allowed(getBaseType(exprType(node)));
 }
 
-static bool
-value_walker(Node *node, ValueContext *c)
+static DpWalk
+note_value(Node *node, int levels, ValueContext *c)
 {
-	if (node == NULL || IsA(node, SubLink) || is_unread(node))
-		return false;
-	check_stack_depth();
-	if (IsA(node, Var) || IsA(node, Aggref) || looks_into(node) || list_member(c->keys, node))
-	{
-		c->values = list_append_unique(c->values, node);
-		return false;
-	}
-	return expression_tree_walker(node, value_walker, c);
+	if (IsA(node, SubLink) || is_unread(node))
+		return DP_WALK_PAST;
+	if (!IsA(node, Var) && !IsA(node, Aggref) && !looks_into(node) && !list_member(c->keys, node))
+		return DP_WALK_ON;
+	c->values = list_append_unique(c->values, node);
+	return DP_WALK_PAST;
 }
 
 List *
@@ -98,7 +95,7 @@ dp_row_values(Query *query)
 {
 	ValueContext c = {get_sortgrouplist_exprs(query->groupClause, query->targetList), NIL};
 
-	value_walker((Node *) query->targetList, &c);
+	dp_walk(query->targetList, note_value, &c);
 	return c.values;
 }
 
@@ -250,17 +247,12 @@ dp_window_needs_order(const WindowFunc *function, const WindowClause *window)
 	}
 }
 
-static bool
-function_walker(Node *node, List **functions)
+static DpWalk
+note_function(Node *node, int levels, List **functions)
 {
-	if (node == NULL || IsA(node, SubLink))
-		return false;
 	if (IsA(node, WindowFunc))
-	{
 		*functions = lappend(*functions, node);
-		return false;
-	}
-	return expression_tree_walker(node, function_walker, functions);
+	return IsA(node, WindowFunc) || IsA(node, SubLink) ? DP_WALK_PAST : DP_WALK_ON;
 }
 
 List *
@@ -268,7 +260,7 @@ dp_window_functions(Node *node)
 {
 	List	   *functions = NIL;
 
-	function_walker(node, &functions);
+	dp_walk(node, note_function, &functions);
 	return functions;
 }
 

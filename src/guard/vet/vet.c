@@ -21,6 +21,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
@@ -554,20 +555,13 @@ dp_vet(Node *node, DpVet *vet)
  * ------------------------------------------------------------------------
  */
 
-static bool
-count_walker(Node *node, int *count)
+static DpWalk
+count_node(Node *node, int levels, int *count)
 {
-	if (node == NULL)
-		return false;
-	check_stack_depth();
-	if (IsA(node, List))
-		return expression_tree_walker(node, count_walker, count);
-	if (++*count > DP_MAX_EXPR_NODES)
-		return true;
+	if (!IsA(node, List) && ++*count > DP_MAX_EXPR_NODES)
+		return DP_WALK_STOP;
 	/* sublinks are refused anyway */
-	if (IsA(node, SubLink) || IsA(node, Query))
-		return false;
-	return expression_tree_walker(node, count_walker, count);
+	return IsA(node, SubLink) ? DP_WALK_PAST : DP_WALK_ON;
 }
 
 Node *
@@ -576,7 +570,7 @@ dp_make_safe(Node *expr, const DpAllowContext *cxt)
 	DpVet		vet = {cxt, false, InvalidOid};
 	int			count = 0;
 
-	if (count_walker(expr, &count))
+	if (dp_walk(expr, count_node, &count))
 		dp_refuse(&vet, expr, psprintf("an expression of more than %d parts", DP_MAX_EXPR_NODES),
 				  "write it shorter, long lists as = ANY ('{...}')");
 	return dp_vet(expr, &vet);
