@@ -30,6 +30,7 @@
 #include "access/transam.h"
 #include "base/compat.h"
 #include "base/compat_plan.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -51,34 +52,24 @@ may_change(Oid function, void *context)
 }
 
 /* Tells whether what is read may be other rows when it is read again. */
-static bool
-reads_anew_walker(Node *node, void *context)
+static DpWalk
+reads_anew(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (check_functions_in_node(node, may_change, NULL))
-		return true;
+	const RangeTblEntry *rte = (const RangeTblEntry *) node;
+	const Query *query = (const Query *) node;
+
 	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-
 		return rte->rtekind == RTE_CTE || rte->rtekind == RTE_NAMEDTUPLESTORE || rte->tablesample != NULL;
-	}
 	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
-
 		return query->limitCount != NULL || query->limitOffset != NULL || query->hasDistinctOn || query->hasWindowFuncs ||
-			query->commandType != CMD_SELECT ||
-			query_tree_walker(query, reads_anew_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	}
-	return expression_tree_walker(node, reads_anew_walker, context);
+			query->commandType != CMD_SELECT;
+	return check_functions_in_node(node, may_change, NULL);
 }
 
 bool
 dp_may_read_others(Node *node)
 {
-	return reads_anew_walker(node, NULL);
+	return dp_walk_all(node, reads_anew, NULL);
 }
 
 /* Tells whether a type's equal values may be written differently, which comparisons do not tell. */
@@ -218,7 +209,7 @@ dp_copied_entry(DpScope *scope, Index rti)
 	if ((rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY && rte->rtekind != RTE_FUNCTION && rte->rtekind != RTE_VALUES) ||
 		dp_refers_outside(scope, rte))
 		return NULL;
-	return range_table_walker(list_make1(rte), reads_anew_walker, NULL, QTW_EXAMINE_RTES_BEFORE) ? NULL : rte;
+	return dp_walk_all(dp_select_from(rte), reads_anew, NULL) ? NULL : rte;
 }
 
 /*
@@ -252,7 +243,7 @@ distinct_rows(DpScope *scope, Index rti, List *vars, const DpSource *s)
 		select->targetList = lappend(select->targetList, tle);
 		select->distinctClause = lappend(select->distinctClause, dp_group_clause(tle));
 	}
-	if (reads_anew_walker((Node *) select, NULL))
+	if (dp_walk_all(select, reads_anew, NULL))
 		return NULL;
 	if (OidIsValid(dp_query_touches_protected(select)) && (s == NULL || !dp_entry_yields_rows(scope, shown, s->even_if_readable)))
 		return NULL;
@@ -317,13 +308,9 @@ typedef struct AddedColumns
 
 /* Puts the columns of the entry that is added in the place of those of the level around, within aggregates. */
 static Node *
-aggregated_mutator(Node *node, AddedColumns *c)
+put_in_aggregate(Node *node, int levels, const AddedColumns *c)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0)
-		return dp_put_near(node, c->far, c->near);
-	return expression_tree_mutator(node, aggregated_mutator, c);
+	return IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0 ? dp_put_near(node, c->far, c->near) : NULL;
 }
 
 /* Returns the column of entry rti that conditions of the level make the same as one that a subquery names; NULL: there is none. */
@@ -414,8 +401,8 @@ compare_by_equality(DpScope *scope, Query *sub, const DpSource *s)
 		if (foreach_current_index(lc) < compared && !dp_excludes_null(quals, lfirst(lc)))
 		return false;
 	sub->jointree->quals = quals;
-	sub->targetList = (List *) aggregated_mutator((Node *) sub->targetList, &c);
-	sub->havingQual = aggregated_mutator(sub->havingQual, &c);
+	sub->targetList = (List *) dp_put(sub->targetList, put_in_aggregate, &c);
+	sub->havingQual = dp_put(sub->havingQual, put_in_aggregate, &c);
 	sub->rtable = lappend(sub->rtable, dp_subquery_entry(rows, rt_fetch(uses.rti, scope->query->rtable)->eref->aliasname));
 	ref->rtindex = rti;
 	sub->jointree->fromlist = lappend(sub->jointree->fromlist, ref);

@@ -23,6 +23,7 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
@@ -209,18 +210,14 @@ may_have_value_of_no_rows(Node *column)
 		(agg->aggfnoid >= FirstGenbkiObjectId || agg->aggkind == AGGKIND_HYPOTHETICAL);
 }
 
-/* Adds what is computed of all rows; returns true if there may be no saying what that is of no rows. */
-static bool
-column_walker(Node *node, List **columns)
+/* Adds what is computed of all rows; stops if there may be no saying what that is of no rows. */
+static DpWalk
+note_column(Node *node, int levels, List **columns)
 {
-	if (node == NULL)
-		return false;
-	if (is_column(node))
-	{
-		*columns = list_append_unique(*columns, node);
-		return may_have_value_of_no_rows(node);
-	}
-	return expression_tree_walker(node, column_walker, columns);
+	if (!is_column(node))
+		return DP_WALK_ON;
+	*columns = list_append_unique(*columns, node);
+	return may_have_value_of_no_rows(node) ? DP_WALK_STOP : DP_WALK_PAST;
 }
 
 bool
@@ -229,7 +226,7 @@ dp_compared_columns(Node *value, List **columns)
 	*columns = NIL;
 	if (checkExprHasSubLink(value) || contain_aggs_of_level(value, 1) || contain_windowfuncs(value))
 		return false;
-	return !column_walker(value, columns);
+	return !dp_walk(value, note_column, columns);
 }
 
 /* Returns 0 where no row was found, NULL elsewhere: in a group that is there, a released count may be NULL (release/min_units.c). */
@@ -264,24 +261,21 @@ column_value(ColumnContext *c, Node *column, int n)
 }
 
 static Node *
-value_mutator(Node *node, ColumnContext *c)
+put_value(Node *node, int levels, ColumnContext *c)
 {
+	Var		   *var = (Var *) node;
 	ListCell   *lc;
 
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varlevelsup > 0)
+	if (IsA(node, Var) && var->varlevelsup > 0)
 	{
-		Var		   *var = copyObject((Var *) node);
-
+		var = copyObject(var);
 		var->varlevelsup--;
 		return (Node *) var;
 	}
-	if (is_column(node))
-		foreach(lc, c->columns)
-			if (equal(lfirst(lc), node))
-			return column_value(c, node, foreach_current_index(lc));
-	return expression_tree_mutator(node, value_mutator, c);
+	foreach(lc, is_column(node) ? c->columns : NIL)
+		if (equal(lfirst(lc), node))
+		return column_value(c, node, foreach_current_index(lc));
+	return NULL;
 }
 
 Node *
@@ -289,5 +283,5 @@ dp_compared_value(Node *value, const DpCorrelation *compared, List *columns, Ind
 {
 	ColumnContext c = {compared, columns, rti, join, released};
 
-	return value_mutator(value, &c);
+	return dp_put(value, put_value, &c);
 }

@@ -12,6 +12,7 @@
 
 #include "access/sysattr.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -151,48 +152,33 @@ dp_show_in_entry(RangeTblEntry *rte, Expr *column, const char *name)
 typedef struct ColumnContext
 {
 	Index		rti;
-	int			sublevels;
 	Bitmapset  *columns;		/* offset by
 								 * FirstLowInvalidHeapAttributeNumber */
 } ColumnContext;
 
-static bool
-column_walker(Node *node, ColumnContext *c)
+static DpWalk
+note_column(Node *node, int levels, ColumnContext *c)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
+	Var		   *var = (Var *) node;
 
-		if (var->varno == c->rti && var->varlevelsup == c->sublevels)
-			c->columns = bms_add_member(c->columns,
-										var->varattno - FirstLowInvalidHeapAttributeNumber);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		c->sublevels++;
-		query_tree_walker((Query *) node, column_walker, c, 0);
-		c->sublevels--;
-		return false;
-	}
-	return expression_tree_walker(node, column_walker, c);
+	if (IsA(node, Var) && var->varno == c->rti && var->varlevelsup == levels)
+		c->columns = bms_add_member(c->columns, var->varattno - FirstLowInvalidHeapAttributeNumber);
+	return DP_WALK_ON;
 }
 
 Bitmapset *
 dp_columns_read(Query *query, Index rti, Node *expressions)
 {
-	ColumnContext c = {rti, 0, NULL};
+	ColumnContext c = {rti};
 	Bitmapset  *columns = NULL;
 	int			i = -1;
 	ListCell   *lc;
 
-	column_walker(expressions, &c);
-	column_walker((Node *) query->jointree, &c);
+	dp_walk_all(expressions, note_column, &c);
+	dp_walk_all(query->jointree, note_column, &c);
 	/* what makes rows of others (made_rows.c) */
 	foreach(lc, query->rtable)
-		column_walker((Node *) ((RangeTblEntry *) lfirst(lc))->functions, &c);
+		dp_walk_all(((RangeTblEntry *) lfirst(lc))->functions, note_column, &c);
 	while ((i = bms_next_member(c.columns, i)) >= 0)
 		if (i + FirstLowInvalidHeapAttributeNumber > 0)
 			columns = bms_add_member(columns, i + FirstLowInvalidHeapAttributeNumber);
@@ -271,44 +257,33 @@ dp_add_columns_read(Query *query, Index rti, Bitmapset **columns)
 typedef struct ReferenceContext
 {
 	const char *name;
-	int			sublevels;
 	Bitmapset  *columns;
 } ReferenceContext;
 
 /* Finds references that read whole rows; adds to columns what others read. */
-static bool
-reference_walker(Node *node, ReferenceContext *c)
+static DpWalk
+reads_whole_rows(Node *node, int levels, ReferenceContext *c)
 {
 	Query	   *query = (Query *) node;
-	Index		rti = 0;
-	bool		whole;
 	ListCell   *lc;
 
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, reference_walker, c);
-	foreach(lc, query->rtable)
+	foreach(lc, IsA(node, Query) ? query->rtable : NIL)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		rti++;
-		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == c->sublevels && strcmp(rte->ctename, c->name) == 0 &&
-			!dp_add_columns_read(query, rti, &c->columns))
-			return true;
+		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == levels + 1 && strcmp(rte->ctename, c->name) == 0 &&
+			!dp_add_columns_read(query, foreach_current_index(lc) + 1, &c->columns))
+			return DP_WALK_STOP;
 	}
-	c->sublevels++;
-	whole = query_tree_walker(query, reference_walker, c, 0);
-	c->sublevels--;
-	return whole;
+	return DP_WALK_ON;
 }
 
 bool
 dp_add_columns_of_cte(DpScope *owner, CommonTableExpr *cte, Bitmapset **columns)
 {
-	ReferenceContext c = {cte->ctename, 0, *columns};
+	ReferenceContext c = {cte->ctename, *columns};
 
-	if (reference_walker((Node *) owner->query, &c))
+	if (dp_walk_all(owner->query, reads_whole_rows, &c))
 		return false;
 	*columns = c.columns;
 	return true;

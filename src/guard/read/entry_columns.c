@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -24,16 +25,10 @@
 /* the most parts that are written in the places of an entry's columns */
 #define MOST_WRITTEN 10000
 
-static bool
-parts_walker(Node *node, int *parts)
+static DpWalk
+count_part(Node *node, int levels, int *parts)
 {
-	if (node == NULL)
-		return false;
-	if (!IsA(node, List) && ++*parts > MOST_WRITTEN)
-		return true;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, parts_walker, parts, 0);
-	return expression_tree_walker(node, parts_walker, parts);
+	return !IsA(node, List) && !IsA(node, RangeTblEntry) && ++*parts > MOST_WRITTEN;
 }
 
 bool
@@ -41,69 +36,40 @@ dp_may_be_repeated(List *values, int places)
 {
 	int			parts = 0;
 
-	return !parts_walker((Node *) values, &parts) && (int64) parts * places <= MOST_WRITTEN;
+	return !dp_walk_all(values, count_part, &parts) && (int64) parts * places <= MOST_WRITTEN;
 }
 
 typedef struct ColumnContext
 {
 	Index		rti;
 	List	   *values;			/* Nodes, what is in the place of each column */
-	int			sublevels;
 	bool		whole;			/* some of what is named is no column */
 	int			places;			/* where columns are named */
 } ColumnContext;
 
-static bool
-whole_walker(Node *node, ColumnContext *c)
+static DpWalk
+note_place(Node *node, int levels, ColumnContext *c)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
+	if (IsA(node, Var) && ((Var *) node)->varno == c->rti && ((Var *) node)->varlevelsup == levels)
 	{
-		if (((Var *) node)->varno == c->rti && ((Var *) node)->varlevelsup == c->sublevels)
-		{
-			c->whole |= ((Var *) node)->varattno <= 0;
-			c->places++;
-		}
-		return false;
+		c->whole |= ((Var *) node)->varattno <= 0;
+		c->places++;
 	}
-	if (IsA(node, Query))
-	{
-		c->sublevels++;
-		query_tree_walker((Query *) node, whole_walker, c, 0);
-		c->sublevels--;
-		return false;
-	}
-	return expression_tree_walker(node, whole_walker, c);
+	return DP_WALK_ON;
 }
 
 static Node *
-column_mutator(Node *node, ColumnContext *c)
+put_value(Node *node, int levels, const ColumnContext *c)
 {
-	if (node == NULL)
+	Var		   *var = (Var *) node;
+	Node	   *value;
+
+	/* other columns are those that conditions name */
+	if (!IsA(node, Var) || var->varno != c->rti || var->varlevelsup != levels || var->varattno > list_length(c->values))
 		return NULL;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
-		Node	   *value;
-
-		/* other columns are those that conditions name */
-		if (var->varno != c->rti || var->varlevelsup != c->sublevels || var->varattno > list_length(c->values))
-			return node;
-		value = copyObject(list_nth(c->values, var->varattno - 1));
-		IncrementVarSublevelsUp(value, c->sublevels, 0);
-		return value;
-	}
-	if (IsA(node, Query))
-	{
-		Query	   *query;
-
-		c->sublevels++;
-		query = query_tree_mutator((Query *) node, column_mutator, c, 0);
-		c->sublevels--;
-		return (Node *) query;
-	}
-	return expression_tree_mutator(node, column_mutator, c);
+	value = copyObject(list_nth(c->values, var->varattno - 1));
+	IncrementVarSublevelsUp(value, levels, 0);
+	return value;
 }
 
 void
@@ -112,19 +78,16 @@ dp_replace_columns(Query *query, Index rti, List *values)
 	ColumnContext c = {rti, values};
 	ListCell   *lc;
 
-	query->targetList = (List *) column_mutator((Node *) query->targetList, &c);
-	query->havingQual = column_mutator(query->havingQual, &c);
-	query->jointree = (FromExpr *) column_mutator((Node *) query->jointree, &c);
-	c.sublevels = 1;
+	query->targetList = (List *) dp_put_all(query->targetList, put_value, &c);
+	query->havingQual = dp_put_all(query->havingQual, put_value, &c);
+	query->jointree = (FromExpr *) dp_put_all(query->jointree, put_value, &c);
 	foreach(lc, query->rtable)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
 		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
-			rte->subquery = query_tree_mutator(rte->subquery, column_mutator, &c, 0);
-		c.sublevels = 0;
-		rte->functions = (List *) column_mutator((Node *) rte->functions, &c);
-		c.sublevels = 1;
+			rte->subquery = linitial_node(Query, (List *) dp_put_all(list_make1(rte->subquery), put_value, &c));
+		rte->functions = (List *) dp_put_all(rte->functions, put_value, &c);
 	}
 	query->hasSubLinks |= checkExprHasSubLink((Node *) values);
 }
@@ -146,14 +109,11 @@ dp_count_places(Query *query, Index rti)
 {
 	ColumnContext c = {rti};
 
-	(void) query_tree_walker(query, whole_walker, &c, QTW_IGNORE_RT_SUBQUERIES);
-	c.sublevels = 1;
+	(void) dp_walk_all(query, note_place, &c);
 	for (int i = 1; i <= list_length(query->rtable); i++)
 	{
 		RangeTblEntry *rte = rt_fetch(i, query->rtable);
 
-		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
-			(void) query_tree_walker(rte->subquery, whole_walker, &c, 0);
 		/* columns are not replaced there */
 		c.whole |= bms_is_member(rti, pull_varnos(NULL, (Node *) rte->values_lists)) ||
 			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablefunc)) ||
@@ -173,7 +133,7 @@ dp_is_named_in_joins(Node *node, Index rti, JoinExpr *but)
 		JoinExpr   *join = (JoinExpr *) node;
 
 		if (join != but)
-			(void) whole_walker(join->quals, &c);
+			(void) dp_walk_all(join->quals, note_place, &c);
 		return c.places > 0 || dp_is_named_in_joins(join->larg, rti, but) || dp_is_named_in_joins(join->rarg, rti, but);
 	}
 	if (IsA(node, FromExpr))

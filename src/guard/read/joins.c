@@ -39,6 +39,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_class.h"
 #include "guard/read/joins.h"
 #include "nodes/makefuncs.h"
@@ -52,18 +53,12 @@ static DpJoinSide *analyse(DpJoinContext *c, Node *node);
  * ------------------------------------------------------------------------
  */
 
-static bool
-rels_walker(Node *node, Bitmapset **rels)
+static DpWalk
+note_rel(Node *node, int levels, Bitmapset **rels)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		if (((Var *) node)->varlevelsup == 0)
-			*rels = bms_add_member(*rels, ((Var *) node)->varno);
-		return false;
-	}
-	return expression_tree_walker(node, rels_walker, rels);
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+		*rels = bms_add_member(*rels, ((Var *) node)->varno);
+	return DP_WALK_ON;
 }
 
 /* Tells whether some condition speaks of both sets of entries. */
@@ -76,7 +71,7 @@ any_connects(List *conditions, Bitmapset *these, Bitmapset *those)
 	{
 		Bitmapset  *rels = NULL;
 
-		rels_walker(lfirst(lc), &rels);
+		dp_walk(lfirst(lc), note_rel, &rels);
 		if (bms_overlap(rels, these) && bms_overlap(rels, those))
 			return true;
 	}

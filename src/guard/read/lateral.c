@@ -30,6 +30,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -239,20 +240,17 @@ column_for(OutwardContext *c, Var *var)
 
 /* Lets an expression of the subquery speak of the level around it. */
 static Node *
-outward_mutator(Node *node, OutwardContext *c)
+put_outward(Node *node, int levels, OutwardContext *c)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		Var		   *var = copyObject((Var *) node);
+	Var		   *var = (Var *) node;
 
-		if (var->varlevelsup == 0)
-			return column_for(c, var);
-		var->varlevelsup--;
-		return (Node *) var;
-	}
-	return expression_tree_mutator(node, outward_mutator, c);
+	if (!IsA(node, Var))
+		return NULL;
+	var = copyObject(var);
+	if (var->varlevelsup == 0)
+		return column_for(c, var);
+	var->varlevelsup--;
+	return (Node *) var;
 }
 
 /* Makes an entry that only reads one that names nothing around it; false, and nothing has changed, if that cannot be. */
@@ -277,7 +275,7 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 		else if (checkExprHasSubLink(lfirst(lc)))
 			return false;
 		else
-			moved = lappend(moved, outward_mutator(lfirst(lc), &c));
+			moved = lappend(moved, dp_put(lfirst(lc), put_outward, &c));
 	}
 	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
 	for (int i = 0; i < nshown; i++)
@@ -293,7 +291,7 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 		if (checkExprHasSubLink((Node *) tle->expr) || !place->inner ||
 			(place->join && place->join->jointype != JOIN_INNER))
 			return false;
-		values = lappend(values, outward_mutator((Node *) tle->expr, &c));
+		values = lappend(values, dp_put(tle->expr, put_outward, &c));
 		computes = true;
 	}
 	foreach(lc, sub->targetList)

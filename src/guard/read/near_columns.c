@@ -19,8 +19,8 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
-#include "guard/facts/comparisons.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -32,7 +32,6 @@ typedef struct NearContext
 	List	   *far;			/* Vars of the level around the subquery ... */
 	List	   *near;			/* ... and those of the subquery that equal
 								 * them */
-	int			sublevels;
 } NearContext;
 
 bool
@@ -81,47 +80,33 @@ note_equality(NearContext *c, Node *condition)
 }
 
 static Node *
-near_mutator(Node *node, NearContext *c)
+put_near(Node *node, int levels, const NearContext *c)
 {
+	Var		   *var = (Var *) node;
 	ListCell   *far,
 			   *near;
 
-	if (node == NULL)
+	if (!IsA(node, Var) || var->varlevelsup != levels + 1)
 		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels + 1)
+	forboth(far, c->far, near, c->near)
 	{
-		Var		   *var = (Var *) node;
+		Var		   *same;
 
-		forboth(far, c->far, near, c->near)
-		{
-			Var		   *same;
-
-			if (((Var *) lfirst(far))->varno != var->varno || ((Var *) lfirst(far))->varattno != var->varattno)
-				continue;
-			same = copyObject((Var *) lfirst(near));
-			same->varlevelsup = c->sublevels;
-			return (Node *) same;
-		}
-		return node;
+		if (((Var *) lfirst(far))->varno != var->varno || ((Var *) lfirst(far))->varattno != var->varattno)
+			continue;
+		same = copyObject((Var *) lfirst(near));
+		same->varlevelsup = levels;
+		return (Node *) same;
 	}
-	if (IsA(node, Query))
-	{
-		Query	   *query;
-
-		c->sublevels++;
-		query = query_tree_mutator((Query *) node, near_mutator, c, 0);
-		c->sublevels--;
-		return (Node *) query;
-	}
-	return expression_tree_mutator(node, near_mutator, c);
+	return NULL;
 }
 
 Node *
 dp_put_near(Node *node, List *far, List *near)
 {
-	NearContext c = {far, near, 0};
+	NearContext c = {far, near};
 
-	return near_mutator(node, &c);
+	return dp_put_all(node, put_near, &c);
 }
 
 static bool
@@ -158,9 +143,9 @@ bring_near_entries(Query *sub, const NearContext *all)
 			c.near = lappend(c.near, lfirst(near));
 		}
 		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
-			rte->subquery = castNode(Query, near_mutator((Node *) rte->subquery, &c));
+			rte->subquery = linitial_node(Query, (List *) dp_put_all(list_make1(rte->subquery), put_near, &c));
 		else if (rte->rtekind == RTE_FUNCTION && rte->lateral)
-			rte->functions = (List *) near_mutator((Node *) rte->functions, &c);
+			rte->functions = (List *) dp_put_all(rte->functions, put_near, &c);
 	}
 }
 
@@ -180,7 +165,7 @@ dp_bring_near(Query *sub)
 	foreach(lc, conditions)
 	{
 		if (checkExprHasSubLink(lfirst(lc)))
-			lfirst(lc) = near_mutator(lfirst(lc), &c);
+			lfirst(lc) = dp_put_all(lfirst(lc), put_near, &c);
 	}
 	sub->jointree->quals = (Node *) make_ands_explicit(conditions);
 	bring_near_entries(sub, &c);

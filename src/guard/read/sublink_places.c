@@ -25,6 +25,7 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -41,18 +42,15 @@ dp_join_sublink_values(DpSource *s, DpScope *scope, DpFrom *from, Node *conditio
 	return dp_replace_sublinks(condition, &v);
 }
 
-/* Tells whether an expression has subqueries, each of one value that does not depend on the level. */
-static bool
-other_sublink_walker(Node *node, bool *found)
+/* Finds a subquery of an expression that is not of one value, or that depends on the level; notes whether there are any. */
+static DpWalk
+is_other_sublink(Node *node, int levels, bool *found)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, SubLink))
-	{
-		*found = true;
-		return ((SubLink *) node)->subLinkType != EXPR_SUBLINK || contain_vars_of_level(((SubLink *) node)->subselect, 1);
-	}
-	return expression_tree_walker(node, other_sublink_walker, found);
+	if (!IsA(node, SubLink))
+		return DP_WALK_ON;
+	*found = true;
+	return ((SubLink *) node)->subLinkType != EXPR_SUBLINK || contain_vars_of_level(((SubLink *) node)->subselect, 1)
+		? DP_WALK_STOP : DP_WALK_PAST;
 }
 
 /* Takes the conditions with subqueries out of an inner join, for WHERE; above it rows are at most repeated, or have more columns. */
@@ -86,7 +84,7 @@ join_beside(DpSublinks *v, JoinExpr *join)
 	Node	  **side = join->jointype == JOIN_RIGHT ? &join->rarg : &join->larg;
 	bool		found = false;
 
-	if (other_sublink_walker(join->quals, &found) || !found)
+	if (dp_walk(join->quals, is_other_sublink, &found) || !found)
 		return;
 	/* what is joined comes into this FROM */
 	query->jointree = makeFromExpr(list_make1(*side), NULL);
@@ -96,17 +94,12 @@ join_beside(DpSublinks *v, JoinExpr *join)
 }
 
 /* Returns where a subquery in a condition is written. */
-static bool
-sublink_location(Node *node, int *location)
+static DpWalk
+find_sublink(Node *node, int levels, int *location)
 {
-	if (node == NULL)
-		return false;
 	if (IsA(node, SubLink))
-	{
 		*location = ((SubLink *) node)->location;
-		return true;
-	}
-	return expression_tree_walker(node, sublink_location, location);
+	return IsA(node, SubLink);
 }
 
 /* Refuses a subquery that stays in the condition of an outer join, beside which it cannot stand. */
@@ -116,7 +109,7 @@ refuse_in_outer_join(DpSource *s, JoinExpr *join)
 	DpSplitContext *cxt = s->cxt;
 	int			where = -1;
 
-	(void) sublink_location(join->quals, &where);
+	(void) dp_walk(join->quals, find_sublink, &where);
 	dp_refuse_at(where >= 0 ? where : s->level->where,
 				 errmsg("a subquery in the condition of an outer join must name no row around it; join a subquery: LEFT JOIN (SELECT ... FROM ... WHERE EXISTS (...)) ... ON ..."));
 }
@@ -180,13 +173,11 @@ replace_in_aggregate(DpSublinks *v, Aggref *agg)
 
 /* Does so in all aggregates, and puts keys in the place of what they were. */
 static Node *
-aggregating_mutator(Node *node, DpSublinks *v)
+put_aggregating(Node *node, int levels, DpSublinks *v)
 {
 	ListCell   *key,
 			   *value;
 
-	if (node == NULL)
-		return NULL;
 	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0)
 		return replace_in_aggregate(v, (Aggref *) node);
 	forboth(key, v->keys, value, v->key_values)
@@ -194,7 +185,7 @@ aggregating_mutator(Node *node, DpSublinks *v)
 		if (equal(lfirst(key), node))
 			return copyObject(lfirst(value));
 	}
-	return IsA(node, SubLink) ? node : expression_tree_mutator(node, aggregating_mutator, v);
+	return IsA(node, SubLink) ? node : NULL;
 }
 
 /* Replaces subqueries in what a query groups by, wherever it shows that, and in its aggregates. */
@@ -213,8 +204,8 @@ join_of_aggregating(DpSublinks *v, Query *query)
 		tle->expr = (Expr *) dp_replace_sublinks((Node *) tle->expr, v);
 		v->key_values = lappend(v->key_values, tle->expr);
 	}
-	query->targetList = (List *) aggregating_mutator((Node *) query->targetList, v);
-	query->havingQual = aggregating_mutator(query->havingQual, v);
+	query->targetList = (List *) dp_put(query->targetList, put_aggregating, v);
+	query->havingQual = dp_put(query->havingQual, put_aggregating, v);
 }
 
 /* Takes the conditions with subqueries out of the query's WHERE. */

@@ -38,6 +38,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -264,12 +265,12 @@ join_groups(DpSublinks *v, Query *sub, DpCorrelation *c, List *columns)
 }
 
 /* Tells whether an expression names columns of the subquery outside of its aggregates. */
-static bool
-names_columns(Node *node, void *context)
+static DpWalk
+names_column(Node *node, int levels, void *context)
 {
-	if (node == NULL || (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0))
-		return false;
-	return (IsA(node, Var) && ((Var *) node)->varlevelsup == 0) || expression_tree_walker(node, names_columns, context);
+	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0)
+		return DP_WALK_PAST;
+	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0;
 }
 
 /* Tells whether all that a subquery groups by is what it compares, or the same for all of its rows. */
@@ -320,7 +321,7 @@ join_aggregate(DpSublinks *v, SubLink *link, bool grouped)
 	value = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 	if (!dp_compared_columns(value, &columns))
 		return NULL;
-	if (grouped && (names_columns(value, NULL) || !groups_by_compared(sub, &c)))
+	if (grouped && (dp_walk(value, names_column, NULL) || !groups_by_compared(sub, &c)))
 		return NULL;
 	sub->groupClause = NIL;
 	groups = join_groups(v, sub, &c, columns);
@@ -345,15 +346,12 @@ is_true(Node *value, int location)
 
 /* Puts what aggregates are of no rows in their place; sets unknown where that is not known. */
 static Node *
-no_rows_mutator(Node *node, bool *unknown)
+put_no_rows(Node *node, int levels, bool *unknown)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Aggref))
-		return (Node *) (dp_is_count(node) ? dp_int8_const(0)
-						 : makeNullConst(exprType(node), -1, exprCollation(node)));
 	*unknown |= IsA(node, Var) || IsA(node, SubLink) || IsA(node, Param);
-	return expression_tree_mutator(node, no_rows_mutator, unknown);
+	if (!IsA(node, Aggref))
+		return NULL;
+	return (Node *) (dp_is_count(node) ? dp_int8_const(0) : makeNullConst(exprType(node), -1, exprCollation(node)));
 }
 
 /* Tells whether HAVING may be true of no rows. */
@@ -361,7 +359,7 @@ static bool
 may_have_no_rows(Node *having)
 {
 	bool		unknown = false;
-	Const	   *value = (Const *) eval_const_expressions(NULL, no_rows_mutator(having, &unknown));
+	Const	   *value = (Const *) eval_const_expressions(NULL, dp_put(having, put_no_rows, &unknown));
 
 	return unknown || !IsA(value, Const) || (!value->constisnull && DatumGetBool(value->constvalue));
 }
@@ -545,13 +543,9 @@ join_value(DpSublinks *v, SubLink *link)
 
 /* Puts a value in the place of the one column of a subquery in a test. */
 static Node *
-test_mutator(Node *node, Node *value)
+put_column(Node *node, int levels, Node *value)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_SUBLINK)
-		return copyObject(value);
-	return expression_tree_mutator(node, test_mutator, value);
+	return IsA(node, Param) && ((Param *) node)->paramkind == PARAM_SUBLINK ? copyObject(value) : NULL;
 }
 
 /* Returns x = v for x IN (SELECT v), where there is one v; NULL: it stays. */
@@ -560,7 +554,7 @@ join_compared_aggregate(DpSublinks *v, SubLink *link)
 {
 	Node	   *value = checkExprHasSubLink(link->testexpr) ? NULL : join_aggregate(v, link, false);
 
-	return value ? test_mutator(link->testexpr, value) : NULL;
+	return value ? dp_put(link->testexpr, put_column, value) : NULL;
 }
 
 static Node *

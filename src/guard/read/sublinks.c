@@ -36,6 +36,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -79,34 +80,27 @@ column_for(PullUp *p, Node *expr)
 
 /* Lets a condition of the subquery's WHERE speak of the level around it, and of columns of the entry. */
 static Node *
-outward_mutator(Node *node, PullUp *p)
+put_outward(Node *node, int levels, PullUp *p)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
+	Var		   *var = (Var *) node;
 
-		if (var->varlevelsup == 0)
-			return column_for(p, (Node *) var);
-		var = copyObject(var);
-		var->varlevelsup--;
-		return (Node *) var;
-	}
-	return expression_tree_mutator(node, outward_mutator, p);
+	if (!IsA(node, Var))
+		return NULL;
+	if (var->varlevelsup == 0)
+		return column_for(p, node);
+	var = copyObject(var);
+	var->varlevelsup--;
+	return (Node *) var;
 }
 
 /* Puts columns of the entry in the place of those that x IN (SELECT ...) compares with. */
 static Node *
-test_mutator(Node *node, PullUp *p)
+put_compared(Node *node, int levels, PullUp *p)
 {
 	Param	   *param = (Param *) node;
 
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Param) && param->paramkind == PARAM_SUBLINK)
-		return column_for(p, (Node *) get_tle_by_resno(p->sub->targetList, param->paramid)->expr);
-	return expression_tree_mutator(node, test_mutator, p);
+	return IsA(node, Param) && param->paramkind == PARAM_SUBLINK
+		? column_for(p, (Node *) get_tle_by_resno(p->sub->targetList, param->paramid)->expr) : NULL;
 }
 
 /* Takes the conditions out of the subquery that speak of the level around it; false if that cannot be. */
@@ -125,7 +119,7 @@ take_conditions(PullUp *p, List **conditions)
 		else if (checkExprHasSubLink(condition))
 			return false;
 		else
-			*conditions = lappend(*conditions, outward_mutator(condition, p));
+			*conditions = lappend(*conditions, dp_put(condition, put_outward, p));
 	}
 	p->sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
 	return true;
@@ -277,7 +271,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 			return false;
 		nulls = !exists && negated && may_show_null(&inner);
 		if (!exists)
-			conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
+			conditions = make_ands_implicit((Expr *) dp_put(link->testexpr, put_compared, &p));
 		if (!take_conditions(&p, &conditions) || p.targets == NIL)
 			return false;
 		if (nulls && !is_public && list_length(conditions) == 1)
@@ -296,7 +290,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 		if (p.sub->commandType != CMD_SELECT)
 			return false;
 		p.targets = copyObject(p.sub->targetList);
-		conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
+		conditions = make_ands_implicit((Expr *) dp_put(link->testexpr, put_compared, &p));
 	}
 	if (contain_vars_of_level((Node *) p.sub, 1))
 		return false;

@@ -23,6 +23,7 @@
 #include "access/transam.h"
 #include "base/collations.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -45,13 +46,10 @@ typedef struct UniqueContext
 	const Bitmapset *known;
 } UniqueContext;
 
-/* Finds what may differ between rows of the same known entries; a tree walker. */
-static bool
-may_vary(Node *node, const Bitmapset *known)
+/* Finds what may differ between rows of the same known entries. */
+static DpWalk
+may_vary(Node *node, int levels, const Bitmapset *known)
 {
-	if (node == NULL)
-		return false;
-	check_stack_depth();
 	switch (nodeTag(node))
 	{
 		case T_Var:
@@ -67,9 +65,9 @@ may_vary(Node *node, const Bitmapset *known)
 		case T_GroupingFunc:
 		case T_WindowFunc:
 		case T_CurrentOfExpr:
-			return true;
+			return DP_WALK_STOP;
 		default:
-			return expression_tree_walker(node, may_vary, (void *) known);
+			return DP_WALK_ON;
 	}
 }
 
@@ -77,7 +75,7 @@ static bool
 is_fixed(Node *node, UniqueContext *cxt)
 {
 	return !bms_is_member(cxt->rti, pull_varnos(NULL, node)) &&
-		!may_vary(node, cxt->known) &&
+		!dp_walk(node, may_vary, cxt->known) &&
 		!contain_volatile_functions(node) &&
 		!expression_returns_set(node);
 }
@@ -267,14 +265,12 @@ dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *know
 
 /* Puts an unknown value, as of a parameter, in the place of a column of the level around a subquery. */
 static Node *
-outer_mutator(Node *node, void *context)
+put_unknown(Node *node, int levels, void *context)
 {
 	Param	   *param;
 
-	if (node == NULL)
-		return NULL;
 	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 1)
-		return expression_tree_mutator(node, outer_mutator, context);
+		return NULL;
 	param = makeNode(Param);
 	param->paramkind = PARAM_EXTERN;
 	param->paramtype = ((Var *) node)->vartype;
@@ -298,5 +294,5 @@ dp_finds_one_row(Query *sub)
 	rte = rt_fetch(ref->rtindex, sub->rtable);
 	return rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_FOREIGN_TABLE && rte->relkind != RELKIND_VIEW &&
 		rte->tablesample == NULL &&
-		dp_at_most_one_row(rte->relid, ref->rtindex, list_make1(outer_mutator(sub->jointree->quals, NULL)), NULL);
+		dp_at_most_one_row(rte->relid, ref->rtindex, list_make1(dp_put(sub->jointree->quals, put_unknown, NULL)), NULL);
 }

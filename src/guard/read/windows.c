@@ -24,6 +24,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "guard/read/read.h"
@@ -198,29 +199,6 @@ windows_in_order(Query *sub)
 	return windows;
 }
 
-typedef struct ColumnContext
-{
-	List	   *values;
-	List	   *columns;		/* TargetEntry, as many */
-} ColumnContext;
-
-/* Puts columns of the subquery below in the place of values. */
-static Node *
-column_mutator(Node *node, ColumnContext *c)
-{
-	ListCell   *value,
-			   *column;
-
-	if (node == NULL)
-		return NULL;
-	forboth(value, c->values, column, c->columns)
-	{
-		if (equal(node, lfirst(value)))
-			return (Node *) column_of(lfirst(column));
-	}
-	return expression_tree_mutator(node, column_mutator, c);
-}
-
 static const char *
 value_name(Query *query, Expr *value)
 {
@@ -266,19 +244,21 @@ void
 dp_number_rows(Query *sub)
 {
 	List	   *windows = windows_in_order(sub);
-	ColumnContext c = {0};
+	List	   *values;
+	List	   *columns = NIL;
 	Query	   *below;
 	TargetEntry *number;
 
 	/* the rows of GROUP BY have keys of their own */
 	if (list_length(windows) < 2 || sub->groupClause != NIL || sub->hasAggs || checkExprHasSubLink((Node *) sub->targetList))
 		return;
-	c.values = dp_row_values(sub);
+	values = dp_row_values(sub);
 	below = push_down(sub);
-	number_rows(below, sub, c.values, linitial(windows));
-	c.columns = list_copy_head(below->targetList, list_length(c.values));
-	number = list_nth(below->targetList, list_length(c.values));
-	sub->targetList = (List *) column_mutator((Node *) sub->targetList, &c);
+	number_rows(below, sub, values, linitial(windows));
+	for (int i = 0; i < list_length(values); i++)
+		columns = lappend(columns, column_of(list_nth(below->targetList, i)));
+	number = list_nth(below->targetList, list_length(values));
+	sub->targetList = (List *) dp_put_equal((Node *) sub->targetList, values, columns, NULL);
 	sub->targetList = lappend(sub->targetList, makeTargetEntry(column_of(number), list_length(sub->targetList) + 1, NULL, true));
 	put_below(sub, below);
 }

@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -33,19 +34,11 @@ typedef struct DpCopiedQuery
 	Bitmapset  *columns;
 } DpCopiedQuery;
 
-/* Tells whether rows are put in order anywhere in a query: by windows, or by DISTINCT ON. */
-static bool
-orders_rows(Node *node, void *context)
+/* Tells whether a query puts rows in order: by windows, or by DISTINCT ON. */
+static DpWalk
+orders_rows(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
-	{
-		check_stack_depth();
-		return ((Query *) node)->hasWindowFuncs || ((Query *) node)->hasDistinctOn ||
-			query_tree_walker((Query *) node, orders_rows, context, 0);
-	}
-	return expression_tree_walker(node, orders_rows, context);
+	return IsA(node, Query) && (((Query *) node)->hasWindowFuncs || ((Query *) node)->hasDistinctOn);
 }
 
 static Bitmapset *
@@ -84,7 +77,7 @@ dp_columns_of_copy(DpSource *s, DpScope *scope, RangeTblEntry *rte, const Bitmap
 	}
 	copied = palloc0(sizeof(DpCopiedQuery));
 	copied->cte = cte;
-	if (orders_rows((Node *) owner->query, NULL) && !dp_add_columns_of_cte(owner, cte, &copied->columns))
+	if (dp_walk_all(owner->query, orders_rows, NULL) && !dp_add_columns_of_cte(owner, cte, &copied->columns))
 		copied->columns = all_columns((Query *) cte->ctequery);
 	s->copied = lappend(s->copied, copied);
 	return bms_union(columns, copied->columns);
@@ -212,49 +205,28 @@ dp_inline_ctes_of(DpSource *s, DpScope *scope, Node *node)
  * ------------------------------------------------------------------------
  */
 
-typedef struct ReferenceContext
+static DpWalk
+is_reference(Node *node, int levels, const char *name)
 {
-	const char *name;
-	Index		sublevels;
-} ReferenceContext;
+	const RangeTblEntry *rte = (const RangeTblEntry *) node;
 
-static bool
-reference_walker(Node *node, ReferenceContext *c)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-		return ((RangeTblEntry *) node)->rtekind == RTE_CTE &&
-			((RangeTblEntry *) node)->ctelevelsup == c->sublevels &&
-			strcmp(((RangeTblEntry *) node)->ctename, c->name) == 0;
-	if (IsA(node, Query))
-	{
-		bool		found;
-
-		c->sublevels++;
-		found = query_tree_walker((Query *) node, reference_walker, c, QTW_EXAMINE_RTES_BEFORE);
-		c->sublevels--;
-		return found;
-	}
-	return expression_tree_walker(node, reference_walker, c);
+	return IsA(node, RangeTblEntry) && rte->rtekind == RTE_CTE && rte->ctelevelsup == levels && strcmp(rte->ctename, name) == 0;
 }
 
 bool
 dp_keep_cte(Query *query, CommonTableExpr *cte)
 {
-	ReferenceContext c = {cte->ctename, 0};
+	Query		without = *query;
 	ListCell   *lc;
 
-	if (cte->cterefcount == 0 ||
-		query_tree_walker(query, reference_walker, &c,
-						  QTW_EXAMINE_RTES_BEFORE | QTW_IGNORE_CTE_SUBQUERIES))
+	without.cteList = NIL;
+	if (cte->cterefcount == 0 || dp_walk_all(&without, is_reference, cte->ctename))
 		return true;
 	foreach(lc, query->cteList)
 	{
 		CommonTableExpr *other = lfirst(lc);
 
-		if (other != cte && other->cterefcount > 0 &&
-			reference_walker(other->ctequery, &c))
+		if (other != cte && other->cterefcount > 0 && dp_walk_all(list_make1(other->ctequery), is_reference, cte->ctename))
 			return true;
 	}
 	if (((Query *) cte->ctequery)->commandType == CMD_SELECT)
