@@ -26,6 +26,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
@@ -232,13 +233,9 @@ implied_by(DpCondition *comparison, void *context)
 }
 
 static Node *
-put_value(Node *node, BucketList *b)
+put_value(const BucketList *b, Node *expr)
 {
-	if (node == NULL)
-		return NULL;
-	if (equal(node, b->call) || equal(node, b->safe))
-		return copyObject(b->value);
-	return expression_tree_mutator(node, put_value, b);
+	return dp_put_equal(expr, list_make2(b->call, b->safe), list_make2(b->value, b->value), NULL);
 }
 
 /* Asks of the list what conditions say of the bucket itself, and of its value. */
@@ -261,7 +258,7 @@ ask_conditions(BucketList *b)
 			add_condition(b->s, implied, condition->is_below);
 		else if (dp_bucket_not_null(b->call, condition->expr))
 			add_condition(b->s, (Node *) dp_is_not_null((Expr *) copyObject(b->value)), condition->is_below);
-		condition->expr = put_value(condition->expr, b);
+		condition->expr = put_value(b, condition->expr);
 	}
 }
 
@@ -270,14 +267,12 @@ ask_conditions(BucketList *b)
  * ------------------------------------------------------------------------
  */
 
-static bool
-bucket_walker(Node *node, List **calls)
+static DpWalk
+note_bucket(Node *node, int levels, List **calls)
 {
-	if (node == NULL)
-		return false;
 	if (dp_is_width_bucket(node))
 		*calls = list_append_unique(*calls, node);
-	return expression_tree_walker(node, bucket_walker, calls);
+	return DP_WALK_ON;
 }
 
 Node *
@@ -286,7 +281,7 @@ dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named)
 	List	   *calls = NIL;
 	ListCell   *lc;
 
-	bucket_walker(expr, &calls);
+	dp_walk(expr, note_bucket, &calls);
 	foreach(lc, calls)
 	{
 		BucketList	b = {s};
@@ -295,7 +290,7 @@ dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named)
 		b.safe = b.call ? dp_shadow_name(s, dp_make_safe(lfirst(lc), &s->level->allow)) : NULL;
 		if (b.safe == NULL || !may_have_list(s, b.call) || !make_list(&b, lfirst(lc)))
 			continue;
-		named = put_value(named, &b);
+		named = put_value(&b, named);
 		ask_conditions(&b);
 	}
 	return named;

@@ -29,6 +29,7 @@
 
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
@@ -145,23 +146,6 @@ add_points(DpShadow *s, Var *column, const DpTimeRange *range, const DpTimeCells
 	return points;
 }
 
-/* Puts the list that stands for a column into its place. */
-static Node *
-put_points(Node *node, DpShadowItem *points)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var) && equal(node, points->column))
-	{
-		Var		   *var = copyObject((Var *) node);
-
-		var->varno = points->number;
-		var->varattno = 1;
-		return (Node *) var;
-	}
-	return expression_tree_mutator(node, put_points, points);
-}
-
 /* one column while its points are looked for */
 typedef struct PointSearch
 {
@@ -201,7 +185,7 @@ find_range(PointSearch *p)
 	{
 		DpShadowCondition *condition = lfirst(lc);
 
-		if (!dp_reads_column(condition->expr, p->column))
+		if (!dp_has_equal(condition->expr, p->column))
 			continue;
 		if (bms_is_empty(condition->joins))
 			(void) dp_narrow_time(&p->range, p->column, condition->expr);
@@ -227,7 +211,7 @@ find_period(PointSearch *p, const DpTimeCells *of_keys)
 		DpShadowCondition *condition = lfirst(lc);
 		DpTimeCells own = {p->column};
 
-		if (!dp_reads_column(condition->expr, p->column))
+		if (!dp_has_equal(condition->expr, p->column))
 			continue;
 		dp_time_cells_add(&own, condition->expr);
 		if (!bms_is_empty(condition->joins) || own.fails || own.has_years || !ask_condition(p, condition))
@@ -243,12 +227,13 @@ find_points(DpShadow *s, Var *column, List *keys)
 	PointSearch p = {s, column, {column}};
 	DpTimeCells of_keys;
 	DpShadowItem *points;
+	Var		   *point;
 	int64		step;
 	ListCell   *lc;
 
 	foreach(lc, keys)
 	{
-		if (dp_reads_column(lfirst(lc), column))
+		if (dp_has_equal(lfirst(lc), column))
 			dp_time_cells_add(&p.cells, lfirst(lc));
 	}
 	if (p.cells.fails && column->vartype != DATEOID)
@@ -269,6 +254,7 @@ find_points(DpShadow *s, Var *column, List *keys)
 	if (step == 0 || is_too_long(&p.range, column->vartype, step))
 		return;
 	points = add_points(s, column, &p.range, &p.cells, step);
+	point = makeVar(points->number, 1, column->vartype, column->vartypmod, column->varcollid, 0);
 	foreach(lc, p.asked)
 	{
 		DpShadowCondition *condition = lfirst(lc);
@@ -277,7 +263,7 @@ find_points(DpShadow *s, Var *column, List *keys)
 		 * points are asked even where the column is known to equal something
 		 * else
 		 */
-		condition->expr = put_points(condition->expr, points);
+		condition->expr = dp_put_equal(condition->expr, list_make1(column), list_make1(point), NULL);
 	}
 	foreach(lc, p.others)
 		((DpShadowCondition *) lfirst(lc))->splits_cells = true;
@@ -367,18 +353,12 @@ dp_shadow_add_integers(DpShadow *s, List *keys, int most)
  * ------------------------------------------------------------------------
  */
 
-static bool
-time_column_walker(Node *node, List **columns)
+static DpWalk
+note_time_column(Node *node, int levels, List **columns)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		if (dp_is_time_expr((Expr *) node))
-			*columns = list_append_unique(*columns, node);
-		return false;
-	}
-	return expression_tree_walker(node, time_column_walker, columns);
+	if (IsA(node, Var) && dp_is_time_expr((Expr *) node))
+		*columns = list_append_unique(*columns, node);
+	return DP_WALK_ON;
 }
 
 void
@@ -387,7 +367,7 @@ dp_shadow_add_points(DpShadow *s, List *keys)
 	List	   *columns = NIL;
 	ListCell   *lc;
 
-	time_column_walker((Node *) keys, &columns);
+	dp_walk(keys, note_time_column, &columns);
 	foreach(lc, columns)
 	{
 		Var		   *column = lfirst(lc);

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/describe/describe.h"
 #include "guard/read/read.h"
 #include "nodes/nodeFuncs.h"
@@ -36,14 +37,10 @@ dp_is_unit(DpLevel *level, Node *expr)
 	return dp_names_column(level->from.unit.vars, expr);
 }
 
-static bool
-undetermined_walker(Node *node, DpFrom *from)
+static DpWalk
+is_undetermined(Node *node, int levels, const DpFrom *from)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varlevelsup == 0 && !bms_is_member(((Var *) node)->varno, from->unit.determined);
-	return expression_tree_walker(node, undetermined_walker, from);
+	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 && !bms_is_member(((Var *) node)->varno, from->unit.determined);
 }
 
 static int
@@ -258,7 +255,7 @@ dp_add_keys(DpLevel *level)
 		level->key_exprs = lappend(level->key_exprs, expr);
 		level->release->keys = lappend(level->release->keys, key);
 		level->parts.keys = lappend(level->parts.keys, inner_key(level, expr));
-		level->release->one_group &= !undetermined_walker(expr, &level->from);
+		level->release->one_group &= !dp_walk(expr, is_undetermined, &level->from);
 	}
 	declare_keys(level);
 	refuse_single_rows(level);

@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
 #include "nodes/makefuncs.h"
@@ -62,49 +63,35 @@ companion_of(Node *arg, ExpandContext *c, Oid function)
 }
 
 static Node *
-expand_mutator(Node *node, ExpandContext *c)
+expand_call(Node *node, int levels, ExpandContext *c)
 {
-	if (node == NULL)
+	FuncExpr   *func = (FuncExpr *) node;
+	DpErrorFunction function = IsA(node, FuncExpr) ? dp_find_error_function(func->funcid) : DP_ERROR_FUNCTION_NONE;
+	Node	   *stddev;
+	FuncExpr   *factor;
+	Node	   *confidence,
+			   *one;
+
+	if (function == DP_ERROR_FUNCTION_NONE)
 		return NULL;
-	if (IsA(node, FuncExpr))
-	{
-		FuncExpr   *func = (FuncExpr *) node;
-		DpErrorFunction function = dp_find_error_function(func->funcid);
-		Node	   *stddev = NULL;
+	if (!OidIsValid(c->stddev))
+		look_up(c);
+	stddev = companion_of(linitial(func->args), c,
+						  function == DP_ERROR_FUNCTION_STDDEV ? c->stddev
+						  : function == DP_ERROR_FUNCTION_CUT ? c->cut : c->error);
+	if (stddev == NULL || function != DP_ERROR_FUNCTION_MARGIN)
+		return stddev;
+	confidence = list_length(func->args) > 1 ? dp_put_all(lsecond(func->args), expand_call, c) : (Node *) dp_float8_const(0.95);
 
-		if (function != DP_ERROR_FUNCTION_NONE)
-		{
-			if (!OidIsValid(c->stddev))
-				look_up(c);
-			stddev = companion_of(linitial(func->args), c,
-								  function == DP_ERROR_FUNCTION_STDDEV ? c->stddev
-								  : function == DP_ERROR_FUNCTION_CUT ? c->cut : c->error);
-		}
-		if (stddev != NULL)
-		{
-			FuncExpr   *factor;
-			Node	   *confidence,
-					   *one;
-
-			if (function != DP_ERROR_FUNCTION_MARGIN)
-				return stddev;
-			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
-				: (Node *) dp_float8_const(0.95);
-
-			/*
-			 * the planner folds a constant confidence to a number, or raises
-			 * the error
-			 */
-			one = (Node *) dp_float8_const(1);
-			factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),
-								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-			return (Node *) makeFuncExpr(c->times, FLOAT8OID, list_make2(stddev, factor),
-										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-		}
-	}
-	if (IsA(node, Query))
-		return (Node *) query_tree_mutator((Query *) node, expand_mutator, c, 0);
-	return expression_tree_mutator(node, expand_mutator, c);
+	/*
+	 * the planner folds a constant confidence to a number, or raises the
+	 * error
+	 */
+	one = (Node *) dp_float8_const(1);
+	factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),
+						  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Node *) makeFuncExpr(c->times, FLOAT8OID, list_make2(stddev, factor),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
 void
@@ -112,8 +99,8 @@ dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool take_standard)
 {
 	ExpandContext c = {cxt, take_standard};
 
-	query->targetList = (List *) expand_mutator((Node *) query->targetList, &c);
-	query->havingQual = expand_mutator(query->havingQual, &c);
+	query->targetList = (List *) dp_put_all(query->targetList, expand_call, &c);
+	query->havingQual = dp_put_all(query->havingQual, expand_call, &c);
 }
 
 static int
@@ -134,22 +121,18 @@ dp_collect_error_functions(Query *query)
 	return dp_collect_of_level(query, stddev_level);
 }
 
-static bool
-refuse_walker(Node *node, DpSplitContext *cxt)
+static DpWalk
+refuse_call(Node *node, int levels, DpSplitContext *cxt)
 {
-	if (node == NULL)
-		return false;
 	if (IsA(node, FuncExpr) && dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_NONE)
 		dp_refuse_at(exprLocation(node),
 					 errmsg("dp_margin, dp_noise_stddev, dp_error_stddev and dp_cut take a private aggregate, where it stands; "
 							"write for example dp_margin(dp_count(*)) beside dp_count(*)"));
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, refuse_walker, cxt, 0);
-	return expression_tree_walker(node, refuse_walker, cxt);
+	return DP_WALK_ON;
 }
 
 void
 dp_refuse_error_functions(Node *node, DpSplitContext *cxt)
 {
-	(void) refuse_walker(node, cxt);
+	(void) dp_walk_all(node, refuse_call, cxt);
 }

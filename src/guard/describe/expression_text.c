@@ -13,6 +13,7 @@
 
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/namespace.h"
 #include "guard/describe/describe.h"
 #include "guard/read/read.h"
@@ -26,14 +27,10 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
-static bool
-outer_var_walker(Node *node, void *context)
+static DpWalk
+is_outer_var(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varlevelsup > 0;
-	return expression_tree_walker(node, outer_var_walker, context);
+	return IsA(node, Var) && ((Var *) node)->varlevelsup > 0;
 }
 
 /* Returns the operator that puts values of a type in the order in which another puts those of another type. */
@@ -77,19 +74,17 @@ without_implicit_casts(Node *node, void *context)
 
 /* Puts what the asker wrote in the place of what it has become, at the same place of the query's text. */
 static Node *
-as_written(Node *node, DpFrom *from)
+as_written(Node *node, int levels, const DpFrom *from)
 {
-	if (node == NULL)
-		return NULL;
 	for (int i = list_length(from->written) - 1; i >= 0; i--)
 	{
 		DpWritten  *note = list_nth(from->written, i);
 
 		/* a value that is made of columns of its own may be met but once */
 		if (equal(note->expr, node) && (IsA(note->written, SubLink) || exprLocation(note->expr) == exprLocation(node)))
-			return as_written(copyObject(note->written), from);
+			return dp_put(note->written, as_written, from);
 	}
-	return IsA(node, SubLink) ? node : expression_tree_mutator(node, as_written, from);
+	return IsA(node, SubLink) ? node : NULL;
 }
 
 /* Returns the entries that texts may name: without those that nobody wrote, and with those that are entries no more. */
@@ -124,7 +119,7 @@ dp_expression_text(DpLevel *level, Node *expr)
 	char	   *text;
 
 	/* not releasable, and nothing that can be deparsed by itself */
-	if (checkExprHasSubLink(expr) || outer_var_walker(expr, NULL))
+	if (checkExprHasSubLink(expr) || dp_walk(expr, is_outer_var, NULL))
 		return IsA(expr, Aggref)
 			? psprintf("%s(...)", get_func_name(((Aggref *) expr)->aggfnoid))
 			: pstrdup("...");
@@ -136,7 +131,7 @@ dp_expression_text(DpLevel *level, Node *expr)
 		from->rtable = level->from.query->rtable;
 		level->names = deparse_context_for_plan_tree(from, select_rtable_names_for_explain(from->rtable, entries));
 	}
-	expr = as_written(expr, &level->from);
+	expr = dp_put(expr, as_written, &level->from);
 	text = deparse_expression(without_implicit_casts(expr, NULL), level->names, several, false);
 
 	if (strlen(text) > 200)

@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/key_values.h"
 #include "miscadmin.h"
@@ -74,18 +75,10 @@ dp_numbers_of_call(Node *node)
  * ------------------------------------------------------------------------
  */
 
-static bool
-param_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return IsA(node, Param) || expression_tree_walker(node, param_walker, context);
-}
-
 bool
 dp_reads_param(Node *node)
 {
-	return param_walker(node, NULL);
+	return dp_has_nodes(node, T_Param);
 }
 
 typedef struct FormContext

@@ -25,6 +25,7 @@
 #include "access/stratnum.h"
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
@@ -246,26 +247,6 @@ dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *conditions)
  * ------------------------------------------------------------------------
  */
 
-typedef struct Replacement
-{
-	Node	   *key;
-	Node	   *by;
-	bool		found;
-} Replacement;
-
-static Node *
-replace_key(Node *node, Replacement *r)
-{
-	if (node == NULL)
-		return NULL;
-	if (equal(node, r->key))
-	{
-		r->found = true;
-		return copyObject(r->by);
-	}
-	return expression_tree_mutator(node, replace_key, r);
-}
-
 /* Returns the comparison of a number with that which a string is, by the guard's own cast, which is NULL for none. */
 static Node *
 is_number_of(Node *number, Const *string)
@@ -333,14 +314,13 @@ conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 	param->location = -1;
 	foreach(lc, level->conditions)
 	{
-		Replacement r = {.key = key, .by = null};
-		Node	   *test = replace_key(lfirst(lc), &r);
+		Bitmapset  *found = NULL;
+		Node	   *test = dp_put_equal(lfirst(lc), list_make1(key), list_make1(null), &found);
 
 		/* a Const instead of the key: what is left depends on nothing else */
-		if (!r.found || dp_is_unfoldable(test, NULL))
+		if (bms_is_empty(found) || dp_is_unfoldable(test, NULL))
 			continue;
-		r.by = (Node *) param;
-		test = replace_key(lfirst(lc), &r);
+		test = dp_put_equal(lfirst(lc), list_make1(key), list_make1(param), NULL);
 		if (!dp_sees_form(test, exprType(key), has_forms))
 			tests = lappend(tests, dp_make_safe(test, &level->allow));
 		else if ((test = implied_by_text(test)) != NULL)

@@ -19,47 +19,18 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/vet/vet.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-/* what stands in a condition in the place of keys */
-typedef struct Places
+/* Tells whether a node is anything but constants and the statement's parameters, and what is made of these. */
+static DpWalk
+is_more(Node *node, int levels, void *context)
 {
-	List	   *keys;			/* Nodes, as the query has them */
-	List	   *by;				/* Nodes, instead of them */
-	Bitmapset  *found;			/* which of them the condition reads */
-} Places;
-
-static Node *
-put_in_place(Node *node, Places *places)
-{
-	ListCell   *key,
-			   *by;
-
-	if (node == NULL)
-		return NULL;
-	forboth(key, places->keys, by, places->by)
-	{
-		if (!equal(node, lfirst(key)))
-			continue;
-		places->found = bms_add_member(places->found, foreach_current_index(key));
-		return copyObject(lfirst(by));
-	}
-	return expression_tree_mutator(node, put_in_place, places);
-}
-
-/* Tells whether an expression reads anything but constants and the statement's parameters. */
-static bool
-reads_more(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	check_stack_depth();
 	switch (nodeTag(node))
 	{
 		case T_Param:
@@ -70,9 +41,9 @@ reads_more(Node *node, void *context)
 		case T_WindowFunc:
 		case T_GroupingFunc:
 		case T_CurrentOfExpr:
-			return true;
+			return DP_WALK_STOP;
 		default:
-			return expression_tree_walker(node, reads_more, context);
+			return DP_WALK_ON;
 	}
 }
 
@@ -120,12 +91,13 @@ sees_forms(Node *condition, List *keys)
 	{
 		Node	   *key = lfirst(lc);
 		Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
-		Places		places = {.keys = keys, .by = nulls_of(keys)};
+		List	   *places = nulls_of(keys);
+		Bitmapset  *found = NULL;
 		Node	   *test;
 
-		list_nth_cell(places.by, foreach_current_index(lc))->ptr_value = linitial(params_of(list_make1(key), 1));
-		test = put_in_place(condition, &places);
-		if (bms_is_member(foreach_current_index(lc), places.found) &&
+		lfirst(list_nth_cell(places, foreach_current_index(lc))) = linitial(params_of(list_make1(key), 1));
+		test = dp_put_equal(condition, keys, places, &found);
+		if (bms_is_member(foreach_current_index(lc), found) &&
 			dp_sees_form(test, exprType(key), IsA(dp_canonical_key(null), FuncExpr)))
 			return true;
 	}
@@ -136,14 +108,13 @@ sees_forms(Node *condition, List *keys)
 static Node *
 test_of(DpLevel *level, Node *condition, List *keys, List *params)
 {
-	Places		with_nulls = {.keys = keys, .by = nulls_of(keys)};
-	Places		with_params = {.keys = keys, .by = params};
-	Node	   *rest = put_in_place(condition, &with_nulls);
+	Bitmapset  *found = NULL;
+	Node	   *rest = dp_put_equal(condition, keys, nulls_of(keys), &found);
 
-	if (bms_is_empty(with_nulls.found) || reads_more(rest, NULL) || contain_volatile_functions(rest) ||
+	if (bms_is_empty(found) || dp_walk(rest, is_more, NULL) || contain_volatile_functions(rest) ||
 		expression_returns_set(rest) || sees_forms(condition, keys))
 		return NULL;
-	return dp_make_safe(put_in_place(condition, &with_params), &level->allow);
+	return dp_make_safe(dp_put_equal(condition, keys, params, NULL), &level->allow);
 }
 
 /* Returns the keys of a query in the order in which those of a release are, NIL: one has no value by which it could be tested. */

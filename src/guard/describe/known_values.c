@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
@@ -42,21 +43,17 @@
  * ------------------------------------------------------------------------
  */
 
-static bool
-private_walker(Node *node, DpShadow *s)
+static DpWalk
+is_private(Node *node, int levels, const DpShadow *s)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return dp_shadow_item(s, ((Var *) node)->varno)->is_private;
-	return expression_tree_walker(node, private_walker, s);
+	return IsA(node, Var) && dp_shadow_item(s, ((Var *) node)->varno)->is_private;
 }
 
 /* Tells whether an expression reads protected columns. */
 static bool
 reads_private(DpShadow *s, Node *node)
 {
-	return private_walker(node, s);
+	return dp_walk(node, is_private, s);
 }
 
 /* ------------------------------------------------------------------------

@@ -22,6 +22,7 @@
 
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type_d.h"
@@ -89,26 +90,6 @@ square(Node *a)
  * ------------------------------------------------------------------------
  */
 
-static bool
-contains_walker(Node *node, Aggref *agg)
-{
-	if (node == NULL)
-		return false;
-	if (equal(node, agg))
-		return true;
-	return expression_tree_walker(node, contains_walker, agg);
-}
-
-static bool
-contains_aggregate(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref))
-		return true;
-	return expression_tree_walker(node, contains_aggregate, context);
-}
-
 /* Returns the name of PostgreSQL's own arithmetic operator on numbers; else 0. */
 static char
 operator_sign(OpExpr *op)
@@ -155,7 +136,7 @@ converted(Node *expr)
 	if (!IsA(expr, FuncExpr) || func->args == NIL)
 		return NULL;
 	arg = linitial(func->args);
-	if (list_length(func->args) > 1 && contains_aggregate(lsecond(func->args), NULL))
+	if (list_length(func->args) > 1 && dp_has_nodes(lsecond(func->args), T_Aggref))
 		return NULL;
 	if (is_rounding(func->funcid) ||
 		(func->funcformat != COERCE_EXPLICIT_CALL && dp_is_number(func->funcresulttype) && dp_is_number(exprType(arg))))
@@ -174,7 +155,7 @@ value(Node *expr)
 	Node	   *arg = converted(expr);
 
 	check_stack_depth();
-	if (!contains_aggregate(expr, NULL))
+	if (!dp_has_nodes(expr, T_Aggref))
 		return as_double(expr);
 	if (arg != NULL)
 		return value(arg);
@@ -212,11 +193,11 @@ is_arithmetic(Node *expr)
 	check_stack_depth();
 	if (!dp_is_number(exprType(expr)))
 		return false;
-	if (!contains_aggregate(expr, NULL) || IsA(expr, Aggref))
+	if (!dp_has_nodes(expr, T_Aggref) || IsA(expr, Aggref))
 		return true;
 	if (arg != NULL)
 		return is_arithmetic(arg);
-	if (IsA(expr, NullIfExpr) && !contains_aggregate(lsecond(((NullIfExpr *) expr)->args), NULL))
+	if (IsA(expr, NullIfExpr) && !dp_has_nodes(lsecond(((NullIfExpr *) expr)->args), T_Aggref))
 		return is_arithmetic(linitial(((NullIfExpr *) expr)->args));
 	if (!IsA(expr, OpExpr) || operator_sign((OpExpr *) expr) == '\0' ||
 		strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL)
@@ -247,13 +228,13 @@ derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 	CHECK_FOR_INTERRUPTS();
 	if (equal(expr, agg))
 		return (Node *) dp_float8_const(1);
-	if (!contains_walker(expr, agg))
+	if (!dp_has_equal(expr, agg))
 		return NULL;
 	arg = converted(expr);
 	if (arg != NULL)
 		return derivative(cxt, arg, agg);
 	/* a quotient with nullif(x, 0) is NULL where x is 0, and so is its error */
-	if (IsA(expr, NullIfExpr) && !contains_aggregate(lsecond(((NullIfExpr *) expr)->args), NULL))
+	if (IsA(expr, NullIfExpr) && !dp_has_nodes(lsecond(((NullIfExpr *) expr)->args), T_Aggref))
 		return derivative(cxt, linitial(((NullIfExpr *) expr)->args), agg);
 	if (IsA(expr, OpExpr))
 	{
@@ -278,7 +259,7 @@ derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 			/* (a' b - a b') / b^2 */
 			Node	   *above;
 
-			if (!contains_walker(b, agg))
+			if (!dp_has_equal(b, agg))
 				return calculate("try_divide", derivative(cxt, a, agg), value(b));
 			above = add(times(derivative(cxt, a, agg), value(b)),
 						negative(times(derivative(cxt, b, agg), value(a))));
@@ -302,20 +283,16 @@ typedef struct AggregateContext
 	Node	   *subquery;
 } AggregateContext;
 
-static bool
-aggregate_walker(Node *node, AggregateContext *c)
+static DpWalk
+note_aggregate(Node *node, int levels, AggregateContext *c)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref))
-	{
-		if (dp_find_aggregate(((Aggref *) node)->aggfnoid, c->take_standard) != NULL)
-			c->found = list_append_unique(c->found, node);
-		return false;
-	}
 	if (IsA(node, SubLink))
 		c->subquery = node;
-	return expression_tree_walker(node, aggregate_walker, c);
+	if (!IsA(node, Aggref))
+		return DP_WALK_ON;
+	if (dp_find_aggregate(((Aggref *) node)->aggfnoid, c->take_standard) != NULL)
+		c->found = list_append_unique(c->found, node);
+	return DP_WALK_PAST;
 }
 
 /* Returns the derivative by each aggregate where all are constants, else NIL. */
@@ -438,7 +415,7 @@ dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool take_standard)
 		List	   *constant;
 		ListCell   *agg;
 
-		aggregate_walker(expr, &c);
+		dp_walk(expr, note_aggregate, &c);
 		if (tle->resjunk || c.found == NIL || c.subquery != NULL || IsA(expr, Aggref) || !is_arithmetic(expr))
 			continue;
 		foreach(agg, c.found)
@@ -469,7 +446,7 @@ dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stdd
 	Node	   *variance = NULL;
 	ListCell   *lc;
 
-	aggregate_walker(expr, &c);
+	dp_walk(expr, note_aggregate, &c);
 	if (c.found == NIL)
 		return NULL;
 	if (!dp_is_number(exprType(expr)))

@@ -31,6 +31,7 @@
 
 #include "access/stratnum.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/describe/shadow.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
@@ -104,42 +105,39 @@ dp_shadow_included(const DpShadow *s)
  */
 
 static Node *
-name_mutator(Node *node, NameContext *c)
+name_column(Node *node, int levels, NameContext *c)
 {
-	if (node == NULL)
-		return NULL;
-	check_stack_depth();
-	if (IsA(node, Var))
-	{
-		Var		   *var = copyObject((Var *) node);
-		List	   *targets = c->map->targets[var->varno];
+	Var		   *var;
+	List	   *targets;
 
-		if (var->varlevelsup != 0 || var->varattno <= 0)
-			c->unknown = true;
-		else if (c->map->items[var->varno] != 0)
-		{
-			var->varno = c->map->items[var->varno];
-			dp_set_nulled_by(var, 0);
-		}
-		else if (var->varattno > list_length(targets) || list_nth(targets, var->varattno - 1) == NULL)
-			c->unknown = true;
-		else
-			return copyObject(list_nth(targets, var->varattno - 1));
-		return (Node *) var;
-	}
 	if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, WindowFunc) || IsA(node, SubLink))
 	{
 		c->unknown = true;
 		return node;
 	}
-	return expression_tree_mutator(node, name_mutator, c);
+	if (!IsA(node, Var))
+		return NULL;
+	var = copyObject((Var *) node);
+	targets = c->map->targets[var->varno];
+	if (var->varlevelsup != 0 || var->varattno <= 0)
+		c->unknown = true;
+	else if (c->map->items[var->varno] != 0)
+	{
+		var->varno = c->map->items[var->varno];
+		dp_set_nulled_by(var, 0);
+	}
+	else if (var->varattno > list_length(targets) || list_nth(targets, var->varattno - 1) == NULL)
+		c->unknown = true;
+	else
+		return copyObject(list_nth(targets, var->varattno - 1));
+	return (Node *) var;
 }
 
 static Node *
 name_in(DpEntryMap *map, Node *expr)
 {
 	NameContext c = {map, false};
-	Node	   *named = name_mutator(expr, &c);
+	Node	   *named = dp_put(expr, name_column, &c);
 
 	return c.unknown ? NULL : named;
 }
@@ -280,14 +278,11 @@ typedef struct ShownContext
 
 /* Puts what a subquery shows in the place of the aggregates that it is. */
 static Node *
-shown_mutator(Node *node, ShownContext *c)
+put_shown(Node *node, int levels, ShownContext *c)
 {
 	ListCell   *lc,
 			   *target;
 
-	if (node == NULL)
-		return NULL;
-	check_stack_depth();
 	forboth(lc, c->sub->targetList, target, c->targets)
 	{
 		Node	   *expr = (Node *) lfirst_node(TargetEntry, lc)->expr;
@@ -296,7 +291,7 @@ shown_mutator(Node *node, ShownContext *c)
 			return copyObject(lfirst(target));
 	}
 	c->unknown |= IsA(node, Var) || IsA(node, Aggref) || IsA(node, WindowFunc) || IsA(node, GroupingFunc) || IsA(node, SubLink);
-	return expression_tree_mutator(node, shown_mutator, c);
+	return NULL;
 }
 
 /* Adds what HAVING asks of the aggregates that a subquery shows. */
@@ -308,7 +303,7 @@ add_having(DpShadow *s, Query *sub, List *targets, Bitmapset *joins)
 	foreach(lc, dp_conjuncts(sub->havingQual))
 	{
 		ShownContext c = {sub, targets};
-		Node	   *named = shown_mutator(lfirst(lc), &c);
+		Node	   *named = dp_put(lfirst(lc), put_shown, &c);
 		DpShadowCondition *condition;
 
 		if (c.unknown || contain_volatile_functions(named))

@@ -19,6 +19,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
@@ -55,10 +56,10 @@ is_added(Oid funcid, void *context)
 	return funcid >= FirstGenbkiObjectId;
 }
 
-static bool
-added_walker(Node *node, void *context)
+static DpWalk
+calls_added(Node *node, int levels, void *context)
 {
-	return node != NULL && (check_functions_in_node(node, is_added, context) || expression_tree_walker(node, added_walker, context));
+	return check_functions_in_node(node, is_added, context);
 }
 
 /*
@@ -70,7 +71,7 @@ added_walker(Node *node, void *context)
 static bool
 is_of_execution(Node *node)
 {
-	return dp_reads_param(node) || contain_mutable_functions(node) || added_walker(node, NULL);
+	return dp_reads_param(node) || contain_mutable_functions(node) || dp_walk(node, calls_added, NULL);
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/shadow.h"
 #include "guard/read/read.h"
@@ -83,20 +84,18 @@ unnest_entry(Expr *array, Oid collation)
 }
 
 static Node *
-renumber(Node *node, PartQuery *p)
+renumbered(Node *node, int levels, const PartQuery *p)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		Var		   *var = copyObject((Var *) node);
-		DpShadowItem *item = dp_shadow_item(p->s, var->varno);
+	Var		   *var;
+	const DpShadowItem *item;
 
-		var->varno = item->rti;
-		dp_set_nulled_by(var, p->inside == item->number ? 0 : item->join_rti);
-		return (Node *) var;
-	}
-	return expression_tree_mutator(node, renumber, p);
+	if (!IsA(node, Var))
+		return NULL;
+	var = copyObject((Var *) node);
+	item = dp_shadow_item(p->s, var->varno);
+	var->varno = item->rti;
+	dp_set_nulled_by(var, p->inside == item->number ? 0 : item->join_rti);
+	return (Node *) var;
 }
 
 static void
@@ -155,7 +154,7 @@ conditions_of_item(PartQuery *p, DpShadowItem *item)
 		while ((i = bms_next_member(condition->items, i)) >= 0)
 			is_ready &= dp_shadow_item(p->s, i)->rti != 0;
 		if (is_ready)
-			list = lappend(list, renumber(condition->resolved, p));
+			list = lappend(list, dp_put(condition->resolved, renumbered, p));
 	}
 	p->inside = 0;
 	return list;
@@ -268,11 +267,11 @@ make_from(PartQuery *p)
 		if (!condition->is_included || (first >= 0 && dp_shadow_item(p->s, first)->part != p->part))
 			continue;
 		if (bms_is_empty(condition->joins))
-			quals = lappend(quals, renumber(condition->resolved, p));
+			quals = lappend(quals, dp_put(condition->resolved, renumbered, p));
 		else if (unless != NIL && first >= 0)
 			quals = lappend(quals, makeBoolExpr(OR_EXPR,
 												list_make2(make_notclause(make_ands_explicit(unless)),
-														   renumber(condition->resolved, p)), -1));
+														   dp_put(condition->resolved, renumbered, p)), -1));
 	}
 	if (IsA(tree, FromExpr))
 	{
@@ -311,6 +310,6 @@ dp_shadow_query(DpShadow *s, int part, List *keys)
 	PartQuery	p = {s, part, query, 0};
 
 	query->jointree = make_from(&p);
-	dp_shadow_show_keys(query, (List *) renumber((Node *) keys, &p));
+	dp_shadow_show_keys(query, (List *) dp_put(keys, renumbered, &p));
 	return query;
 }

@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/time_cells.h"
 #include "guard/facts/facts.h"
@@ -72,16 +73,6 @@ text_of(Node *node)
 	Const	   *constant = constant_of(node);
 
 	return constant != NULL && constant->consttype == TEXTOID ? TextDatumGetCString(constant->constvalue) : NULL;
-}
-
-static bool
-reads_walker(Node *node, Var *column)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return equal(node, column);
-	return expression_tree_walker(node, reads_walker, column);
 }
 
 /* ------------------------------------------------------------------------
@@ -538,7 +529,7 @@ add_preimage_of_any(DpTimeCells *cells, const DpCellTest *test, const DpPreimage
 		DpCellTest	one = *test;
 
 		one.expr = lfirst(lc);
-		if (reads_walker(lfirst(lc), cells->column) &&
+		if (dp_has_equal(lfirst(lc), cells->column) &&
 			(!add_preimage(cells, &one, (Node *) p->first) || !add_preimage(cells, &one, (Node *) p->last)))
 			return false;
 	}
@@ -615,7 +606,7 @@ cells_walker(Node *node, DpTimeCells *cells)
 	if (node == NULL)
 		return false;
 	check_stack_depth();
-	if (!reads_walker(node, cells->column))
+	if (!dp_has_equal(node, cells->column))
 		return false;
 	if (IsA(node, NullTest) && IsA(dp_strip_labels((Node *) ((NullTest *) node)->arg), Var))
 		return false;

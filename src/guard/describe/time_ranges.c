@@ -17,21 +17,12 @@
 
 #include "access/stratnum.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/time_ranges.h"
 #include "guard/facts/facts.h"
 #include "nodes/nodeFuncs.h"
-
-bool
-dp_reads_column(Node *node, Var *column)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return equal(node, column);
-	return expression_tree_walker(node, dp_reads_column, column);
-}
 
 /* ------------------------------------------------------------------------
  * Ranges
@@ -91,28 +82,12 @@ dp_use_declared_range(DpShadow *s, Var *column, DpTimeRange *range)
  * ------------------------------------------------------------------------
  */
 
-typedef struct Replacement
-{
-	Var		   *column;
-	Expr	   *by;
-} Replacement;
-
-static Node *
-replace_column(Node *node, Replacement *r)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var) && equal(node, r->column))
-		return copyObject((Node *) r->by);
-	return expression_tree_mutator(node, replace_column, r);
-}
-
 /* Adds the condition that a member of a class is, by strategy, within what bucket makes of an end of the column's range. */
 static void
 bound_member(DpShadow *s, Node *member, Node *bucket, Var *column, Expr *end, int strategy)
 {
-	Replacement r = {column, end};
-	OpExpr	   *op = dp_make_ordering(strategy, copyObject((Expr *) member), (Expr *) replace_column(bucket, &r), InvalidOid);
+	Node	   *limit = dp_put_equal(bucket, list_make1(column), list_make1(end), NULL);
+	OpExpr	   *op = dp_make_ordering(strategy, copyObject((Expr *) member), (Expr *) limit, InvalidOid);
 
 	if (op != NULL)
 		dp_shadow_add_condition(s, (Node *) op);

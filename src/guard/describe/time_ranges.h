@@ -25,9 +25,6 @@ typedef struct DpTimeRange
 /* Tells whether an expression is a date, or a timestamp with or without time zone. */
 extern bool dp_is_time_expr(Expr *value);
 
-/* Tells whether node reads a column of the shadow; a tree walker. */
-extern bool dp_reads_column(Node *node, Var *column);
-
 /* Narrows the range to where a condition may be true; returns whether it is narrower. */
 extern bool dp_narrow_time(DpTimeRange *range, Var *column, Node *condition);
 

@@ -19,6 +19,7 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/written_limits.h"
@@ -131,13 +132,9 @@ build_all(BoundContext *c, Query *query, List *exprs)
 }
 
 static bool
-column_walker(Node *node, void *context)
+reads_rows(Node *expr)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var) || IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, WindowFunc) || IsA(node, SubLink))
-		return true;
-	return expression_tree_walker(node, column_walker, context);
+	return dp_has_nodes(expr, T_Var, T_Aggref, T_GroupingFunc, T_WindowFunc, T_SubLink);
 }
 
 /* Makes the bound of what has no columns, evaluated when it is priced, if not here. */
@@ -428,14 +425,12 @@ call_bound(BoundContext *c, Query *query, Node *expr)
 	return bound;
 }
 
-static bool
-unknown_walker(Node *node, void *context)
+static DpWalk
+is_unknown(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (!IsA(node, List) && !dp_has_columns(node))
-		return !dp_is_value(node);
-	return expression_tree_walker(node, unknown_walker, context);
+	if (IsA(node, List) || dp_has_columns(node))
+		return DP_WALK_ON;
+	return dp_is_value(node) ? DP_WALK_PAST : DP_WALK_STOP;
 }
 
 /*
@@ -447,7 +442,7 @@ hold_negation(BoundContext *c, Query *query, CaseExpr *cases, CaseWhen *when)
 {
 	Node	   *condition = (Node *) when->expr;
 
-	if (cases->arg == NULL && !unknown_walker(condition, NULL) && !contain_mutable_functions(condition) && !checkExprHasSubLink(condition))
+	if (cases->arg == NULL && !dp_walk(condition, is_unknown, NULL) && !contain_mutable_functions(condition) && !checkExprHasSubLink(condition))
 		(void) dp_hold_condition(&c->limits, query, dp_normal_form((Node *) make_notclause(copyObject(when->expr))));
 }
 
@@ -479,7 +474,7 @@ nullif_bound(BoundContext *c, Query *query, NullIfExpr *expr)
 	DpBound    *value = build(c, query, linitial(expr->args));
 
 	/* of what is in the same bounds, but may be NULL */
-	if (column_walker(lsecond(expr->args), NULL) || !dp_is_number(exprType(lsecond(expr->args))))
+	if (reads_rows(lsecond(expr->args)) || !dp_is_number(exprType(lsecond(expr->args))))
 		return bound_of(c, (Node *) expr, DP_BOUND_HULL, list_make1(value));
 	return bound_of(c, (Node *) expr, DP_BOUND_NULLIF, list_make2(value, build(c, query, lsecond(expr->args))));
 }
@@ -652,7 +647,7 @@ build(BoundContext *c, Query *query, Node *expr)
 	check_stack_depth();
 	if (c->nodes > MOST_NODES)
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
-	if (!column_walker(expr, NULL))
+	if (!reads_rows(expr))
 		return value_bound(c, query, expr);
 	return met_with_written(c, query, expr, build_unlimited(c, query, expr));
 }

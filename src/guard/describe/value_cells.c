@@ -27,6 +27,7 @@
 
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
@@ -193,20 +194,16 @@ is_never_null(DpShadow *s, Var *column)
 
 /* Puts constants, NULL where they may be, in the place of columns. */
 static Node *
-put_constants(Node *node, DpShadow *s)
+put_constant(Node *node, int levels, DpShadow *s)
 {
 	Var		   *var = (Var *) node;
+	Const	   *constant;
 
-	if (node == NULL)
+	if (!IsA(node, Var))
 		return NULL;
-	if (IsA(node, Var))
-	{
-		Const	   *constant = makeNullConst(var->vartype, var->vartypmod, var->varcollid);
-
-		constant->constisnull = !is_never_null(s, var);
-		return (Node *) constant;
-	}
-	return expression_tree_mutator(node, put_constants, s);
+	constant = makeNullConst(var->vartype, var->vartypmod, var->varcollid);
+	constant->constisnull = !is_never_null(s, var);
+	return (Node *) constant;
 }
 
 bool
@@ -215,7 +212,7 @@ dp_shadow_may_be_null(DpShadow *s, Node *expr)
 	ListCell   *lc;
 
 	/* nobody looks at values of constants there */
-	if (dp_expression_never_null(s->level, put_constants(expr, s)))
+	if (dp_expression_never_null(s->level, dp_put(expr, put_constant, s)))
 		return false;
 	foreach(lc, IsA(expr, Var) ? s->conditions : NIL)
 	{
