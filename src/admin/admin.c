@@ -194,12 +194,11 @@ tell_table(const char *name, Oid user)
 	List	   *parts;
 	List	   *names = NIL;
 	const DpTable *table;
-	ListCell   *lc;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &parts) || parts == NIL || list_length(parts) > 2)
 		return 0;
-	foreach(lc, parts)
-		names = lappend(names, makeString(lfirst(lc)));
+	foreach_ptr(char, part, parts)
+		names = lappend(names, makeString(part));
 	table = dp_policy_table(RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true));
 	if (table == NULL || !has_privs_of_role(user, dp_dataset_owner(table->dataset)))
 		return 0;

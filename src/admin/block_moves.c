@@ -143,14 +143,13 @@ index_on(Relation rel, ScanKey keys, int n)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	Oid			result = InvalidOid;
-	ListCell   *lc;
 
-	foreach(lc, indexes)
+	foreach_oid(item, indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(item, AccessShareLock);
 
 		if (leads_index(index, rel, keys, n))
-			result = lfirst_oid(lc);
+			result = item;
 		index_close(index, AccessShareLock);
 		if (OidIsValid(result))
 			break;
@@ -166,14 +165,13 @@ static void
 visit_rows(Oid relid, const AttrNumber *columns, const KeyValues *key, Snapshot snapshot, RowVisitor visit, void *arg)
 {
 	bool		done = false;
-	ListCell   *lc;
 
 	/*
 	 * where a foreign key is deferred, nobody has locked what it references,
 	 * yet
 	 */
 	LockRelationOid(relid, AccessShareLock);
-	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
+	foreach_oid(inheritor, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
 		Relation	rel;
 		ScanKeyData keys[INDEX_MAX_KEYS];
@@ -182,11 +180,11 @@ visit_rows(Oid relid, const AttrNumber *columns, const KeyValues *key, Snapshot 
 		HeapTuple	row;
 
 		CHECK_FOR_INTERRUPTS();
-		if (done || get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE)
+		if (done || get_rel_relkind(inheritor) == RELKIND_PARTITIONED_TABLE)
 			continue;
-		rel = table_open(lfirst_oid(lc), NoLock);
+		rel = table_open(inheritor, NoLock);
 		for (int i = 0; i < key->n; i++)
-			init_scan_key(&keys[i], rel, get_attnum(lfirst_oid(lc), get_attname(relid, columns[i], false)),
+			init_scan_key(&keys[i], rel, get_attnum(inheritor, get_attname(relid, columns[i], false)),
 						  key->type[i], key->value[i]);
 		index = index_on(rel, keys, key->n);
 		scan = systable_beginscan(rel, index, OidIsValid(index), snapshot, key->n, keys);

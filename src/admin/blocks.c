@@ -219,14 +219,12 @@ typedef struct Watched
 static void
 watch_key(Watched *watched, Oid relid, const char *dataset)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_policy_children(relid, dataset))
+	foreach_oid(item, dp_policy_children(relid, dataset))
 	{
-		const DpTable *child = dp_policy_table(lfirst_oid(lc));
+		const DpTable *child = dp_policy_table(item);
 		DpParent	parent;
 
-		if (child == NULL || child->block[0] != '\0' || dp_policy_parent(lfirst_oid(lc), &parent) != DP_PARENT_OK)
+		if (child == NULL || child->block[0] != '\0' || dp_policy_parent(item, &parent) != DP_PARENT_OK)
 			continue;
 		for (int i = 0; i < parent.n; i++)
 			watched->key = list_append_unique(watched->key, makeString(get_attname(relid, parent.key[i], false)));
@@ -288,7 +286,6 @@ is_as_made(Trigger *made, const BlockTrigger *trigger, const Watched *watched, R
 	List	   *function = list_make2(makeString(DP_INTERNAL_SCHEMA), makeString(pstrdup(trigger->function)));
 	Bitmapset  *columns = NULL;
 	Bitmapset  *compared[2] = {NULL, NULL};
-	ListCell   *lc;
 
 	if (made == NULL || made->tgtype != trigger->type || made->tgenabled != TRIGGER_FIRES_ALWAYS || made->tgnattr != 0 ||
 		made->tgfoid != LookupFuncName(function, 0, NULL, true) || made->tginitdeferred != trigger->deferred ||
@@ -296,8 +293,8 @@ is_as_made(Trigger *made, const BlockTrigger *trigger, const Watched *watched, R
 		return false;
 	if (made->tgqual == NULL)
 		return true;
-	foreach(lc, columns_of(trigger, watched))
-		columns = bms_add_member(columns, get_attnum(RelationGetRelid(rel), strVal(lfirst(lc))) - FirstLowInvalidHeapAttributeNumber);
+	foreach_ptr(Node, item, columns_of(trigger, watched))
+		columns = bms_add_member(columns, get_attnum(RelationGetRelid(rel), strVal(item)) - FirstLowInvalidHeapAttributeNumber);
 	pull_varattnos(stringToNode(made->tgqual), PRS2_OLD_VARNO, &compared[0]);
 	pull_varattnos(stringToNode(made->tgqual), PRS2_NEW_VARNO, &compared[1]);
 	return bms_equal(columns, compared[0]) && bms_equal(columns, compared[1]);
@@ -308,15 +305,14 @@ static char *
 changed_condition(Oid relid, List *columns)
 {
 	StringInfoData s;
-	ListCell   *lc;
 
 	initStringInfo(&s);
-	foreach(lc, columns)
+	foreach_ptr(Node, item, columns)
 	{
-		const char *column = quote_identifier(strVal(lfirst(lc)));
-		Oid			type = get_atttype(relid, get_attnum(relid, strVal(lfirst(lc))));
+		const char *column = quote_identifier(strVal(item));
+		Oid			type = get_atttype(relid, get_attnum(relid, strVal(item)));
 
-		appendStringInfoString(&s, foreach_current_index(lc) > 0 ? " OR (" : "(");
+		appendStringInfoString(&s, foreach_current_index(item) > 0 ? " OR (" : "(");
 		generate_operator_clause(&s, psprintf("OLD.%s", column), type,
 								 lookup_type_cache(getBaseType(type), TYPECACHE_EQ_OPR)->eq_opr,
 								 psprintf("NEW.%s", column), type);
@@ -362,12 +358,11 @@ static void
 check_watched(Oid relid, const Watched *watched)
 {
 	AttrNumber	distributed_by;
-	ListCell   *lc;
 
 	if (watched->block == NIL)
 		return;
-	foreach(lc, watched->block)
-		check_not_generated(relid, get_attnum(relid, strVal(lfirst(lc))));
+	foreach_ptr(Node, item, watched->block)
+		check_not_generated(relid, get_attnum(relid, strVal(item)));
 	if (dp_is_distributed(relid, &distributed_by))
 		dp_raise(BAD_PARAMETER,
 				 errmsg("the rows of distributed table \"%s\" cannot be kept in blocks of time: leave out block, and use a dataset without blocks",
@@ -381,16 +376,15 @@ dp_admin_keep_blocks(Oid relid, Oid like)
 	Watched		watched = watched_columns(relid);
 	const DpTable *table = dp_policy_table(relid);
 	DpParent	parent;
-	ListCell   *lc;
 
 	check_watched(relid, &watched);
 	if (OidIsValid(like) && table != NULL && watched.block != NIL)
 		watch_key(&watched, like, pstrdup(table->dataset));
-	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+	foreach_oid(inheritor, find_all_inheritors(relid, NoLock, NULL))
 	{
 		/* partitions have their parent's */
-		if (lfirst_oid(lc) == relid || !get_rel_relispartition(lfirst_oid(lc)))
-			settle_triggers(lfirst_oid(lc), &watched);
+		if (inheritor == relid || !get_rel_relispartition(inheritor))
+			settle_triggers(inheritor, &watched);
 	}
 	if (watched.block != NIL && dp_policy_parent(relid, &parent) == DP_PARENT_OK)
 	{

@@ -446,7 +446,6 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	Oid			types[NUM_SETTINGS];
 	Datum		values[NUM_SETTINGS];
 	char		nulls[NUM_SETTINGS];
-	ListCell   *lc;
 	bool		if_not_exists;
 	uint64		created;
 	DpGrant		cap;
@@ -468,13 +467,13 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	 * restore without data.  Whoever creates the dataset decides who gets
 	 * answers from it.
 	 */
-	foreach(lc, dp_label_tables(row.name))
+	foreach_oid(item, dp_label_tables(row.name))
 	{
-		if (!dp_owns_table(lfirst_oid(lc), GetUserId()))
+		if (!dp_owns_table(item, GetUserId()))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("dataset \"%s\" has a table of somebody else's: choose another name, or let the owner of table \"%s\" create it",
-							row.name, get_rel_name(lfirst_oid(lc)))));
+							row.name, get_rel_name(item))));
 	}
 
 	cap = cap_of(&row, row.name);
@@ -532,7 +531,6 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	Oid			types[NUM_SETTINGS];
 	Datum		values[NUM_SETTINGS];
 	char		nulls[NUM_SETTINGS];
-	ListCell   *lc;
 	DpGrant		cap;
 	char	   *sql;
 	Datum		changed;
@@ -581,8 +579,8 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	}
 	dp_admin_end(&context);
 
-	foreach(lc, dp_label_tables(name))
-		dp_policy_invalidate(lfirst_oid(lc));
+	foreach_oid(table, dp_label_tables(name))
+		dp_policy_invalidate(table);
 	/* of what this call has changed */
 	if (had_cap && cap.no_limit)
 		tell_of_no_cap(name);
@@ -598,19 +596,16 @@ static char *
 unprotect_calls(List *tables)
 {
 	StringInfoData text;
-	ListCell   *lc;
 
 	initStringInfo(&text);
-	foreach(lc, tables)
+	foreach_oid(relid, tables)
 	{
-		Oid			relid = lfirst_oid(lc);
-
-		if (foreach_current_index(lc) == 5)
+		if (foreach_current_index(relid) == 5)
 		{
 			appendStringInfoString(&text, ", and so on");
 			break;
 		}
-		appendStringInfo(&text, "%sdp_cdp.unprotect_table(%s)", foreach_current_index(lc) > 0 ? ", " : "",
+		appendStringInfo(&text, "%sdp_cdp.unprotect_table(%s)", foreach_current_index(relid) > 0 ? ", " : "",
 						 quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid))));
 	}
 	return text.data;

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
@@ -40,7 +41,6 @@ dp_suggest_limits(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	const char *dataset;
 	int64		rho;
-	ListCell   *lc;
 
 	if (PG_ARGISNULL(1))
 		dp_raise(BAD_PARAMETER,
@@ -54,9 +54,8 @@ dp_suggest_limits(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (rsinfo->setDesc->natts != SUGGESTION_COLUMNS)
 		elog(ERROR, "return type must be a row type");
-	foreach(lc, dp_suggest(relid, dataset, rho))
+	foreach_ptr(const DpSuggestion, found, dp_suggest(relid, dataset, rho))
 	{
-		const DpSuggestion *found = lfirst(lc);
 		Datum		values[SUGGESTION_COLUMNS];
 		bool		nulls[SUGGESTION_COLUMNS] = {false};
 

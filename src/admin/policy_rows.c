@@ -18,6 +18,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "base/compat.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -117,15 +118,14 @@ dp_admin_readers(Oid relid)
 	Datum		values[1];
 	List	   *relids = find_all_inheritors(relid, NoLock, NULL);
 	Datum	   *elements = palloc(list_length(relids) * sizeof(Datum));
-	ListCell   *lc;
 	int			n = 0;
 	int			nholders;
 	SPITupleTable *holders;
 	List	   *readers = NIL;
 	StringInfoData text;
 
-	foreach(lc, relids)
-		elements[n++] = ObjectIdGetDatum(lfirst_oid(lc));
+	foreach_oid(item, relids)
+		elements[n++] = ObjectIdGetDatum(item);
 	values[0] = PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	nholders = dp_admin_execute("SELECT DISTINCT oid, grantee,"
 								" CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END"
@@ -210,13 +210,11 @@ dp_admin_table_row(FunctionCallInfo fcinfo, Oid relid)
 	char	   *through = NULL;
 	Datum		values[TABLE_NCOLUMNS];
 	bool		nulls[TABLE_NCOLUMNS] = {false};
-	ListCell   *lc;
 
 	CommandCounterIncrement();	/* labels that were written just now */
 	table = dp_label_get(relid, 0);
-	foreach(lc, table ? dp_label_list(relid) : NIL)
+	foreach_ptr(DpLabel, label, table ? dp_label_list(relid) : NIL)
 	{
-		DpLabel    *label = lfirst(lc);
 		const char *name = label->attnum == 0 ? NULL : get_attname(relid, label->attnum, true);
 
 		if (name == NULL)

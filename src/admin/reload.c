@@ -112,12 +112,9 @@ unit_name(Oid relid, const DpLabel *label)
 	const char *name = "";
 	int			nunits = 0;
 	List	   *through = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_label_list(relid))
+	foreach_ptr(DpLabel, column, dp_label_list(relid))
 	{
-		DpLabel    *column = lfirst(lc);
-
 		if (column->attnum > 0 && column->unit)
 		{
 			name = get_attname(relid, column->attnum, false);
@@ -127,9 +124,9 @@ unit_name(Oid relid, const DpLabel *label)
 			through = lappend(through, get_attname(relid, column->attnum, false));
 	}
 	list_sort(through, compare_names);
-	foreach(lc, through)
-		name = psprintf("%s%s%s", foreach_current_index(lc) > 0 ? name : "through ",
-						foreach_current_index(lc) > 0 ? ", " : "", quote_identifier(lfirst(lc)));
+	foreach_ptr(const char, item, through)
+		name = psprintf("%s%s%s", foreach_current_index(item) > 0 ? name : "through ",
+						foreach_current_index(item) > 0 ? ", " : "", quote_identifier(item));
 	if (nunits != (label->unit ? 1 : 0) || list_length(through) != label->through)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("the policy of table \"%s\" is damaged: call dp_cdp.unprotect_table and dp_cdp.protect_table for it",
@@ -189,7 +186,6 @@ report_through(Oid old, Oid new, char *dataset)
 	const DpTable *table = dp_policy_table(old);
 	List	   *children = dp_policy_children(old, dataset);
 	DpParent	parent;
-	ListCell   *lc;
 
 	if (table != NULL && table->nthrough > 0)
 	{
@@ -201,10 +197,10 @@ report_through(Oid old, Oid new, char *dataset)
 						  errmsg("rows of table \"%s\" are to belong to people through (%s), but %s: nothing is released from it until that is mended",
 								 get_rel_name(new), dp_policy_through(&copy), dp_parent_complaint(problem, new)));
 	}
-	foreach(lc, children)
+	foreach_oid(item, children)
 		dp_admin_warn(NOTICE,
 					  errmsg("rows of table \"%s\" belong to people through table \"%s\", not through \"%s\": let their foreign key reference \"%s\" before \"%s\" is dropped",
-							 get_rel_name(lfirst_oid(lc)), get_rel_name(old), get_rel_name(new), get_rel_name(new), get_rel_name(old)));
+							 get_rel_name(item), get_rel_name(old), get_rel_name(new), get_rel_name(new), get_rel_name(old)));
 }
 
 /* ------------------------------------------------------------------------
@@ -216,19 +212,16 @@ report_through(Oid old, Oid new, char *dataset)
 static void
 copy_labels(Oid old, Oid new)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_label_list(new))
+	foreach_ptr(DpLabel, item, dp_label_list(new))
 	{
-		AttrNumber	attnum = ((DpLabel *) lfirst(lc))->attnum;
+		AttrNumber	attnum = item->attnum;
 
 		if (attnum != 0)
 			dp_label_put(new, attnum, NULL);
 	}
 	CommandCounterIncrement();	/* a label can be written once in a command */
-	foreach(lc, dp_label_list(old))
+	foreach_ptr(DpLabel, label, dp_label_list(old))
 	{
-		DpLabel    *label = lfirst(lc);
 		char	   *column = label->attnum == 0 ? NULL : get_attname(old, label->attnum, true);
 
 		if (label->attnum == 0)

@@ -247,12 +247,8 @@ read_items(FunctionCallInfo fcinfo, int argno)
 static void
 check_policies(List *items)
 {
-	ListCell   *lc;
-
-	foreach(lc, items)
+	foreach_ptr(DpDebitItem, item, items)
 	{
-		DpDebitItem *item = lfirst(lc);
-
 		if (item->policy != NULL && !dp_policy_is_proved(item->dataset, item->policy))
 			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("the policy of dataset \"%s\" was changed on the primary, and the standby does not have it yet; nothing was debited: retry",

@@ -47,12 +47,10 @@ PG_FUNCTION_INFO_V1(dp_through_problem);
 static void
 report_children(Oid relid, List *children)
 {
-	ListCell   *lc;
-
-	foreach(lc, children)
+	foreach_oid(item, children)
 		dp_admin_warn(WARNING,
 					  errmsg("rows of table \"%s\" belong to people through table \"%s\": nothing is released from it until it is protected in the same dataset",
-							 get_rel_name(lfirst_oid(lc)), get_rel_name(relid)));
+							 get_rel_name(item), get_rel_name(relid)));
 }
 
 /* Labels table and unit, in place of leftovers: labels of columns whose table's was removed by hand. */
@@ -63,10 +61,9 @@ write_policy(Oid relid, List *leftovers, char *dataset, const DpUnitArgument *ar
 	DpLabel		block_label = {.block = true};
 	DpLabel		unit_label = {.unit = true, .block = argument->block.column == argument->unit};
 	DpLabel		through_label = {.through = 1};
-	ListCell   *lc;
 
-	foreach(lc, leftovers)
-		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
+	foreach_ptr(DpLabel, leftover, leftovers)
+		dp_label_put(relid, leftover->attnum, NULL);
 
 	label.dataset = dataset;
 	label.id = dp_new_policy_id();
@@ -117,14 +114,13 @@ relabel_workers(Oid relid, List *removed)
 	Oid			types[] = {REGCLASSOID, INT2ARRAYOID};
 	Datum		values[] = {ObjectIdGetDatum(relid), 0};
 	Datum	   *columns = palloc(sizeof(Datum) * Max(list_length(removed), 1));
-	ListCell   *lc;
 	AttrNumber	column;
 	DpAdminContext context;
 
 	if (!dp_is_distributed(relid, &column))
 		return;
-	foreach(lc, removed)
-		columns[foreach_current_index(lc)] = Int16GetDatum(((DpLabel *) lfirst(lc))->attnum);
+	foreach_ptr(DpLabel, item, removed)
+		columns[foreach_current_index(item)] = Int16GetDatum(item->attnum);
 	values[1] = PointerGetDatum(construct_array(columns, list_length(removed), INT2OID, sizeof(int16), true, TYPALIGN_SHORT));
 	CommandCounterIncrement();
 	dp_admin_begin(&context);
@@ -216,12 +212,10 @@ static void
 report_forgotten(Oid relid, List *labels)
 {
 	StringInfoData columns;
-	ListCell   *lc;
 
 	initStringInfo(&columns);
-	foreach(lc, labels)
+	foreach_ptr(DpLabel, label, labels)
 	{
-		DpLabel    *label = lfirst(lc);
 		bool		has_bounds = label->has_bounds || label->first != NULL;
 		const char *name = label->attnum == 0 ? NULL : get_attname(relid, label->attnum, true);
 
@@ -267,7 +261,6 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	DpParent	parent;
 	Oid			in_rows_of;
 	int64		ended;
-	ListCell   *lc;
 	DpAdminContext context;
 
 	(void) own_policy(relid);
@@ -277,8 +270,8 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	children = dp_policy_children(relid, label->dataset);
 	in_rows_of = dp_policy_parent(relid, &parent) == DP_PARENT_OK ? parent.parent : InvalidOid;
 	labels = dp_label_list(relid);
-	foreach(lc, labels)
-		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
+	foreach_ptr(DpLabel, item, labels)
+		dp_label_put(relid, item->attnum, NULL);
 	CommandCounterIncrement();
 	dp_policy_name_settled(relid, label->dataset);
 	dp_admin_begin(&context);

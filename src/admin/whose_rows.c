@@ -75,7 +75,6 @@ read_through(FunctionCallInfo fcinfo, Oid relid, DpUnitArgument *argument)
 	char	   *given = text_to_cstring(PG_GETARG_TEXT_PP(3));
 	DpTable    *through = &argument->through;
 	List	   *names;
-	ListCell   *lc;
 
 	if (!PG_ARGISNULL(2))
 		dp_raise(BAD_PARAMETER,
@@ -83,18 +82,18 @@ read_through(FunctionCallInfo fcinfo, Oid relid, DpUnitArgument *argument)
 	if (!SplitIdentifierString(given, ',', &names) || names == NIL || list_length(names) > INDEX_MAX_KEYS)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("\"through\" must name the columns of a foreign key, such as 'order_id' or 'order_id, line'"));
-	foreach(lc, names)
+	foreach_ptr(char, item, names)
 	{
-		AttrNumber	attnum = get_attnum(relid, lfirst(lc));
+		AttrNumber	attnum = get_attnum(relid, item);
 
 		if (attnum <= 0)
 			dp_raise(BAD_PARAMETER, errmsg("table \"%s\" has no column \"%s\": name one of its columns",
-										   get_rel_name(relid), (char *) lfirst(lc)));
+										   get_rel_name(relid), item));
 		for (int i = 0; i < through->nthrough; i++)
 			if (argument->columns[i] == attnum)
-				dp_raise(BAD_PARAMETER, errmsg("\"through\" names column \"%s\" twice", (char *) lfirst(lc)));
+				dp_raise(BAD_PARAMETER, errmsg("\"through\" names column \"%s\" twice", item));
 		argument->columns[through->nthrough] = attnum;
-		strlcpy(through->through[through->nthrough++], lfirst(lc), NAMEDATALEN);
+		strlcpy(through->through[through->nthrough++], item, NAMEDATALEN);
 	}
 }
 

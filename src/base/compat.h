@@ -19,6 +19,27 @@
 #error "dp_cdp needs PostgreSQL 15 or newer"
 #endif
 
+/* --- loops over lists, whose variables are of the elements' type --- */
+
+#if PG_VERSION_NUM < 170000
+#include "nodes/pg_list.h"
+
+/* the first loop has one round, in which it declares the variable */
+#define dp_foreach(type, pointer, var, list, element) \
+	for (type pointer var = 0, pointer var##__outerloop = (type pointer) 1; var##__outerloop; var##__outerloop = 0) \
+		for (ForEachState var##__state = {(list), 0}; \
+			 var##__state.l != NIL && var##__state.i < var##__state.l->length && \
+			 (var = element, true); \
+			 var##__state.i++)
+#define dp_cell_of(var) (&var##__state.l->elements[var##__state.i])
+#define foreach_ptr(type, var, list) dp_foreach(type, *, var, list, lfirst(dp_cell_of(var)))
+#define foreach_node(type, var, list) dp_foreach(type, *, var, list, lfirst_node(type, dp_cell_of(var)))
+#define foreach_int(var, list) dp_foreach(int, , var, list, lfirst_int(dp_cell_of(var)))
+#define foreach_oid(var, list) dp_foreach(Oid, , var, list, lfirst_oid(dp_cell_of(var)))
+#undef foreach_delete_current
+#define foreach_delete_current(list, var) ((List *) (var##__state.l = list_delete_nth_cell(list, var##__state.i--)))
+#endif
+
 /* --- planning and executing releases --- */
 
 #include "base/compat_plan.h"

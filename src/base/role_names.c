@@ -29,6 +29,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "base/compat.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type_d.h"
@@ -84,11 +85,9 @@ dp_role_label_is_sound(const char *text)
 static bool
 has_name(List *names, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, names)
+	foreach_ptr(const char, item, names)
 	{
-		if (strcmp(lfirst(lc), name) == 0)
+		if (strcmp(item, name) == 0)
 			return true;
 	}
 	return false;
@@ -136,15 +135,14 @@ dp_role_note_rename(Oid role)
 	ObjectAddress object;
 	List	   *names;
 	ArrayBuildState *array = NULL;
-	ListCell   *lc;
 
 	if (now == NULL || next == NULL || strcmp(now, next) == 0)
 		return;
 	names = former_names(role);
 	if (has_name(names, now))
 		return;
-	foreach(lc, lappend(names, now))
-		array = accumArrayResult(array, CStringGetTextDatum(lfirst(lc)), false, TEXTOID, CurrentMemoryContext);
+	foreach_ptr(const char, item, lappend(names, now))
+		array = accumArrayResult(array, CStringGetTextDatum(item), false, TEXTOID, CurrentMemoryContext);
 	ObjectAddressSet(object, AuthIdRelationId, role);
 	SetSecurityLabel(&object, DP_LABEL_PROVIDER,
 					 OidOutputFunctionCall(F_ARRAY_OUT, makeArrayResult(array, CurrentMemoryContext)));

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -97,14 +98,12 @@ typedef struct Equals
 static Node *
 put_equal(Node *node, int levels, Equals *e)
 {
-	ListCell   *lc;
-
-	foreach(lc, e->from)
+	foreach_ptr(Node, item, e->from)
 	{
-		if (!equal(lfirst(lc), node))
+		if (!equal(item, node))
 			continue;
-		e->found = bms_add_member(e->found, foreach_current_index(lc));
-		return copyObject(list_nth(e->by, foreach_current_index(lc)));
+		e->found = bms_add_member(e->found, foreach_current_index(item));
+		return copyObject(list_nth(e->by, foreach_current_index(item)));
 	}
 	return NULL;
 }

@@ -133,14 +133,13 @@ on_column(Node *condition, int varno, AttrNumber attno, Node *by)
 {
 	BoolExpr   *all = (BoolExpr *) condition;
 	List	   *args = NIL;
-	ListCell   *lc;
 
 	if (!IsA(condition, BoolExpr) || all->boolop == NOT_EXPR)
 		return with_column(condition, varno, attno, by);
 	check_stack_depth();
-	foreach(lc, all->args)
+	foreach_ptr(Node, item, all->args)
 	{
-		Node	   *arg = on_column(lfirst(lc), varno, attno, by);
+		Node	   *arg = on_column(item, varno, attno, by);
 
 		if (arg != NULL)
 			args = lappend(args, arg);
@@ -155,25 +154,23 @@ static List *
 conditions_on(const Conditions *conditions, Var *column, List **nodes)
 {
 	List	   *result = NIL;
-	ListCell   *lc,
-			   *conjunct;
 
 	*nodes = NIL;
-	foreach(lc, conditions->nodes)
+	foreach_ptr(Node, node, conditions->nodes)
 	{
-		foreach(conjunct, dp_conjuncts(quals_of(lfirst(lc))))
+		foreach_ptr(Node, conjunct, dp_conjuncts(quals_of(node)))
 		{
-			Node	   *condition = on_column(lfirst(conjunct), column->varno, column->varattno, (Node *) column);
+			Node	   *condition = on_column(conjunct, column->varno, column->varattno, (Node *) column);
 
 			if (condition == NULL)
 				continue;
 			result = lappend(result, condition);
-			*nodes = lappend(*nodes, lfirst(lc));
+			*nodes = lappend(*nodes, node);
 		}
 	}
-	foreach(lc, conditions->around)
+	foreach_ptr(Node, item, conditions->around)
 	{
-		Node	   *condition = on_column(lfirst(lc), column->varno, column->varattno, (Node *) column);
+		Node	   *condition = on_column(item, column->varno, column->varattno, (Node *) column);
 
 		if (condition == NULL)
 			continue;
@@ -210,12 +207,10 @@ leads_to(const Conditions *conditions, Index rti, const DpParent *parent, Index 
 	for (int i = 0; i < parent->n; i++)
 	{
 		bool		found = false;
-		ListCell   *lc,
-				   *conjunct;
 
-		foreach(lc, conditions->nodes)
-			foreach(conjunct, dp_conjuncts(quals_of(lfirst(lc))))
-			found = found || equates(lfirst(conjunct), rti, parent->child[i], other, parent->key[i]);
+		foreach_ptr(Node, node, conditions->nodes)
+			foreach_ptr(Node, conjunct, dp_conjuncts(quals_of(node)))
+			found = found || equates(conjunct, rti, parent->child[i], other, parent->key[i]);
 		if (!found)
 			return false;
 	}
@@ -305,15 +300,12 @@ search_subquery(BlockSearch *b, Query *query, Index rti, const Conditions *condi
 {
 	Query	   *sub = rt_fetch(rti, query->rtable)->subquery;
 	List	   *around = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sub->targetList)
+	foreach_node(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Var			column = {.varno = rti, .varattno = tle->resno};
 		Var		   *output;
 		List	   *nodes;
-		ListCell   *c;
 
 		if (tle->resjunk || !dp_is_time_expr(tle->expr))
 			continue;
@@ -321,8 +313,8 @@ search_subquery(BlockSearch *b, Query *query, Index rti, const Conditions *condi
 		column.vartype = exprType((Node *) tle->expr);
 		column.vartypmod = -1;
 		output = makeVar(OUTPUT_COLUMN, tle->resno, column.vartype, -1, InvalidOid, 0);
-		foreach(c, conditions_on(conditions, &column, &nodes))
-			around = lappend(around, on_column(lfirst(c), rti, tle->resno, (Node *) output));
+		foreach_ptr(Node, item, conditions_on(conditions, &column, &nodes))
+			around = lappend(around, on_column(item, rti, tle->resno, (Node *) output));
 	}
 	search_query(b, sub, around);
 }
@@ -331,13 +323,12 @@ static void
 search_tree(BlockSearch *b, Query *query, Node *node, const Conditions *conditions)
 {
 	Conditions	here = *conditions;
-	ListCell   *lc;
 
 	here.nodes = lappend(list_copy(conditions->nodes), node);
 	if (IsA(node, FromExpr))
 	{
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			search_tree(b, query, lfirst(lc), &here);
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			search_tree(b, query, item, &here);
 	}
 	else if (IsA(node, JoinExpr))
 	{
@@ -365,8 +356,6 @@ search_tree(BlockSearch *b, Query *query, Node *node, const Conditions *conditio
 static bool
 shows_as_it_is(Query *query, TargetEntry *tle)
 {
-	ListCell   *lc;
-
 	if (query->hasTargetSRFs || query->limitCount != NULL || query->limitOffset != NULL || query->groupingSets != NIL)
 		return false;
 	if ((query->groupClause != NIL || query->hasAggs || query->havingQual != NULL) &&
@@ -374,9 +363,9 @@ shows_as_it_is(Query *query, TargetEntry *tle)
 		return false;
 	if (query->hasDistinctOn && get_sortgroupref_clause_noerr(tle->ressortgroupref, query->distinctClause) == NULL)
 		return false;
-	foreach(lc, query->windowClause)
+	foreach_ptr(WindowClause, window, query->windowClause)
 	{
-		if (get_sortgroupref_clause_noerr(tle->ressortgroupref, ((WindowClause *) lfirst(lc))->partitionClause) == NULL)
+		if (get_sortgroupref_clause_noerr(tle->ressortgroupref, window->partitionClause) == NULL)
 			return false;
 	}
 	return true;
@@ -387,18 +376,14 @@ static List *
 conditions_inside(Query *query, List *around)
 {
 	List	   *result = NIL;
-	ListCell   *lc,
-			   *target;
 
-	foreach(target, query->targetList)
+	foreach_node(TargetEntry, tle, query->targetList)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, target);
-
 		if (tle->resjunk || !IsA(tle->expr, Var) || ((Var *) tle->expr)->varlevelsup != 0 || !shows_as_it_is(query, tle))
 			continue;
-		foreach(lc, around)
+		foreach_ptr(Node, item, around)
 		{
-			Node	   *condition = with_column(lfirst(lc), OUTPUT_COLUMN, tle->resno, (Node *) tle->expr);
+			Node	   *condition = with_column(item, OUTPUT_COLUMN, tle->resno, (Node *) tle->expr);
 
 			if (condition != NULL)
 				result = lappend(result, condition);
@@ -412,14 +397,13 @@ static void
 search_query(BlockSearch *b, Query *query, List *around)
 {
 	Conditions	conditions = {NIL, query->jointree, NIL};
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (query->setOperations != NULL)
 	{
 		/* each row of it is one of an operand */
-		foreach(lc, dp_operands(query))
-			search_query(b, rt_fetch(lfirst_int(lc), query->rtable)->subquery, around);
+		foreach_int(operand, dp_operands(query))
+			search_query(b, rt_fetch(operand, query->rtable)->subquery, around);
 		return;
 	}
 	conditions.around = conditions_inside(query, around);
@@ -447,16 +431,15 @@ dp_find_blocks(DpRelease *release, Query *query)
 {
 	BlockSearch b = {release};
 	int			n = 0;
-	ListCell   *lc;
 
 	search_query(&b, query, NIL);
 	(void) dp_walk_all(query, count_entry, &n);
 	if (n != b.seen)
 		b.open_first = b.open_last = true;
-	foreach(lc, b.first)
-		fix_opfuncids(lfirst(lc));
-	foreach(lc, b.last)
-		fix_opfuncids(lfirst(lc));
+	foreach_ptr(Node, item, b.first)
+		fix_opfuncids(item);
+	foreach_ptr(Node, item, b.last)
+		fix_opfuncids(item);
 	release->block_first = b.open_first ? NIL : b.first;
 	release->block_last = b.open_last ? NIL : b.last;
 	return b.entries;
@@ -477,19 +460,14 @@ hold_column(DpRelease *release, Node *node, Var *column, bool last)
 void
 dp_hold_to_blocks(DpRelease *release, List *entries)
 {
-	ListCell   *lc,
-			   *node;
-
-	foreach(lc, dp_holds_to_blocks(release) ? entries : NIL)
+	foreach_ptr(BlockEntry, entry, dp_holds_to_blocks(release) ? entries : NIL)
 	{
-		BlockEntry *entry = lfirst(lc);
-
-		foreach(node, entry->nodes)
+		foreach_ptr(Node, node, entry->nodes)
 		{
 			if (release->block_first != NIL)
-				hold_column(release, lfirst(node), entry->column, false);
+				hold_column(release, node, entry->column, false);
 			if (release->block_last != NIL)
-				hold_column(release, lfirst(node), entry->column, true);
+				hold_column(release, node, entry->column, true);
 		}
 	}
 }

@@ -23,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/guard.h"
 #include "guard/level.h"
@@ -87,7 +88,6 @@ dp_bucket_as_cases(FuncExpr *call)
 	List	   *list;
 	CaseExpr   *cases;
 	NullTest   *is_null;
-	ListCell   *lc;
 
 	if (!OidIsValid(element) || getBaseType(exprType(operand)) != element || contain_volatile_functions(operand) ||
 		checkExprHasSubLink(operand))
@@ -105,11 +105,11 @@ dp_bucket_as_cases(FuncExpr *call)
 	is_null->nulltesttype = IS_NULL;
 	is_null->location = -1;
 	dp_add_when(cases, (Expr *) is_null, (Expr *) makeNullConst(INT4OID, -1, InvalidOid));
-	foreach(lc, list)
+	foreach_ptr(Expr, item, list)
 	{
-		OpExpr	   *below = dp_make_comparison(type->lt_opr, copyObject((Expr *) operand), lfirst(lc), call->inputcollid);
+		OpExpr	   *below = dp_make_comparison(type->lt_opr, copyObject((Expr *) operand), item, call->inputcollid);
 
-		dp_add_when(cases, (Expr *) below, (Expr *) dp_int4_const(foreach_current_index(lc)));
+		dp_add_when(cases, (Expr *) below, (Expr *) dp_int4_const(foreach_current_index(item)));
 	}
 	return (Node *) cases;
 }

@@ -70,21 +70,19 @@ constrained_column(Oid relid, List *chosen)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	const char *found = NULL;
-	ListCell   *lc,
-			   *name;
 
-	foreach(lc, RelationGetIndexList(rel))
+	foreach_oid(item, RelationGetIndexList(rel))
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(item, AccessShareLock);
 		Bitmapset  *read = NULL;
 
 		if (index->rd_index->indisunique || index->rd_index->indisexclusion)
 			read = columns_of_index(rel, index);
 		index_close(index, NoLock);
-		foreach(name, chosen)
+		foreach_ptr(const char, name, chosen)
 		{
-			if (bms_is_member(get_attnum(relid, lfirst(name)) - FirstLowInvalidHeapAttributeNumber, read))
-				found = lfirst(name);
+			if (bms_is_member(get_attnum(relid, name) - FirstLowInvalidHeapAttributeNumber, read))
+				found = name;
 		}
 	}
 	table_close(rel, NoLock);
@@ -95,16 +93,14 @@ constrained_column(Oid relid, List *chosen)
 static void
 check_inserted(Oid relid, List *chosen)
 {
-	ListCell   *lc;
-
 	/* PostgreSQL says so itself */
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_INSERT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_INSERT, ACLMASK_ANY) != ACLCHECK_OK)
 		return;
 	/* partitions have indexes of their own */
-	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
+	foreach_oid(inheritor, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
-		const char *column = constrained_column(lfirst_oid(lc), chosen);
+		const char *column = constrained_column(inheritor, chosen);
 
 		if (column != NULL)
 			dp_raise(NOT_RELEASABLE,
@@ -125,14 +121,11 @@ chosen_columns(Query *query, RangeTblEntry *rte)
 	Bitmapset  *inserted = dp_inserted_columns(query, rte);
 	List	   *chosen = NIL;
 	int			i = -1;
-	ListCell   *lc;
 
 	while ((i = bms_next_member(inserted, i)) >= 0)
 		chosen = lappend(chosen, get_attname(rte->relid, i + FirstLowInvalidHeapAttributeNumber, false));
-	foreach(lc, query->targetList)
+	foreach_ptr(TargetEntry, tle, query->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
-
 		if (!tle->resjunk && !equal(tle->expr, build_column_default(rel, tle->resno)))
 			chosen = lappend(chosen, get_attname(rte->relid, tle->resno, false));
 	}
@@ -162,10 +155,9 @@ dp_check_copy_from(Oid relid, List *attnames)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	List	   *chosen = NIL;
-	ListCell   *lc;
 
-	foreach(lc, attnames)
-		chosen = lappend(chosen, strVal(lfirst(lc)));
+	foreach_ptr(Node, attname, attnames)
+		chosen = lappend(chosen, strVal(attname));
 	for (int i = 0; attnames == NIL && i < RelationGetNumberOfAttributes(rel); i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
@@ -196,25 +188,21 @@ dp_check_shard_references(Oid relid)
 {
 	AttrNumber	column;
 	Relation	rel;
-	ListCell   *lc;
 
 	if (!dp_has_citus() || !dp_extension_installed() || !dp_is_distributed(relid, &column) ||
 		(!dp_asks_as_analyst() && !dp_is_citus_worker()))
 		return;
 	rel = table_open(relid, AccessShareLock);
-	foreach(lc, copyObject(RelationGetFKeyList(rel)))
-		check_reference(get_rel_name(relid), lfirst_node(ForeignKeyCacheInfo, lc)->confrelid);
+	foreach_node(ForeignKeyCacheInfo, item, copyObject(RelationGetFKeyList(rel)))
+		check_reference(get_rel_name(relid), item->confrelid);
 	table_close(rel, AccessShareLock);
 }
 
 static void
 check_constraints(const AlterTableStmt *alter, List *constraints)
 {
-	ListCell   *lc;
-
-	foreach(lc, constraints)
+	foreach_node(Constraint, constraint, constraints)
 	{
-		Constraint *constraint = lfirst_node(Constraint, lc);
 		Oid			referenced = constraint->contype == CONSTR_FOREIGN ? RangeVarGetRelid(constraint->pktable, NoLock, true) : InvalidOid;
 
 		if (OidIsValid(referenced))
@@ -227,7 +215,6 @@ dp_check_added_references(const AlterTableStmt *alter)
 {
 	Oid			relid;
 	AttrNumber	column;
-	ListCell   *lc;
 
 	if (!dp_has_citus() || !dp_extension_installed() || !dp_asks_as_analyst())
 		return;
@@ -235,10 +222,8 @@ dp_check_added_references(const AlterTableStmt *alter)
 	/* others are looked through here; a table that is being made has no rows */
 	if (!OidIsValid(relid) || !dp_is_distributed(relid, &column))
 		return;
-	foreach(lc, alter->cmds)
+	foreach_node(AlterTableCmd, cmd, alter->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype == AT_AddConstraint)
 			check_constraints(alter, list_make1(cmd->def));
 		else if (cmd->subtype == AT_AddColumn)

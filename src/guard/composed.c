@@ -37,16 +37,15 @@ static Expr *
 aggregate_of(const Aggref *agg, Oid function, List *values, Node *condition)
 {
 	Aggref	   *made = castNode(Aggref, dp_count_rows(agg->location));
-	ListCell   *lc;
 
 	made->aggfnoid = function;
 	made->aggtype = FLOAT8OID;
 	made->aggstar = false;
 	made->aggfilter = both(agg, condition);
-	foreach(lc, values)
+	foreach_ptr(Expr, value, values)
 	{
 		made->aggargtypes = lappend_oid(made->aggargtypes, FLOAT8OID);
-		made->args = lappend(made->args, makeTargetEntry(copyObject((Expr *) lfirst(lc)), foreach_current_index(lc) + 1, NULL, false));
+		made->args = lappend(made->args, makeTargetEntry(copyObject(value), foreach_current_index(value) + 1, NULL, false));
 	}
 	return (Expr *) made;
 }

@@ -92,16 +92,15 @@ distinct_value(Aggref *agg)
 {
 	const char *name = agg->aggfnoid < FirstNormalObjectId ? get_func_name(agg->aggfnoid) : NULL;
 	Node	   *value;
-	ListCell   *lc;
 
 	if (name == NULL || !is_named(name) || agg->aggkind != AGGKIND_NORMAL || agg->aggdistinct == NIL ||
 		agg->aggfilter != NULL || agg->args == NIL)
 		return NULL;
 	value = (Node *) linitial_node(TargetEntry, agg->args)->expr;
 	/* a separator, say */
-	foreach(lc, agg->args)
+	foreach_node(TargetEntry, tle, agg->args)
 	{
-		Node	   *arg = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		Node	   *arg = (Node *) tle->expr;
 
 		if (!equal(arg, value) && contain_var_clause(arg))
 			return NULL;
@@ -113,13 +112,11 @@ distinct_value(Aggref *agg)
 static bool
 sort_aggregates(Parts *p)
 {
-	ListCell   *lc,
-			   *known;
+	ListCell   *known;
 
 	p->values = p->of_values = p->others = NIL;
-	foreach(lc, dp_collect_of_level(p->query, aggregate_level))
+	foreach_ptr(Aggref, agg, dp_collect_of_level(p->query, aggregate_level))
 	{
-		Aggref	   *agg = lfirst(lc);
 		Node	   *value = distinct_value(agg);
 		int			number = 0;
 
@@ -192,12 +189,10 @@ lowered(Node *expr, int below)
 static void
 group(Parts *p, Query *query, int below)
 {
-	ListCell   *lc;
-
-	foreach(lc, p->query->groupClause)
+	foreach_ptr(SortGroupClause, item, p->query->groupClause)
 	{
-		SortGroupClause *clause = copyObject(lfirst(lc));
-		TargetEntry *tle = show(query, lowered(list_nth(p->groups, foreach_current_index(lc)), below));
+		SortGroupClause *clause = copyObject(item);
+		TargetEntry *tle = show(query, lowered(list_nth(p->groups, foreach_current_index(item)), below));
 
 		tle->ressortgroupref = clause->tleSortGroupRef = tle->resno;
 		query->groupClause = lappend(query->groupClause, clause);
@@ -230,7 +225,6 @@ query_of_value(Parts *p, Node *value, List *aggs)
 	TargetEntry *tle;
 	List	   *from;
 	List	   *to;
-	ListCell   *lc;
 
 	group(p, keys, 2);
 	tle = show(keys, lowered(value, 2));
@@ -244,18 +238,18 @@ query_of_value(Parts *p, Node *value, List *aggs)
 	keys->hasAggs = true;
 	query = dp_select_from(dp_subquery_entry(keys, "s"));
 	query->targetList = NIL;
-	foreach(lc, p->groups)
+	foreach_ptr(Node, item, p->groups)
 	{
-		SortGroupClause *clause = copyObject(list_nth(p->query->groupClause, foreach_current_index(lc)));
-		TargetEntry *shown = show(query, (Node *) dp_output_var(1, foreach_current_index(lc) + 1, lfirst(lc)));
+		SortGroupClause *clause = copyObject(list_nth(p->query->groupClause, foreach_current_index(item)));
+		TargetEntry *shown = show(query, (Node *) dp_output_var(1, foreach_current_index(item) + 1, item));
 
 		shown->ressortgroupref = clause->tleSortGroupRef = shown->resno;
 		query->groupClause = lappend(query->groupClause, clause);
 	}
 	from = list_make1(lowered(value, 1));
 	to = list_make1(dp_output_var(1, tle->resno, value));
-	foreach(lc, aggs)
-		show(query, dp_put_equal(lowered(lfirst(lc), 1), from, to, NULL));
+	foreach_ptr(Node, agg, aggs)
+		show(query, dp_put_equal(lowered(agg, 1), from, to, NULL));
 	query->hasAggs = true;
 	return query;
 }
@@ -264,24 +258,20 @@ query_of_value(Parts *p, Node *value, List *aggs)
 static void
 replaced_by(Parts *p, List *exprs, Index rti, int first)
 {
-	ListCell   *lc;
-
-	foreach(lc, exprs)
+	foreach_ptr(Node, expr, exprs)
 	{
-		p->from = lappend(p->from, lfirst(lc));
-		p->to = lappend(p->to, dp_output_var(rti, first + foreach_current_index(lc), lfirst(lc)));
+		p->from = lappend(p->from, expr);
+		p->to = lappend(p->to, dp_output_var(rti, first + foreach_current_index(expr), expr));
 	}
 }
 
 static Node *
 put_released(Node *node, int levels, Parts *p)
 {
-	ListCell   *lc;
-
-	foreach(lc, p->from)
+	foreach_ptr(Node, item, p->from)
 	{
-		if (equal(lfirst(lc), node))
-			return copyObject(list_nth(p->to, foreach_current_index(lc)));
+		if (equal(item, node))
+			return copyObject(list_nth(p->to, foreach_current_index(item)));
 	}
 	p->is_left |= IsA(node, GroupingFunc) || (IsA(node, Var) && ((Var *) node)->varlevelsup == 0);
 	return NULL;
@@ -292,13 +282,12 @@ static Expr *
 record_of_groups(Parts *p, Index rti)
 {
 	RowExpr    *record = makeNode(RowExpr);
-	ListCell   *lc;
 
-	foreach(lc, p->groups)
+	foreach_ptr(Node, group, p->groups)
 	{
-		int			number = foreach_current_index(lc) + 1;
+		int			number = foreach_current_index(group) + 1;
 
-		record->args = lappend(record->args, dp_output_var(rti, number, lfirst(lc)));
+		record->args = lappend(record->args, dp_output_var(rti, number, group));
 		record->colnames = lappend(record->colnames, makeString(psprintf("f%d", number)));
 	}
 	record->row_typeid = RECORDOID;
@@ -354,7 +343,6 @@ static Node *
 put_together(Parts *p, List **rtable)
 {
 	Node	   *tree = NULL;
-	ListCell   *lc;
 
 	/* of one value alone there are the groups that it is in */
 	if (p->others != NIL || list_length(p->values) > 1)
@@ -362,8 +350,8 @@ put_together(Parts *p, List **rtable)
 		Query	   *rest = same_rows(p, 1);
 
 		group(p, rest, 1);
-		foreach(lc, p->others)
-			show(rest, lowered(lfirst(lc), 1));
+		foreach_ptr(Node, other, p->others)
+			show(rest, lowered(other, 1));
 		rest->hasAggs = p->others != NIL;
 		if (rest->targetList != NIL)
 		{
@@ -371,10 +359,10 @@ put_together(Parts *p, List **rtable)
 			replaced_by(p, p->others, 1, list_length(p->groups) + 1);
 		}
 	}
-	foreach(lc, p->values)
+	foreach_ptr(Node, value, p->values)
 	{
-		List	   *aggs = list_nth(p->of_values, foreach_current_index(lc));
-		Query	   *values = query_of_value(p, lfirst(lc), aggs);
+		List	   *aggs = list_nth(p->of_values, foreach_current_index(value));
+		Query	   *values = query_of_value(p, value, aggs);
 		DpScope		scope = {values, p->scope};
 		RangeTblEntry *base;
 		Index		rti = add_entry(rtable, values, "d");
@@ -404,7 +392,6 @@ dp_take_of_groups(DpScope *scope)
 	List	   *targets;
 	Node	   *having;
 	Node	   *tree;
-	ListCell   *lc;
 
 	if (!has_shape(query) || !sort_aggregates(&p) || dp_contains_release(scope))
 		return false;
@@ -412,8 +399,8 @@ dp_take_of_groups(DpScope *scope)
 	/* columns of joins may be one column now */
 	if (!sort_aggregates(&p))
 		return false;
-	foreach(lc, query->groupClause)
-		p.groups = lappend(p.groups, get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr);
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
+		p.groups = lappend(p.groups, get_sortgroupclause_tle(clause, query->targetList)->expr);
 	tree = put_together(&p, &rtable);
 	targets = (List *) dp_put(query->targetList, put_released, &p);
 	having = dp_put(query->havingQual, put_released, &p);

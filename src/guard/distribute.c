@@ -150,13 +150,12 @@ static void
 check_units_stay_together(Query *inner, Sources *s)
 {
 	Query	   *states = only_subquery(only_subquery(inner));
-	ListCell   *lc;
 
 	if (s->column == InvalidAttrNumber)
 		return;
-	foreach(lc, states->groupClause)
+	foreach_ptr(SortGroupClause, clause, states->groupClause)
 	{
-		if (is_distribution_column(states, get_sortgroupclause_expr(lfirst(lc), states->targetList)))
+		if (is_distribution_column(states, get_sortgroupclause_expr(clause, states->targetList)))
 			return;
 	}
 	if (s->column == DP_SCATTERED)
@@ -208,11 +207,9 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 	bool		may_pull = dp_policy_dataset(dp_policy_table(release->relid)->dataset)->pull_rows;
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	int			target = list_length(release->keys) + list_length(release->norms);
-	ListCell   *lc;
 
-	foreach(lc, release->columns)
+	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
-		DpReleaseColumn *column = lfirst(lc);
 		int			nparts = dp_column_parts(column, parts);
 
 		for (int i = 0; i < nparts; i++)
@@ -243,24 +240,23 @@ entry_columns(Query *query, Index rti, List **numbers)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	List	   *vars = NIL;
-	ListCell   *lc;
 
 	if (rte->rtekind == RTE_JOIN)
 		vars = copyObject(rte->joinaliasvars);
 	else if (rte->rtekind == RTE_SUBQUERY)
 	{
-		foreach(lc, rte->subquery->targetList)
+		foreach_ptr(TargetEntry, tle, rte->subquery->targetList)
 		{
-			if (!((TargetEntry *) lfirst(lc))->resjunk)
-				vars = lappend(vars, makeVarFromTargetEntry(rti, lfirst(lc)));
+			if (!tle->resjunk)
+				vars = lappend(vars, makeVarFromTargetEntry(rti, tle));
 		}
 	}
 	else
 		vars = dp_entry_columns(rte, rti, false);
 	*numbers = NIL;
-	foreach(lc, vars)
-		* numbers = lappend_int(*numbers, rte->rtekind == RTE_JOIN ? foreach_current_index(lc) + 1
-								: castNode(Var, lfirst(lc))->varattno);
+	foreach_ptr(Node, var, vars)
+		* numbers = lappend_int(*numbers, rte->rtekind == RTE_JOIN ? foreach_current_index(var) + 1
+								: castNode(Var, var)->varattno);
 	return vars;
 }
 
@@ -303,13 +299,12 @@ static DpWalk
 name_entries(Node *node, int levels, Sources *s)
 {
 	RangeTblEntry *rte = (RangeTblEntry *) node;
-	ListCell   *lc;
 
 	if (IsA(node, FuncExpr) &&
 		(((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST || exprIsLengthCoercion(node, NULL)))
 		((FuncExpr *) node)->funcformat = COERCE_EXPLICIT_CALL;
-	foreach(lc, IsA(node, Query) ? ((Query *) node)->jointree->fromlist : NIL)
-		(void) complete_join((Query *) node, lfirst(lc), s);
+	foreach_ptr(Node, item, IsA(node, Query) ? ((Query *) node)->jointree->fromlist : NIL)
+		(void) complete_join((Query *) node, item, s);
 	if (!IsA(node, RangeTblEntry))
 		return DP_WALK_ON;
 	rte->inFromCl = true;
@@ -330,14 +325,10 @@ typedef struct Managed
 static void
 leave_out_unused(Query *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->cteList)
+	foreach_ptr(CommonTableExpr, cte, query->cteList)
 	{
-		CommonTableExpr *cte = lfirst(lc);
-
 		if (cte->cterefcount == 0 && castNode(Query, cte->ctequery)->commandType == CMD_SELECT)
-			query->cteList = foreach_delete_current(query->cteList, lc);
+			query->cteList = foreach_delete_current(query->cteList, cte);
 	}
 }
 

@@ -163,11 +163,10 @@ contributions(DpRelease *release, Query *inner)
 	int			target = list_length(release->keys);
 	bool		has_codes = false;
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, release->columns)
+	foreach_ptr(const DpReleaseColumn, column, release->columns)
 	{
-		int			nparts = dp_column_parts(lfirst(lc), parts);
+		int			nparts = dp_column_parts(column, parts);
 
 		for (int i = 0; i < nparts; i++)
 		{
@@ -218,11 +217,10 @@ cells_query(Query *inner, int nkeys, List *added)
 	List	   *keys = list_truncate(inner->targetList, nkeys);
 	Aggref	   *sum = makeNode(Aggref);
 	Query	   *query;
-	ListCell   *lc;
 
 	inner->targetList = copyObject(keys);
-	foreach(lc, inner->targetList)
-		lfirst_node(TargetEntry, lc)->ressortgroupref = 0;
+	foreach_node(TargetEntry, tle, inner->targetList)
+		tle->ressortgroupref = 0;
 	inner->groupClause = inner->sortClause = NIL;
 	inner->hasAggs = false;
 	inner->hasTargetSRFs = true;
@@ -230,13 +228,13 @@ cells_query(Query *inner, int nkeys, List *added)
 	add_entry_column(inner, "entry_totals", added);
 
 	query = dp_select_from(dp_subquery_entry(inner, "entries"));
-	foreach(lc, inner->targetList)
+	foreach_ptr(TargetEntry, tle, inner->targetList)
 		query->targetList = lappend(query->targetList,
-									makeTargetEntry((Expr *) makeVarFromTargetEntry(1, lfirst(lc)), foreach_current_index(lc) + 1,
-													pstrdup(lfirst_node(TargetEntry, lc)->resname), false));
-	foreach(lc, keys)
-		((TargetEntry *) list_nth(query->targetList, foreach_current_index(lc)))->ressortgroupref =
-		lfirst_node(TargetEntry, lc)->ressortgroupref;
+									makeTargetEntry((Expr *) makeVarFromTargetEntry(1, tle), foreach_current_index(tle) + 1,
+													pstrdup(tle->resname), false));
+	foreach_node(TargetEntry, tle, keys)
+		((TargetEntry *) list_nth(query->targetList, foreach_current_index(tle)))->ressortgroupref =
+		tle->ressortgroupref;
 	query->hasAggs = true;
 	query->groupClause = groups;
 	query->sortClause = sort;

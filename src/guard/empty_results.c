@@ -41,15 +41,13 @@ static bool returns_no_row(Looked *l, DpScope *scope);
 static bool
 is_never_true(Node *condition)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_conjuncts(condition))
+	foreach_ptr(Node, conjunct, dp_conjuncts(condition))
 	{
 		Const	   *folded;
 
-		if (checkExprHasSubLink(lfirst(lc)))
+		if (checkExprHasSubLink(conjunct))
 			continue;
-		folded = (Const *) eval_const_expressions(NULL, copyObject(lfirst(lc)));
+		folded = (Const *) eval_const_expressions(NULL, copyObject(conjunct));
 		if (IsA(folded, Const) && (folded->constisnull || !DatumGetBool(folded->constvalue)))
 			return true;
 	}
@@ -109,11 +107,9 @@ join_tree_has_no_row(Looked *l, DpScope *scope, Node *node)
 		return entry_has_no_row(l, scope, rt_fetch(((RangeTblRef *) node)->rtindex, scope->query->rtable));
 	if (IsA(node, FromExpr))
 	{
-		ListCell   *lc;
-
-		foreach(lc, ((FromExpr *) node)->fromlist)
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
 		{
-			if (join_tree_has_no_row(l, scope, lfirst(lc)))
+			if (join_tree_has_no_row(l, scope, item))
 				return true;
 		}
 		return is_never_true(((FromExpr *) node)->quals);
@@ -188,13 +184,10 @@ note_unreadable(Node *node, int levels, Oid *relid)
 static bool
 reads_unreadable(Looked *l, DpScope *scope, Oid *relid)
 {
-	ListCell   *lc;
-
 	if (dp_walk_all(scope->query, note_unreadable, relid))
 		return true;
-	foreach(lc, scope->query->rtable)
+	foreach_ptr(RangeTblEntry, rte, scope->query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
 		DpScope    *owner;
 		CommonTableExpr *cte = rte->rtekind == RTE_CTE ? dp_find_cte(scope, rte, &owner) : NULL;
 		DpScope		inner = {cte ? (Query *) cte->ctequery : NULL, cte ? owner : NULL};
@@ -213,12 +206,10 @@ static void
 make_empty(Query *query)
 {
 	List	   *targets = NIL;
-	ListCell   *lc;
 
 	dp_flatten_group_keys(query);
-	foreach(lc, query->targetList)
+	foreach_ptr(TargetEntry, tle, query->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
 		Node	   *expr = (Node *) tle->expr;
 
 		if (tle->resjunk)
@@ -228,10 +219,8 @@ make_empty(Query *query)
 		targets = lappend(targets, tle);
 	}
 	query->targetList = targets;
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if (rte->rtekind != RTE_RELATION || dp_is_protected(rte))
 			dp_clear_rte(rte);
 		rte->tablesample = NULL;

@@ -62,12 +62,9 @@ static bool
 shows_constants(Query *query)
 {
 	bool		shows = false;
-	ListCell   *lc;
 
-	foreach(lc, query->targetList)
+	foreach_ptr(TargetEntry, tle, query->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
-
 		if (tle->resjunk)
 			continue;
 		shows = true;

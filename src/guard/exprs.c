@@ -12,6 +12,7 @@
 
 #include "access/stratnum.h"
 #include "base/collations.h"
+#include "base/compat.h"
 #include "base/extension.h"
 #include "base/walk.h"
 #include "catalog/pg_aggregate.h"
@@ -126,15 +127,14 @@ List *
 dp_conjuncts(Node *condition)
 {
 	List	   *list = NIL;
-	ListCell   *lc;
 
 	check_stack_depth();
-	foreach(lc, make_ands_implicit((Expr *) condition))
+	foreach_ptr(Node, item, make_ands_implicit((Expr *) condition))
 	{
-		if (is_andclause(lfirst(lc)))
-			list = list_concat(list, dp_conjuncts(lfirst(lc)));
+		if (is_andclause(item))
+			list = list_concat(list, dp_conjuncts(item));
 		else
-			list = lappend(list, lfirst(lc));
+			list = lappend(list, item);
 	}
 	return list;
 }
@@ -145,16 +145,15 @@ conditions_of_sublink(SubLink *sublink)
 {
 	Query	   *query = (Query *) sublink->subselect;
 	List	   *conditions = NIL;
-	ListCell   *lc;
 
 	if ((sublink->subLinkType != EXISTS_SUBLINK && sublink->subLinkType != ANY_SUBLINK) ||
 		query->setOperations != NULL || (query->hasAggs && query->groupClause == NIL) || query->groupingSets != NIL)
 		return NIL;
-	foreach(lc, dp_conditions_of_all((Node *) query->jointree))
+	foreach_ptr(Node, item, dp_conditions_of_all((Node *) query->jointree))
 	{
-		if (!contain_vars_of_level(lfirst(lc), 0))
+		if (!contain_vars_of_level(item, 0))
 		{
-			conditions = lappend(conditions, copyObject(lfirst(lc)));
+			conditions = lappend(conditions, copyObject(item));
 			IncrementVarSublevelsUp(llast(conditions), -1, 1);
 		}
 	}
@@ -167,13 +166,12 @@ dp_conditions_of_all(Node *jointree)
 	JoinExpr   *join = (JoinExpr *) jointree;
 	List	   *conditions = NIL;
 	Node	   *quals = NULL;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (IsA(jointree, FromExpr))
 	{
-		foreach(lc, ((FromExpr *) jointree)->fromlist)
-			conditions = list_concat(conditions, dp_conditions_of_all(lfirst(lc)));
+		foreach_ptr(Node, item, ((FromExpr *) jointree)->fromlist)
+			conditions = list_concat(conditions, dp_conditions_of_all(item));
 		quals = ((FromExpr *) jointree)->quals;
 	}
 	else if (IsA(jointree, JoinExpr) && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT))
@@ -185,12 +183,12 @@ dp_conditions_of_all(Node *jointree)
 			quals = join->quals;
 		}
 	}
-	foreach(lc, dp_conjuncts(quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(quals))
 	{
-		if (IsA(lfirst(lc), SubLink))
-			conditions = list_concat(conditions, conditions_of_sublink(lfirst(lc)));
-		else if (!checkExprHasSubLink(lfirst(lc)))
-			conditions = lappend(conditions, lfirst(lc));
+		if (IsA(conjunct, SubLink))
+			conditions = list_concat(conditions, conditions_of_sublink((SubLink *) conjunct));
+		else if (!checkExprHasSubLink(conjunct))
+			conditions = lappend(conditions, conjunct);
 	}
 	return conditions;
 }
@@ -219,14 +217,11 @@ bool
 dp_names_column(List *vars, Node *expr)
 {
 	Var		   *column = own_column(expr);
-	ListCell   *lc;
 
 	if (column == NULL)
 		return false;
-	foreach(lc, vars)
+	foreach_node(Var, var, vars)
 	{
-		Var		   *var = lfirst_node(Var, lc);
-
 		if (var->varno == column->varno && var->varattno == column->varattno)
 			return true;
 	}
@@ -236,15 +231,12 @@ dp_names_column(List *vars, Node *expr)
 bool
 dp_columns_among(List *vars, List *exprs)
 {
-	ListCell   *lc,
-			   *expr;
-
-	foreach(lc, vars)
+	foreach_ptr(Node, var, vars)
 	{
 		bool		found = false;
 
-		foreach(expr, exprs)
-			found |= dp_names_column(list_make1(lfirst(lc)), lfirst(expr));
+		foreach_ptr(Node, expr, exprs)
+			found |= dp_names_column(list_make1(var), expr);
 		if (!found)
 			return false;
 	}
@@ -299,12 +291,9 @@ dp_subquery_entry(Query *query, const char *name)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	List	   *names = NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->targetList)
+	foreach_node(TargetEntry, tle, query->targetList)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
 		if (!tle->resjunk)
 			names = lappend(names, makeString(pstrdup(tle->resname)));
 	}

@@ -25,6 +25,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_namespace_d.h"
@@ -113,11 +114,9 @@ is_replaced(const DpAllowed *allowed)
 static bool
 are_constant(List *args)
 {
-	ListCell   *lc;
-
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (!dp_folds_to_constant(lfirst(lc)))
+		if (!dp_folds_to_constant(arg))
 			return false;
 	}
 	return true;

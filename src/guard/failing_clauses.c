@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
@@ -268,10 +269,8 @@ write_safely(Node *value, Query *query, DpSplitContext *cxt)
 static void
 write_columns(List *columns, Query *query, DpSplitContext *cxt)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns)
-		write_safely((Node *) lfirst_node(TargetEntry, lc)->expr, query, cxt);
+	foreach_node(TargetEntry, tle, columns)
+		write_safely((Node *) tle->expr, query, cxt);
 }
 
 /* Walks through a statement that writes, but for what says which rows may be written, or identifies an index. */
@@ -279,28 +278,24 @@ static void
 walk_change(Query *query, DpSplitContext *cxt)
 {
 	Query		rest = *query;
-	ListCell   *lc;
 
 	rest.targetList = NIL;
 	rest.withCheckOptions = NIL;
 	rest.onConflict = NULL;
 	rest.mergeActionList = NIL;
 	rest.rtable = NIL;
-	foreach(lc, query->rtable)
+	foreach_node(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-		ListCell   *row;
-		ListCell   *value;
 
 		if (query->commandType != CMD_INSERT || rte->rtekind != RTE_VALUES)
 		{
 			rest.rtable = lappend(rest.rtable, rte);
 			continue;
 		}
-		foreach(row, rte->values_lists)
+		foreach_node(List, row, rte->values_lists)
 		{
-			foreach(value, lfirst_node(List, row))
-				write_safely(lfirst(value), query, cxt);
+			foreach_ptr(Node, value, row)
+				write_safely(value, query, cxt);
 		}
 	}
 	query_tree_walker(&rest, call_walker, cxt, 0);
@@ -310,10 +305,8 @@ walk_change(Query *query, DpSplitContext *cxt)
 		write_columns(query->onConflict->onConflictSet, query, cxt);
 		call_walker(query->onConflict->onConflictWhere, cxt);
 	}
-	foreach(lc, query->mergeActionList)
+	foreach_node(MergeAction, action, query->mergeActionList)
 	{
-		MergeAction *action = lfirst_node(MergeAction, lc);
-
 		call_walker(action->qual, cxt);
 		write_columns(action->targetList, query, cxt);
 	}
@@ -350,14 +343,12 @@ select_function(RangeTblEntry *rte)
 static bool
 walk_query(Query *query, DpSplitContext *cxt)
 {
-	ListCell   *lc;
-
 	query->limitCount = number_of_rows(query->limitCount);
 	query->limitOffset = number_of_rows(query->limitOffset);
-	foreach(lc, query->windowClause)
-		frame_safely(lfirst_node(WindowClause, lc));
-	foreach(lc, query->rtable)
-		select_function(lfirst_node(RangeTblEntry, lc));
+	foreach_node(WindowClause, window, query->windowClause)
+		frame_safely(window);
+	foreach_node(RangeTblEntry, rte, query->rtable)
+		select_function(rte);
 	if (query->commandType == CMD_SELECT)
 		return query_tree_walker(query, call_walker, cxt, 0);
 	if (query->commandType != CMD_UTILITY)

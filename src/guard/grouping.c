@@ -23,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
@@ -38,11 +39,9 @@
 static bool
 always_together(List *sets, Index one, Index other)
 {
-	ListCell   *lc;
-
-	foreach(lc, sets)
+	foreach_ptr(const List, set, sets)
 	{
-		if (list_member_int(lfirst(lc), one) != list_member_int(lfirst(lc), other))
+		if (list_member_int(set, one) != list_member_int(set, other))
 			return false;
 	}
 	return true;
@@ -56,14 +55,11 @@ always_together(List *sets, Index one, Index other)
 static void
 refuse_same_keys(DpSplitContext *cxt, Query *query, List *sets)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->groupClause)
+	foreach_ptr(SortGroupClause, key, query->groupClause)
 	{
-		SortGroupClause *key = lfirst(lc);
 		TargetEntry *tle = get_sortgroupclause_tle(key, query->targetList);
 
-		for (int i = 0; i < foreach_current_index(lc); i++)
+		for (int i = 0; i < foreach_current_index(key); i++)
 		{
 			SortGroupClause *before = list_nth(query->groupClause, i);
 
@@ -91,15 +87,14 @@ Query *
 dp_with_grouping_set(Query *query, List *set)
 {
 	Query	   *alone = copyObject(query);
-	ListCell   *lc;
 
 	alone->groupingSets = NIL;
 	alone->groupDistinct = false;
 	alone->groupClause = NIL;
-	foreach(lc, query->groupClause)
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
 	{
-		if (list_member_int(set, ((SortGroupClause *) lfirst(lc))->tleSortGroupRef))
-			alone->groupClause = lappend(alone->groupClause, copyObject(lfirst(lc)));
+		if (list_member_int(set, clause->tleSortGroupRef))
+			alone->groupClause = lappend(alone->groupClause, copyObject(clause));
 	}
 	return alone;
 }
@@ -125,23 +120,20 @@ static List *
 group_expressions(Query *query)
 {
 	List	   *expressions = NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->groupClause)
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
 		expressions = list_append_unique(expressions,
-										 get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr);
+										 get_sortgroupclause_tle(clause, query->targetList)->expr);
 	return expressions;
 }
 
 static int
 position_of(List *list, Node *node)
 {
-	ListCell   *lc;
-
-	foreach(lc, list)
+	foreach_ptr(Node, item, list)
 	{
-		if (equal(lfirst(lc), node))
-			return foreach_current_index(lc);
+		if (equal(item, node))
+			return foreach_current_index(item);
 	}
 	return -1;
 }
@@ -152,10 +144,9 @@ grouping_value(DpLevel *level, GroupingFunc *func)
 {
 	const DpLevel *set = level->rest_of ? level->rest_of : level;
 	int32		value = 0;
-	ListCell   *lc;
 
-	foreach(lc, func->args)
-		value = (value << 1) | (position_of(set->key_exprs, lfirst(lc)) < 0 ? 1 : 0);
+	foreach_ptr(Node, arg, func->args)
+		value = (value << 1) | (position_of(set->key_exprs, arg) < 0 ? 1 : 0);
 	return value;
 }
 
@@ -188,15 +179,14 @@ static RangeTblEntry *
 rows_of_set(DpLevel *level, List *outputs)
 {
 	Query	   *query = dp_select_from(dp_released_rows(level->release));
-	ListCell   *lc;
 
 	dp_keep_apart(query);
-	foreach(lc, outputs)
+	foreach_ptr(Node, output, outputs)
 	{
-		int			number = foreach_current_index(lc) + 1;
+		int			number = foreach_current_index(output) + 1;
 
 		query->targetList = lappend(query->targetList,
-									makeTargetEntry(set_output(level, lfirst(lc)), number,
+									makeTargetEntry(set_output(level, output), number,
 													psprintf("c%d", number), false));
 	}
 	return dp_subquery_entry(query, "set");
@@ -206,19 +196,18 @@ static SetOperationStmt *
 union_all(Node *left, Node *right, List *outputs)
 {
 	SetOperationStmt *both = makeNode(SetOperationStmt);
-	ListCell   *lc;
 
 	both->op = SETOP_UNION;
 	both->all = true;
 	both->larg = left;
 	both->rarg = right;
-	foreach(lc, outputs)
+	foreach_ptr(Node, output, outputs)
 	{
-		int32		typmod = exprTypmod(lfirst(lc));
+		int32		typmod = exprTypmod(output);
 
-		both->colTypes = lappend_oid(both->colTypes, dp_type_as_read(exprType(lfirst(lc)), &typmod));
+		both->colTypes = lappend_oid(both->colTypes, dp_type_as_read(exprType(output), &typmod));
 		both->colTypmods = lappend_int(both->colTypmods, typmod);
-		both->colCollations = lappend_oid(both->colCollations, exprCollation(lfirst(lc)));
+		both->colCollations = lappend_oid(both->colCollations, exprCollation(output));
 	}
 	return both;
 }
@@ -228,19 +217,18 @@ dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 {
 	Query	   *all = dp_new_select();
 	Node	   *tree = NULL;
-	ListCell   *lc;
 
 	dp_keep_apart(all);
 	*from = list_concat(group_expressions(query), dp_collect_of_level(query, grouping_level));
 	*from = list_concat(*from, dp_collect_of_level(query, mark_level));
-	foreach(lc, levels)
-		* from = list_concat_unique(*from, ((DpLevel *) lfirst(lc))->outputs);
+	foreach_ptr(DpLevel, level, levels)
+		* from = list_concat_unique(*from, level->outputs);
 	*columns = NIL;
-	foreach(lc, levels)
+	foreach_ptr(DpLevel, level, levels)
 	{
 		RangeTblRef *ref = makeNode(RangeTblRef);
 
-		all->rtable = lappend(all->rtable, rows_of_set(lfirst(lc), *from));
+		all->rtable = lappend(all->rtable, rows_of_set(level, *from));
 		ref->rtindex = list_length(all->rtable);
 		tree = tree ? (Node *) union_all(tree, (Node *) ref, *from) : (Node *) ref;
 	}
@@ -251,10 +239,9 @@ dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 
 	all->setOperations = tree;
 	all->jointree = makeFromExpr(NIL, NULL);
-	foreach(lc, *from)
+	foreach_ptr(Node, expr, *from)
 	{
-		int			number = foreach_current_index(lc) + 1;
-		Node	   *expr = lfirst(lc);
+		int			number = foreach_current_index(expr) + 1;
 		int32		typmod = exprTypmod(expr);
 		Oid			type = dp_type_as_read(exprType(expr), &typmod);
 

@@ -111,8 +111,6 @@ guard_relation_info(DP_REL_HOOK_ARGS)
 static bool
 guard_check_perms(DP_CHECK_PERMS_ARGS)
 {
-	ListCell   *lc;
-
 	if (prev_check_perms && !prev_check_perms(DP_CHECK_PERMS_CALL))
 		return false;
 
@@ -123,9 +121,8 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 	if (IsParallelWorker() || dp_release_is_inner(rangeTable))
 		return true;
 
-	foreach(lc, rangeTable)
+	foreach_ptr(RangeTblEntry, rte, rangeTable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
 		Oid			table;
 
 		if (rte->rtekind != RTE_RELATION || !DP_RTE_IS_READ(rte) || dp_is_inner_entry(rte))
@@ -159,14 +156,11 @@ static bool
 explain_option(Node *statement, const char *name)
 {
 	bool		is_set = false;
-	ListCell   *lc;
 
 	if (!IsA(statement, ExplainStmt))
 		return false;
-	foreach(lc, ((ExplainStmt *) statement)->options)
+	foreach_ptr(DefElem, option, ((ExplainStmt *) statement)->options)
 	{
-		DefElem    *option = lfirst(lc);
-
 		if (strcmp(option->defname, name) == 0)
 			is_set = defGetBoolean(option);
 	}
@@ -260,14 +254,10 @@ check_parameters(ExecuteStmt *execute)
 static bool
 is_about_former_functions(GrantStmt *stmt)
 {
-	ListCell   *lc;
-
 	if (stmt->targtype != ACL_TARGET_OBJECT || stmt->objtype != OBJECT_FUNCTION)
 		return false;
-	foreach(lc, stmt->objects)
+	foreach_ptr(ObjectWithArgs, function, stmt->objects)
 	{
-		ObjectWithArgs *function = lfirst(lc);
-
 		if (list_length(function->objname) != 2 || strcmp(strVal(linitial(function->objname)), "pg_catalog") != 0 ||
 			OidIsValid(LookupFuncWithArgs(OBJECT_FUNCTION, function, true)))
 			return false;

@@ -263,15 +263,13 @@ inline_mutator(Node *node, InlineContext *c)
 static void
 inline_in_query(Query *query, InlineContext *c)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
 	if (query->commandType == CMD_UTILITY)
 		return;
 	/* first the expressions, which may be a function's arguments */
 	(void) query_tree_mutator(query, inline_mutator, c, QTW_DONT_COPY_QUERY);
-	foreach(lc, query->rtable)
-		inline_in_from(lfirst(lc), c);
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
+		inline_in_from(rte, c);
 }
 
 static DpWalk

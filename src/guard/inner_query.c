@@ -70,7 +70,6 @@ static Aggref *
 make_aggregate(Oid funcid, Oid result, List *args, Expr *filter)
 {
 	Aggref	   *agg = makeNode(Aggref);
-	ListCell   *lc;
 	AttrNumber	n = 0;
 
 	agg->aggfnoid = funcid;
@@ -82,10 +81,10 @@ make_aggregate(Oid funcid, Oid result, List *args, Expr *filter)
 	agg->aggno = -1;
 	agg->aggtransno = -1;
 	agg->location = -1;
-	foreach(lc, args)
+	foreach_ptr(Expr, arg, args)
 	{
-		agg->args = lappend(agg->args, makeTargetEntry(lfirst(lc), ++n, NULL, false));
-		agg->aggargtypes = lappend_oid(agg->aggargtypes, exprType(lfirst(lc)));
+		agg->args = lappend(agg->args, makeTargetEntry(arg, ++n, NULL, false));
+		agg->aggargtypes = lappend_oid(agg->aggargtypes, exprType((Node *) arg));
 	}
 	return agg;
 }
@@ -405,12 +404,11 @@ static Query *
 row_query(DpRelease *release, Query *query, DpInnerParts *parts, bool sort)
 {
 	PartCursor	c = START_PARTS(parts);
-	ListCell   *key;
 
 	query->hasAggs = true;
-	foreach(key, parts->keys)
+	foreach_ptr(Expr, key, parts->keys)
 	{
-		add_target(query, lfirst(key));
+		add_target(query, key);
 		group_by(query, llast(query->targetList), sort);
 	}
 	while (next_part(&c, release))
@@ -466,15 +464,14 @@ static Query *
 states_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	Query	   *query = from->query;
-	ListCell   *lc;
 
 	query->hasAggs = true;
 	add_target(query, (Expr *) bound_unit_call(release, llast(from->unit.exprs), parts));
-	foreach(lc, from->unit.exprs)
+	foreach_ptr(Expr, expr, from->unit.exprs)
 	{
 		TargetEntry *tle;
 
-		add_target(query, copyObject(lfirst(lc)));
+		add_target(query, copyObject(expr));
 		tle = llast(query->targetList);
 		tle->resjunk = true;
 		group_by(query, tle, false);
@@ -489,11 +486,10 @@ kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	Query	   *query = dp_select_from(dp_subquery_entry(states_query(release, from, parts), "units"));
 	PartCursor	c = START_PARTS(parts);
 	int			nnorms = list_length(release->norms);
-	ListCell   *lc;
 
 	query->hasTargetSRFs = true;
-	foreach(lc, release->keys)
-		add_target(query, key_column(foreach_current_index(lc), lfirst(lc)));
+	foreach_ptr(DpReleaseKey, key, release->keys)
+		add_target(query, key_column(foreach_current_index(key), key));
 	for (int l = 0; l < nnorms; l++)
 		add_target(query, kept_column("bound_bin", l, spec_param(release), INT8OID, InvalidOid));
 	for (int i = 0; next_part(&c, release); i++)
@@ -570,35 +566,29 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	bool		undeclared = release->selection >= 0;
 	List	   *blocks = release->in_blocks ? dp_find_blocks(release, from->query) : NIL;
 	Query	   *query;
-	ListCell   *key,
-			   *unit;
 
 	dp_write_question(release, from, parts);
 	/* such rows belong to nobody */
-	foreach(unit, from->unit.vars ? from->unit.exprs : NIL)
+	foreach_ptr(Node, unit, from->unit.vars ? from->unit.exprs : NIL)
 	{
-		if (!dp_is_never_null(from->query, lfirst(unit)))
-			add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
+		if (!dp_is_never_null(from->query, unit))
+			add_condition(from->query, dp_is_not_null((Expr *) copyObject(unit)));
 	}
 
-	foreach(key, release->has_unit || undeclared ? parts->keys : NIL)
+	foreach_ptr(Expr, item, release->has_unit || undeclared ? parts->keys : NIL)
 	{
-		DpKeySet   *set = dp_key_set_of(release, foreach_current_index(key));
+		DpKeySet   *set = dp_key_set_of(release, foreach_current_index(item));
 
 		if (set != NULL && set->domain != NULL)
-			add_condition(from->query, dp_make_membership(release, from->query, lfirst(key), set->domain, set->null_key));
+			add_condition(from->query, dp_make_membership(release, from->query, item, set->domain, set->null_key));
 	}
-	foreach(key, release->has_unit || undeclared ? parts->listed : NIL)
+	foreach_ptr(DpListedValue, listed, release->has_unit || undeclared ? parts->listed : NIL)
 	{
-		DpListedValue *listed = lfirst(key);
-
 		add_condition(from->query, dp_make_membership(release, from->query, (Expr *) listed->column,
 													  listed->list, listed->null_listed));
 	}
-	foreach(key, parts->held)
+	foreach_ptr(DpHeldKey, held, parts->held)
 	{
-		DpHeldKey  *held = lfirst(key);
-
 		add_condition(from->query, dp_make_membership(release, from->query, held->value, held->domain, held->null_key));
 	}
 	add_condition(from->query, dp_make_rest_test(release, parts));

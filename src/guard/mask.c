@@ -69,8 +69,8 @@ mask_call(FuncExpr *call)
 		call->args = lcons(makeNullConst(call->funcresulttype, -1, call->funccollid), call->args);
 		return true;
 	}
-	foreach(lc, call->args)
-		types[n++] = exprType(lfirst(lc));
+	foreach_ptr(Node, arg, call->args)
+		types[n++] = exprType(arg);
 	call->funcid = dp_own_routine(told, n, types);
 	return true;
 }

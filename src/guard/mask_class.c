@@ -191,10 +191,8 @@ replace_entry(Query *query, int index, const Bitmapset *selected, const Bitmapse
 static bool
 is_changed(Query *query, int index)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->rowMarks)
-		if (((RowMarkClause *) lfirst(lc))->rti == index)
+	foreach_ptr(RowMarkClause, rowMark, query->rowMarks)
+		if (rowMark->rti == index)
 		return true;
 	return query->resultRelation == index;
 }

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/extension.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
@@ -39,10 +40,9 @@ static bool
 is_restricted(Query *query, Expr *value)
 {
 	List	   *vars = pull_var_clause((Node *) value, 0);
-	ListCell   *lc;
 
-	foreach(lc, vars)
-		if (dp_walk(query->jointree, restricts, lfirst(lc)))
+	foreach_ptr(Node, var, vars)
+		if (dp_walk(query->jointree, restricts, var))
 		return true;
 	return false;
 }

@@ -91,25 +91,20 @@ dp_released_rows(DpRelease *release)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	List	   *names = NIL;
-	ListCell   *lc;
 
 	rte->rtekind = RTE_NAMEDTUPLESTORE;
 	rte->enrname = release->name;
 	rte->enrtuples = 100;
 	rte->inFromCl = true;
-	foreach(lc, release->keys)
+	foreach_ptr(DpReleaseKey, key, release->keys)
 	{
-		DpReleaseKey *key = lfirst(lc);
-
 		rte->coltypes = lappend_oid(rte->coltypes, key->type);
 		rte->coltypmods = lappend_int(rte->coltypmods, key->typmod);
 		rte->colcollations = lappend_oid(rte->colcollations, key->collation);
 		names = lappend(names, makeString(pstrdup(key->label)));
 	}
-	foreach(lc, release->columns)
+	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
-		DpReleaseColumn *column = lfirst(lc);
-
 		if (column->hidden)
 			continue;
 		rte->coltypes = lappend_oid(rte->coltypes, column->result_type);
@@ -117,10 +112,8 @@ dp_released_rows(DpRelease *release)
 		rte->colcollations = lappend_oid(rte->colcollations, InvalidOid);
 		names = lappend(names, makeString(pstrdup(column->label)));
 	}
-	foreach(lc, release->columns)
+	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
-		DpReleaseColumn *column = lfirst(lc);
-
 		for (int kind = 0; kind < DP_COMPANIONS; kind++)
 		{
 			if ((column->companions & (1 << kind)) == 0)
@@ -141,10 +134,8 @@ clear_join_tree(Query *query, Node *node)
 {
 	if (IsA(node, FromExpr))
 	{
-		ListCell   *lc;
-
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			clear_join_tree(query, lfirst(lc));
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			clear_join_tree(query, item);
 	}
 	else if (IsA(node, JoinExpr))
 	{

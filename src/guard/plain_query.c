@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "base/compat.h"
 #include "catalog/pg_class_d.h"
 #include "guard/guard.h"
 #include "miscadmin.h"
@@ -24,10 +25,8 @@
 static bool
 reads_pg_class(const Query *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->rtable)
-		if (((RangeTblEntry *) lfirst(lc))->relid == RelationRelationId)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
+		if (rte->relid == RelationRelationId)
 		return true;
 	return false;
 }
@@ -45,16 +44,12 @@ may_change(FuncExpr *call)
 static bool
 is_simple(const Query *query)
 {
-	ListCell   *lc;
-
 	if (query->commandType != CMD_SELECT || query->utilityStmt != NULL || query->cteList != NIL || query->havingQual != NULL ||
 		query->windowClause != NIL || query->limitOffset != NULL || query->limitCount != NULL || query->setOperations != NULL ||
 		query->hasSubLinks)
 		return false;
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL || rte->securityQuals != NIL)
 			return false;
 	}
@@ -72,12 +67,8 @@ is_leaf(Node *node)
 static bool
 any_may_change(List *nodes, void *context)
 {
-	ListCell   *lc;
-
-	foreach(lc, nodes)
+	foreach_ptr(Node, node, nodes)
 	{
-		Node	   *node = lfirst(lc);
-
 		if (node != NULL && IsA(node, TargetEntry))
 			node = (Node *) ((TargetEntry *) node)->expr;
 		if (!is_leaf(node) && change_walker(node, context))

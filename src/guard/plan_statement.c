@@ -104,13 +104,10 @@ dp_is_inner_entry(RangeTblEntry *rte)
 static void
 check_prefetch(PlannedStmt *plan)
 {
-	ListCell   *lc;
-
 	if (plan->commandType != CMD_SELECT || plan->hasModifyingCTE)
 		elog(ERROR, "what a private query joins with modifies data");
-	foreach(lc, plan->rtable)
+	foreach_ptr(RangeTblEntry, rte, plan->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
 		Oid			relid = dp_is_protected(rte) ? rte->relid : dp_table_of_sequence(rte);
 
 		if (OidIsValid(relid) && !dp_is_inner_entry(rte))
@@ -138,13 +135,9 @@ static void
 plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_string, int cursorOptions,
 				ParamListInfo boundParams)
 {
-	ListCell   *lc;
-
-	foreach(lc, release->prefetches)
+	foreach_ptr(DpPrefetch, prefetch, release->prefetches)
 	{
-		DpPrefetch *prefetch = lfirst(lc);
 		double		rows;
-		ListCell   *set;
 
 		prefetch->releases = OidIsValid(dp_query_touches_protected(prefetch->query));
 		prefetch->is_pure = !prefetch->releases && !contain_volatile_functions((Node *) prefetch->query);
@@ -156,8 +149,8 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 		expect_rows(release->inner_query, prefetch->name, rows);
 		if (release->finder != NULL)
 			expect_rows(release->finder->inner_query, prefetch->name, rows);
-		foreach(set, dp_public_sets(release))
-			expect_rows(((DpKeySet *) lfirst(set))->query, prefetch->name, rows);
+		foreach_ptr(DpKeySet, set, dp_public_sets(release))
+			expect_rows(set->query, prefetch->name, rows);
 	}
 }
 
@@ -166,14 +159,13 @@ static List *
 public_queries(DpRelease *release)
 {
 	List	   *queries = NIL;
-	ListCell   *lc;
 
-	foreach(lc, release->prefetches)
-		queries = lappend(queries, ((DpPrefetch *) lfirst(lc))->query);
-	foreach(lc, dp_public_sets(release))
+	foreach_ptr(DpPrefetch, prefetch, release->prefetches)
+		queries = lappend(queries, prefetch->query);
+	foreach_ptr(DpKeySet, set, dp_public_sets(release))
 	{
-		if (((DpKeySet *) lfirst(lc))->query != NULL)
-			queries = lappend(queries, ((DpKeySet *) lfirst(lc))->query);
+		if (set->query != NULL)
+			queries = lappend(queries, set->query);
 	}
 	return queries;
 }
@@ -183,10 +175,9 @@ static void
 note_params(DpRelease *release)
 {
 	int			max = 0;
-	ListCell   *lc;
 
-	foreach(lc, public_queries(release))
-		dp_walk_all(lfirst(lc), note_param, &max);
+	foreach_ptr(Node, query, public_queries(release))
+		dp_walk_all(query, note_param, &max);
 	release->needs_params = max > 0;
 }
 
@@ -195,12 +186,8 @@ static void
 plan_key_sets(DpSplitContext *cxt, DpRelease *release, const char *query_string, int cursorOptions,
 			  ParamListInfo boundParams)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_public_sets(release))
+	foreach_ptr(DpKeySet, set, dp_public_sets(release))
 	{
-		DpKeySet   *set = lfirst(lc);
-
 		if (set->query == NULL)
 			continue;
 		set->plan = plan_prefetch(cxt, set->query, query_string, cursorOptions & CURSOR_OPT_CUSTOM_PLAN, boundParams);
@@ -298,9 +285,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 {
 	DpSplitContext cxt = {.source_text = query_string};
 	PlannedStmt *volatile result;
-	ListCell   *lc;
 	volatile bool reads_public = false;
-	ListCell   *set;
 
 	if (!dp_extension_installed())
 		dp_raise(NOT_RELEASABLE,
@@ -327,29 +312,29 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 
 	dp_refuse_on_worker();
 	dp_refuse_managed(parse);
-	foreach(lc, cxt.releases)
+	foreach_ptr(DpRelease, item, cxt.releases)
 	{
-		if (dp_explain_shows_memory && !dp_release_is_readable(lfirst(lc)))
+		if (dp_explain_shows_memory && !dp_release_is_readable(item))
 			dp_raise(NOT_RELEASABLE,
 					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
 					 errdetail("The memory that planning takes depends on statistics of protected rows."));
-		note_params(lfirst(lc));
-		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
-		plan_key_sets(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
-		if (((DpRelease *) lfirst(lc))->wider != NULL)
+		note_params(item);
+		plan_prefetches(&cxt, item, query_string, cursorOptions, boundParams);
+		plan_key_sets(&cxt, item, query_string, cursorOptions, boundParams);
+		if (item->wider != NULL)
 		{
-			note_params(((DpRelease *) lfirst(lc))->wider);
-			plan_key_sets(&cxt, ((DpRelease *) lfirst(lc))->wider, query_string, cursorOptions, boundParams);
+			note_params(item->wider);
+			plan_key_sets(&cxt, item->wider, query_string, cursorOptions, boundParams);
 		}
-		plan_inner(lfirst(lc), cursorOptions, boundParams);
-		if (((DpRelease *) lfirst(lc))->finder != NULL)
-			plan_inner(((DpRelease *) lfirst(lc))->finder, cursorOptions, boundParams);
-		foreach(set, dp_public_sets(lfirst(lc)))
-			reads_public = reads_public || reads_tables(lfirst(set));
+		plan_inner(item, cursorOptions, boundParams);
+		if (item->finder != NULL)
+			plan_inner(item->finder, cursorOptions, boundParams);
+		foreach_ptr(const DpKeySet, set, dp_public_sets(item))
+			reads_public = reads_public || reads_tables(set);
 	}
 
-	foreach(lc, cxt.releases)
-		((DpRelease *) lfirst(lc))->key_memory = cxt.key_memory;
+	foreach_ptr(DpRelease, item, cxt.releases)
+		item->key_memory = cxt.key_memory;
 	if (around != NULL)
 	{
 		around->keys = cxt.keys;
@@ -372,10 +357,8 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	 * the outer plan has it checked who may read a public table; its owner
 	 * need not
 	 */
-	foreach(lc, cxt.releases)
+	foreach_ptr(DpRelease, release, cxt.releases)
 	{
-		DpRelease  *release = lfirst(lc);
-
 		dp_check_only_marked(release->inner, DP_INNER_MARK);
 		if (release->finder != NULL)
 			dp_check_only_marked(release->finder->inner, DP_INNER_MARK);
@@ -490,11 +473,8 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 static void
 check_row_marks(const PlannedStmt *plan)
 {
-	ListCell   *lc;
-
-	foreach(lc, plan->rowMarks)
+	foreach_node(PlanRowMark, mark, plan->rowMarks)
 	{
-		PlanRowMark *mark = lfirst_node(PlanRowMark, lc);
 		RangeTblEntry *rte = rt_fetch(mark->rti, plan->rtable);
 		Oid			marked_by;
 

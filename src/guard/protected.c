@@ -108,14 +108,10 @@ note_touched(Node *node, int levels, Oid *table)
 static bool
 touches_quickly(Query *query, bool *undecided, Oid *table)
 {
-	ListCell   *lc;
-
 	if (query->hasSubLinks || query->cteList != NIL || query->utilityStmt != NULL)
 		*undecided = true;
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		*table = touched_by(rte);
 		if (OidIsValid(*table))
 			return true;
@@ -163,12 +159,9 @@ static DpWalk
 refuse_held(Node *node, int levels, void *context)
 {
 	Query	   *query = (Query *) node;
-	ListCell   *lc;
 
-	foreach(lc, IsA(node, Query) ? query->rtable : NIL)
+	foreach_ptr(RangeTblEntry, rte, IsA(node, Query) ? query->rtable : NIL)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		/*
 		 * of views the rewriter has left the subquery, and an entry to check
 		 */

@@ -78,13 +78,11 @@ is_plain(Query *query)
 static void
 put_prefetch(DpQuestionWriter *w, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, w->release->prefetches)
+	foreach_ptr(DpPrefetch, prefetch, w->release->prefetches)
 	{
-		if (strcmp(((DpPrefetch *) lfirst(lc))->name, name) == 0)
+		if (strcmp(prefetch->name, name) == 0)
 		{
-			PUT("rows%d", foreach_current_index(lc));
+			PUT("rows%d", foreach_current_index(prefetch));
 			return;
 		}
 	}
@@ -110,12 +108,10 @@ static void put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, L
 static void
 put_made_rows(DpQuestionWriter *w, DpQuestionPlace *place, RangeTblEntry *rte)
 {
-	ListCell   *lc;
-
 	PUT("rows%d(", (int) rte->funcordinality);
-	foreach(lc, rte->functions)
+	foreach_ptr(RangeTblFunction, function, rte->functions)
 	{
-		dp_question_expr(w, place, ((RangeTblFunction *) lfirst(lc))->funcexpr);
+		dp_question_expr(w, place, function->funcexpr);
 		appendStringInfoCharMacro(&w->text, ' ');
 	}
 	PUT(") ");
@@ -178,15 +174,14 @@ static void
 put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **conditions)
 {
 	JoinExpr   *join = (JoinExpr *) node;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (IsA(node, FromExpr) && conditions == NULL)
 		put_from(w, place, node);
 	else if (IsA(node, FromExpr))
 	{
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			put_items(w, place, lfirst(lc), conditions);
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			put_items(w, place, item, conditions);
 		*conditions = dp_question_conjuncts(w, place, ((FromExpr *) node)->quals, *conditions);
 	}
 	else if (IsA(node, RangeTblRef))
@@ -232,22 +227,21 @@ put_choice(DpQuestionWriter *w, DpQuestionPlace *place)
 {
 	Query	   *query = place->query;
 	List	   *texts = NIL;
-	ListCell   *lc;
 
 	w->is_unknown |= !query->hasDistinctOn;
-	foreach(lc, query->distinctClause)
+	foreach_ptr(SortGroupClause, clause, query->distinctClause)
 	{
 		int			start = w->text.len;
 
-		dp_question_clause(w, place, lfirst(lc), query->targetList, false);
+		dp_question_clause(w, place, clause, query->targetList, false);
 		texts = lappend(texts, dp_question_cut(w, start));
 	}
 	PUT("first{");
 	dp_question_sorted(w, texts);
 	PUT("}order{");
-	foreach(lc, query->sortClause)
+	foreach_ptr(SortGroupClause, clause, query->sortClause)
 	{
-		dp_question_clause(w, place, lfirst(lc), query->targetList, true);
+		dp_question_clause(w, place, clause, query->targetList, true);
 		PUT(",");
 	}
 	PUT("}");
@@ -258,13 +252,12 @@ put_groups(DpQuestionWriter *w, DpQuestionPlace *place)
 {
 	Query	   *query = place->query;
 	List	   *texts = NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->groupClause)
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
 	{
 		int			start = w->text.len;
 
-		dp_question_clause(w, place, lfirst(lc), query->targetList, false);
+		dp_question_clause(w, place, clause, query->targetList, false);
 		texts = lappend(texts, dp_question_cut(w, start));
 	}
 	PUT("group{");
@@ -279,15 +272,14 @@ static void
 put_query(DpQuestionWriter *w, DpQuestionPlace *place)
 {
 	Query	   *query = place->query;
-	ListCell   *lc;
 
 	check_stack_depth();
 	w->is_unknown |= query->groupingSets != NIL || query->limitCount != NULL || query->limitOffset != NULL || query->hasTargetSRFs;
 	if (query->setOperations)
 	{
 		PUT("all{");
-		foreach(lc, dp_operands(query))
-			put_entry(w, place, lfirst_int(lc), NULL);
+		foreach_int(operand, dp_operands(query))
+			put_entry(w, place, operand, NULL);
 		PUT("}");
 		return;
 	}
@@ -308,13 +300,11 @@ static void
 put_held(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 {
 	List	   *texts = NIL;
-	ListCell   *lc;
 
 	if (parts->held == NIL)
 		return;
-	foreach(lc, parts->held)
+	foreach_ptr(DpHeldKey, held, parts->held)
 	{
-		DpHeldKey  *held = lfirst(lc);
 		int			start = w->text.len;
 
 		dp_question_expr(w, place, (Node *) held->value);
@@ -348,25 +338,21 @@ put_rest(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 static void
 put_keys(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 {
-	ListCell   *lc;
-
 	PUT("keys{");
-	foreach(lc, parts->keys)
+	foreach_ptr(Node, item, parts->keys)
 	{
-		DpReleaseKey *key = list_nth(w->release->keys, foreach_current_index(lc));
+		DpReleaseKey *key = list_nth(w->release->keys, foreach_current_index(item));
 
 		dp_question_object(&w->text, TypeRelationId, key->type);
 		PUT(" %d ", key->typmod);
 		dp_question_object(&w->text, CollationRelationId, key->collation);
 		PUT(" ");
-		dp_question_expr(w, place, lfirst(lc));
+		dp_question_expr(w, place, item);
 		PUT(",");
 	}
 	PUT("}listed{");
-	foreach(lc, parts->listed)
+	foreach_ptr(DpListedValue, listed, parts->listed)
 	{
-		DpListedValue *listed = lfirst(lc);
-
 		dp_question_expr(w, place, (Node *) listed->column);
 		dp_question_value(&w->text, listed->list->consttype, listed->list->constcollid,
 						  listed->list->constvalue, listed->list->constisnull);
@@ -383,19 +369,18 @@ put_unit(DpQuestionWriter *w, DpQuestionPlace *place, DpFrom *from)
 {
 	DpRelease  *release = w->release;
 	List	   *tables = NIL;
-	ListCell   *lc;
 
 	PUT("unit{%d %d ", release->has_unit, release->one_group);
-	foreach(lc, from->unit.exprs)
+	foreach_ptr(Node, expr, from->unit.exprs)
 	{
-		dp_question_expr(w, place, lfirst(lc));
+		dp_question_expr(w, place, expr);
 		PUT(",");
 	}
-	foreach(lc, release->unique_keys)
+	foreach_oid(key, release->unique_keys)
 	{
 		int			start = w->text.len;
 
-		dp_question_object(&w->text, RelationRelationId, IndexGetRelation(lfirst_oid(lc), false));
+		dp_question_object(&w->text, RelationRelationId, IndexGetRelation(key, false));
 		tables = lappend(tables, dp_question_cut(w, start));
 	}
 	PUT("}unique{");
@@ -467,11 +452,10 @@ references_of(DpQuestionWriter *w, const char *text, List *names)
 	while ((at = strchr(at, DP_QUESTION_REFERENCE)) != NULL)
 	{
 		char	   *name = pnstrdup(++at, 2 * DP_QUESTION_BYTES);
-		ListCell   *lc;
 		bool		known = false;
 
-		foreach(lc, names)
-			known |= strcmp(lfirst(lc), name) == 0;
+		foreach_ptr(const char, item, names)
+			known |= strcmp(item, name) == 0;
 		if (!known)
 			names = references_of(w, dp_question_defined(w, name), lappend(names, name));
 	}
@@ -483,16 +467,13 @@ static List *
 public_columns_of(DpQuestionWriter *w, const char *text)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
 	for (int i = 0; i < list_length(w->public_entries); i++)
 	{
 		List	   *of_table = NIL;
 
-		foreach(lc, w->public_columns)
+		foreach_ptr(DpQuestionColumn, column, w->public_columns)
 		{
-			DpQuestionColumn *column = lfirst(lc);
-
 			if (column->entry == i && strstr(text, column->text) != NULL)
 				of_table = list_append_unique_int(of_table, column->column);
 		}
@@ -507,11 +488,10 @@ static char *
 end_text(DpQuestionWriter *w)
 {
 	List	   *names = references_of(w, w->text.data, NIL);
-	ListCell   *lc;
 
 	list_sort(names, compare_texts);
-	foreach(lc, names)
-		PUT(";%s is %s", (char *) lfirst(lc), dp_question_defined(w, lfirst(lc)));
+	foreach_ptr(char, name, names)
+		PUT(";%s is %s", name, dp_question_defined(w, name));
 	return dp_question_cut(w, 0);
 }
 
@@ -522,7 +502,6 @@ dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	DpQuestionWriter *w = &writer;
 	DpQuestionPlace *place = make_place(from->query);
 	char	   *base;
-	ListCell   *lc;
 
 	initStringInfo(&w->text);
 	put_source(w, place);
@@ -531,11 +510,9 @@ dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	PUT("selects %d", release->selection >= 0);
 	base = end_text(w);
 	release->public_columns = public_columns_of(w, base);
-	foreach(lc, release->columns)
+	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
-		DpReleaseColumn *column = lfirst(lc);
-
-		put_column(w, place, parts, foreach_current_index(lc));
+		put_column(w, place, parts, foreach_current_index(column));
 		column->question_text = end_text(w);
 		column->public_columns = public_columns_of(w, column->question_text);
 	}

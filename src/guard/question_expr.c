@@ -40,11 +40,9 @@
 static void
 put_list(DpQuestionWriter *w, DpQuestionPlace *place, List *exprs)
 {
-	ListCell   *lc;
-
-	foreach(lc, exprs)
+	foreach_ptr(Node, expr, exprs)
 	{
-		dp_question_expr(w, place, lfirst(lc));
+		dp_question_expr(w, place, expr);
 		appendStringInfoCharMacro(&w->text, ',');
 	}
 }
@@ -70,11 +68,9 @@ static void put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var);
 static void
 put_united(DpQuestionWriter *w, DpQuestionPlace *place, AttrNumber column)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_operands(place->query))
+	foreach_int(operand, dp_operands(place->query))
 	{
-		Var			var = {.varno = lfirst_int(lc), .varattno = column};
+		Var			var = {.varno = operand, .varattno = column};
 
 		put_var(w, place, &var);
 		appendStringInfoCharMacro(&w->text, ',');
@@ -147,15 +143,13 @@ put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
 List *
 dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, Node *condition, List *texts)
 {
-	ListCell   *lc;
-
 	if (condition == NULL)
 		return texts;
 	check_stack_depth();
 	if (IsA(condition, List) || (IsA(condition, BoolExpr) && ((BoolExpr *) condition)->boolop == AND_EXPR))
 	{
-		foreach(lc, IsA(condition, List) ? (List *) condition : ((BoolExpr *) condition)->args)
-			texts = dp_question_conjuncts(w, place, lfirst(lc), texts);
+		foreach_ptr(Node, arg, IsA(condition, List) ? (List *) condition : ((BoolExpr *) condition)->args)
+			texts = dp_question_conjuncts(w, place, arg, texts);
 		return texts;
 	}
 	/* true AND x is x */
@@ -167,15 +161,13 @@ dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, Node *conditi
 static List *
 disjuncts(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *or, List *texts)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
-	foreach(lc, or->args)
+	foreach_ptr(Node, arg, or->args)
 	{
-		if (IsA(lfirst(lc), BoolExpr) && ((BoolExpr *) lfirst(lc))->boolop == OR_EXPR)
-			texts = disjuncts(w, place, lfirst(lc), texts);
+		if (IsA(arg, BoolExpr) && ((BoolExpr *) arg)->boolop == OR_EXPR)
+			texts = disjuncts(w, place, (BoolExpr *) arg, texts);
 		else
-			texts = lappend(texts, text_of(w, place, lfirst(lc)));
+			texts = lappend(texts, text_of(w, place, arg));
 	}
 	return texts;
 }
@@ -239,12 +231,10 @@ put_operator(DpQuestionWriter *w, DpQuestionPlace *place, OpExpr *op, const char
 static bool
 members(DpQuestionWriter *w, DpQuestionPlace *place, Node *array, List **texts)
 {
-	ListCell   *lc;
-
 	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
 	{
-		foreach(lc, ((ArrayExpr *) array)->elements)
-			* texts = lappend(*texts, text_of(w, place, lfirst(lc)));
+		foreach_ptr(Node, element, ((ArrayExpr *) array)->elements)
+			* texts = lappend(*texts, text_of(w, place, element));
 		return true;
 	}
 	if (IsA(array, Const) && !((Const *) array)->constisnull && OidIsValid(get_element_type(((Const *) array)->consttype)))
@@ -306,11 +296,9 @@ dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause 
 static void
 put_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *targets, bool sorts)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_ptr(SortGroupClause, clause, clauses)
 	{
-		dp_question_clause(w, place, lfirst(lc), targets, sorts);
+		dp_question_clause(w, place, clause, targets, sorts);
 		appendStringInfoCharMacro(&w->text, ',');
 	}
 }
@@ -318,17 +306,15 @@ put_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *ta
 static void
 put_aggregate(DpQuestionWriter *w, DpQuestionPlace *place, Aggref *agg)
 {
-	ListCell   *lc;
-
 	w->is_unknown |= agg->agglevelsup != 0 || agg->aggorder != NIL || agg->aggdirectargs != NIL;
 	PUT("agg(");
 	dp_question_named(w, ProcedureRelationId, agg->aggfnoid);
 	dp_question_type(w, agg->aggtype);
 	dp_question_collation(w, agg->inputcollid);
 	PUT("%d ", agg->aggstar);
-	foreach(lc, agg->args)
+	foreach_node(TargetEntry, tle, agg->args)
 	{
-		dp_question_expr(w, place, (Node *) lfirst_node(TargetEntry, lc)->expr);
+		dp_question_expr(w, place, (Node *) tle->expr);
 		appendStringInfoCharMacro(&w->text, ',');
 	}
 	PUT(" distinct ");
@@ -343,13 +329,12 @@ put_window(DpQuestionWriter *w, DpQuestionPlace *place, WindowClause *window)
 {
 	List	   *targets = place->query->targetList;
 	List	   *parts = NIL;
-	ListCell   *lc;
 
-	foreach(lc, window->partitionClause)
+	foreach_ptr(SortGroupClause, clause, window->partitionClause)
 	{
 		int			start = w->text.len;
 
-		dp_question_clause(w, place, lfirst(lc), targets, false);
+		dp_question_clause(w, place, clause, targets, false);
 		parts = lappend(parts, dp_question_cut(w, start));
 	}
 	PUT("over{");
@@ -396,17 +381,15 @@ put_window_function(DpQuestionWriter *w, DpQuestionPlace *place, WindowFunc *fun
 static void
 put_case(DpQuestionWriter *w, DpQuestionPlace *place, CaseExpr *cases)
 {
-	ListCell   *lc;
-
 	PUT("case(");
 	dp_question_type(w, cases->casetype);
 	dp_question_expr(w, place, (Node *) cases->arg);
-	foreach(lc, cases->args)
+	foreach_node(CaseWhen, item, cases->args)
 	{
 		PUT(" when ");
-		dp_question_expr(w, place, (Node *) lfirst_node(CaseWhen, lc)->expr);
+		dp_question_expr(w, place, (Node *) item->expr);
 		PUT(" then ");
-		dp_question_expr(w, place, (Node *) lfirst_node(CaseWhen, lc)->result);
+		dp_question_expr(w, place, (Node *) item->result);
 	}
 	PUT(" else ");
 	dp_question_expr(w, place, (Node *) cases->defresult);

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -33,11 +34,10 @@ static void
 note_public(DpQuestionWriter *w, int entry, AttrNumber number, const char *text)
 {
 	DpQuestionColumn *column;
-	ListCell   *lc;
 
-	foreach(lc, w->public_columns)
+	foreach_ptr(DpQuestionColumn, item, w->public_columns)
 	{
-		column = lfirst(lc);
+		column = item;
 		if (column->entry == entry && column->column == number)
 			return;
 	}
@@ -53,11 +53,10 @@ dp_question_column(DpQuestionWriter *w, int number, Oid relid, Var *var)
 {
 	int			start = w->text.len;
 	int			entry = -1;
-	ListCell   *lc;
 
-	foreach(lc, w->public_entries)
-		if (lfirst_int(lc) == number)
-		entry = foreach_current_index(lc);
+	foreach_int(item, w->public_entries)
+		if (item == number)
+		entry = foreach_current_index(item);
 	/* what a row of such a table is called by the server is not what is in it */
 	w->is_unknown |= entry >= 0 && var->varattno < 0;
 	if (entry >= 0)

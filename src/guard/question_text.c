@@ -51,14 +51,14 @@ void
 dp_question_sorted(DpQuestionWriter *w, List *texts)
 {
 	const char *last = NULL;
-	ListCell   *lc;
 
 	list_sort(texts, compare_texts);
-	foreach(lc, texts)
+	foreach_ptr(const char, text, texts)
 	{
-		if (last != NULL && strcmp(lfirst(lc), last) == 0)
+		if (last != NULL && strcmp(text, last) == 0)
 			continue;
-		last = lfirst(lc);
+		last = text;
+
 		PUT("%s,", last);
 	}
 }

@@ -21,6 +21,7 @@
 
 #include "access/xact.h"
 #include "base/attempt.h"
+#include "base/compat.h"
 #include "base/settings.h"
 #include "base/walk.h"
 #include "guard/describe/describe.h"
@@ -135,11 +136,9 @@ has_stored_rows(Node *node, int levels, void *context)
 static bool
 has_public_inputs(DpRelease *release)
 {
-	ListCell   *lc;
-
-	foreach(lc, release->key_sets)
+	foreach_ptr(DpKeySet, set, release->key_sets)
 	{
-		if (dp_walk_all(((DpKeySet *) lfirst(lc))->query, has_stored_rows, NULL))
+		if (dp_walk_all(set->query, has_stored_rows, NULL))
 			return true;
 	}
 	return release->prefetches != NIL || release->ranges != NIL;
@@ -202,14 +201,12 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 static void
 put_together(DpLevel *level, const DpLevel *finest)
 {
-	ListCell   *lc;
-
 	if (!dp_hold_keys(level, finest->query->groupClause))
 		return;
-	foreach(lc, level->key_exprs)
+	foreach_ptr(Node, expr, level->key_exprs)
 	{
 		for (int i = 0; i < list_length(finest->key_exprs); i++)
-			if (equal(list_nth(finest->key_exprs, i), lfirst(lc)))
+			if (equal(list_nth(finest->key_exprs, i), expr))
 				level->release->axes = lappend_int(level->release->axes, i);
 	}
 	level->release->together = pstrdup(finest->release->name);
@@ -233,7 +230,6 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	 * need not be
 	 */
 	Query	   *unread = finest == NULL && may_be_widened(query) ? copyObject(query) : NULL;
-	ListCell   *lc;
 
 	level->cxt = cxt;
 	level->query = query;
@@ -257,8 +253,8 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	/* flattening has changed the aggregates, too */
 	collected->aggs = NIL;
 	dp_collect_aggregates(query, collected);
-	foreach(lc, collected->aggs)
-		dp_add_aggregate(level, lfirst(lc));
+	foreach_ptr(Aggref, agg, collected->aggs)
+		dp_add_aggregate(level, agg);
 	dp_check_outer_groups(level, collected->aggs);
 	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
 	dp_describe_expressions(cxt, level, collected->take_standard);
@@ -290,15 +286,12 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 static int
 finest_set(List *sets)
 {
-	ListCell   *finest,
-			   *lc;
-
-	foreach(finest, sets)
+	foreach_ptr(const List, finest, sets)
 	{
 		bool		all = list_length(sets) > 1;
 
-		foreach(lc, sets)
-			all &= list_difference_int(lfirst(lc), lfirst(finest)) == NIL;
+		foreach_ptr(const List, set, sets)
+			all &= list_difference_int(set, finest) == NIL;
 		if (all)
 			return foreach_current_index(finest);
 	}
@@ -310,20 +303,19 @@ static bool
 begin_together(DpLevel *level)
 {
 	DpRelease  *release = level->release;
-	ListCell   *lc;
 
 	if (!dp_wants_consistent(level->dataset) || release->selection >= 0)
 		return false;
-	foreach(lc, release->key_sets)
-		if (((DpKeySet *) lfirst(lc))->domain == NULL)
+	foreach_ptr(DpKeySet, set, release->key_sets)
+		if (set->domain == NULL)
 		return false;
 	release->together = pstrdup(release->name);
 	/* no groups of others are shown among those that agree */
 	release->wider = NULL;
 	release->wider_tests = NIL;
 	release->wider_has_params = false;
-	foreach(lc, release->keys)
-		release->axes = lappend_int(release->axes, foreach_current_index(lc));
+	for (int i = 0; i < list_length(release->keys); i++)
+		release->axes = lappend_int(release->axes, i);
 	return true;
 }
 
@@ -337,13 +329,12 @@ describe_finest(DpSplitContext *cxt, Query *query, int where, DpCollected *colle
 {
 	Widening	w = {.cxt = *cxt, .where = where, .collected = *collected, .read = read, .even_if_readable = even_if_readable};
 	List	   *all = NIL;
-	ListCell   *lc;
 	ErrorData  *error;
 
 	if (list_length(sets) < 2 || IsInParallelMode())
 		return NULL;
-	foreach(lc, sets)
-		all = list_concat_unique_int(all, lfirst(lc));
+	foreach_ptr(const List, set, sets)
+		all = list_concat_unique_int(all, set);
 	w.query = dp_with_grouping_set(query, all);
 	w.cxt.releases = NIL;
 	w.collected.cxt = &w.cxt;
@@ -363,7 +354,6 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 	DpLevel    *agree_with = NULL;
 	List	   *levels = NIL;
 	List	   *releases;
-	ListCell   *lc;
 
 	if (first >= 0)
 	{
@@ -372,24 +362,24 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 	}
 	else if (dp_policy_table(table) != NULL && dp_wants_consistent(dp_policy_dataset(dp_policy_table(table)->dataset)))
 		agree_with = describe_finest(cxt, query, where, collected, read, even_if_readable, sets);
-	foreach(lc, sets)
+	foreach_ptr(List, set, sets)
 	{
 		DpLevel    *level = NULL;
 
 		/* a set that is written twice is released once, and shown twice */
-		for (int i = 0; i < foreach_current_index(lc) && level == NULL; i++)
-			if (equal(list_nth(sets, i), lfirst(lc)))
+		for (int i = 0; i < foreach_current_index(set) && level == NULL; i++)
+			if (equal(list_nth(sets, i), set))
 				level = list_nth(levels, i);
-		if (level == NULL && first >= 0 && equal(list_nth(sets, first), lfirst(lc)))
+		if (level == NULL && first >= 0 && equal(list_nth(sets, first), set))
 			level = finest;
 		if (level == NULL)
-			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, read, even_if_readable, agree_with, NULL);
+			level = release_level(cxt, dp_with_grouping_set(query, set), where, collected, read, even_if_readable, agree_with, NULL);
 		levels = lappend(levels, level);
 	}
 	/* in the order of the sets */
 	releases = list_copy_head(cxt->releases, before);
-	foreach(lc, levels)
-		releases = list_append_unique_ptr(releases, ((DpLevel *) lfirst(lc))->release);
+	foreach_ptr(DpLevel, level, levels)
+		releases = list_append_unique_ptr(releases, level->release);
 	cxt->releases = releases;
 	return levels;
 }
@@ -490,10 +480,8 @@ is_in_recursion(DpScope *scope)
 {
 	for (; scope != NULL; scope = scope->outer)
 	{
-		ListCell   *lc;
-
-		foreach(lc, scope->query->cteList)
-			if (lfirst_node(CommonTableExpr, lc)->cterecursive)
+		foreach_node(CommonTableExpr, cte, scope->query->cteList)
+			if (cte->cterecursive)
 			return true;
 	}
 	return false;
@@ -504,12 +492,9 @@ static const char *
 example_column(Query *query, Index rti)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-	ListCell   *lc;
 
-	foreach(lc, pull_vars_of_level((Node *) query->targetList, 0))
+	foreach_ptr(Var, var, pull_vars_of_level((Node *) query->targetList, 0))
 	{
-		Var		   *var = lfirst(lc);
-
 		if (IsA(var, Var) && var->varno == rti && var->varattno > 0 &&
 			(rte->rtekind != RTE_RELATION || !dp_leads_to_unit(rte->relid, var->varattno)))
 			return quote_identifier(get_rte_attribute_name(rte, var->varattno));
@@ -593,18 +578,17 @@ static void
 check_sequences(DpSplitContext *cxt, Query *query)
 {
 	Index		rti = 0;
-	ListCell   *lc;
 
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		Oid			table = dp_table_of_sequence(lfirst(lc));
+		Oid			table = dp_table_of_sequence(rte);
 
 		rti++;
 		if (OidIsValid(table) && !dp_may_read(table))
 			dp_refuse_at(level_location(query, rti),
 						 errmsg("permission denied for sequence \"%s\" of protected table \"%s\"; "
 								"ask for private aggregates, such as dp_count(*)",
-								get_rel_name(((RangeTblEntry *) lfirst(lc))->relid), get_rel_name(table)));
+								get_rel_name(rte->relid), get_rel_name(table)));
 	}
 }
 

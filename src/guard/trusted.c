@@ -327,15 +327,13 @@ check_collation(TrustContext *c, Oid collation, Node *node)
 static void
 check_relation(TrustContext *c, RangeTblEntry *rte)
 {
-	ListCell   *lc;
-
 	if (rte->rtekind != RTE_RELATION)
 		return;
 	if (!rte->inh)
 		check_object(c, RelationRelationId, rte->relid, NULL);
 	else
-		foreach(lc, find_all_inheritors(rte->relid, AccessShareLock, NULL))
-			check_object(c, RelationRelationId, lfirst_oid(lc), NULL);
+		foreach_oid(inheritor, find_all_inheritors(rte->relid, AccessShareLock, NULL))
+			check_object(c, RelationRelationId, inheritor, NULL);
 }
 
 /* ------------------------------------------------------------------------
@@ -361,12 +359,8 @@ check_function(Oid funcid, void *context)
 static void
 check_clauses(TrustContext *c, List *clauses)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_node(SortGroupClause, clause, clauses)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-
 		check_operator(c, clause->eqop, NULL);
 		check_operator(c, clause->sortop, NULL);
 	}
@@ -375,12 +369,10 @@ check_clauses(TrustContext *c, List *clauses)
 static void
 check_entry(TrustContext *c, RangeTblEntry *rte)
 {
-	ListCell   *lc;
-
-	foreach(lc, rte->coltypes)
-		check_type(c, lfirst_oid(lc), NULL);
-	foreach(lc, rte->colcollations)
-		check_collation(c, lfirst_oid(lc), NULL);
+	foreach_oid(coltype, rte->coltypes)
+		check_type(c, coltype, NULL);
+	foreach_oid(colcollation, rte->colcollations)
+		check_collation(c, colcollation, NULL);
 }
 
 static void
@@ -444,17 +436,16 @@ trust_walker(Node *node, TrustContext *c)
 	if (IsA(node, Query))
 	{
 		Query	   *query = (Query *) node;
-		ListCell   *lc;
 
 		check_stack_depth();
 		c->queries = lcons(query, c->queries);
 		check_clauses(c, query->groupClause);
 		check_clauses(c, query->sortClause);
 		check_clauses(c, query->distinctClause);
-		foreach(lc, query->windowClause)
+		foreach_node(WindowClause, window, query->windowClause)
 		{
-			check_clauses(c, lfirst_node(WindowClause, lc)->partitionClause);
-			check_clauses(c, lfirst_node(WindowClause, lc)->orderClause);
+			check_clauses(c, window->partitionClause);
+			check_clauses(c, window->orderClause);
 		}
 		query_tree_walker(query, trust_walker, c, QTW_EXAMINE_RTES_BEFORE | QTW_IGNORE_JOINALIASES);
 		c->queries = list_delete_first(c->queries);

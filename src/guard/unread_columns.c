@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
@@ -45,12 +46,8 @@ is_named(TargetEntry *tle, List *clauses)
 static bool
 is_named_by_windows(TargetEntry *tle, List *windows)
 {
-	ListCell   *lc;
-
-	foreach(lc, windows)
+	foreach_ptr(WindowClause, window, windows)
 	{
-		WindowClause *window = lfirst(lc);
-
 		if (is_named(tle, window->partitionClause) || is_named(tle, window->orderClause))
 			return true;
 	}
@@ -71,17 +68,16 @@ kept_targets(Query *query, List *sort, const Bitmapset *columns, List **windows)
 {
 	List	   *result = NIL;
 	bool		keeps_window = false;
-	ListCell   *lc;
 
-	foreach(lc, query->targetList)
+	foreach_ptr(TargetEntry, item, query->targetList)
 	{
-		if (!may_be_left_out(lfirst(lc), query, sort, columns))
-			keeps_window |= contain_windowfuncs((Node *) ((TargetEntry *) lfirst(lc))->expr);
+		if (!may_be_left_out(item, query, sort, columns))
+			keeps_window |= contain_windowfuncs((Node *) item->expr);
 	}
 	*windows = keeps_window ? query->windowClause : NIL;
-	foreach(lc, query->targetList)
+	foreach_node(TargetEntry, item, query->targetList)
 	{
-		TargetEntry *tle = copyObject(lfirst_node(TargetEntry, lc));
+		TargetEntry *tle = copyObject(item);
 		Node	   *expr = (Node *) tle->expr;
 
 		if (may_be_left_out(tle, query, sort, columns) && !is_named_by_windows(tle, *windows))
@@ -156,11 +152,9 @@ dp_leave_out_unread(DpScope *scope)
 {
 	Query	   *query = scope->query;
 	Index		rti = 0;
-	ListCell   *lc;
 
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
 		DpScope		inner = {rte->subquery, scope};
 		Bitmapset  *columns = NULL;
 

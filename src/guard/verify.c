@@ -37,12 +37,10 @@ static void verify_query(DpVerify *outer, Query *query, DpPlace place);
 static void
 verify_join_tree(DpVerify *v, Node *node)
 {
-	ListCell   *lc;
-
 	if (IsA(node, FromExpr))
 	{
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			verify_join_tree(v, lfirst(lc));
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			verify_join_tree(v, item);
 	}
 	else if (IsA(node, JoinExpr))
 	{
@@ -68,12 +66,10 @@ verify_join_tree(DpVerify *v, Node *node)
 static void
 verify_conditions(DpVerify *v, Node *node)
 {
-	ListCell   *lc;
-
 	if (IsA(node, FromExpr))
 	{
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			verify_conditions(v, lfirst(lc));
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			verify_conditions(v, item);
 		dp_verify_expr(((FromExpr *) node)->quals, v);
 	}
 	else if (IsA(node, JoinExpr))
@@ -115,7 +111,6 @@ verify_union(DpVerify *v)
 {
 	Query	   *query = v->query;
 	SetOperationStmt *top = (SetOperationStmt *) query->setOperations;
-	ListCell   *lc;
 
 	dp_require(IsA(top, SetOperationStmt), "a set operation", top);
 	dp_require(query->jointree->fromlist == NIL && query->jointree->quals == NULL && query->havingQual == NULL &&
@@ -124,12 +119,12 @@ verify_union(DpVerify *v)
 	verify_operands(v, (Node *) top, top);
 	dp_require(tlist_same_datatypes(query->targetList, top->colTypes, false) &&
 			   tlist_same_collations(query->targetList, top->colCollations, false), "a set operation of other columns", query);
-	foreach(lc, query->targetList)
+	foreach_ptr(TargetEntry, tle, query->targetList)
 	{
-		Var		   *var = (Var *) ((TargetEntry *) lfirst(lc))->expr;
+		Var		   *var = (Var *) tle->expr;
 
 		dp_require(IsA(var, Var) && bms_is_member(var->varno, v->entries) && var->varlevelsup == 0 &&
-				   var->varattno == foreach_current_index(lc) + 1, "a column of a set operation", var);
+				   var->varattno == foreach_current_index(tle) + 1, "a column of a set operation", var);
 	}
 }
 
@@ -152,11 +147,9 @@ verify_relation(DpVerify *v, RangeTblEntry *rte)
 static bool
 is_prefetched(DpRelease *release, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, release->prefetches)
+	foreach_ptr(DpPrefetch, prefetch, release->prefetches)
 	{
-		if (name != NULL && strcmp(((DpPrefetch *) lfirst(lc))->name, name) == 0)
+		if (name != NULL && strcmp(prefetch->name, name) == 0)
 			return true;
 	}
 	return false;
@@ -294,12 +287,10 @@ verify_query_parts(Query *query, DpPlace place)
 static void
 verify_units(Query *query)
 {
-	ListCell   *lc;
-
 	dp_require(query->groupClause != NIL, "a bounding of all rows", query);
-	foreach(lc, query->groupClause)
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
 	{
-		Expr	   *unit = get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr;
+		Expr	   *unit = get_sortgroupclause_tle(clause, query->targetList)->expr;
 
 		dp_require(IsA(unit, Var) && dp_is_unit_column(query, (Var *) unit), "a unit that is none", unit);
 	}
@@ -309,7 +300,6 @@ static void
 verify_query(DpVerify *outer, Query *query, DpPlace place)
 {
 	DpVerify	v = {.level = outer->level, .release = outer->release, .query = query, .place = place};
-	ListCell   *lc;
 
 	check_stack_depth();
 	dp_require(query != NULL && IsA(query, Query), "no query", query);
@@ -317,8 +307,8 @@ verify_query(DpVerify *outer, Query *query, DpPlace place)
 	verify_join_tree(&v, (Node *) query->jointree);
 	if (query->setOperations)
 		verify_union(&v);
-	foreach(lc, query->rtable)
-		verify_entry(&v, foreach_current_index(lc) + 1, lfirst_node(RangeTblEntry, lc));
+	foreach_node(RangeTblEntry, rte, query->rtable)
+		verify_entry(&v, foreach_current_index(rte) + 1, rte);
 	verify_conditions(&v, (Node *) query->jointree);
 	dp_verify_expr((Node *) query->targetList, &v);
 	dp_verify_expr(query->havingQual, &v);

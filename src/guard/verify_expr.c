@@ -194,10 +194,8 @@ is_readable_type(Oid type, bool array)
 static void
 verify_constants(List *args, uint16 constants, Node *node)
 {
-	ListCell   *lc;
-
-	foreach(lc, args)
-		dp_require((constants & (1 << foreach_current_index(lc))) == 0 || !dp_reads_columns(lfirst(lc), NULL),
+	foreach_ptr(Node, arg, args)
+		dp_require((constants & (1 << foreach_current_index(arg))) == 0 || !dp_reads_columns(arg, NULL),
 				   "an argument that is not constant", node);
 }
 
@@ -237,12 +235,10 @@ verify_operator(DpVerify *v, Oid opno, Oid funcid, List *args, Node *node)
 void
 dp_verify_sort_clauses(List *clauses)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-		dp_require(dp_is_unit_operator(lfirst_node(SortGroupClause, lc)->eqop) &&
-				   dp_is_unit_operator(lfirst_node(SortGroupClause, lc)->sortop),
-				   "an operator that is not built in", lfirst(lc));
+	foreach_ptr(SortGroupClause, clause, clauses)
+		dp_require(dp_is_unit_operator(clause->eqop) &&
+				   dp_is_unit_operator(clause->sortop),
+				   "an operator that is not built in", clause);
 }
 
 /* Verifies an aggregate of a unit's rows that PostgreSQL has, with its first argument. */
@@ -307,11 +303,9 @@ verify_row_unit(DpVerify *v, Var *var)
 static bool
 is_unit_of_operands(Query *query, AttrNumber column)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_operands(query))
+	foreach_int(operand, dp_operands(query))
 	{
-		Var			var = {.varno = lfirst_int(lc), .varattno = column};
+		Var			var = {.varno = operand, .varattno = column};
 
 		if (!dp_is_unit_column(query, &var))
 			return false;
@@ -419,13 +413,11 @@ verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole, Oid as)
 static void
 verify_units_comparison(DpVerify *v, OpExpr *op)
 {
-	ListCell   *lc;
-
 	dp_require(IsA(op, OpExpr) && get_opcode(op->opno) == op->opfuncid && (v->place & DP_PLACE_RAW) != 0,
 			   "a comparison of units", op);
-	foreach(lc, op->args)
+	foreach_ptr(Node, item, op->args)
 	{
-		Node	   *arg = dp_strip_relabel(lfirst(lc));
+		Node	   *arg = dp_strip_relabel(item);
 
 		verify_var(v, castNode(Var, arg), false, true, exprType(arg));
 	}
@@ -448,11 +440,8 @@ verify_array(DpVerify *v, Node *array)
 void
 dp_verify_made_rows(DpVerify *v, RangeTblEntry *rte)
 {
-	ListCell   *lc;
-
-	foreach(lc, rte->functions)
+	foreach_node(RangeTblFunction, function, rte->functions)
 	{
-		RangeTblFunction *function = lfirst_node(RangeTblFunction, lc);
 		FuncExpr   *call = (FuncExpr *) function->funcexpr;
 
 		dp_require(IsA(call, FuncExpr) && call->funcid == F_UNNEST_ANYARRAY && call->funcretset && !call->funcvariadic &&
@@ -512,15 +501,13 @@ verify_opened(DpVerify *v, Node *arg)
 static void
 verify_arguments(DpVerify *v, List *args)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (is_opened(lfirst(lc)))
-			verify_opened(v, lfirst(lc));
+		if (is_opened(arg))
+			verify_opened(v, arg);
 		else
-			dp_verify_expr(lfirst(lc), v);
+			dp_verify_expr(arg, v);
 	}
 }
 
@@ -612,14 +599,13 @@ dp_verify_expr(Node *node, DpVerify *v)
 		case T_CaseExpr:
 			{
 				CaseExpr   *cases = (CaseExpr *) node;
-				ListCell   *lc;
 
 				dp_verify_expr((Node *) cases->arg, v);
 				inner.case_type = cases->arg ? exprType((Node *) cases->arg) : InvalidOid;
-				foreach(lc, cases->args)
+				foreach_node(CaseWhen, when, cases->args)
 				{
-					dp_verify_expr((Node *) lfirst_node(CaseWhen, lc)->expr, &inner);
-					dp_verify_expr((Node *) lfirst_node(CaseWhen, lc)->result, v);
+					dp_verify_expr((Node *) when->expr, &inner);
+					dp_verify_expr((Node *) when->result, v);
 				}
 				return dp_verify_expr((Node *) cases->defresult, v);
 			}

@@ -31,11 +31,9 @@
 static bool
 lead_to_a_unit(Oid relid, List *columns)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_table_keys(relid))
+	foreach_ptr(const List, key, dp_table_keys(relid))
 	{
-		if (list_difference_int(lfirst(lc), columns) == NIL)
+		if (list_difference_int(key, columns) == NIL)
 			return true;
 	}
 	return false;
@@ -46,12 +44,9 @@ static bool
 bears_unit(Query *query, List *exprs)
 {
 	List	   *relids = NIL;
-	ListCell   *lc,
-			   *rel;
 
-	foreach(lc, exprs)
+	foreach_ptr(Node, expr, exprs)
 	{
-		Node	   *expr = lfirst(lc);
 		DpColumnOrigin origin;
 
 		/* a group key has one form */
@@ -66,18 +61,18 @@ bears_unit(Query *query, List *exprs)
 		if (dp_trace_column(query, NULL, expr, &origin) && origin.is_protected)
 			relids = list_append_unique_oid(relids, origin.relid);
 	}
-	foreach(rel, relids)
+	foreach_oid(rel, relids)
 	{
 		List	   *columns = NIL;
 
-		foreach(lc, exprs)
+		foreach_ptr(Node, expr, exprs)
 		{
 			DpColumnOrigin origin;
 
-			if (dp_trace_column(query, NULL, dp_strip_relabel(lfirst(lc)), &origin) && origin.relid == lfirst_oid(rel))
+			if (dp_trace_column(query, NULL, dp_strip_relabel(expr), &origin) && origin.relid == rel)
 				columns = lappend_int(columns, origin.attnum);
 		}
-		if (lead_to_a_unit(lfirst_oid(rel), columns))
+		if (lead_to_a_unit(rel, columns))
 			return true;
 	}
 	return false;
@@ -151,13 +146,10 @@ verify_window_parts(WindowClause *window)
 static bool
 tells_rows_apart(Query *query, List *values)
 {
-	ListCell   *lc;
-
 	if (query->groupClause != NIL || query->hasAggs)
 		return true;
-	foreach(lc, values)
+	foreach_ptr(Var, var, values)
 	{
-		Var		   *var = lfirst(lc);
 		RangeTblEntry *rte = IsA(var, Var) ? rt_fetch(var->varno, query->rtable) : NULL;
 		TargetEntry *tle = rte && rte->rtekind == RTE_SUBQUERY ? get_tle_by_resno(rte->subquery->targetList, var->varattno) : NULL;
 
@@ -174,12 +166,9 @@ verify_windows(DpVerify *v)
 	Query	   *query = v->query;
 	List	   *values = dp_row_values(query);
 	WindowClause *first = NULL;
-	ListCell   *lc;
 
-	foreach(lc, query->windowClause)
+	foreach_node(WindowClause, window, query->windowClause)
 	{
-		WindowClause *window = lfirst_node(WindowClause, lc);
-
 		verify_window_parts(window);
 		dp_verify_sort_clauses(window->partitionClause);
 		dp_verify_sort_clauses(window->orderClause);
@@ -188,9 +177,8 @@ verify_windows(DpVerify *v)
 		verify_border(query, window, window->startOffset, window->startInRangeFunc);
 		verify_border(query, window, window->endOffset, window->endInRangeFunc);
 	}
-	foreach(lc, dp_window_functions((Node *) query->targetList))
+	foreach_ptr(WindowFunc, function, dp_window_functions((Node *) query->targetList))
 	{
-		WindowFunc *function = lfirst(lc);
 		WindowClause *window = dp_window_of(query->windowClause, function->winref);
 
 		dp_require(window != NULL, "a function of no window", function);

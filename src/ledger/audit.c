@@ -147,12 +147,9 @@ dp_audit_grant(DpAudit *audit, TupleTableSlot *row, const DpBatchRequest *reques
 	const DpRequest *req = request->req;
 	bool		correction = req->kind == DP_REQUEST_CORRECTION;
 
-	ListCell   *lc;
 
-	foreach(lc, request->rows)
+	foreach_ptr(const DpLogRow, debited, request->rows)
 	{
-		const DpLogRow *debited = lfirst(lc);
-
 		write_item(audit, row, req, &req->items[debited->item], correction ? "correction" : "granted",
 				   dp_request_string(req, req->reason), debited);
 	}

@@ -395,7 +395,6 @@ write_all(DpWork *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, i
 	TupleTableSlot *row = table_slot_create(work->table[DP_T_LOG].rel, NULL);
 	DpAudit		audit = {&work->table[DP_T_LOG], work->estate, work->now};
 	DpNote		note;
-	ListCell   *lc;
 
 	dp_chain_begin(&work->table[DP_T_CHAIN], work->snapshot);
 	for (int i = 0; i < nfailures; i++)
@@ -422,10 +421,8 @@ write_all(DpWork *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, i
 
 	dp_write_ladders(work);
 
-	foreach(lc, work->balances)
+	foreach_ptr(DpBalance, balance, work->balances)
 	{
-		DpBalance  *balance = lfirst(lc);
-
 		if (balance->state == BALANCE_LOCKED)
 		{
 			dp_write_balance(work, balance, audit.first_id);

@@ -448,8 +448,6 @@ is_remote(const DpOrder *order)
 static void
 check_available(List *items, const DpOrder *order)
 {
-	ListCell   *lc;
-
 	if (dp_shared == NULL)
 		dp_raise(LEDGER_UNAVAILABLE,
 				 errmsg("the privacy ledger is not loaded; add shared_preload_libraries = 'dp_cdp' to postgresql.conf and restart the server"));
@@ -465,10 +463,8 @@ check_available(List *items, const DpOrder *order)
 		dp_raise(NOT_RELEASABLE, errmsg("the statement makes %d releases at once, at most %d are possible; split it",
 										list_length(items), DP_MAX_ITEMS),
 				 errdetail("Each query and subquery that aggregates protected rows is a release, and each of its grouping sets. Finding bounds or limits is one more."));
-	foreach(lc, items)
+	foreach_ptr(DpDebitItem, item, items)
 	{
-		DpDebitItem *item = lfirst(lc);
-
 		if (item->dataset == NULL || strlen(item->dataset) >= NAMEDATALEN)
 			elog(ERROR, "debit without a proper name of a dataset");
 		if (order->kind == DP_REQUEST_DEBIT && (item->rho <= 0 || item->delta < 0))
@@ -583,14 +579,13 @@ dp_keep_values(const char *dataset, List *values)
 {
 	DpOrder		order = {.kind = DP_REQUEST_KEEP};
 	DpDebitItem item = {.dataset = dataset};
-	ListCell   *lc;
 
 	/* as they are stored, whole and with a long header */
-	foreach(lc, values)
+	foreach_ptr(DpKeptValues, one, values)
 	{
 		DpKeptValues *value = palloc(sizeof(DpKeptValues));
 
-		*value = *(DpKeptValues *) lfirst(lc);
+		*value = *one;
 		if (value->values != NULL)
 			value->values = PG_DETOAST_DATUM(PointerGetDatum(value->values));
 		order.values = lappend(order.values, value);

@@ -78,27 +78,21 @@ note_uncounted(DpWork *work, const DpFailure *failure, bool is_stuck)
 void
 dp_count_failures(DpWork *work, DpFailureCopy *failures, int n)
 {
-	ListCell   *lc;
-
 	for (int i = 0; i < n; i++)
 	{
 		failures[i].counted = count_failure(work, &failures[i].failure);
 		if (!failures[i].counted)
 			note_uncounted(work, &failures[i].failure, false);
 	}
-	foreach(lc, dp_failures_stuck())
-		note_uncounted(work, lfirst(lc), true);
+	foreach_ptr(const DpFailure, item, dp_failures_stuck())
+		note_uncounted(work, item, true);
 }
 
 DpReason
 dp_await_failures(const DpWork *work, const DpShare *share, DpReply *reply)
 {
-	ListCell   *lc;
-
-	foreach(lc, work->uncounted)
+	foreach_ptr(DpUncounted, uncounted, work->uncounted)
 	{
-		DpUncounted *uncounted = lfirst(lc);
-
 		if (uncounted->dataset != share->dataset)
 			continue;
 		for (int i = 0; i < share->payer->nbudgets; i++)

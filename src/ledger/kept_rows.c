@@ -123,11 +123,10 @@ DpLadder *
 dp_get_ladder(DpWork *work, const DpKeptId *id)
 {
 	DpLadder   *ladder;
-	ListCell   *lc;
 
-	foreach(lc, work->ladders)
+	foreach_ptr(DpLadder, item, work->ladders)
 	{
-		ladder = lfirst(lc);
+		ladder = item;
 		if (memcmp(ladder->question, id->question, DP_QUESTION_BYTES) == 0 && ladder->began == id->began)
 			return ladder;
 	}
@@ -142,12 +141,8 @@ dp_get_ladder(DpWork *work, const DpKeptId *id)
 DpRung *
 dp_find_rung(DpLadder *ladder, const DpKeptId *id)
 {
-	ListCell   *lc;
-
-	foreach(lc, ladder->rungs)
+	foreach_ptr(DpRung, rung, ladder->rungs)
 	{
-		DpRung	   *rung = lfirst(lc);
-
 		if (rung->rho == id->rho && rung->delta == id->delta)
 			return rung;
 	}
@@ -168,13 +163,9 @@ dp_has_paid(const DpRung *rung, int64 ledger_id)
 void
 dp_ladder_paid(const DpLadder *ladder, int64 ledger_id, int64 *rho, int64 *delta)
 {
-	ListCell   *lc;
-
 	*rho = *delta = 0;
-	foreach(lc, ladder->rungs)
+	foreach_ptr(DpRung, rung, ladder->rungs)
 	{
-		DpRung	   *rung = lfirst(lc);
-
 		if (!dp_has_paid(rung, ledger_id))
 			continue;
 		*rho = Max(*rho, rung->rho);
@@ -319,17 +310,10 @@ write_rung(DpWork *work, DpLadder *ladder, DpRung *rung)
 void
 dp_write_ladders(DpWork *work)
 {
-	ListCell   *lc,
-			   *rung;
-
-	foreach(lc, work->ladders)
+	foreach_ptr(DpLadder, ladder, work->ladders)
 	{
-		DpLadder   *ladder = lfirst(lc);
-
-		foreach(rung, ladder->rungs)
+		foreach_ptr(DpRung, written, ladder->rungs)
 		{
-			DpRung	   *written = lfirst(rung);
-
 			if (written->changed)
 				write_rung(work, ladder, written);
 			if (written->row != NULL)

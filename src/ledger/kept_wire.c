@@ -60,12 +60,9 @@ size_of_items(List *items)
 {
 	Size		size = 0;
 	bool		any = false;
-	ListCell   *lc;
 
-	foreach(lc, items)
+	foreach_ptr(DpDebitItem, item, items)
 	{
-		DpDebitItem *item = lfirst(lc);
-
 		any = any || item->credits != NIL || item->answers != NIL;
 		size += sizeof(Numbers) + list_length(item->credits) * sizeof(DpCredit) +
 			list_length(item->answers) * sizeof(DpKeptId);
@@ -84,10 +81,9 @@ static Size
 size_of_values(List *values)
 {
 	Size		size = sizeof(int64);
-	ListCell   *lc;
 
-	foreach(lc, values)
-		size = add_size(size, add_size(sizeof(ValueHead), ALIGN8(size_of_value(lfirst(lc)))));
+	foreach_ptr(const DpKeptValues, value, values)
+		size = add_size(size, add_size(sizeof(ValueHead), ALIGN8(size_of_value(value))));
 	return size;
 }
 
@@ -101,19 +97,15 @@ put(char *at, const void *bytes, Size size)
 static void
 write_items(char *at, List *items)
 {
-	ListCell   *lc,
-			   *part;
-
-	foreach(lc, items)
+	foreach_ptr(DpDebitItem, item, items)
 	{
-		DpDebitItem *item = lfirst(lc);
 		Numbers		numbers = {list_length(item->credits), list_length(item->answers)};
 
 		at = put(at, &numbers, sizeof(numbers));
-		foreach(part, item->credits)
-			at = put(at, lfirst(part), sizeof(DpCredit));
-		foreach(part, item->answers)
-			at = put(at, lfirst(part), sizeof(DpKeptId));
+		foreach_ptr(Node, credit, item->credits)
+			at = put(at, credit, sizeof(DpCredit));
+		foreach_ptr(Node, part, item->answers)
+			at = put(at, part, sizeof(DpKeptId));
 	}
 }
 
@@ -121,12 +113,10 @@ static void
 write_values(char *at, List *values)
 {
 	int64		n = list_length(values);
-	ListCell   *lc;
 
 	at = put(at, &n, sizeof(n));
-	foreach(lc, values)
+	foreach_ptr(DpKeptValues, value, values)
 	{
-		DpKeptValues *value = lfirst(lc);
 		ValueHead	head = {value->id, size_of_value(value)};
 
 		at = put(at, &head, sizeof(head));

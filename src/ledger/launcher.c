@@ -292,19 +292,18 @@ start_workers(void)
 	static bool complained = false;
 	List	   *databases = todo;
 	bool		no_slot = false;
-	ListCell   *lc;
 
 	todo = NIL;
-	foreach(lc, databases)
+	foreach_oid(database, databases)
 	{
-		Outcome		outcome = no_slot ? NO_SLOT : start_worker(lfirst_oid(lc));
+		Outcome		outcome = no_slot ? NO_SLOT : start_worker(database);
 		MemoryContext old;
 
 		if (outcome == STARTED)
 			continue;
 		no_slot = no_slot || outcome == NO_SLOT;
 		old = MemoryContextSwitchTo(TopMemoryContext);
-		todo = lappend_oid(todo, lfirst_oid(lc));
+		todo = lappend_oid(todo, database);
 		MemoryContextSwitchTo(old);
 	}
 	list_free(databases);

@@ -51,6 +51,7 @@
 #include <linux/fs.h>
 #endif
 
+#include "base/compat.h"
 #include "storage/fd.h"
 
 #include "ledger/ledger_int.h"
@@ -286,12 +287,11 @@ dp_ledger_files_sweep(Oid database, List *named)
 	while ((entry = ReadDir(dir, DIRECTORY)) != NULL)
 	{
 		bool		is_named = false;
-		ListCell   *lc;
 
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
 			continue;
-		foreach(lc, named)
-			is_named = is_named || strcmp(entry->d_name + strlen(prefix), lfirst(lc)) == 0;
+		foreach_ptr(const char, item, named)
+			is_named = is_named || strcmp(entry->d_name + strlen(prefix), item) == 0;
 		if (is_named)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", DIRECTORY, entry->d_name);

@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "utils/array.h"
 
@@ -197,12 +198,9 @@ void
 dp_owe(DpWork *work, DpBatchRequest *request, const DpExtraItem *extra, DpShare *shares, int n)
 {
 	DpRequest  *req = request->req;
-	ListCell   *lc;
 
-	foreach(lc, work->ladders)
+	foreach_ptr(DpLadder, ladder, work->ladders)
 	{
-		DpLadder   *ladder = lfirst(lc);
-
 		ladder->pending_rho = ladder->pending_delta = 0;
 	}
 	for (int s = 0; s < n; s++)
@@ -295,19 +293,16 @@ DpOutcome
 dp_keep(DpWork *work, DpBatchRequest *request)
 {
 	List	   *values = dp_extra_values(request);
-	ListCell   *lc;
 
-	foreach(lc, values)
+	foreach_ptr(DpKeptValues, value, values)
 	{
-		DpKeptValues *value = lfirst(lc);
 		DpRung	   *rung = dp_find_rung(dp_get_ladder(work, &value->id), &value->id);
 
 		if (rung != NULL && !dp_lock_rung(work, rung))
 			return DP_OUTCOME_LATER;
 	}
-	foreach(lc, values)
+	foreach_ptr(DpKeptValues, value, values)
 	{
-		DpKeptValues *value = lfirst(lc);
 		DpRung	   *rung = dp_find_rung(dp_get_ladder(work, &value->id), &value->id);
 
 		if (rung == NULL || rung->ended)

@@ -272,12 +272,10 @@ static const char *
 write_remote_items(List *items)
 {
 	const char **texts = palloc(list_length(items) * DP_ITEM_FIELDS * sizeof(char *));
-	ListCell   *lc;
 
-	foreach(lc, items)
+	foreach_ptr(DpDebitItem, item, items)
 	{
-		DpDebitItem *item = lfirst(lc);
-		const char **row = texts + foreach_current_index(lc) * DP_ITEM_FIELDS;
+		const char **row = texts + foreach_current_index(item) * DP_ITEM_FIELDS;
 
 		row[DP_ITEM_DATASET] = item->dataset;
 		row[DP_ITEM_RHO] = psprintf(INT64_FORMAT, item->rho);

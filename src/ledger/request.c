@@ -162,25 +162,22 @@ dp_write_request(DpRequest *req, List *items, const DpOrder *order)
 	Size		names = 0;
 	const char *last_name = NULL;
 	uint16		last_offset = 0;
-	ListCell   *lc;
 
 	write_asker(req, order);
 	req->nitems = list_length(items);
 	req->query = put_query(req, &used, order);
 	req->reason = put_string(req, &used, order->reason, DP_MAX_REASON_BYTES);
 
-	foreach(lc, items)
-		names += room_for(((DpDebitItem *) lfirst(lc))->dataset, NAMEDATALEN);
+	foreach_ptr(DpDebitItem, one, items)
+		names += room_for(one->dataset, NAMEDATALEN);
 
 	/* names are needed whole; the other strings share what they leave */
 	for (limit = DP_STRINGS_SIZE; limit > 4; limit = limit * 3 / 4)
 	{
 		Size		sum = used + names;
 
-		foreach(lc, items)
+		foreach_ptr(DpDebitItem, item, items)
 		{
-			DpDebitItem *item = lfirst(lc);
-
 			sum += room_for(item->aggregates, limit) + room_for(item->groups, limit) +
 				room_for(item->sigma, limit) + room_for(item->tables, limit);
 		}
@@ -188,10 +185,9 @@ dp_write_request(DpRequest *req, List *items, const DpOrder *order)
 			break;
 	}
 
-	foreach(lc, items)
+	foreach_ptr(DpDebitItem, item, items)
 	{
-		DpDebitItem *item = lfirst(lc);
-		DpWireItem *wire = &req->items[foreach_current_index(lc)];
+		DpWireItem *wire = &req->items[foreach_current_index(item)];
 
 		wire->rho = item->rho;
 		wire->delta = item->delta;

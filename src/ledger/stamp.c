@@ -375,10 +375,8 @@ add_token(List *tokens, const char *token)
 static void
 delete_files(List *tokens)
 {
-	ListCell   *lc;
-
-	foreach(lc, tokens)
-		dp_ledger_file_delete(MyDatabaseId, lfirst(lc));
+	foreach_ptr(const char, token, tokens)
+		dp_ledger_file_delete(MyDatabaseId, token);
 }
 
 /* Deletes, after the commit, which is on disk, what nobody names any more; after an error, what nobody will. */

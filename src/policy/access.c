@@ -18,6 +18,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "base/compat.h"
 #include "base/distributed.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
@@ -48,12 +49,10 @@ some_policy_applies(Oid relid, Oid roleid)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	bool		found = false;
-	ListCell   *lc;
 
 	if (rel->rd_rsdesc)
-		foreach(lc, rel->rd_rsdesc->policies)
+		foreach_ptr(RowSecurityPolicy, policy, rel->rd_rsdesc->policies)
 	{
-		RowSecurityPolicy *policy = lfirst(lc);
 		Oid		   *roles = (Oid *) ARR_DATA_PTR(policy->roles);
 
 		if (!policy->permissive || (policy->polcmd != '*' && policy->polcmd != ACL_SELECT_CHR))

@@ -43,6 +43,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "base/compat.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
@@ -348,10 +349,9 @@ load_policy(Oid relid, DpTable *table)
 		case RELKIND_FOREIGN_TABLE:
 			{
 				List	   *parents = dp_parents(relid);
-				ListCell   *lc;
 
-				foreach(lc, parents)
-					policy_from_other(relid, lfirst_oid(lc), table);
+				foreach_oid(parent, parents)
+					policy_from_other(relid, parent, table);
 			}
 			break;
 		case RELKIND_TOASTVALUE:

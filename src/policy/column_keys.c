@@ -328,13 +328,10 @@ keys_from_foreign_key(DpColumn *column, const DpColumnInfo *info, Oid reader)
 	Relation	rel = table_open(info->relid, AccessShareLock);
 	Oid			referenced = InvalidOid;
 	char	   *name = NULL;
-	ListCell   *lc;
 	DpColumnValues read;
 
-	foreach(lc, copyObject(RelationGetFKeyList(rel)))
+	foreach_ptr(ForeignKeyCacheInfo, fk, copyObject(RelationGetFKeyList(rel)))
 	{
-		ForeignKeyCacheInfo *fk = lfirst(lc);
-
 		if (fk->nkeys == 1 && fk->conkey[0] == info->attnum &&
 			foreign_key_declares(fk, info, reader))
 		{

@@ -207,24 +207,23 @@ bool
 dp_read_column_values(Oid relid, const char *column, bool inherit, const DpColumnInfo *info, DpColumnValues *read)
 {
 	List	   *relids = inherit ? find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
-	ListCell   *lc;
 
 	dp_held_note_unwatched();
 	memset(read, 0, sizeof(DpColumnValues));
 	read->size = 256;
 	read->values = palloc(read->size * sizeof(Datum));
-	foreach(lc, relids)
+	foreach_oid(item, relids)
 	{
 		/* a child may be protected where its parent is not */
-		if (dp_policy_table(lfirst_oid(lc)) != NULL)
+		if (dp_policy_table(item) != NULL)
 			return false;
-		switch (get_rel_relkind(lfirst_oid(lc)))
+		switch (get_rel_relkind(item))
 		{
 			case RELKIND_PARTITIONED_TABLE:
 				break;
 			case RELKIND_RELATION:
 			case RELKIND_MATVIEW:
-				if (!read_table(lfirst_oid(lc), column, info, read))
+				if (!read_table(item, column, info, read))
 					return false;
 				break;
 			default:

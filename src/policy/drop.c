@@ -288,15 +288,12 @@ change_inheritance(Oid child, Oid parent)
 {
 	List	   *above = dp_labelled_ancestors(parent);
 	List	   *below = find_all_inheritors(child, NoLock, NULL);
-	ListCell   *lc;
 
 	if (dp_label_get(parent, 0) != NULL)
 		above = lappend_oid(above, parent);
 
-	foreach(lc, below)
+	foreach_oid(relid, below)
 	{
-		Oid			relid = lfirst_oid(lc);
-
 		if (dp_label_get(relid, 0) != NULL)
 			dp_raise(BAD_PARAMETER,
 					 errmsg("protected table \"%s\" cannot become a partition or child of \"%s\": call dp_cdp.unprotect_table for it, attach it, and protect \"%s\", which covers it",

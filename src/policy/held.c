@@ -26,6 +26,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -121,12 +122,11 @@ bool
 dp_held_dataset(const char *name, bool (*read) (const char *name, DpDataset *dataset), DpDataset *dataset)
 {
 	MemoryContext caller;
-	ListCell   *lc;
 	HeldDataset *now;
 
-	foreach(lc, held->datasets)
+	foreach_ptr(HeldDataset, item, held->datasets)
 	{
-		now = lfirst(lc);
+		now = item;
 		if (strcmp(now->dataset.name, name) != 0)
 			continue;
 		memcpy(dataset, &now->dataset, sizeof(DpDataset));
@@ -150,7 +150,6 @@ is_changed(DpHeldPolicies *then)
 	HASH_SEQ_STATUS seq;
 	HeldTable  *entry;
 	bool		changed = false;
-	ListCell   *lc;
 
 	AcceptInvalidationMessages();
 	hash_seq_init(&seq, then->tables);
@@ -163,9 +162,8 @@ is_changed(DpHeldPolicies *then)
 		if (entry->look_up(entry->relid) != entry->table)
 			changed = true;
 	}
-	foreach(lc, then->datasets)
+	foreach_ptr(HeldDataset, dataset, then->datasets)
 	{
-		HeldDataset *dataset = lfirst(lc);
 		DpDataset	now;
 
 		changed = changed || !dataset->read(dataset->dataset.name, &now) ||

@@ -27,6 +27,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "base/compat.h"
 #include "catalog/pg_proc.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -52,12 +53,10 @@ dp_forget_known_columns(DpKnownColumns *columns)
 DpKnownColumn *
 dp_known_column(const DpKnownColumns *columns, AttrNumber attnum)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns ? columns->list : NIL)
+	foreach_ptr(DpKnownColumn, item, columns ? columns->list : NIL)
 	{
-		if (((DpKnownColumn *) lfirst(lc))->attnum == attnum)
-			return lfirst(lc);
+		if (item->attnum == attnum)
+			return item;
 	}
 	return NULL;
 }

@@ -205,12 +205,11 @@ void
 dp_policy_invalidate(Oid relid)
 {
 	List	   *relids = find_all_inheritors(relid, NoLock, NULL);
-	ListCell   *lc;
 
-	foreach(lc, relids)
+	foreach_oid(item, relids)
 	{
-		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(lfirst_oid(lc))))
-			CacheInvalidateRelcacheByRelid(lfirst_oid(lc));
+		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(item)))
+			CacheInvalidateRelcacheByRelid(item);
 	}
 }
 
@@ -279,12 +278,9 @@ awaits_unit(Oid relid, const DpLabel *table, const DpLabel *new)
 {
 	int			missing = new->unit ? table->unit : new->through ? table->through : table->block;
 	bool		no_block = table->block;
-	ListCell   *lc;
 
-	foreach(lc, dp_label_list(relid))
+	foreach_ptr(DpLabel, label, dp_label_list(relid))
 	{
-		DpLabel    *label = lfirst(lc);
-
 		if (label->attnum != 0)
 		{
 			missing -= new->unit ? label->unit : new->through ? label->through : label->block;

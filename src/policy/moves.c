@@ -32,6 +32,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "base/compat.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -131,18 +132,15 @@ dp_moves_schema(Oid schema)
 {
 	char	   *old_schema = get_namespace_name(schema);
 	char	   *new_schema = dp_changed_schema_name(schema);
-	ListCell   *top;
-	ListCell   *lc;
 
 	if (!dp_extension_installed() || old_schema == NULL || new_schema == NULL ||
 		strcmp(old_schema, new_schema) == 0)
 		return;
 
-	foreach(top, dp_label_tables(NULL))
+	foreach_oid(top, dp_label_tables(NULL))
 	{
-		foreach(lc, find_all_inheritors(lfirst_oid(top), NoLock, NULL))
+		foreach_oid(relid, find_all_inheritors(top, NoLock, NULL))
 		{
-			Oid			relid = lfirst_oid(lc);
 			const DpTable *table = dp_policy_table(relid);
 			DpRelationName old;
 			DpRelationName new;
@@ -157,9 +155,9 @@ dp_moves_schema(Oid schema)
 		}
 	}
 
-	foreach(lc, dp_names_in_schema(new_schema))
+	foreach_ptr(const char, item, dp_names_in_schema(new_schema))
 	{
-		Oid			relid = get_relname_relid(lfirst(lc), schema);
+		Oid			relid = get_relname_relid(item, schema);
 
 		if (OidIsValid(relid))
 			note_taken(relid);
@@ -218,22 +216,21 @@ dp_moves_detach(Oid child, Oid parent)
 	DpRelationName name;
 	DpRelationName above;
 	char	   *dataset;
-	ListCell   *lc;
 
 	if (table == NULL || !dp_extension_installed() || still_inherits(child, parent))
 		return;
-	foreach(lc, dp_parents(child))
+	foreach_oid(item, dp_parents(child))
 	{
-		if (lfirst_oid(lc) != parent && dp_policy_table(lfirst_oid(lc)) != NULL)
+		if (item != parent && dp_policy_table(item) != NULL)
 			return;
 	}
 	dataset = dataset_of(table);
 	if (dataset == NULL)
 		return;
 
-	foreach(lc, find_all_inheritors(child, NoLock, NULL))
+	foreach_oid(inheritor, find_all_inheritors(child, NoLock, NULL))
 	{
-		if (dp_relation_name(lfirst_oid(lc), false, &name))
+		if (dp_relation_name(inheritor, false, &name))
 			dp_name_hold(&name, dataset, InvalidOid);
 	}
 	if (dp_relation_name(child, false, &name) && dp_relation_name(parent, false, &above))
@@ -262,17 +259,16 @@ void
 dp_report_taken_names(void)
 {
 	List	   *relids = taken;
-	ListCell   *lc;
 
 	if (likely(relids == NIL) || !IsTransactionState())
 		return;
 	taken = NIL;
 	CommandCounterIncrement();	/* who called the statement does so next */
-	foreach(lc, relids)
+	foreach_oid(relid, relids)
 	{
 		DpRelationName name;
 
-		if (dp_policy_held(lfirst_oid(lc)) && dp_relation_name(lfirst_oid(lc), false, &name))
+		if (dp_policy_held(relid) && dp_relation_name(relid, false, &name))
 			ereport(WARNING,
 					(errmsg("%s has the name of a table that was protected: call dp_cdp.replace_table or dp_cdp.protect_table, or dp_cdp.forget_name(%s) if all who hold SELECT may read it",
 							dp_quote_name(&name), quote_literal_cstr(dp_quote_name(&name)))));

@@ -115,11 +115,10 @@ dp_column_is_not_null(Oid relid, AttrNumber attnum)
 {
 	const char *name = get_attname(relid, attnum, false);
 	bool		result = true;
-	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
+	foreach_oid(inheritor, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
-		Relation	rel = table_open(lfirst_oid(lc), AccessShareLock);
+		Relation	rel = table_open(inheritor, AccessShareLock);
 
 		result = result && is_not_null_in(rel, get_attnum(RelationGetRelid(rel), name));
 		table_close(rel, NoLock);

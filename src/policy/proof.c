@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 #include "lib/stringinfo.h"
@@ -100,15 +101,14 @@ dp_policy_proof(const DpDataset *dataset, List *relids)
 {
 	StringInfoData text ,
 				proof;
-	ListCell   *lc;
 
 	initStringInfo(&text);
 	initStringInfo(&proof);
 	add_settings(&text, dataset);
-	foreach(lc, relids)
+	foreach_oid(relid, relids)
 	{
-		add_table(&text, lfirst_oid(lc));
-		appendStringInfo(&proof, "%s%u", proof.len > 0 ? "," : "", lfirst_oid(lc));
+		add_table(&text, relid);
+		appendStringInfo(&proof, "%s%u", proof.len > 0 ? "," : "", relid);
 	}
 	appendStringInfo(&proof, ":%s", digest_of(&text));
 	return proof.data;

@@ -15,6 +15,7 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
+#include "base/compat.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "utils/lsyscache.h"
@@ -31,7 +32,6 @@ dp_check_protectable(Oid relid)
 	Form_pg_class form;
 	char	   *name;
 	List	   *relids;
-	ListCell   *lc;
 
 	if (!HeapTupleIsValid(tuple))
 		dp_raise(BAD_PARAMETER, errmsg("there is no table with OID %u: give the name of a table", relid));
@@ -68,9 +68,8 @@ dp_check_protectable(Oid relid)
 	}
 
 	relids = find_all_inheritors(relid, NoLock, NULL);
-	foreach(lc, relids)
+	foreach_oid(child, relids)
 	{
-		Oid			child = lfirst_oid(lc);
 		List	   *others;
 
 		if (child == relid)

@@ -228,12 +228,10 @@ static void
 search_table(Oid relid, KeySearch *s)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
-	ListCell   *lc;
 
 	/* valid while nothing is invalidated: the list belongs to the relcache */
-	foreach(lc, copyObject(RelationGetFKeyList(rel)))
+	foreach_ptr(ForeignKeyCacheInfo, fk, copyObject(RelationGetFKeyList(rel)))
 	{
-		ForeignKeyCacheInfo *fk = lfirst(lc);
 		DpParent	parent = {0};
 		bool		valid;
 		Oid			index;
@@ -255,11 +253,9 @@ search_partitions(Oid relid, KeySearch *s)
 {
 	DpParent	first = {0};
 	bool		found = false;
-	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
+	foreach_oid(leaf, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
-		Oid			leaf = lfirst_oid(lc);
 		DpParent	parent = {0};
 		KeySearch	part = {s->dataset, s->n, s->columns, DP_PARENT_NO_KEY, &parent};
 
@@ -403,17 +399,16 @@ List *
 dp_policy_children(Oid relid, const char *dataset)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_label_tables(dataset))
+	foreach_oid(item, dp_label_tables(dataset))
 	{
-		const DpTable *table = dp_policy_table(lfirst_oid(lc));
+		const DpTable *table = dp_policy_table(item);
 		DpParent	parent;
 
 		CHECK_FOR_INTERRUPTS();
 		if (table != NULL && table->nthrough > 0 &&
-			dp_policy_parent(lfirst_oid(lc), &parent) == DP_PARENT_OK && parent.parent == relid)
-			result = lappend_oid(result, lfirst_oid(lc));
+			dp_policy_parent(item, &parent) == DP_PARENT_OK && parent.parent == relid)
+			result = lappend_oid(result, item);
 	}
 	return result;
 }

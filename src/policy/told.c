@@ -29,6 +29,7 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
+#include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
@@ -81,7 +82,6 @@ dp_may_be_told(Oid relid)
 {
 	bool		has_children = false;
 	bool		is_missing = false;
-	ListCell   *lc;
 
 	if (relid < FirstNormalObjectId)
 		return false;
@@ -92,8 +92,8 @@ dp_may_be_told(Oid relid)
 		check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED || is_closed(relid))
 		return false;
 	if (has_children)
-		foreach(lc, find_all_inheritors(relid, NoLock, NULL))
-			if (is_closed(lfirst_oid(lc)))
+		foreach_oid(inheritor, find_all_inheritors(relid, NoLock, NULL))
+			if (is_closed(inheritor))
 			return false;
 	return true;
 }

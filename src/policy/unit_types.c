@@ -174,7 +174,6 @@ dp_leads_to_unit(Oid relid, AttrNumber attnum)
 	const DpTable *table = dp_policy_table(relid);
 	Relation	rel;
 	bool		result = false;
-	ListCell   *lc;
 
 	if (table == NULL || attnum <= 0)
 		return false;
@@ -186,9 +185,9 @@ dp_leads_to_unit(Oid relid, AttrNumber attnum)
 	if (dp_unit_type_problem(get_atttype(relid, attnum)) != NULL)
 		return false;
 	rel = table_open(relid, AccessShareLock);
-	foreach(lc, RelationGetIndexList(rel))
+	foreach_oid(item, RelationGetIndexList(rel))
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(item, AccessShareLock);
 
 		/*
 		 * one that could not be built, or has some rows only, says nothing of

@@ -31,6 +31,7 @@
 
 #include <math.h>
 
+#include "base/compat.h"
 #include "base/settings.h"
 #include "catalog/pg_type.h"
 #include "math/marginals.h"
@@ -67,15 +68,13 @@ add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 	const DpRelease *release = set->release;
 	uint32		axes = 0;
 	int			last = -1;
-	ListCell   *lc;
 
 	if (release->selection >= 0 || set->before[DP_FINDS_BOUNDS] != NULL ||
 		list_length(release->axes) != set->nkeys || list_length(release->key_sets) != set->nkeys)
 		return false;
-	foreach(lc, release->axes)
+	foreach_int(axis, release->axes)
 	{
-		int			axis = lfirst_int(lc);
-		const DpKeySet *set_keys = list_nth(release->key_sets, foreach_current_index(lc));
+		const DpKeySet *set_keys = list_nth(release->key_sets, foreach_current_index(axis));
 
 		if (axis <= last || axis >= DP_MAX_AXES || set_keys->domain == NULL ||
 			dp_list_size(set_keys->domain) + (set_keys->null_key ? 1 : 0) == 0 ||
@@ -84,11 +83,9 @@ add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 		axes |= (uint32) 1 << axis;
 		last = axis;
 	}
-	foreach(lc, release->axes)
+	foreach_int(axis, release->axes)
 	{
-		int			axis = lfirst_int(lc);
-
-		keys[axis] = list_nth(release->key_sets, foreach_current_index(lc));
+		keys[axis] = list_nth(release->key_sets, foreach_current_index(axis));
 		shape->size[axis] = dp_list_size(keys[axis]->domain) + (keys[axis]->null_key ? 1 : 0);
 		shape->naxes = Max(shape->naxes, axis + 1);
 	}
@@ -247,12 +244,10 @@ compare_keys(const ListCell *a, const ListCell *b)
 static void
 keep_apart(List *sets, const char *why)
 {
-	ListCell   *lc;
-
-	foreach(lc, sets)
+	foreach_ptr(DpPricedRelease, set, sets)
 	{
-		if (((DpPricedRelease *) lfirst(lc))->apart == NULL)
-			((DpPricedRelease *) lfirst(lc))->apart = why;
+		if (set->apart == NULL)
+			set->apart = why;
 	}
 }
 
@@ -265,12 +260,9 @@ settle_agreement(const char *together, List *releases)
 	const DpKeySet *keys[DP_MAX_AXES] = {NULL};
 	List	   *sets = NIL;
 	DpPricedRelease *first;
-	ListCell   *lc;
 
-	foreach(lc, releases)
+	foreach_ptr(DpPricedRelease, set, releases)
 	{
-		DpPricedRelease *set = lfirst(lc);
-
 		if (set->release->together != NULL && strcmp(set->release->together, together) == 0)
 			sets = lappend(sets, set);
 	}
@@ -280,12 +272,12 @@ settle_agreement(const char *together, List *releases)
 	 * are
 	 */
 	list_sort(sets, compare_keys);
-	foreach(lc, sets)
+	foreach_ptr(DpPricedRelease, item, sets)
 	{
-		if (a->n < DP_MAX_MARGINALS && add_axes(lfirst(lc), keys, &shape))
-			a->sets[a->n++] = lfirst(lc);
+		if (a->n < DP_MAX_MARGINALS && add_axes(item, keys, &shape))
+			a->sets[a->n++] = item;
 		else
-			keep_apart(list_make1(lfirst(lc)), "its keys are not lists of the values that they have in the finest set");
+			keep_apart(list_make1(item), "its keys are not lists of the values that they have in the finest set");
 	}
 	/* an axis of sets alone that stay as they are */
 	for (int i = 0; i < shape.naxes; i++)
@@ -344,12 +336,8 @@ mark_agreed(DpAgreement *a, const DpAgreedColumn *agreed, bool is_agreed)
 static void
 apply_agreement(DpAgreement *a)
 {
-	ListCell   *lc;
-
-	foreach(lc, a->columns)
+	foreach_ptr(DpAgreedColumn, agreed, a->columns)
 	{
-		DpAgreedColumn *agreed = lfirst(lc);
-
 		mark_agreed(a, agreed, true);
 		if (!agreed->waits)
 			set_sigmas(a, agreed);
@@ -362,12 +350,9 @@ settle_waiting(DpAgreement *a)
 {
 	bool		waited = false;
 	List	   *told = NIL;
-	ListCell   *lc;
 
-	foreach(lc, a->columns)
+	foreach_ptr(DpAgreedColumn, agreed, a->columns)
 	{
-		DpAgreedColumn *agreed = lfirst(lc);
-
 		if (!agreed->waits)
 			continue;
 		waited = true;
@@ -387,18 +372,15 @@ dp_foresee_agreement(List *releases)
 {
 	List	   *names = NIL;
 	List	   *agreements = NIL;
-	ListCell   *lc;
 
-	foreach(lc, releases)
+	foreach_ptr(DpPricedRelease, release, releases)
 	{
-		DpPricedRelease *release = lfirst(lc);
-
 		if (release->release->together != NULL && dp_wants_consistent(release->dataset))
 			names = list_append_unique(names, makeString(release->release->together));
 	}
-	foreach(lc, names)
+	foreach_ptr(Node, name, names)
 	{
-		DpAgreement *a = settle_agreement(strVal(lfirst(lc)), releases);
+		DpAgreement *a = settle_agreement(strVal(name), releases);
 
 		if (a != NULL)
 			agreements = lappend(agreements, a);
@@ -409,10 +391,8 @@ dp_foresee_agreement(List *releases)
 void
 dp_agree(List *releases)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_foresee_agreement(releases))
-		apply_agreement(lfirst(lc));
+	foreach_ptr(DpAgreement, item, dp_foresee_agreement(releases))
+		apply_agreement(item);
 }
 
 /* ------------------------------------------------------------------------
@@ -442,12 +422,8 @@ dp_agree_drawn(DpPricedColumn *column, dp_i128 noisy)
 static void
 expect_draws(DpAgreement *a, MemoryContext context)
 {
-	ListCell   *lc;
-
-	foreach(lc, a->columns)
+	foreach_ptr(const DpAgreedColumn, agreed, a->columns)
 	{
-		const DpAgreedColumn *agreed = lfirst(lc);
-
 		for (int i = 0; i < a->n; i++)
 		{
 			DpPricedColumn *column = &a->sets[i]->columns[agreed->columns[i]];
@@ -494,17 +470,16 @@ dp_agree_end(DpRun *run)
 {
 	DpAgreement *a = run->priced->agreement;
 	List	   *told;
-	ListCell   *lc;
 
 	if (a == NULL || a->has_ended)
 		return NIL;
 	a->has_ended = true;
 	told = settle_waiting(a);
 	dp_agree_rows(a, run->root->es_query_cxt);
-	foreach(lc, a->columns)
+	foreach_ptr(DpAgreedColumn, column, a->columns)
 	{
 		for (int i = 0; i < a->n; i++)
-			pfree(a->sets[i]->columns[((DpAgreedColumn *) lfirst(lc))->columns[i]].drawn);
+			pfree(a->sets[i]->columns[column->columns[i]].drawn);
 	}
 	return told;
 }

@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "base/compat.h"
 #include "release/agree_int.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -187,12 +188,8 @@ rewrite_rows(DpRun *run, MemoryContext context)
 void
 dp_agree_rows(DpAgreement *a, MemoryContext context)
 {
-	ListCell   *lc;
-
-	foreach(lc, a->columns)
+	foreach_ptr(const DpAgreedColumn, agreed, a->columns)
 	{
-		const DpAgreedColumn *agreed = lfirst(lc);
-
 		if (a->sets[0]->columns[agreed->columns[0]].is_agreed)
 			settle_column(a, agreed);
 	}

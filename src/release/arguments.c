@@ -21,6 +21,7 @@
 
 #include <math.h>
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/input.h"
 #include "catalog/pg_type.h"
@@ -551,12 +552,10 @@ fixed(Expr *expr, EState *estate)
 static void
 fix_bound(DpBound *bound, EState *estate)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
 	bound->value = fixed(bound->value, estate);
-	foreach(lc, bound->args)
-		fix_bound(lfirst(lc), estate);
+	foreach_ptr(DpBound, arg, bound->args)
+		fix_bound(arg, estate);
 }
 
 DpReleaseColumn *

@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "nodes/nodeFuncs.h"
 #include "release/release.h"
 #include "release/release_int.h"
@@ -27,12 +28,11 @@ static DateADT
 find_end(List *ends, bool is_last, const DpBlockLength *length, EState *estate)
 {
 	DateADT		result = is_last ? DATEVAL_NOBEGIN : DATEVAL_NOEND;
-	ListCell   *lc;
 
-	foreach(lc, ends)
+	foreach_ptr(Expr, end, ends)
 	{
 		bool		isnull;
-		Datum		value = dp_evaluate(lfirst(lc), estate, &isnull);
+		Datum		value = dp_evaluate(end, estate, &isnull);
 		DateADT		day;
 
 		/*
@@ -41,7 +41,7 @@ find_end(List *ends, bool is_last, const DpBlockLength *length, EState *estate)
 		 */
 		if (isnull)
 			return is_last ? DATEVAL_NOEND : DATEVAL_NOBEGIN;
-		day = dp_day_of(value, exprType(lfirst(lc)));
+		day = dp_day_of(value, exprType((Node *) end));
 		result = is_last ? Max(result, dp_block_end(day, length)) : Min(result, dp_block_start(day, length));
 	}
 	return result;

@@ -22,6 +22,7 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/settings.h"
 #include "base/sizes.h"
@@ -50,13 +51,11 @@ add_charge(DpCharge *charged, int64 rho, int64 delta)
 static void
 debit(List *items, EState *root)
 {
-	ListCell   *lc;
-
 	if (root->es_plannedstmt != NULL)
 		dp_ledger_set_query(root->es_sourceText, root->es_plannedstmt->stmt_location,
 							root->es_plannedstmt->stmt_len);
-	foreach(lc, items)
-		dp_check_owner_asks(((DpDebitItem *) lfirst(lc))->dataset);
+	foreach_ptr(DpDebitItem, item, items)
+		dp_check_owner_asks(item->dataset);
 	dp_ledger_debit(items);
 }
 
@@ -131,13 +130,8 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 static void
 run_kept(List *runs, EState *root)
 {
-	ListCell   *lc,
-			   *told;
-
-	foreach(lc, runs)
+	foreach_ptr(DpRun, run, runs)
 	{
-		DpRun	   *run = lfirst(lc);
-
 		if (run->kept == NULL && !dp_agrees_with_kept(run))
 			continue;
 		(void) dp_agree_begin(run);
@@ -146,10 +140,10 @@ run_kept(List *runs, EState *root)
 		dp_run_inner(run, root);
 	}
 	dp_keep_drawn(runs);
-	foreach(lc, runs)
+	foreach_ptr(DpRun, run, runs)
 	{
-		foreach(told, dp_agrees_with_kept(lfirst(lc)) ? dp_agree_end(lfirst(lc)) : NIL)
-			dp_report_limits(lfirst(told));
+		foreach_ptr(const DpPricedRelease, told, dp_agrees_with_kept(run) ? dp_agree_end(run) : NIL)
+			dp_report_limits(told);
 	}
 }
 
@@ -157,15 +151,13 @@ run_kept(List *runs, EState *root)
 static DpRun *
 reads_to_keep(List *runs)
 {
-	ListCell   *lc;
-
-	foreach(lc, runs)
+	foreach_ptr(DpRun, run, runs)
 	{
-		const DpKept *kept = ((DpRun *) lfirst(lc))->kept;
+		const DpKept *kept = run->kept;
 		const DpKept *bounds = kept ? kept->before[DP_FINDS_BOUNDS] : NULL;
 
 		if (kept != NULL && (dp_kept_needs_rows(kept) || (bounds != NULL && dp_kept_needs_rows(bounds))))
-			return lfirst(lc);
+			return run;
 	}
 	return NULL;
 }
@@ -280,12 +272,8 @@ read_kept_bounds(List *runs, List *releases, EState *root)
 static void
 find_all_bounds(List *runs, EState *root)
 {
-	ListCell   *lc;
-
-	foreach(lc, runs)
+	foreach_ptr(DpRun, run, runs)
 	{
-		DpRun	   *run = lfirst(lc);
-
 		if (run->finder == NULL || run->priced->found != NULL)
 			continue;
 		find_bounds(run, run->priced, root);
@@ -450,8 +438,8 @@ price_statement(List *runs, EState *root, DpCharge *charged)
 	ListCell   *run,
 			   *priced;
 
-	foreach(run, runs)
-		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL, dp_tuples_later));
+	foreach_ptr(DpRun, item, runs)
+		releases = lappend(releases, dp_price_release(item->release, root, NULL, dp_tuples_later));
 	read_public_inputs(runs, releases, root);
 	hold_releases(runs, releases, root);
 	forboth(run, runs, priced, releases)
@@ -493,7 +481,6 @@ notice_limits(const DpPricedRelease *priced, bool (*test) (const DpPricedRelease
 {
 	StringInfoData labels;
 	char	   *message;
-	ListCell   *lc;
 
 	initStringInfo(&labels);
 	for (int i = 0; i < priced->ncolumns; i++)
@@ -502,8 +489,8 @@ notice_limits(const DpPricedRelease *priced, bool (*test) (const DpPricedRelease
 	if (labels.len == 0)
 		return told;
 	message = psprintf("a person counts %s in %s", counts, labels.data);
-	foreach(lc, told)
-		if (strcmp(lfirst(lc), message) == 0)
+	foreach_ptr(const char, item, told)
+		if (strcmp(item, message) == 0)
 		return told;
 	ereport(NOTICE,
 			(errmsg_internal("%s", message),
@@ -563,8 +550,8 @@ dp_buy(List *runs, EState *root)
 	dp_refuse_on_worker();
 	refuse_tracked_reads();
 	releases = price_statement(runs, root, &charged);
-	foreach(priced, releases)
-		told = notice_hard_limits(lfirst(priced), told);
+	foreach_ptr(const DpPricedRelease, release, releases)
+		told = notice_hard_limits(release, told);
 	start_releases(runs, releases, root, &charged);
 	debit_releases(runs, releases, root, &charged);
 	forboth(run, runs, priced, releases)
@@ -620,8 +607,8 @@ dp_buy_limits(List *runs, EState *root, const int64 *rho)
 	dp_stack_check(64 * 1024);
 	dp_refuse_on_worker();
 	refuse_tracked_reads();
-	foreach(run, runs)
-		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL, dp_tuples_later));
+	foreach_ptr(DpRun, item, runs)
+		releases = lappend(releases, dp_price_release(item->release, root, NULL, dp_tuples_later));
 	read_public_inputs(runs, releases, root);
 	hold_releases(runs, releases, root);
 	items = price_limits(runs, releases, root, rho);
@@ -630,15 +617,15 @@ dp_buy_limits(List *runs, EState *root, const int64 *rho)
 	start_releases(runs, releases, root, &charged);
 	dp_ledger_set_query(root->es_sourceText, 0, 0);
 	dp_ledger_debit_caps(items);
-	foreach(priced, releases)
-		add_charge(&charged, ((DpPricedRelease *) lfirst(priced))->before[DP_FINDS_LIMITS]->rho, 0);
+	foreach_ptr(DpPricedRelease, release, releases)
+		add_charge(&charged, release->before[DP_FINDS_LIMITS]->rho, 0);
 	forboth(run, runs, priced, releases)
 	{
 		((DpRun *) lfirst(run))->charged = charged;
 		((DpRun *) lfirst(run))->priced = lfirst(priced);
 		((DpRun *) lfirst(run))->payer = GetUserId();
 	}
-	foreach(run, runs)
-		dp_run_inner(lfirst(run), root);
+	foreach_ptr(DpRun, item, runs)
+		dp_run_inner(item, root);
 	return true;
 }

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "agg/agg.h"
+#include "base/compat.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/datum.h"
@@ -41,14 +42,12 @@ DpCells *
 dp_cells_create(const DpPricedRelease *priced)
 {
 	DpCells    *cells = palloc0(sizeof(DpCells));
-	ListCell   *lc;
 
 	cells->nkeys = priced->nkeys;
 	cells->keys = palloc0(Max(priced->nkeys, 1) * sizeof(CellKey));
-	foreach(lc, priced->release->keys)
+	foreach_ptr(DpReleaseKey, key, priced->release->keys)
 	{
-		DpReleaseKey *key = lfirst(lc);
-		CellKey    *k = &cells->keys[foreach_current_index(lc)];
+		CellKey    *k = &cells->keys[foreach_current_index(key)];
 
 		fmgr_info(lookup_type_cache(key->type, TYPECACHE_EQ_OPR_FINFO)->eq_opr_finfo.fn_oid, &k->eq);
 		k->collation = key->collation;

@@ -44,12 +44,11 @@ pay_statement(EState *root)
 {
 	MemoryContext old = MemoryContextSwitchTo(root->es_query_cxt);
 	List	   *unpaid = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_runs_of(root))
+	foreach_ptr(DpRun, item, dp_runs_of(root))
 	{
-		if (((DpRun *) lfirst(lc))->priced == NULL)
-			unpaid = lappend(unpaid, lfirst(lc));
+		if (item->priced == NULL)
+			unpaid = lappend(unpaid, item);
 	}
 	dp_buy(unpaid, root);
 	MemoryContextSwitchTo(old);
@@ -113,13 +112,12 @@ notice_missing_groups(const DpRun *run)
 {
 	const DpPricedRelease *priced = run->priced;
 	StringInfoData labels;
-	ListCell   *lc;
 
 	if (run->is_hidden || run->release->selection < 0 || !dp_is_prefetching())
 		return;
 	initStringInfo(&labels);
-	foreach(lc, run->release->keys)
-		appendStringInfo(&labels, "%s%s", labels.len > 0 ? ", " : "", ((DpReleaseKey *) lfirst(lc))->label);
+	foreach_ptr(DpReleaseKey, key, run->release->keys)
+		appendStringInfo(&labels, "%s%s", labels.len > 0 ? ", " : "", key->label);
 	ereport(NOTICE,
 			(errmsg("a subquery finds its groups of %s privately, and has none of less than about %.0f people",
 					labels.data, dp_least_units(priced)),

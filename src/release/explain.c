@@ -49,23 +49,18 @@ any_param(Node *node, void *context)
 bool
 dp_parameters_known(const DpRelease *release, EState *estate)
 {
-	ListCell   *lc;
-
 	if (estate->es_param_list_info != NULL)
 		return true;
 	if (any_param((Node *) release->block_first, NULL) || any_param((Node *) release->block_last, NULL))
 		return false;
-	foreach(lc, release->columns)
+	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
-		DpReleaseColumn *column = lfirst(lc);
-
 		List	   *written = list_make5(column->lower, column->upper, column->lower2, column->upper2, column->detail);
-		ListCell   *expr;
 
 		written = lappend(lappend(written, column->total_lower), column->total_upper);
-		foreach(expr, written)
+		foreach_ptr(Node, expr, written)
 		{
-			if (lfirst(expr) && !IsA(lfirst(expr), Const))
+			if (expr && !IsA(expr, Const))
 				return false;
 		}
 		if ((column->derived && dp_bound_has_params(column->derived)) ||
@@ -364,15 +359,14 @@ static void
 explain_groups(const DpPricedRelease *priced, bool known, ExplainState *es)
 {
 	List	   *labels = NIL;
-	ListCell   *lc;
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		ExplainPropertyText("Groups", known ? priced->groups : psprintf("%s  (known when it runs)", priced->groups), es);
 		return;
 	}
-	foreach(lc, priced->release->keys)
-		labels = lappend(labels, ((DpReleaseKey *) lfirst(lc))->label);
+	foreach_ptr(DpReleaseKey, key, priced->release->keys)
+		labels = lappend(labels, key->label);
 	if (priced->release->rest_of != NULL)
 		labels = list_make1(priced->groups);
 	ExplainPropertyList("Groups", labels, es);
@@ -458,10 +452,8 @@ foresee(EState *estate)
 	ListCell   *lc,
 			   *run;
 
-	foreach(lc, dp_runs_of(estate))
+	foreach_ptr(DpRun, r, dp_runs_of(estate))
 	{
-		DpRun	   *r = lfirst(lc);
-
 		if (r->priced != NULL || !dp_parameters_known(r->release, estate))
 			continue;
 		r->foreseen_before = dp_price_prefetches(r->release, estate, &before);
@@ -480,12 +472,10 @@ foresee(EState *estate)
 static DpRun *
 run_of(EState *estate, const DpRelease *release)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_runs_of(estate))
+	foreach_ptr(DpRun, item, dp_runs_of(estate))
 	{
-		if (strcmp(((DpRun *) lfirst(lc))->release->name, release->name) == 0)
-			return lfirst(lc);
+		if (strcmp(item->release->name, release->name) == 0)
+			return item;
 	}
 	elog(ERROR, "a release that is explained is not known");
 }
@@ -523,7 +513,6 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	DpDays		days;
 	List	   *released;
 	List	   *before = NIL;
-	ListCell   *lc;
 
 	ExplainPropertyText("Dataset", release->dataset, es);
 
@@ -578,8 +567,8 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (released != NIL)
 	{
 		ExplainOpenGroup("Released Before", "Released Before", false, es);
-		foreach(lc, released)
-			explain_before(lfirst(lc), es);
+		foreach_ptr(const DpPricedRelease, item, released)
+			explain_before(item, es);
 		ExplainCloseGroup("Released Before", "Released Before", false, es);
 	}
 	dp_explain_budgets(dataset, has_days ? &days : NULL, rho, es);

@@ -134,19 +134,18 @@ dp_explain_budgets(const DpDataset *dataset, const DpDays *days, int64 rho, Expl
 	List	   *balances = dp_ledger_balances(dataset->name, days);
 	char	   *none = psprintf("%s has no privacy budget for dataset \"%s\", and the query would be refused",
 								dp_asking_role(), dataset->name);
-	ListCell   *lc;
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
-		foreach(lc, balances)
-			ExplainPropertyText("Budget", budget_line(lfirst(lc), dataset, rho, es->verbose), es);
+		foreach_ptr(const DpLedgerBalance, balance, balances)
+			ExplainPropertyText("Budget", budget_line(balance, dataset, rho, es->verbose), es);
 		if (balances == NIL)
 			ExplainPropertyText("Budget", psprintf("none: %s", none), es);
 		return;
 	}
 	ExplainOpenGroup("Budgets", "Budgets", false, es);
-	foreach(lc, balances)
-		explain_budget(lfirst(lc), dataset, rho, es);
+	foreach_ptr(const DpLedgerBalance, balance, balances)
+		explain_budget(balance, dataset, rho, es);
 	ExplainCloseGroup("Budgets", "Budgets", false, es);
 	if (balances == NIL)
 		ExplainPropertyText("Refused", none, es);
@@ -156,16 +155,13 @@ void
 dp_notice_no_budget(const DpDataset *dataset)
 {
 	List	   *balances = dp_ledger_balances(dataset->name, NULL);
-	ListCell   *lc;
 
 	if (balances == NIL)
 		ereport(NOTICE,
 				(errmsg("%s has no privacy budget for dataset \"%s\", and the query would be refused; the dataset's owner can give one with dp_cdp.set_budget",
 						dp_asking_role(), dataset->name)));
-	foreach(lc, balances)
+	foreach_ptr(DpLedgerBalance, balance, balances)
 	{
-		DpLedgerBalance *balance = lfirst(lc);
-
 		if (dp_ledger_is_closed(balance->failures, dataset->max_failures))
 			ereport(NOTICE,
 					(errmsg("the budget of role \"%s\" for dataset \"%s\" is closed by %d failures until %s, or until the dataset's owner calls dp_cdp.reset_failures",

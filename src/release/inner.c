@@ -126,12 +126,11 @@ static void
 touch_shards(List *plans)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	ListCell   *lc;
 
 	PG_TRY();
 	{
-		foreach(lc, plans)
-			run_touch(lfirst_node(PlannedStmt, lc));
+		foreach_node(PlannedStmt, plan, plans)
+			run_touch(plan);
 	}
 	PG_CATCH();
 	{

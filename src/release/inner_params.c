@@ -22,6 +22,7 @@
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
+#include "base/compat.h"
 #include "base/extension.h"
 #include "base/noise.h"
 #include "catalog/pg_class.h"
@@ -175,19 +176,18 @@ dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 	ParamExternData *params = list->params;
 	Oid			grid = dp_own_type("grid");
 	Oid			range = dp_own_type("range");
-	ListCell   *lc;
 
 	list->paramCompile = compile_param;
 	if (priced->release->has_unit)
 		dp_set_own_param(&params[priced->release->first_param - 1], make_bound_spec(priced),
 						 dp_own_type("bound_spec"));
-	foreach(lc, priced->release->lists)
+	foreach_node(Const, constant, priced->release->lists)
 	{
-		int			i = foreach_current_index(lc);
+		int			i = foreach_current_index(constant);
 		int			of_shown = i - priced->release->rest_lists;
 
 		dp_set_own_param(&params[dp_list_param(priced->release, i) - 1],
-						 priced->shown != NULL && of_shown >= 0 ? priced->shown[of_shown] : lfirst_node(Const, lc)->constvalue,
+						 priced->shown != NULL && of_shown >= 0 ? priced->shown[of_shown] : constant->constvalue,
 						 dp_own_type("key_set"));
 	}
 	dp_block_params(priced, list);

@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "release/interval_int.h"
@@ -484,15 +485,14 @@ dp_interval(const DpBound *bound, const DpIntervalInputs *inputs)
 	DpInterval *args = palloc(Max(n, 1) * sizeof(DpInterval));
 	bool		is_later = false;
 	DpInterval	result;
-	ListCell   *lc;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
-	foreach(lc, args_of)
+	foreach_ptr(const DpBound, item, args_of)
 	{
-		DpInterval *arg = &args[foreach_current_index(lc)];
+		DpInterval *arg = &args[foreach_current_index(item)];
 
-		*arg = dp_interval(lfirst(lc), inputs);
+		*arg = dp_interval(item, inputs);
 		if (arg->state == DP_INTERVAL_NONE && only_narrows(bound) && arg > args)
 			arg->state = DP_INTERVAL_EMPTY;
 		if (arg->state == DP_INTERVAL_NONE)
@@ -535,14 +535,12 @@ dp_interval_open(DpInterval *interval)
 bool
 dp_bound_has(const DpBound *bound, DpBoundOp op)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
 	if (bound->op == op)
 		return true;
-	foreach(lc, bound->args)
+	foreach_ptr(const DpBound, arg, bound->args)
 	{
-		if (dp_bound_has(lfirst(lc), op))
+		if (dp_bound_has(arg, op))
 			return true;
 	}
 	return false;
@@ -551,14 +549,12 @@ dp_bound_has(const DpBound *bound, DpBoundOp op)
 bool
 dp_bound_finds(const DpBound *bound, int i)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
 	if (bound->op == DP_BOUND_FOUND && bound->range == i)
 		return true;
-	foreach(lc, bound->args)
+	foreach_ptr(const DpBound, arg, bound->args)
 	{
-		if (dp_bound_finds(lfirst(lc), i))
+		if (dp_bound_finds(arg, i))
 			return true;
 	}
 	return false;
@@ -567,14 +563,12 @@ dp_bound_finds(const DpBound *bound, int i)
 bool
 dp_bound_has_totals(const DpBound *bound)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
 	if (bound->total_lower != NULL)
 		return true;
-	foreach(lc, bound->args)
+	foreach_ptr(const DpBound, arg, bound->args)
 	{
-		if (dp_bound_has_totals(lfirst(lc)))
+		if (dp_bound_has_totals(arg))
 			return true;
 	}
 	return false;
@@ -583,14 +577,12 @@ dp_bound_has_totals(const DpBound *bound)
 bool
 dp_bound_has_params(const DpBound *bound)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
 	if (bound->value != NULL && !IsA(bound->value, Const))
 		return true;
-	foreach(lc, bound->args)
+	foreach_ptr(const DpBound, arg, bound->args)
 	{
-		if (dp_bound_has_params(lfirst(lc)))
+		if (dp_bound_has_params(arg))
 			return true;
 	}
 	return false;

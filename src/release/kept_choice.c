@@ -45,6 +45,7 @@
 
 #include "access/xlog.h"
 #include "base/clock.h"
+#include "base/compat.h"
 #include "base/settings.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
@@ -62,11 +63,9 @@
 static bool
 keys_can_be_found(const DpRelease *release)
 {
-	ListCell   *lc;
-
-	foreach(lc, release->keys)
+	foreach_ptr(DpReleaseKey, key, release->keys)
 	{
-		Oid			type = ((DpReleaseKey *) lfirst(lc))->type;
+		Oid			type = key->type;
 
 		if (!OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_PROC)->hash_proc))
 			return false;
@@ -176,12 +175,10 @@ knows(const DpKeptAnswer *answer, int64 balance)
 int64
 dp_paid_for(const List *ladder, int64 balance)
 {
-	ListCell   *lc;
-
-	foreach(lc, ladder)
+	foreach_ptr(DpKeptAnswer, item, ladder)
 	{
-		if (knows(lfirst(lc), balance))
-			return ((DpKeptAnswer *) lfirst(lc))->id.rho;
+		if (knows(item, balance))
+			return item->id.rho;
 	}
 	return 0;
 }
@@ -268,20 +265,17 @@ take_ladder(List **answers, bool *incomplete)
 {
 	TimestampTz began = ((DpKeptAnswer *) linitial(*answers))->id.began;
 	List	   *ladder = NIL;
-	ListCell   *lc;
 
 	*incomplete = false;
-	foreach(lc, *answers)
+	foreach_ptr(DpKeptAnswer, item, *answers)
 	{
-		if (((DpKeptAnswer *) lfirst(lc))->id.began != began)
+		if (item->id.began != began)
 			break;
-		ladder = lappend(ladder, lfirst(lc));
+		ladder = lappend(ladder, item);
 	}
 	*answers = list_delete_first_n(*answers, list_length(ladder));
-	foreach(lc, ladder)
+	foreach_ptr(DpKeptAnswer, answer, ladder)
 	{
-		DpKeptAnswer *answer = lfirst(lc);
-
 		*incomplete |= answer->values != NULL && !has_piece_below(ladder, answer);
 	}
 	return ladder;
@@ -291,14 +285,10 @@ take_ladder(List **answers, bool *incomplete)
 static bool
 is_paid_for(const DpKept *kept, const List *ladder, int64 asked)
 {
-	ListCell   *lc;
-
 	if (paid_by_all(kept, ladder) < asked)
 		return false;
-	foreach(lc, ladder)
+	foreach_ptr(const DpKeptAnswer, answer, ladder)
 	{
-		const DpKeptAnswer *answer = lfirst(lc);
-
 		if (answer->values != NULL && answer->id.rho >= asked)
 			return true;
 	}
@@ -339,7 +329,6 @@ set_pieces(DpKeptColumn *column)
 {
 	int64		below = column->id.below;
 	int			n = count_pieces(column->ladder, below);
-	ListCell   *lc;
 
 	if (n == 0)
 		elog(ERROR, "a kept answer lacks a piece");
@@ -357,10 +346,8 @@ set_pieces(DpKeptColumn *column)
 		below = piece->id.below;
 	}
 	column->full = NULL;
-	foreach(lc, column->how == DP_KEPT_BOUGHT ? NIL : column->ladder)
+	foreach_ptr(const DpKeptAnswer, answer, column->how == DP_KEPT_BOUGHT ? NIL : column->ladder)
 	{
-		const DpKeptAnswer *answer = lfirst(lc);
-
 		if (column->full == NULL && answer->values != NULL && answer->id.below == column->id.below)
 			column->full = answer;
 	}
@@ -415,12 +402,8 @@ buy_anew(DpKeptColumn *column)
 static int64
 asked_price(const DpKept *kept, const DpKeptColumn *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, kept->owner != NULL ? column->ladder : NIL)
+	foreach_ptr(const DpKeptAnswer, answer, kept->owner != NULL ? column->ladder : NIL)
 	{
-		const DpKeptAnswer *answer = lfirst(lc);
-
 		if (answer->values != NULL && answer->id.rho <= column->asked)
 			return answer->id.rho > column->asked / LIMIT_ANEW ? answer->id.rho : column->asked;
 	}
@@ -443,7 +426,6 @@ choose(const DpKept *kept, DpKeptColumn *column)
 {
 	const DpKeptAnswer *top = NULL;
 	const DpKeptAnswer *there;
-	ListCell   *lc;
 
 	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
 	column->id.rho = Max(asked_price(kept, column), paid_by_all(kept, column->ladder));
@@ -457,10 +439,8 @@ choose(const DpKept *kept, DpKeptColumn *column)
 		column->id.below = there->id.below;
 		return;
 	}
-	foreach(lc, column->ladder)
+	foreach_ptr(const DpKeptAnswer, answer, column->ladder)
 	{
-		const DpKeptAnswer *answer = lfirst(lc);
-
 		if (answer->values == NULL)
 			continue;
 		if (top == NULL)
@@ -491,11 +471,8 @@ choose(const DpKept *kept, DpKeptColumn *column)
 static bool
 is_bought_before(List *before, const DpKeptId *id)
 {
-	ListCell   *lc;
-
-	foreach(lc, before)
+	foreach_ptr(const DpKept, kept, before)
 	{
-		const DpKept *kept = lfirst(lc);
 		const DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
 
 		if (selection != NULL && selection->how == DP_KEPT_BOUGHT && selection->id.began == id->began &&
@@ -526,11 +503,9 @@ choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers, List *
 	int64		delta = kept->priced->delta;
 	DpKeptAnswer *mine = NULL;	/* paid for */
 	DpKeptAnswer *alike = NULL; /* of this price */
-	ListCell   *lc;
 
-	foreach(lc, answers)
+	foreach_ptr(DpKeptAnswer, answer, answers)
 	{
-		DpKeptAnswer *answer = lfirst(lc);
 		bool		paid = kept->nbudgets > 0;
 
 		for (int i = 0; i < kept->nbudgets; i++)
@@ -617,11 +592,10 @@ static List *
 all_before(List *releases, DpBefore which)
 {
 	List	   *all = NIL;
-	ListCell   *lc;
 
-	foreach(lc, releases)
+	foreach_ptr(DpKept, release, releases)
 	{
-		DpKept	   *kept = ((DpKept *) lfirst(lc))->before[which];
+		DpKept	   *kept = release->before[which];
 
 		if (kept != NULL)
 			all = lappend(all, kept);

@@ -24,6 +24,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "release/kept_int.h"
 
 static int
@@ -37,13 +38,12 @@ static List *
 in_order(List *questions)
 {
 	List	   *ordered = NIL;
-	ListCell   *lc;
 
 	list_sort(questions, compare_questions);
-	foreach(lc, questions)
+	foreach_ptr(Node, question, questions)
 	{
-		if (ordered == NIL || memcmp(llast(ordered), lfirst(lc), DP_QUESTION_BYTES) != 0)
-			ordered = lappend(ordered, lfirst(lc));
+		if (ordered == NIL || memcmp(llast(ordered), question, DP_QUESTION_BYTES) != 0)
+			ordered = lappend(ordered, question);
 	}
 	return ordered;
 }
@@ -60,11 +60,10 @@ static List *
 locks_of(List *runs)
 {
 	List	   *questions = NIL;
-	ListCell   *lc;
 
-	foreach(lc, runs)
+	foreach_ptr(const DpRun, run, runs)
 	{
-		DpKept	   *kept = kept_to_buy(lfirst(lc));
+		DpKept	   *kept = kept_to_buy(run);
 
 		if (kept != NULL)
 			questions = list_concat(questions, dp_kept_locks(kept));
@@ -78,11 +77,10 @@ look_at_all(List *runs, DpKeptMoment *moment)
 {
 	bool		is_free = true;
 	List	   *before = NIL;	/* DpKept */
-	ListCell   *lc;
 
-	foreach(lc, runs)
+	foreach_ptr(const DpRun, run, runs)
 	{
-		DpKept	   *kept = kept_to_buy(lfirst(lc));
+		DpKept	   *kept = kept_to_buy(run);
 
 		if (kept == NULL)
 			continue;
@@ -148,15 +146,15 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 	dp_kept_moment_end(&first);
 	if (!is_free)
 	{
-		foreach(lc, locks_of(runs))
-			dp_lock_question(lfirst(lc));
+		foreach_ptr(const uint8, item, locks_of(runs))
+			dp_lock_question(item);
 		dp_await_given_up();
 		(void) look_at_all(runs, &locked);
 		dp_kept_moment_end(&locked);
 	}
-	foreach(run, runs)
+	foreach_ptr(DpRun, item, runs)
 	{
-		DpKept	   *kept = ((DpRun *) lfirst(run))->kept;
+		DpKept	   *kept = item->kept;
 
 		if (kept == NULL)
 			continue;
@@ -167,9 +165,9 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 				dp_kept_begin(kept->before[b], dp_finder_desc(kept->before[b]->priced->release));
 		/* bounds and limits that are yet to be found decide on noise */
 		if (!dp_kept_has_before(kept))
-			dp_kept_begin(kept, ((DpRun *) lfirst(run))->desc);
+			dp_kept_begin(kept, item->desc);
 		else
-			dp_kept_read_keys(kept, ((DpRun *) lfirst(run))->desc);
+			dp_kept_read_keys(kept, item->desc);
 	}
 }
 
@@ -187,13 +185,10 @@ static void
 keep_all(List *runs, DpBefore which)
 {
 	List	   *names = NIL;
-	ListCell   *name,
-			   *lc;
+	ListCell   *name;
 
-	foreach(lc, runs)
+	foreach_ptr(DpRun, run, runs)
 	{
-		DpRun	   *run = lfirst(lc);
-
 		if (kept_of(run, which) != NULL)
 			names = list_append_unique(names, makeString(run->priced->dataset->name));
 	}
@@ -201,9 +196,8 @@ keep_all(List *runs, DpBefore which)
 	{
 		List	   *values = NIL;
 
-		foreach(lc, runs)
+		foreach_ptr(DpRun, run, runs)
 		{
-			DpRun	   *run = lfirst(lc);
 			DpKept	   *kept = kept_of(run, which);
 
 			if (kept != NULL && strcmp(kept->priced->dataset->name, strVal(lfirst(name))) == 0)
@@ -224,20 +218,19 @@ void
 dp_keep_drawn(List *runs)
 {
 	bool		is_locked = false;
-	ListCell   *lc;
 
 	/* no answer is there without the limit that it follows from */
 	keep_all(runs, DP_FINDS_LIMITS);
 	keep_all(runs, DP_BEFORES);
-	foreach(lc, runs)
+	foreach_ptr(DpRun, run, runs)
 	{
-		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;
+		DpKept	   *kept = run->kept;
 
 		if (kept == NULL)
 			continue;
 		is_locked = is_locked || kept->is_locked;
 		dp_kept_note_use(kept);
 	}
-	foreach(lc, is_locked ? locks_of(runs) : NIL)
-		dp_unlock_question(lfirst(lc));
+	foreach_ptr(const uint8, item, is_locked ? locks_of(runs) : NIL)
+		dp_unlock_question(item);
 }

@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "release/kept_int.h"
 
 /* Raises the prices of a release's columns to those of the same questions of another. */
@@ -37,13 +38,10 @@ agree_with(DpKept *kept, const DpKept *other)
 void
 dp_kept_agree(List *all)
 {
-	ListCell   *lc,
-			   *other;
-
-	foreach(lc, all)
+	foreach_ptr(DpKept, item, all)
 	{
-		foreach(other, all)
-			agree_with(lfirst(lc), lfirst(other));
+		foreach_ptr(const DpKept, one, all)
+			agree_with(item, one);
 	}
 }
 
@@ -69,15 +67,12 @@ dp_kept_pair(const DpKept *kept, int i, List *before)
 {
 	DpKeptColumn *column = &kept->columns[i];
 	DpKeptColumn *twin = NULL;
-	ListCell   *lc;
 
 	/* each selection that is bought is another one */
 	if (i == kept->selection && column->how != DP_KEPT_GIVEN)
 		return;
-	foreach(lc, before)
+	foreach_ptr(const DpKept, other, before)
 	{
-		const DpKept *other = lfirst(lc);
-
 		if (twin == NULL)
 			twin = find_twin(other, other->ncolumns, column);
 	}

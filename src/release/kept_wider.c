@@ -29,6 +29,7 @@
 #include "postgres.h"
 
 #include "base/attempt.h"
+#include "base/compat.h"
 #include "base/errors.h"
 #include "executor/executor.h"
 #include "release/kept_int.h"
@@ -74,7 +75,6 @@ params_with_keys(const DpRelease *release, EState *estate)
 	int			nasked = asked ? asked->numParams : 0;
 	int			n = Max(release->first_param + list_length(release->keys) - 1, nasked);
 	ParamListInfo params = makeParamList(n);
-	ListCell   *lc;
 
 	memset(params->params, 0, n * sizeof(ParamExternData));
 	for (int i = 0; i < Min(nasked, release->first_param - 1); i++)
@@ -84,8 +84,8 @@ params_with_keys(const DpRelease *release, EState *estate)
 
 		params->params[i] = *p;
 	}
-	foreach(lc, release->keys)
-		params->params[release->first_param - 1 + foreach_current_index(lc)].ptype = ((DpReleaseKey *) lfirst(lc))->type;
+	foreach_ptr(DpReleaseKey, key, release->keys)
+		params->params[release->first_param - 1 + foreach_current_index(key)].ptype = key->type;
 	return params;
 }
 
@@ -327,13 +327,10 @@ static bool
 foresee(List *all, List *before, DpKeptMoment *moment)
 {
 	bool		is_free = true;
-	ListCell   *lc;
 
 	before = list_copy(before);
-	foreach(lc, all)
+	foreach_ptr(DpKept, kept, all)
 	{
-		DpKept	   *kept = lfirst(lc);
-
 		if (kept == NULL || kept->is_wider)
 			continue;
 		dp_kept_look(kept, before, moment);
@@ -379,10 +376,8 @@ dp_foresee_kept(List *releases, EState *estate, List **before)
 	ListCell   *lc,
 			   *priced;
 
-	foreach(lc, releases)
+	foreach_ptr(DpPricedRelease, release, releases)
 	{
-		DpPricedRelease *release = lfirst(lc);
-
 		all = lappend(all, release != NULL && dp_keeps_answers(release) ? dp_kept_create_early(release, estate) : NULL);
 	}
 	dp_kept_set_groups(all);

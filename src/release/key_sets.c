@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/sizes.h"
 #include "executor/executor.h"
 #include "release/release.h"
@@ -95,7 +96,6 @@ static DpKeyTuples *
 find_tuples(const DpRelease *release, const DpKeySet *set, EState *estate, QueryEnvironment *env, const char *timezone,
 			const DpDataset *dataset, int64 before)
 {
-	ListCell   *lc;
 	TupleReceiver receiver = {{receive_tuple, ignore_startup, ignore, ignore, DestNone}};
 	int			level;
 
@@ -107,8 +107,8 @@ find_tuples(const DpRelease *release, const DpKeySet *set, EState *estate, Query
 	receiver.dataset = dataset;
 	receiver.before = before;
 	receiver.free = true;
-	foreach(lc, release->prefetches)
-		receiver.free &= !((DpPrefetch *) lfirst(lc))->releases;
+	foreach_ptr(DpPrefetch, prefetch, release->prefetches)
+		receiver.free &= !prefetch->releases;
 	receiver.context = CurrentMemoryContext;
 	level = NewGUCNestLevel();
 	dp_pin_meanings(timezone);
@@ -120,14 +120,12 @@ find_tuples(const DpRelease *release, const DpKeySet *set, EState *estate, Query
 bool
 dp_has_key_tuples(const DpRelease *release)
 {
-	ListCell   *lc;
-
 	/* what is selected needs no list */
 	if (release->selection >= 0)
 		return false;
-	foreach(lc, release->key_sets)
+	foreach_ptr(DpKeySet, set, release->key_sets)
 	{
-		if (((DpKeySet *) lfirst(lc))->plan != NULL)
+		if (set->plan != NULL)
 			return true;
 	}
 	return false;
@@ -145,16 +143,14 @@ dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *e
 	DpKeyTuples **tuples;
 	DpDataset  *dataset;
 	int64		held = release->key_memory;
-	ListCell   *lc;
 
 	if (!dp_has_public_queries(release))
 		return NULL;
 	dataset = dp_policy_dataset(release->dataset);
 	tuples = palloc0(list_length(dp_public_sets(release)) * sizeof(DpKeyTuples *));
-	foreach(lc, dp_public_sets(release))
+	foreach_ptr(DpKeySet, set, dp_public_sets(release))
 	{
-		DpKeySet   *set = lfirst(lc);
-		int			i = foreach_current_index(lc);
+		int			i = foreach_current_index(set);
 
 		/* what is selected needs no list */
 		if (set->plan == NULL || (set->keys != NIL && release->selection >= 0))
@@ -170,13 +166,12 @@ dp_find_key_tuples_early(DpRelease *release, EState *estate)
 {
 	DpRun		run = {.root = estate, .release = release};
 	DpKeyTuples **tuples;
-	ListCell   *lc;
 
 	if (!dp_has_public_queries(release))
 		return NULL;
-	foreach(lc, release->prefetches)
+	foreach_ptr(DpPrefetch, prefetch, release->prefetches)
 	{
-		if (!((DpPrefetch *) lfirst(lc))->is_pure)
+		if (!prefetch->is_pure)
 			return NULL;
 	}
 	if (estate->es_param_list_info == NULL && release->needs_params)

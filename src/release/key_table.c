@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/key_index.h"
 #include "base/sizes.h"
@@ -137,16 +138,14 @@ int64
 dp_declared_groups(const DpRelease *release, DpKeyTuples **tuples)
 {
 	int64		groups = 1;
-	ListCell   *lc;
 
-	foreach(lc, release->key_sets)
+	foreach_ptr(DpKeySet, set, release->key_sets)
 	{
-		DpKeySet   *set = lfirst(lc);
 		int64		size;
 
 		if (set->domain == NULL && tuples == NULL)
 			return -1;
-		size = set->domain ? set_size(set) : tuples[foreach_current_index(lc)]->n;
+		size = set->domain ? set_size(set) : tuples[foreach_current_index(set)]->n;
 		if (size > DP_MAX_DECLARED_GROUPS / Max(groups, 1))
 			dp_raise(NOT_RELEASABLE, errmsg("the declared keys of the grouping columns span more than %lld groups; "
 											"group by fewer columns", (long long) DP_MAX_DECLARED_GROUPS));
@@ -159,11 +158,9 @@ Size
 dp_longest_keys(const DpRelease *release, DpKeyTuples **tuples)
 {
 	Size		sum = 0;
-	ListCell   *lc;
 
-	foreach(lc, release->key_sets)
+	foreach_ptr(DpKeySet, set, release->key_sets)
 	{
-		DpKeySet   *set = lfirst(lc);
 		DpReleaseKey *key = list_nth(release->keys, linitial_int(set->keys));
 		Size		longest = 0;
 		int16		typlen;
@@ -174,7 +171,7 @@ dp_longest_keys(const DpRelease *release, DpKeyTuples **tuples)
 
 		if (set->domain == NULL)
 		{
-			sum += tuples[foreach_current_index(lc)]->longest;
+			sum += tuples[foreach_current_index(set)]->longest;
 			continue;
 		}
 		get_typlenbyvalalign(key->type, &typlen, &typbyval, &typalign);
@@ -199,16 +196,13 @@ DpKeyTable *
 dp_key_table_create(const DpRelease *release, DpKeyTuples **tuples, bool is_sought)
 {
 	DpKeyTable *table = palloc0(sizeof(DpKeyTable));
-	ListCell   *lc;
 	int			i = 0;
 
 	table->ndomains = list_length(release->key_sets);
 	table->domains = palloc0(sizeof(KeyDomain) * Max(table->ndomains, 1));
 	table->size = 1;
-	foreach(lc, release->key_sets)
+	foreach_ptr(DpKeySet, set, release->key_sets)
 	{
-		DpKeySet   *set = lfirst(lc);
-
 		if (set->domain != NULL)
 			build_domain(&table->domains[i], set, list_nth(release->keys, linitial_int(set->keys)), is_sought);
 		else

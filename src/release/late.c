@@ -23,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "executor/spi.h"
@@ -224,7 +225,6 @@ dp_check_distribution(DpRelease *release)
 {
 	AttrNumber	column;
 	bool		distributed = false;
-	ListCell   *lc;
 
 	if (!dp_has_citus())
 	{
@@ -233,10 +233,8 @@ dp_check_distribution(DpRelease *release)
 	}
 	else
 	{
-		foreach(lc, release->inner->rtable)
+		foreach_ptr(RangeTblEntry, rte, release->inner->rtable)
 		{
-			RangeTblEntry *rte = lfirst(lc);
-
 			if (rte->rtekind == RTE_RELATION && dp_is_distributed(rte->relid, &column))
 				distributed = true;
 		}

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "release/release.h"
 #include "release/release_int.h"
 
@@ -22,20 +23,19 @@ static List *
 copy_lists(const DpRelease *new, const DpRelease *old)
 {
 	List	   *lists = NIL;
-	ListCell   *list,
-			   *from,
+	ListCell   *from,
 			   *to;
 
-	foreach(list, old->lists)
+	foreach_ptr(Const, list, old->lists)
 	{
 		Const	   *copy = NULL;
 
 		forboth(from, old->key_sets, to, new->key_sets)
 		{
-			if (((DpKeySet *) lfirst(from))->domain == lfirst(list))
+			if (((DpKeySet *) lfirst(from))->domain == list)
 				copy = ((DpKeySet *) lfirst(to))->domain;
 		}
-		lists = lappend(lists, copy != NULL ? copy : copyObject(lfirst(list)));
+		lists = lappend(lists, copy != NULL ? copy : copyObject(list));
 	}
 	return lists;
 }

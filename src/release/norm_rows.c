@@ -26,6 +26,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "release/release.h"
@@ -217,12 +218,11 @@ void
 dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 {
 	const DpRelease *release = rows->priced->release;
-	ListCell   *lc;
 
-	foreach(lc, release->norms)
+	foreach_int(norm, release->norms)
 	{
-		int			l = foreach_current_index(lc);
-		int			att = rows->priced->nkeys + lfirst_int(lc);
+		int			l = foreach_current_index(norm);
+		int			att = rows->priced->nkeys + norm;
 
 		if (release->bins_apart)
 			count_units(rows, l, bin_at(rows->priced, slot, l), sum_at(slot, slot->tts_tupleDescriptor->natts - 1));

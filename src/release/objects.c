@@ -36,6 +36,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "base/compat.h"
 #include "base/errors.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
@@ -259,10 +260,8 @@ dp_record_plan(DpRelease *release)
 		else if (lfirst_oid(lc) == ProcedureRelationId)
 			watch_object(release->inner, PROCOID, lfirst_oid(id));
 	}
-	foreach(lc, release->inner->rtable)
+	foreach_ptr(RangeTblEntry, rte, release->inner->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_VIEW)
 			dp_record_object(release, RelationRelationId, rte->relid);
 	}
@@ -283,15 +282,14 @@ lock_long_values(Oid relid)
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Oid			toast = HeapTupleIsValid(tuple) ? ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid : InvalidOid;
 	Relation	rel;
-	ListCell   *lc;
 
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
 	if (!OidIsValid(toast))
 		return;
 	rel = table_open(toast, AccessShareLock);
-	foreach(lc, RelationGetIndexList(rel))
-		index_close(index_open(lfirst_oid(lc), AccessShareLock), NoLock);
+	foreach_oid(item, RelationGetIndexList(rel))
+		index_close(index_open(item, AccessShareLock), NoLock);
 	table_close(rel, NoLock);
 }
 
@@ -437,13 +435,10 @@ index_is_seen(Oid indexid, Snapshot snapshot)
 void
 dp_check_unique_keys(DpRelease *release, Snapshot snapshot)
 {
-	ListCell   *lc,
-			   *part;
-
-	foreach(lc, release->unique_keys)
-		foreach(part, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
+	foreach_oid(item, release->unique_keys)
+		foreach_oid(part, find_all_inheritors(item, NoLock, NULL))
 	{
-		if (!index_is_seen(lfirst_oid(part), snapshot))
+		if (!index_is_seen(part, snapshot))
 			dp_raise(NOT_RELEASABLE,
 					 errmsg("the unique key that says whose rows are whose is newer than this transaction; nothing was charged: ask again in a new one"));
 	}

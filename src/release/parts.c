@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "release/release.h"
 #include "utils/array.h"
@@ -62,11 +63,10 @@ int
 dp_release_parts(const DpRelease *release)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	ListCell   *lc;
 	int			n = 0;
 
-	foreach(lc, release->columns)
-		n += dp_column_parts(lfirst(lc), parts);
+	foreach_ptr(const DpReleaseColumn, column, release->columns)
+		n += dp_column_parts(column, parts);
 	return n;
 }
 
@@ -124,12 +124,10 @@ dp_public_sets(const DpRelease *release)
 DpKeySet *
 dp_key_set_of(const DpRelease *release, int key)
 {
-	ListCell   *lc;
-
-	foreach(lc, release->key_sets)
+	foreach_ptr(DpKeySet, set, release->key_sets)
 	{
-		if (list_member_int(((DpKeySet *) lfirst(lc))->keys, key))
-			return lfirst(lc);
+		if (list_member_int(set->keys, key))
+			return set;
 	}
 	return NULL;
 }

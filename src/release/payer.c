@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "fmgr.h"
 #include "ledger/ledger.h"
@@ -99,11 +100,9 @@ dp_check_payer(const char *dataset)
 bool
 dp_release_is_readable(DpRelease *release)
 {
-	ListCell   *lc;
-
-	foreach(lc, release->relids)
+	foreach_oid(relid, release->relids)
 	{
-		if (!dp_may_read(lfirst_oid(lc)))
+		if (!dp_may_read(relid))
 			return false;
 	}
 	return true;

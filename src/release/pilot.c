@@ -34,6 +34,7 @@
 
 #include <math.h>
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/settings.h"
 #include "catalog/pg_type.h"
@@ -87,14 +88,13 @@ bool
 dp_target_needs_pilot(const DpRelease *release)
 {
 	const DpDataset *dataset;
-	ListCell   *lc;
 
 	if (dp_guc_target <= 0)
 		return false;
 	dataset = dp_policy_dataset(release->dataset);
-	foreach(lc, release->columns)
+	foreach_ptr(const DpReleaseColumn, column, release->columns)
 	{
-		if (column_needs_pilot(lfirst(lc), dataset, release))
+		if (column_needs_pilot(column, dataset, release))
 			return true;
 	}
 	return false;

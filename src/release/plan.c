@@ -77,14 +77,10 @@ dp_release_new_name(void)
 static DpRelease *
 find_release(const char *name)
 {
-	ListCell   *lc;
-
 	if (plan_stack == NULL || name == NULL)
 		return NULL;
-	foreach(lc, plan_stack->releases)
+	foreach_ptr(DpRelease, release, plan_stack->releases)
 	{
-		DpRelease  *release = lfirst(lc);
-
 		if (strcmp(release->name, name) == 0)
 			return release;
 	}
@@ -96,14 +92,12 @@ static double
 estimate_rows(DpRelease *release)
 {
 	double		rows = 1;
-	ListCell   *lc;
 
 	for (int i = 0; i < list_length(release->keys); i++)
 		if (dp_key_set_of(release, i) == NULL)
 			rows *= 100;
-	foreach(lc, release->key_sets)
+	foreach_ptr(DpKeySet, set, release->key_sets)
 	{
-		DpKeySet   *set = lfirst(lc);
 		ArrayType  *domain;
 
 		if (set->domain == NULL)
@@ -199,23 +193,17 @@ adopt_plan(PlannedStmt *outer, PlannedStmt *plan)
 void
 dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 {
-	ListCell   *lc;
-
-	foreach(lc, releases)
+	foreach_ptr(DpRelease, release, releases)
 	{
-		DpRelease  *release = lfirst(lc);
-		ListCell   *prefetch,
-				   *set;
-
 		adopt_plan(outer, release->inner);
 		if (release->finder != NULL)
 			adopt_plan(outer, release->finder->inner);
-		foreach(prefetch, release->prefetches)
-			adopt_plan(outer, ((DpPrefetch *) lfirst(prefetch))->plan);
-		foreach(set, dp_public_sets(release))
+		foreach_ptr(DpPrefetch, prefetch, release->prefetches)
+			adopt_plan(outer, prefetch->plan);
+		foreach_ptr(DpKeySet, set, dp_public_sets(release))
 		{
-			if (((DpKeySet *) lfirst(set))->plan != NULL)
-				adopt_plan(outer, ((DpKeySet *) lfirst(set))->plan);
+			if (set->plan != NULL)
+				adopt_plan(outer, set->plan);
 		}
 	}
 	outer->dependsOnRole = true;

@@ -115,7 +115,6 @@ void
 dp_run_prefetches(DpRun *run, bool keys_only)
 {
 	MemoryContext old;
-	ListCell   *lc;
 
 	if (run->release->prefetches == NIL)
 		return;
@@ -125,9 +124,9 @@ dp_run_prefetches(DpRun *run, bool keys_only)
 	run->prefetched = create_queryEnv();
 	/* what may be refused for its size comes before what pays */
 	for (int releases = 0; releases <= 1; releases++)
-		foreach(lc, run->release->prefetches)
-			if (((DpPrefetch *) lfirst(lc))->releases == releases && (((DpPrefetch *) lfirst(lc))->tells_keys || !keys_only))
-			register_ENR(run->prefetched, run_prefetch(lfirst(lc), run->root));
+		foreach_ptr(DpPrefetch, prefetch, run->release->prefetches)
+			if (prefetch->releases == releases && (prefetch->tells_keys || !keys_only))
+			register_ENR(run->prefetched, run_prefetch(prefetch, run->root));
 	MemoryContextSwitchTo(old);
 }
 
@@ -140,13 +139,11 @@ dp_is_prefetching(void)
 void
 dp_end_prefetches(DpRun *run)
 {
-	ListCell   *lc;
-
 	if (run->prefetched == NULL)
 		return;
-	foreach(lc, run->release->prefetches)
+	foreach_ptr(DpPrefetch, prefetch, run->release->prefetches)
 	{
-		EphemeralNamedRelation rows = get_ENR(run->prefetched, ((DpPrefetch *) lfirst(lc))->name);
+		EphemeralNamedRelation rows = get_ENR(run->prefetched, prefetch->name);
 
 		if (rows != NULL)
 			tuplestore_end(rows->reldata);

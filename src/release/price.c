@@ -36,6 +36,7 @@
 #include <math.h>
 
 #include "base/amounts.h"
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/settings.h"
 #include "base/sizes.h"
@@ -305,11 +306,9 @@ column_price(const DpDataset *dataset)
 int
 dp_held_groups(const DpPricedRelease *priced)
 {
-	ListCell   *lc;
-
-	foreach(lc, priced->release->columns)
+	foreach_ptr(DpReleaseColumn, column, priced->release->columns)
 	{
-		if (((DpReleaseColumn *) lfirst(lc))->answer == DP_ANSWER_CLIPPED_GROUPS)
+		if (column->answer == DP_ANSWER_CLIPPED_GROUPS)
 			return priced->state_groups + 1;
 	}
 	return priced->state_groups;
@@ -453,7 +452,6 @@ audit_texts(DpPricedRelease *priced)
 	StringInfoData aggregates,
 				groups,
 				sigmas;
-	ListCell   *lc;
 
 	initStringInfo(&aggregates);
 	initStringInfo(&groups);
@@ -470,9 +468,9 @@ audit_texts(DpPricedRelease *priced)
 		else
 			appendStringInfo(&sigmas, "%.6g", priced->columns[i].sigma);
 	}
-	foreach(lc, priced->release->keys)
+	foreach_ptr(DpReleaseKey, key, priced->release->keys)
 		appendStringInfo(&groups, "%s%s", groups.len > 0 ? ", " : "",
-						 ((DpReleaseKey *) lfirst(lc))->label);
+						 key->label);
 	priced->aggregates = aggregates.data;
 	if (priced->release->rest_of != NULL)
 		appendStringInfo(&groups, "rest of %s", priced->release->rest_keys);
@@ -486,14 +484,13 @@ check_found(DpPricedRelease *priced, EState *estate)
 {
 	List	   *columns = priced->release->finder->columns;
 	DpInterval *found = palloc(list_length(columns) * sizeof(DpInterval));
-	ListCell   *lc;
 
 	priced->found = found;
-	foreach(lc, columns)
-		found[foreach_current_index(lc)] = dp_widest_found(((DpReleaseColumn *) lfirst(lc))->input_type);
+	foreach_ptr(DpReleaseColumn, column, columns)
+		found[foreach_current_index(column)] = dp_widest_found(column->input_type);
 	dp_settle_found(priced, estate);
-	foreach(lc, columns)
-		found[foreach_current_index(lc)] = dp_found_nothing(lfirst(lc));
+	foreach_ptr(const DpReleaseColumn, column, columns)
+		found[foreach_current_index(column)] = dp_found_nothing(column);
 	dp_settle_found(priced, estate);
 	priced->found = NULL;
 	dp_settle_found(priced, estate);
@@ -719,13 +716,12 @@ static char *
 table_names(DpRelease *release)
 {
 	StringInfoData names;
-	ListCell   *lc;
 
 	initStringInfo(&names);
-	foreach(lc, release->relids)
+	foreach_oid(relid, release->relids)
 	{
-		char	   *name = get_rel_name(lfirst_oid(lc));
-		char	   *schema = get_namespace_name(get_rel_namespace(lfirst_oid(lc)));
+		char	   *name = get_rel_name(relid);
+		char	   *schema = get_namespace_name(get_rel_namespace(relid));
 
 		if (name != NULL && schema != NULL)
 			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", quote_qualified_identifier(schema, name));

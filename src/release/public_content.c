@@ -220,17 +220,15 @@ static uint64
 what_is_read(List *tables, List *columns)
 {
 	uint64		what = 0;
-	ListCell   *lc;
 
-	foreach(lc, tables)
+	foreach_ptr(RelationData, rel, tables)
 	{
-		Relation	rel = lfirst(lc);
 		Oid			place[] = {RelationGetRelid(rel), rel->rd_rel->relfilenode};
 
 		what = hash_combine64(what, hash_bytes_extended((unsigned char *) place, sizeof(place), 0));
 	}
-	foreach(lc, columns)
-		what = hash_combine64(what, (uint64) lfirst_int(lc));
+	foreach_int(column, columns)
+		what = hash_combine64(what, (uint64) column);
 	return what;
 }
 
@@ -255,13 +253,10 @@ add_tables(Rows *rows, List *tables, List *columns, Snapshot snapshot)
 	Oid			first = RelationGetRelid((Relation) linitial(tables));
 	int			n = list_length(columns);
 	AttrNumber *numbers = palloc(Max(n, 1) * sizeof(AttrNumber));
-	ListCell   *lc,
-			   *column;
+	ListCell   *column;
 
-	foreach(lc, tables)
+	foreach_ptr(RelationData, rel, tables)
 	{
-		Relation	rel = lfirst(lc);
-
 		if (rel->rd_rel->relkind != RELKIND_RELATION && rel->rd_rel->relkind != RELKIND_MATVIEW)
 			continue;
 		foreach(column, columns)
@@ -300,10 +295,9 @@ dp_public_content(Oid relid, bool inherit, List *columns, Snapshot snapshot, uin
 	const Remembered *r = NULL;
 	bool		known = true;
 	uint64		what;
-	ListCell   *lc;
 
-	foreach(lc, relids)
-		tables = lappend(tables, table_open(lfirst_oid(lc), AccessShareLock));
+	foreach_oid(item, relids)
+		tables = lappend(tables, table_open(item, AccessShareLock));
 	what = what_is_read(tables, columns);
 	if (can_be_remembered(snapshot))
 		r = find_remembered(what, snapshot);
@@ -313,7 +307,7 @@ dp_public_content(Oid relid, bool inherit, List *columns, Snapshot snapshot, uin
 		known = hash_tables(tables, columns, snapshot, digest);
 	if (known && r == NULL && can_be_remembered(snapshot))
 		remember(what, snapshot, digest);
-	foreach(lc, tables)
-		table_close(lfirst(lc), NoLock);
+	foreach_ptr(RelationData, table, tables)
+		table_close(table, NoLock);
 	return known;
 }

@@ -170,18 +170,16 @@ put_labels(Hasher *h, Oid relid)
 static void
 put_policy(Hasher *h, const DpRelease *release, const DpDataset *dataset)
 {
-	ListCell   *lc;
-
 	put_string(h, dataset->name);
 	put_number(h, dataset->neighbors);
-	foreach(lc, release->relids)
+	foreach_oid(relid, release->relids)
 	{
-		const DpTable *table = dp_policy_table(lfirst_oid(lc));
+		const DpTable *table = dp_policy_table(relid);
 		Oid			labelled = table ? table->labelled : InvalidOid;
 
 		put_string(h, "table");
-		put_labels(h, lfirst_oid(lc));
-		if (OidIsValid(labelled) && labelled != lfirst_oid(lc))
+		put_labels(h, relid);
+		if (OidIsValid(labelled) && labelled != relid)
 			put_labels(h, labelled);
 	}
 }
@@ -244,24 +242,19 @@ put_tuples(Hasher *h, const DpKeyTuples *tuples, const DpRelease *release, const
 static bool
 put_key_sets(Hasher *h, const DpRelease *release, DpKeyTuples **tuples)
 {
-	ListCell   *lc;
-
-	foreach(lc, release->key_sets)
+	foreach_ptr(DpKeySet, set, release->key_sets)
 	{
-		DpKeySet   *set = lfirst(lc);
-		ListCell   *key;
-
 		put_string(h, "set");
-		foreach(key, set->keys)
-			put_number(h, lfirst_int(key));
+		foreach_int(key, set->keys)
+			put_number(h, key);
 		put_number(h, set->null_key);
 		put_const(h, set->domain);
 		/* what is selected needs no list */
 		if (set->domain != NULL || release->selection >= 0)
 			continue;
-		if (tuples == NULL || tuples[foreach_current_index(lc)] == NULL)
+		if (tuples == NULL || tuples[foreach_current_index(set)] == NULL)
 			return false;
-		put_tuples(h, tuples[foreach_current_index(lc)], release, set);
+		put_tuples(h, tuples[foreach_current_index(set)], release, set);
 	}
 	return true;
 }
@@ -270,12 +263,10 @@ put_key_sets(Hasher *h, const DpRelease *release, DpKeyTuples **tuples)
 static bool
 put_prefetched(Hasher *h, const DpRun *run)
 {
-	ListCell   *lc;
-
 	if (run->release->prefetches != NIL && run->prefetched == NULL)
 		return false;
-	foreach(lc, run->release->prefetches)
-		put_rows(h, get_ENR(run->prefetched, ((DpPrefetch *) lfirst(lc))->name));
+	foreach_ptr(DpPrefetch, prefetch, run->release->prefetches)
+		put_rows(h, get_ENR(run->prefetched, prefetch->name));
 	return true;
 }
 
@@ -362,7 +353,6 @@ put_finding(Hasher *h, const DpPricedColumn *column, const DpRun *run, DpPricedR
 {
 	DpPricedRelease *bounds = priced->before[DP_FINDS_BOUNDS];
 	DpQuestion *questions = bounds ? dp_questions(run, bounds, estate) : NULL;
-	ListCell   *lc;
 
 	if (questions == NULL)
 		return false;
@@ -380,10 +370,10 @@ put_finding(Hasher *h, const DpPricedColumn *column, const DpRun *run, DpPricedR
 	 * in proportion
 	 */
 	put_norm(h, column);
-	foreach(lc, priced->release->ranges)
+	foreach_ptr(DpKeySet, item, priced->release->ranges)
 	{
-		const DpKeyTuples *range = priced->ranges ? priced->ranges[foreach_current_index(lc)] : NULL;
-		List	   *columns = ((DpKeySet *) lfirst(lc))->plan->planTree->targetlist;
+		const DpKeyTuples *range = priced->ranges ? priced->ranges[foreach_current_index(item)] : NULL;
+		List	   *columns = item->plan->planTree->targetlist;
 
 		if (range == NULL)
 			return false;
@@ -459,11 +449,10 @@ dp_questions_early(const DpPricedRelease *priced, DpPricedRelease *part, EState 
 {
 	DpRun		run = {.root = estate, .release = priced->release};
 	DpQuestion *questions;
-	ListCell   *lc;
 
-	foreach(lc, run.release->prefetches)
+	foreach_ptr(DpPrefetch, prefetch, run.release->prefetches)
 	{
-		if (!((DpPrefetch *) lfirst(lc))->is_pure)
+		if (!prefetch->is_pure)
 			return NULL;
 	}
 	if (estate->es_param_list_info == NULL && run.release->needs_params)

@@ -201,10 +201,9 @@ return_lines(FunctionCallInfo fcinfo, List *lines, int columns)
 {
 	TupleDesc	desc;
 	Tuplestorestate *store = begin_rows(fcinfo, columns, &desc);
-	ListCell   *lc;
 
-	foreach(lc, lines)
-		put_line(lfirst(lc), store, desc);
+	foreach_ptr(const ReportLine, line, lines)
+		put_line(line, store, desc);
 	return (Datum) 0;
 }
 
@@ -260,18 +259,17 @@ static char *
 group_text(const DpPricedRelease *priced, const Datum *keys, const bool *nulls)
 {
 	StringInfoData text;
-	ListCell   *lc;
 
 	if (priced->release->rest_of != NULL)
 		return pstrdup(priced->groups);
 	initStringInfo(&text);
-	foreach(lc, priced->release->keys)
+	foreach_ptr(DpReleaseKey, key, priced->release->keys)
 	{
-		int			i = foreach_current_index(lc);
+		int			i = foreach_current_index(key);
 		Oid			output;
 		bool		varlena;
 
-		getTypeOutputInfo(((DpReleaseKey *) lfirst(lc))->type, &output, &varlena);
+		getTypeOutputInfo(key->type, &output, &varlena);
 		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
 						 nulls[i] ? "NULL" : OidOutputFunctionCall(output, keys[i]));
 	}
@@ -305,13 +303,11 @@ dp_report_group(const DpPricedRelease *priced, int i, const Datum *keys, const b
 void
 dp_report_failure(const DpPricedRelease *priced)
 {
-	ListCell   *lc;
-
 	if (priced->report != last_report)
 		return;
-	foreach(lc, last_lines)
-		if (((ReportLine *) lfirst(lc))->group != NULL)
-			last_lines = foreach_delete_current(last_lines, lc);
+	foreach_ptr(ReportLine, line, last_lines)
+		if (line->group != NULL)
+			last_lines = foreach_delete_current(last_lines, line);
 }
 
 /* dp_cdp.last_release() returns the report of the last release, to the role that got it. */
@@ -361,12 +357,10 @@ margin_formula(const DpPricedRelease *priced, List *columns, List *slopes)
 static List *
 expression_lines(List *lines, const DpPricedRelease *priced)
 {
-	ListCell   *lc;
-
-	foreach(lc, priced->release->expressions)
+	foreach_ptr(const List, expression, priced->release->expressions)
 	{
-		List	   *columns = lsecond(lfirst(lc));
-		List	   *coefficients = lthird(lfirst(lc));
+		List	   *columns = lsecond(expression);
+		List	   *coefficients = lthird(expression);
 		ReportLine *line = palloc0(sizeof(ReportLine));
 		double		variance = 0;
 		bool		known = coefficients != NIL;
@@ -380,11 +374,11 @@ expression_lines(List *lines, const DpPricedRelease *priced)
 			variance += factor * factor * column->sigma * column->sigma;
 		}
 		line->dataset = pstrdup(priced->release->dataset);
-		line->aggregate = pstrdup(strVal(linitial(lfirst(lc))));
+		line->aggregate = pstrdup(strVal(linitial(expression)));
 		line->is_expression = true;
 		line->stddev = known ? sqrt(variance) : -1;
 		if (coefficients == NIL)
-			line->formula = margin_formula(priced, columns, lfourth(lfirst(lc)));
+			line->formula = margin_formula(priced, columns, lfourth(expression));
 		lines = lappend(lines, line);
 	}
 	return lines;
@@ -435,14 +429,13 @@ price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvir
 	List	   *of_prefetches = NIL;
 	List	   *own = NIL;
 	EState	   *estate;
-	ListCell   *lc;
 
 	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
 	estate = desc->estate;
 	/* one release, however often it is read */
-	foreach(lc, dp_runs_of(estate))
+	foreach_ptr(DpRun, item, dp_runs_of(estate))
 	{
-		DpRelease  *release = ((DpRun *) lfirst(lc))->release;
+		DpRelease  *release = item->release;
 		DpPricedRelease *priced;
 
 		of_prefetches = list_concat(of_prefetches, price_prefetches(release, estate, questions, before));
@@ -465,11 +458,10 @@ static List *
 price_prefetches(const DpRelease *release, EState *estate, List **questions, List **before)
 {
 	List	   *priced = NIL;
-	ListCell   *lc;
 
 	check_stack_depth();
-	foreach(lc, release->prefetches)
-		priced = list_concat(priced, price_plan(((DpPrefetch *) lfirst(lc))->plan, estate->es_sourceText,
+	foreach_ptr(DpPrefetch, prefetch, release->prefetches)
+		priced = list_concat(priced, price_plan(prefetch->plan, estate->es_sourceText,
 												 estate->es_param_list_info, estate->es_queryEnv, questions, before));
 	return priced;
 }
@@ -524,15 +516,12 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	List	   *datasets = NIL;
 	List	   *priced;
 	List	   *before = NIL;
-	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	priced = price_plan(dp_plan_text(query, "preview"), query, NULL, NULL, NULL, &before);
 	PopActiveSnapshot();
-	foreach(lc, priced)
+	foreach_ptr(const DpPricedRelease, release, priced)
 	{
-		const DpPricedRelease *release = lfirst(lc);
-
 		lines = expression_lines(release_lines(lines, release), release);
 		/* once for each dataset */
 		if (!list_member(datasets, makeString(release->dataset->name)))
@@ -552,15 +541,13 @@ dp_question(PG_FUNCTION_ARGS)
 	List	   *before = NIL;
 	TupleDesc	desc;
 	Tuplestorestate *store;
-	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	(void) price_plan(dp_plan_text(query, "question"), query, NULL, NULL, &lines, &before);
 	PopActiveSnapshot();
 	store = begin_rows(fcinfo, 3, &desc);
-	foreach(lc, lines)
+	foreach_ptr(const QuestionLine, line, lines)
 	{
-		const QuestionLine *line = lfirst(lc);
 		Datum		values[3] = {CStringGetTextDatum(line->aggregate), CStringGetTextDatum(line->dataset)};
 		bool		nulls[3] = {false, false, line->question == NULL};
 

@@ -78,12 +78,11 @@ query_text(Oid relid, List *columns)
 	char	   *count = psprintf("SELECT %s.dp_count(*) FROM %s",
 								 quote_identifier(get_namespace_name(dp_public_schema())), table_name(relid));
 	StringInfoData text;
-	ListCell   *lc;
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, count);
-	foreach(lc, columns)
-		appendStringInfo(&text, " UNION ALL %s GROUP BY %s", count, (char *) lfirst(lc));
+	foreach_ptr(char, column, columns)
+		appendStringInfo(&text, " UNION ALL %s GROUP BY %s", count, column);
 	return text.data;
 }
 
@@ -196,17 +195,16 @@ find(Oid relid, const DpDataset *dataset, PlannedStmt *stmt, const char *stateme
 									   None_Receiver, NULL, NULL, 0);
 	List	   *found = NIL;
 	List	   *runs;
-	ListCell   *lc;
 
 	ExecutorStart(desc, 0);
 	runs = dp_runs_of(desc->estate);
 	if (list_length(runs) != questions)
 		elog(ERROR, "%d questions have %d releases", questions, list_length(runs));
-	foreach(lc, runs)
-		check_dataset(((DpRun *) lfirst(lc))->release->dataset, dataset->name, relid);
+	foreach_ptr(DpRun, run, runs)
+		check_dataset(run->release->dataset, dataset->name, relid);
 	buy(runs, desc->estate, rho, relid);
-	foreach(lc, runs)
-		found = lappend(found, suggestion(lfirst(lc)));
+	foreach_ptr(const DpRun, run, runs)
+		found = lappend(found, suggestion(run));
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);

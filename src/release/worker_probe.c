@@ -98,15 +98,14 @@ empty_entry(RangeTblEntry *rte)
 {
 	Query	   *rows = empty_rows(rte->relid);
 	const char *name = rte->eref->aliasname;
-	ListCell   *lc;
 
 	dp_clear_rte(rte);
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = rows;
 	rte->tablesample = NULL;
 	rte->eref = makeAlias(name, NIL);
-	foreach(lc, rows->targetList)
-		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup(lfirst_node(TargetEntry, lc)->resname)));
+	foreach_node(TargetEntry, tle, rows->targetList)
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup(tle->resname)));
 	if (rte->alias == NULL)
 		rte->alias = makeAlias(name, NIL);
 	rte->alias->colnames = NIL;
@@ -147,13 +146,12 @@ empty_mutator(Node *node, void *context)
 	if (IsA(node, Query))
 	{
 		Query	   *query = query_tree_mutator((Query *) node, empty_mutator, context, 0);
-		ListCell   *lc;
 
 		query->rowMarks = NIL;
-		foreach(lc, query->rtable)
+		foreach_ptr(RangeTblEntry, rte, query->rtable)
 		{
-			if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_RELATION)
-				empty_entry(lfirst(lc));
+			if (rte->rtekind == RTE_RELATION)
+				empty_entry(rte);
 		}
 		dp_forget_permissions(query);
 		return (Node *) query;

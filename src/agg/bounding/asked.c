@@ -75,11 +75,9 @@ is_bound_unit(const Aggref *aggref)
 bool
 dp_bounds_units(const Query *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->targetList)
+	foreach_ptr(TargetEntry, tle, query->targetList)
 	{
-		Aggref	   *aggref = (Aggref *) ((TargetEntry *) lfirst(lc))->expr;
+		Aggref	   *aggref = (Aggref *) tle->expr;
 
 		if (IsA(aggref, Aggref) && is_bound_unit(aggref))
 			return true;
@@ -183,14 +181,12 @@ add_unit(DpAskedRows *rows, const Var *var)
 bool
 dp_read_asked_rows(const PathTarget *target, DpAskedRows *rows)
 {
-	ListCell   *lc;
-
-	foreach(lc, target->exprs)
+	foreach_ptr(void, expr, target->exprs)
 	{
 		/* what nobody reads has become a constant */
-		if (IsA(lfirst(lc), Const))
-			rows->exprs = lappend(rows->exprs, lfirst(lc));
-		else if (!add_unit(rows, lfirst(lc)) && !add_call(rows, lfirst(lc)))
+		if (IsA(expr, Const))
+			rows->exprs = lappend(rows->exprs, expr);
+		else if (!add_unit(rows, expr) && !add_call(rows, expr))
 			return false;
 	}
 	return rows->aggref != NULL;

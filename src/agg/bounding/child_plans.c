@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "nodes/makefuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/pathnode.h"
@@ -26,13 +27,12 @@ dp_omit_projection(PlannerInfo *root, Plan *plan)
 {
 	Scan	   *scan = (Scan *) plan;
 	List	   *physical;
-	ListCell   *lc;
 
 	if (!IsA(plan, SeqScan) && !IsA(plan, IndexScan) && !IsA(plan, BitmapHeapScan))
 		return;
-	foreach(lc, plan->targetlist)
+	foreach_ptr(TargetEntry, tle, plan->targetlist)
 	{
-		Var		   *var = (Var *) ((TargetEntry *) lfirst(lc))->expr;
+		Var		   *var = (Var *) tle->expr;
 
 		if (!IsA(var, Var) || var->varno != scan->scanrelid || var->varattno <= 0)
 			return;

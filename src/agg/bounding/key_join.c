@@ -97,11 +97,10 @@ static bool
 may_be_kept(const RelOptInfo *innerrel, const Path *inner)
 {
 	int			n = list_length(innerrel->reltarget->exprs);
-	ListCell   *lc;
 
-	foreach(lc, innerrel->reltarget->exprs)
+	foreach_ptr(const Node, expr, innerrel->reltarget->exprs)
 	{
-		if (!IsA(lfirst(lc), Var) || ((Var *) lfirst(lc))->varattno <= 0 || !get_typbyval(exprType(lfirst(lc))))
+		if (!IsA(expr, Var) || ((const Var *) expr)->varattno <= 0 || !get_typbyval(exprType(expr)))
 			return false;
 	}
 	return n <= DP_KEY_ROW_COLUMNS && inner->rows < DP_MOST_KEY_ROWS / 2 &&
@@ -117,17 +116,16 @@ plan_key_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	Plan	   *inner = lsecond(custom_plans);
 	TargetEntry *outer_key;
 	TargetEntry *inner_key;
-	ListCell   *lc;
 
 	dp_omit_projection(root, outer);
 	outer_key = tlist_member(linitial(path->custom_private), outer->targetlist);
 	inner_key = tlist_member(lsecond(path->custom_private), inner->targetlist);
 	if (outer_key == NULL || inner_key == NULL)
 		elog(ERROR, "the key is not a column of the plans below " DP_KEY_JOIN_NODE);
-	foreach(lc, outer->targetlist)
-		dp_add_scan_column(scan, copyObject(lfirst_node(TargetEntry, lc)->expr));
-	foreach(lc, inner->targetlist)
-		dp_add_scan_column(scan, copyObject(lfirst_node(TargetEntry, lc)->expr));
+	foreach_node(TargetEntry, tle, outer->targetlist)
+		dp_add_scan_column(scan, copyObject(tle->expr));
+	foreach_node(TargetEntry, tle, inner->targetlist)
+		dp_add_scan_column(scan, copyObject(tle->expr));
 	scan->custom_plans = custom_plans;
 	/* for EXPLAIN alone */
 	scan->custom_exprs = copyObject(path->custom_private);
@@ -259,12 +257,9 @@ static int
 last_column_read(const CustomScan *plan, int nouter, AttrNumber key)
 {
 	int			last = key;
-	ListCell   *lc;
 
-	foreach(lc, pull_var_clause((Node *) plan->scan.plan.targetlist, PVC_INCLUDE_PLACEHOLDERS | PVC_RECURSE_AGGREGATES))
+	foreach_ptr(const Var, var, pull_var_clause((Node *) plan->scan.plan.targetlist, PVC_INCLUDE_PLACEHOLDERS | PVC_RECURSE_AGGREGATES))
 	{
-		const Var  *var = lfirst(lc);
-
 		if (!IsA(var, Var))
 			return nouter;
 		if (var->varattno <= nouter)

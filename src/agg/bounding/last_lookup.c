@@ -91,16 +91,12 @@ static List *
 lookup_keys(const IndexPath *lookup, bool *byval)
 {
 	List	   *keys = NIL;
-	ListCell   *lc,
-			   *column;
 
 	*byval = true;
-	foreach(lc, lookup->path.param_info->ppi_clauses)
+	foreach_ptr(RestrictInfo, clause, lookup->path.param_info->ppi_clauses)
 	{
-		foreach(column, pull_var_clause((Node *) ((RestrictInfo *) lfirst(lc))->clause, PVC_INCLUDE_PLACEHOLDERS))
+		foreach_ptr(Node, key, pull_var_clause((Node *) clause->clause, PVC_INCLUDE_PLACEHOLDERS))
 		{
-			Node	   *key = lfirst(column);
-
 			if (IsA(key, Var) && ((Var *) key)->varno == lookup->path.parent->relid)
 				continue;
 			*byval &= get_typbyval(exprType(key));
@@ -148,15 +144,14 @@ last_lookup_begin(CustomScanState *css, EState *estate, int eflags)
 {
 	LastLookup *node = (LastLookup *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
-	ListCell   *lc;
 
 	node->lookup = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	css->custom_ps = list_make1(node->lookup);
 	node->keys = palloc0(list_length(plan->custom_exprs) * sizeof(LookupKey));
-	foreach(lc, plan->custom_exprs)
+	foreach_ptr(Expr, expr, plan->custom_exprs)
 	{
-		node->keys[node->nkeys++].expr = ExecInitExpr(lfirst(lc), &css->ss.ps);
-		node->params = bms_add_members(node->params, pull_paramids(lfirst(lc)));
+		node->keys[node->nkeys++].expr = ExecInitExpr(expr, &css->ss.ps);
+		node->params = bms_add_members(node->params, pull_paramids(expr));
 	}
 }
 
@@ -254,10 +249,9 @@ last_lookup_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, ancestors);
 	List	   *keys = NIL;
-	ListCell   *lc;
 
-	foreach(lc, plan->custom_exprs)
-		keys = lappend(keys, deparse_expression(lfirst(lc), context, true, false));
+	foreach_ptr(Node, expr, plan->custom_exprs)
+		keys = lappend(keys, deparse_expression(expr, context, true, false));
 	ExplainPropertyList("Lookup Key", keys, es);
 	if (es->analyze)
 		ExplainPropertyUInteger("Repeats", NULL, node->repeats, es);

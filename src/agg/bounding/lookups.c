@@ -23,6 +23,7 @@
 
 #include <math.h>
 
+#include "base/compat.h"
 #include "catalog/pg_statistic.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -86,11 +87,8 @@ keeps_order(const Path *path, Index rti)
 static double
 common_order(PlannerInfo *root, const Path *asking, const IndexPath *lookup)
 {
-	ListCell   *lc;
-
-	foreach(lc, lookup->indexclauses)
+	foreach_ptr(IndexClause, clause, lookup->indexclauses)
 	{
-		IndexClause *clause = lfirst(lc);
 		OpExpr	   *op = (OpExpr *) clause->rinfo->clause;
 		Node	   *found,
 				   *asked;
@@ -119,15 +117,12 @@ is_lookup(const Path *path, Relids asking)
 {
 	const IndexPath *lookup = (const IndexPath *) path;
 	Bitmapset  *columns = NULL;
-	ListCell   *lc;
 
 	if (!IsA(path, IndexPath) || PATH_REQ_OUTER(path) == NULL || !bms_is_subset(PATH_REQ_OUTER(path), asking) ||
 		!lookup->indexinfo->unique || !lookup->indexinfo->immediate)
 		return false;
-	foreach(lc, lookup->indexclauses)
+	foreach_ptr(IndexClause, clause, lookup->indexclauses)
 	{
-		IndexClause *clause = lfirst(lc);
-
 		if (!clause->lossy && IsA(clause->rinfo->clause, OpExpr) && clause->rinfo->mergeopfamilies != NIL)
 			columns = bms_add_member(columns, clause->indexcol);
 	}
@@ -174,8 +169,6 @@ static void
 lookups_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 					  JoinType jointype, JoinPathExtraData *extra)
 {
-	ListCell   *lc;
-
 	if (prev_set_join_pathlist)
 		prev_set_join_pathlist(root, joinrel, outerrel, innerrel, jointype, extra);
 	/* what most queries have to pass is cheap */
@@ -183,10 +176,8 @@ lookups_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		!dp_guc_bounding_node || !dp_bounds_units(root->parse))
 		return;
 	dp_add_key_join(root, joinrel, outerrel, innerrel, jointype, extra);
-	foreach(lc, innerrel->cheapest_parameterized_paths)
+	foreach_ptr(Path, inner, innerrel->cheapest_parameterized_paths)
 	{
-		Path	   *inner = lfirst(lc);
-
 		if (!is_lookup(inner, outerrel->relids))
 			continue;
 		if (outerrel->cheapest_total_path != NULL && PATH_REQ_OUTER(outerrel->cheapest_total_path) == NULL)

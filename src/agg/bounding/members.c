@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "utils/array.h"
@@ -114,7 +115,6 @@ dp_read_condition(DpCondition *condition, ScanState *scan)
 {
 	List	   *qual = scan->ps.plan->qual;
 	List	   *rest = NIL;
-	ListCell   *lc;
 
 	memset(condition, 0, sizeof(DpCondition));
 	condition->rest = scan->ps.qual;
@@ -122,13 +122,13 @@ dp_read_condition(DpCondition *condition, ScanState *scan)
 	if (contain_subplans((Node *) qual))
 		return;
 	condition->members = palloc0(sizeof(DpMembers) * Max(list_length(qual), 1));
-	foreach(lc, qual)
+	foreach_ptr(Node, item, qual)
 	{
 		DpMembers  *members = &condition->members[condition->nmembers];
 
-		if (!read_test(lfirst(lc), members))
+		if (!read_test(item, members))
 		{
-			rest = lappend(rest, lfirst(lc));
+			rest = lappend(rest, item);
 			continue;
 		}
 		condition->last_attno = Max(condition->last_attno, members->attno);

@@ -423,11 +423,10 @@ bounding_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	const DpBoundingUse *use = &node->bounding.use;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, ancestors);
 	List	   *keys = NIL;
-	ListCell   *lc;
 
-	foreach(lc, (List *) list_nth(plan->custom_private, DP_BOUNDING_UNITS))
+	foreach_int(item, (List *) list_nth(plan->custom_private, DP_BOUNDING_UNITS))
 	{
-		TargetEntry *unit = list_nth(plan->custom_scan_tlist, lfirst_int(lc) - 1);
+		TargetEntry *unit = list_nth(plan->custom_scan_tlist, item - 1);
 
 		keys = lappend(keys, deparse_expression((Node *) unit->expr, context, list_length(es->rtable) > 1, false));
 	}

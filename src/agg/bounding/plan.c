@@ -51,6 +51,7 @@
 
 #include <math.h>
 
+#include "base/compat.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -82,11 +83,9 @@ static List *
 find_units(PlannerInfo *root, const PathTarget *input)
 {
 	List	   *units = NIL;
-	ListCell   *lc;
 
-	foreach(lc, DP_GROUP_CLAUSE(root))
+	foreach_ptr(SortGroupClause, clause, DP_GROUP_CLAUSE(root))
 	{
-		SortGroupClause *clause = lfirst(lc);
 		Node	   *unit = NULL;
 		DpKeyInfo	info;
 
@@ -105,11 +104,9 @@ find_units(PlannerInfo *root, const PathTarget *input)
 static int
 unit_argument(const Aggref *aggref, List *units)
 {
-	ListCell   *lc;
-
-	foreach(lc, units)
-		if (equal(lfirst(lc), dp_asked_argument(aggref, 1)))
-		return foreach_current_index(lc);
+	foreach_ptr(Node, unit, units)
+		if (equal(unit, dp_asked_argument(aggref, 1)))
+		return foreach_current_index(unit);
 	return -1;
 }
 
@@ -199,7 +196,6 @@ cost_bounding(const DpAskedRows *rows, Path *path, const Path *input, double uni
 	double		memory = (double) work_mem * hash_mem_multiplier * 1024.0;
 	double		bytes = record_bytes(aggref, input->rows);
 	QualCost	args;
-	ListCell   *lc;
 
 	cost_qual_eval_node(&args, (Node *) aggref->args, root);
 	path->rows = rows_that_leave(rows, input, kept);
@@ -209,8 +205,8 @@ cost_bounding(const DpAskedRows *rows, Path *path, const Path *input, double uni
 	if (bytes > memory)
 		path->startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
 	/* as SS_charge_for_initplans() has it, which was there already */
-	foreach(lc, root->init_plans)
-		path->startup_cost += ((SubPlan *) lfirst(lc))->startup_cost + ((SubPlan *) lfirst(lc))->per_call_cost;
+	foreach_ptr(SubPlan, plan, root->init_plans)
+		path->startup_cost += plan->startup_cost + plan->per_call_cost;
 	/* as an Agg and a ProjectSet have it */
 	path->total_cost = path->startup_cost + cpu_tuple_cost * units + cpu_tuple_cost / 2 * Max(kept - units, 0);
 	dp_path_count_disabled(path, input, enable_hashagg);
@@ -226,11 +222,10 @@ static List *
 find_columns(List *units, const Plan *child)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
-	foreach(lc, units)
+	foreach_ptr(Expr, item, units)
 	{
-		TargetEntry *column = tlist_member(lfirst(lc), child->targetlist);
+		TargetEntry *column = tlist_member(item, child->targetlist);
 
 		if (column == NULL)
 			elog(ERROR, "the unit is not a column of the plan below " DP_BOUNDING_NODE);
@@ -247,25 +242,22 @@ plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	Plan	   *child = linitial(custom_plans);
 	Aggref	   *aggref = linitial(path->custom_private);
 	Var		   *state;
-	ListCell   *lc;
 
 	dp_omit_projection(root, child);
-	foreach(lc, child->targetlist)
-		dp_add_scan_column(scan, copyObject(((TargetEntry *) lfirst(lc))->expr));
+	foreach_ptr(TargetEntry, tle, child->targetlist)
+		dp_add_scan_column(scan, copyObject(tle->expr));
 	dp_add_scan_column(scan, aggref);
 	state = makeVarFromTargetEntry(INDEX_VAR, llast(scan->custom_scan_tlist));
-	foreach(lc, tlist)
+	foreach_ptr(TargetEntry, column, tlist)
 	{
-		TargetEntry *column = lfirst(lc);
-
 		/* no unit is a set */
 		if (!IsA(column->expr, FuncExpr) || !((FuncExpr *) column->expr)->funcretset)
 			continue;
 		dp_add_scan_column(scan, dp_call_of_state((FuncExpr *) column->expr, state));
 		column->expr = ((TargetEntry *) llast(scan->custom_scan_tlist))->expr;
 	}
-	foreach(lc, aggref->args)
-		scan->custom_exprs = lappend(scan->custom_exprs, copyObject(((TargetEntry *) lfirst(lc))->expr));
+	foreach_ptr(TargetEntry, arg, aggref->args)
+		scan->custom_exprs = lappend(scan->custom_exprs, copyObject(arg->expr));
 	scan->custom_private = lcons(find_columns(lsecond(path->custom_private), child), list_copy_tail(path->custom_private, 2));
 	scan->custom_plans = custom_plans;
 	scan->scan.plan.targetlist = tlist;
@@ -350,11 +342,10 @@ path_above(PlannerInfo *root, const DpAskedRows *rows, Path *path)
 {
 	SubqueryScanPath *scan = makeNode(SubqueryScanPath);
 	List	   *columns = NIL;
-	ListCell   *lc;
 
-	foreach(lc, rows->exprs)
-		columns = lappend(columns, makeVar(rows->rti, foreach_current_index(lc) + 1, exprType(lfirst(lc)),
-										   exprTypmod(lfirst(lc)), exprCollation(lfirst(lc)), 0));
+	foreach_ptr(Node, expr, rows->exprs)
+		columns = lappend(columns, makeVar(rows->rti, foreach_current_index(expr) + 1, exprType(expr),
+										   exprTypmod(expr), exprCollation(expr), 0));
 	scan->path.pathtype = T_SubqueryScan;
 	scan->path.parent = find_base_rel(root, rows->rti);
 	scan->path.pathtarget = make_target(columns, path->pathtarget);
@@ -384,12 +375,8 @@ scan_join_rel(PlannerInfo *root)
 static RelOptInfo *
 grouped_rel_of(PlannerInfo *root, Relids relids)
 {
-	ListCell   *lc;
-
-	foreach(lc, root->upper_rels[UPPERREL_GROUP_AGG])
+	foreach_ptr(RelOptInfo, rel, root->upper_rels[UPPERREL_GROUP_AGG])
 	{
-		RelOptInfo *rel = lfirst(lc);
-
 		if (bms_equal(rel->relids, relids))
 			return rel;
 	}
@@ -464,12 +451,8 @@ reads_groups(const RelOptInfo *rel)
 static const ProjectSetPath *
 find_sets(const RelOptInfo *rel)
 {
-	ListCell   *lc;
-
-	foreach(lc, rel->pathlist)
+	foreach_ptr(const Path, path, rel->pathlist)
 	{
-		const Path *path = lfirst(lc);
-
 		if (IsA(path, GatherPath))
 			path = ((const GatherPath *) path)->subpath;
 		if (IsA(path, ProjectSetPath))

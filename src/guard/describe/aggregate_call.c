@@ -77,13 +77,12 @@ static const char *
 with_bounds(AggregateCall *c)
 {
 	StringInfoData text;
-	ListCell   *lc;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "%s(", c->kind->name);
-	foreach(lc, c->read)
+	foreach_ptr(Node, item, c->read)
 	{
-		const char *read = dp_expression_text(c->level, lfirst(lc));
+		const char *read = dp_expression_text(c->level, item);
 
 		appendStringInfo(&text, "%s, ", strlen(read) <= 100 ? read : "expression");
 	}
@@ -107,12 +106,9 @@ sort_arguments(AggregateCall *c)
 {
 	DpSplitContext *cxt = c->cxt;
 	List	   *rest = NIL;
-	ListCell   *lc;
 
-	foreach(lc, c->agg->args)
+	foreach_ptr(TargetEntry, tle, c->agg->args)
 	{
-		TargetEntry *tle = lfirst(lc);
-
 		if (tle->resjunk)
 			continue;
 		if (list_length(c->read) < c->kind->nvalues)
@@ -283,11 +279,10 @@ static void
 check_types(AggregateCall *c, bool dates)
 {
 	DpSplitContext *cxt = c->cxt;
-	ListCell   *lc;
 
-	foreach(lc, c->read)
+	foreach_ptr(Node, item, c->read)
 	{
-		Oid			type = getBaseType(exprType(lfirst(lc)));
+		Oid			type = getBaseType(exprType(item));
 
 		if (!dp_is_number(type) && !(dates && is_date(type)))
 			dp_refuse_at(c->agg->location,
@@ -313,10 +308,9 @@ call(const char *name, Oid result, List *args)
 {
 	Oid			types[2];
 	int			n = 0;
-	ListCell   *lc;
 
-	foreach(lc, args)
-		types[n++] = exprType(lfirst(lc));
+	foreach_ptr(Node, arg, args)
+		types[n++] = exprType(arg);
 	return (Expr *) makeFuncExpr(dp_own_function(name, n, types, result), result, args,
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
@@ -413,14 +407,13 @@ code_of_row(AggregateCall *c, RowExpr *row)
 	Oid			code = dp_own_function("code", 1, &any, INT8OID);
 	Const	   *null = dp_int8_const(NULL_FIELD);
 	Expr	   *all = (Expr *) copyObject(null);
-	ListCell   *lc;
 
-	foreach(lc, row->args)
+	foreach_ptr(Node, arg, row->args)
 	{
 		CoalesceExpr *field = makeNode(CoalesceExpr);
 
 		field->coalescetype = INT8OID;
-		field->args = list_make2(code_of(c, lfirst(lc)), copyObject(null));
+		field->args = list_make2(code_of(c, arg), copyObject(null));
 		field->location = -1;
 		all = (Expr *) makeFuncExpr(code, INT8OID, list_make1(all), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		all = (Expr *) makeFuncExpr(F_INT8XOR, INT8OID, list_make2(all, field), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);

@@ -242,11 +242,8 @@ put_value(const BucketList *b, Node *expr)
 static void
 ask_conditions(BucketList *b)
 {
-	ListCell   *lc;
-
-	foreach(lc, list_copy(b->s->conditions))
+	foreach_ptr(DpShadowCondition, condition, list_copy(b->s->conditions))
 	{
-		DpShadowCondition *condition = lfirst(lc);
 		DpCondition *read;
 		Node	   *implied;
 
@@ -279,16 +276,15 @@ Node *
 dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named)
 {
 	List	   *calls = NIL;
-	ListCell   *lc;
 
 	dp_walk(expr, note_bucket, &calls);
-	foreach(lc, calls)
+	foreach_ptr(FuncExpr, call, calls)
 	{
 		BucketList	b = {s};
 
-		b.call = (FuncExpr *) dp_shadow_name(s, lfirst(lc));
-		b.safe = b.call ? dp_shadow_name(s, dp_make_safe(lfirst(lc), &s->level->allow)) : NULL;
-		if (b.safe == NULL || !may_have_list(s, b.call) || !make_list(&b, lfirst(lc)))
+		b.call = (FuncExpr *) dp_shadow_name(s, (Node *) call);
+		b.safe = b.call ? dp_shadow_name(s, dp_make_safe((Node *) call, &s->level->allow)) : NULL;
+		if (b.safe == NULL || !may_have_list(s, b.call) || !make_list(&b, call))
 			continue;
 		named = put_value(&b, named);
 		ask_conditions(&b);

@@ -179,12 +179,8 @@ ask_condition(PointSearch *p, DpShadowCondition *condition)
 static void
 find_range(PointSearch *p)
 {
-	ListCell   *lc;
-
-	foreach(lc, p->s->conditions)
+	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
-
 		if (!dp_has_equal(condition->expr, p->column))
 			continue;
 		if (bms_is_empty(condition->joins))
@@ -200,15 +196,12 @@ find_range(PointSearch *p)
 static bool
 find_period(PointSearch *p, const DpTimeCells *of_keys)
 {
-	ListCell   *lc;
-
 	p->cells = *of_keys;
 	p->asked = p->others = NIL;
 	if (of_keys->fails || of_keys->has_years)
 		return false;
-	foreach(lc, p->s->conditions)
+	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
 		DpTimeCells own = {p->column};
 
 		if (!dp_has_equal(condition->expr, p->column))
@@ -229,12 +222,11 @@ find_points(DpShadow *s, Var *column, List *keys)
 	DpShadowItem *points;
 	Var		   *point;
 	int64		step;
-	ListCell   *lc;
 
-	foreach(lc, keys)
+	foreach_ptr(Node, key, keys)
 	{
-		if (dp_has_equal(lfirst(lc), column))
-			dp_time_cells_add(&p.cells, lfirst(lc));
+		if (dp_has_equal(key, column))
+			dp_time_cells_add(&p.cells, key);
 	}
 	if (p.cells.fails && column->vartype != DATEOID)
 		return;
@@ -255,18 +247,16 @@ find_points(DpShadow *s, Var *column, List *keys)
 		return;
 	points = add_points(s, column, &p.range, &p.cells, step);
 	point = makeVar(points->number, 1, column->vartype, column->vartypmod, column->varcollid, 0);
-	foreach(lc, p.asked)
+	foreach_ptr(DpShadowCondition, condition, p.asked)
 	{
-		DpShadowCondition *condition = lfirst(lc);
-
 		/*
 		 * points are asked even where the column is known to equal something
 		 * else
 		 */
 		condition->expr = dp_put_equal(condition->expr, list_make1(column), list_make1(point), NULL);
 	}
-	foreach(lc, p.others)
-		((DpShadowCondition *) lfirst(lc))->splits_cells = true;
+	foreach_ptr(DpShadowCondition, other, p.others)
+		other->splits_cells = true;
 }
 
 /* ------------------------------------------------------------------------
@@ -302,12 +292,9 @@ list_integers(DpShadow *s, Var *column, int most)
 	int64		last;
 	int64		least = column->vartype == INT2OID ? PG_INT16_MIN : column->vartype == INT4OID ? PG_INT32_MIN : PG_INT64_MIN;
 	int64		greatest = column->vartype == INT2OID ? PG_INT16_MAX : column->vartype == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
-	ListCell   *lc;
 
-	foreach(lc, s->conditions)
+	foreach_ptr(const DpShadowCondition, condition, s->conditions)
 	{
-		const DpShadowCondition *condition = lfirst(lc);
-
 		if (bms_is_empty(condition->joins))
 			conditions = lappend(conditions, condition->expr);
 	}
@@ -332,14 +319,12 @@ void
 dp_shadow_add_integers(DpShadow *s, List *keys, int most)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys)
-		if (!has_buckets(lfirst(lc)))
-		columns = list_concat_unique(columns, pull_var_clause(lfirst(lc), 0));
-	foreach(lc, columns)
+	foreach_ptr(Node, key, keys)
+		if (!has_buckets(key))
+		columns = list_concat_unique(columns, pull_var_clause(key, 0));
+	foreach_ptr(Var, column, columns)
 	{
-		Var		   *column = lfirst(lc);
 		Bitmapset  *items = NULL;
 
 		if ((column->vartype == INT2OID || column->vartype == INT4OID || column->vartype == INT8OID) &&
@@ -365,12 +350,10 @@ void
 dp_shadow_add_points(DpShadow *s, List *keys)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
 	dp_walk(keys, note_time_column, &columns);
-	foreach(lc, columns)
+	foreach_ptr(Var, column, columns)
 	{
-		Var		   *column = lfirst(lc);
 		Bitmapset  *items = NULL;
 
 		if (dp_shadow_item(s, column->varno)->is_private && dp_shadow_resolve(s, (Node *) column, true, &items) == NULL)

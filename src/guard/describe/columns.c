@@ -53,11 +53,9 @@ compare_sets(const ListCell *a, const ListCell *b)
 static bool
 any_among(List *vars, List *columns)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns)
+	foreach_ptr(Node, column, columns)
 	{
-		if (dp_names_column(vars, lfirst(lc)))
+		if (dp_names_column(vars, column))
 			return true;
 	}
 	return false;
@@ -78,13 +76,11 @@ declare_keys(DpLevel *level)
 {
 	DpSplitContext *cxt = level->cxt;
 	DpRelease  *release = level->release;
-	ListCell   *lc;
 
 	dp_shadow_keys(level);
-	foreach(lc, level->key_exprs)
+	foreach_ptr(Node, expr, level->key_exprs)
 	{
-		Node	   *expr = lfirst(lc);
-		int			i = foreach_current_index(lc);
+		int			i = foreach_current_index(expr);
 		DpReleaseKey *key = list_nth(release->keys, i);
 		DpKeySet   *set;
 
@@ -128,19 +124,18 @@ refuse_single_rows(DpLevel *level)
 	DpSplitContext *cxt = level->cxt;
 	List	   *columns = NIL;	/* for each key */
 	List	   *all = NIL;
-	ListCell   *lc,
-			   *expr,
+	ListCell   *expr,
 			   *key,
 			   *shown;
 
-	foreach(expr, level->key_exprs)
+	foreach_ptr(Node, item, level->key_exprs)
 	{
-		columns = lappend(columns, equal_to_key(level, lfirst(expr)));
+		columns = lappend(columns, equal_to_key(level, item));
 		all = list_concat(all, llast(columns));
 	}
-	foreach(lc, level->from.unit.tokens)
+	foreach_ptr(DpToken, token, level->from.unit.tokens)
 	{
-		List	   *vars = ((DpToken *) lfirst(lc))->vars;
+		List	   *vars = token->vars;
 
 		if (!dp_columns_among(vars, all))
 			continue;
@@ -181,11 +176,9 @@ inner_key(DpLevel *level, Node *expr)
 bool
 dp_hold_keys(DpLevel *level, List *clauses)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_ptr(SortGroupClause, clause, clauses)
 	{
-		Node	   *expr = (Node *) get_sortgroupclause_tle(lfirst(lc), level->query->targetList)->expr;
+		Node	   *expr = (Node *) get_sortgroupclause_tle(clause, level->query->targetList)->expr;
 		DpHeldKey  *held;
 		DpKeySet   *set;
 
@@ -236,11 +229,10 @@ dp_add_keys(DpLevel *level)
 {
 	DpSplitContext *cxt = level->cxt;
 	Query	   *query = level->query;
-	ListCell   *lc;
 
-	foreach(lc, query->groupClause)
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
 	{
-		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
+		TargetEntry *tle = get_sortgroupclause_tle(clause, query->targetList);
 		Node	   *expr = (Node *) tle->expr;
 		DpReleaseKey *key;
 
@@ -353,12 +345,10 @@ dp_add_count_of_units(DpLevel *level)
 int
 dp_column_of(DpLevel *level, Node *agg)
 {
-	ListCell   *lc;
-
-	foreach(lc, level->outputs)
+	foreach_ptr(Node, output, level->outputs)
 	{
-		if (equal(lfirst(lc), agg))
-			return foreach_current_index(lc) - list_length(level->key_exprs);
+		if (equal(output, agg))
+			return foreach_current_index(output) - list_length(level->key_exprs);
 	}
 	elog(ERROR, "an aggregate was not collected");
 }
@@ -371,12 +361,9 @@ companion_call(List *calls, Node *agg, DpCompanion kind)
 		[DP_COMPANION_NOISE] = DP_ERROR_FUNCTION_STDDEV,[DP_COMPANION_ERROR] = DP_ERROR_FUNCTION_ERROR,
 		[DP_COMPANION_CUT] = DP_ERROR_FUNCTION_CUT
 	};
-	ListCell   *lc;
 
-	foreach(lc, calls)
+	foreach_ptr(FuncExpr, call, calls)
 	{
-		FuncExpr   *call = lfirst(lc);
-
 		if (dp_find_error_function(call->funcid) == functions[kind] && equal(linitial(call->args), agg))
 			return call;
 	}
@@ -388,20 +375,19 @@ void
 dp_number_outputs(DpLevel *level, List *aggs, List *companions)
 {
 	int			n = 0;
-	ListCell   *lc;
 
 	level->outputs = list_concat_copy(level->key_exprs, aggs);
 	for (n = 1; n <= list_length(level->outputs); n++)
 		level->output_columns = lappend_int(level->output_columns, n);
-	foreach(lc, aggs)
+	foreach_ptr(Node, agg, aggs)
 	{
 		for (int kind = 0; kind < DP_COMPANIONS; kind++)
 		{
-			FuncExpr   *call = companion_call(companions, lfirst(lc), kind);
+			FuncExpr   *call = companion_call(companions, agg, kind);
 
 			if (call == NULL)
 				continue;
-			((DpReleaseColumn *) list_nth(level->release->columns, foreach_current_index(lc)))->companions |= 1 << kind;
+			((DpReleaseColumn *) list_nth(level->release->columns, foreach_current_index(agg)))->companions |= 1 << kind;
 			level->outputs = lappend(level->outputs, call);
 			level->output_columns = lappend_int(level->output_columns, n++);
 		}

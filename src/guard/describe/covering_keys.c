@@ -19,6 +19,7 @@
 
 #include "access/table.h"
 #include "access/transam.h"
+#include "base/compat.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
@@ -50,11 +51,9 @@ enum_values(Oid type)
 static bool
 has_foreign_tables(Oid relid)
 {
-	ListCell   *lc;
-
-	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
+	foreach_oid(inheritor, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+		if (get_rel_relkind(inheritor) == RELKIND_FOREIGN_TABLE)
 			return true;
 	}
 	return false;

@@ -138,11 +138,9 @@ add_operand(DpLevel *level, DpColumnSource *source, DpKeyValues *keys)
 static bool
 add_operands(DpLevel *level, List *sources, Oid type, DpKeyValues *keys)
 {
-	ListCell   *lc;
-
-	foreach(lc, sources)
+	foreach_ptr(DpColumnSource, source, sources)
 	{
-		if (exprType(((DpColumnSource *) lfirst(lc))->expr) != type || !add_operand(level, lfirst(lc), keys))
+		if (exprType(source->expr) != type || !add_operand(level, source, keys))
 			return false;
 	}
 	return sources != NIL;
@@ -275,11 +273,9 @@ add_part(DpLevel *level, Node *part, DpKeyValues *keys)
 static bool
 add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *keys)
 {
-	ListCell   *lc;
-
-	foreach(lc, cases->args)
+	foreach_node(CaseWhen, when, cases->args)
 	{
-		if (!add_part(level, (Node *) lfirst_node(CaseWhen, lc)->result, keys))
+		if (!add_part(level, (Node *) when->result, keys))
 			return false;
 	}
 	if (cases->defresult == NULL)
@@ -296,15 +292,14 @@ add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *keys)
 {
 	bool		null_before = keys->null_key;
 	bool		null_everywhere = true;
-	ListCell   *lc;
 
-	foreach(lc, coalesce->args)
+	foreach_ptr(Node, arg, coalesce->args)
 	{
 		keys->null_key = false;
-		if (!add_part(level, lfirst(lc), keys))
+		if (!add_part(level, arg, keys))
 			return false;
 		null_everywhere &= keys->null_key;
-		if (dp_expression_never_null(level, lfirst(lc)))
+		if (dp_expression_never_null(level, arg))
 			break;
 	}
 	keys->null_key = null_before || null_everywhere;
@@ -385,12 +380,10 @@ equated_with(Node *condition, Node *key)
 static bool
 add_equated(DpLevel *level, Node *key, DpKeyValues *keys)
 {
-	ListCell   *lc;
-
 	key = dp_strip_relabel(key);
-	foreach(lc, level->conditions)
+	foreach_ptr(Node, condition, level->conditions)
 	{
-		Node	   *other = equated_with(lfirst(lc), key);
+		Node	   *other = equated_with(condition, key);
 
 		if (other != NULL && add_values(level, other, keys))
 		{

@@ -52,14 +52,11 @@ without_implicit_casts(Node *node, void *context)
 	if (IsA(node, Aggref) && ((Aggref *) node)->aggorder != NIL)
 	{
 		Aggref	   *result = (Aggref *) expression_tree_mutator(node, without_implicit_casts, context);
-		ListCell   *lc;
 
 		/* an order is shown as that of the type below the casts */
 		result->aggorder = copyObject(result->aggorder);
-		foreach(lc, result->aggorder)
+		foreach_ptr(SortGroupClause, clause, result->aggorder)
 		{
-			SortGroupClause *clause = lfirst(lc);
-
 			clause->sortop = same_order(clause->sortop, exprType(get_sortgroupclause_expr(clause, ((Aggref *) node)->args)),
 										exprType(get_sortgroupclause_expr(clause, result->args)));
 		}
@@ -93,7 +90,6 @@ named_entries(const DpRelease *release, DpFrom *from)
 {
 	Bitmapset  *entries = NULL;
 	int			rti = -1;
-	ListCell   *lc;
 
 	while ((rti = bms_next_member(from->entries, rti)) >= 0)
 	{
@@ -103,10 +99,10 @@ named_entries(const DpRelease *release, DpFrom *from)
 		if (prefetch != NULL ? !prefetch->is_filter : rte->rtekind != RTE_SUBQUERY || rte->inFromCl || rte->alias)
 			entries = bms_add_member(entries, rti);
 	}
-	foreach(lc, from->written)
+	foreach_ptr(DpWritten, item, from->written)
 	{
-		if (IsA(((DpWritten *) lfirst(lc))->written, Var))
-			entries = bms_add_member(entries, castNode(Var, ((DpWritten *) lfirst(lc))->written)->varno);
+		if (IsA(item->written, Var))
+			entries = bms_add_member(entries, castNode(Var, item->written)->varno);
 	}
 	return entries;
 }

@@ -60,11 +60,10 @@ dp_numbers_of_call(Node *node)
 {
 	List	   *args;
 	DpFunctionKind kind = dp_call_kind(node, &args);
-	ListCell   *lc;
 
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (!is_number(exprType(lfirst(lc))))
+		if (!is_number(exprType(arg)))
 			return NIL;
 	}
 	return dp_function_facts(kind)->of_equals && is_number(exprType(node)) ? args : NIL;
@@ -102,16 +101,15 @@ static bool
 is_same_of_equals(Node *node)
 {
 	List	   *args;
-	ListCell   *lc;
 
 	check_stack_depth();
 	node = dp_strip_labels(node);
 	if (IsA(node, Param) || !dp_reads_param(node))
 		return true;
 	args = dp_numbers_of_call(node);
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (!is_same_of_equals(lfirst(lc)))
+		if (!is_same_of_equals(arg))
 			return false;
 	}
 	return args != NIL;
@@ -122,7 +120,6 @@ sees_form(Node *node, FormContext *c)
 {
 	List	   *args = NIL;
 	DpComparison comparison;
-	ListCell   *lc;
 
 	if (node == NULL)
 		return false;
@@ -148,9 +145,9 @@ sees_form(Node *node, FormContext *c)
 	}
 	if (args == NIL)
 		return expression_tree_walker(node, sees_form, c);
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (!is_same_of_equals(lfirst(lc)) && sees_form(dp_strip_labels(lfirst(lc)), c))
+		if (!is_same_of_equals(arg) && sees_form(dp_strip_labels(arg), c))
 			return true;
 	}
 	return false;

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "base/compat.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
 #include "lib/stringinfo.h"
@@ -91,13 +92,11 @@ has_type(Node *value, NeededType needed)
 bool
 dp_names_one_person(DpLevel *level, Node *expr)
 {
-	ListCell   *lc;
-
 	if (dp_is_unit(level, expr))
 		return true;
-	foreach(lc, level->from.unit.tokens)
+	foreach_ptr(DpToken, token, level->from.unit.tokens)
 	{
-		if (dp_columns_among(((DpToken *) lfirst(lc))->vars, list_make1(expr)))
+		if (dp_columns_among(token->vars, list_make1(expr)))
 			return true;
 	}
 	return false;

@@ -106,14 +106,11 @@ static bool
 add_array(DpKeyValues *keys, Const *array, Oid key_type)
 {
 	List	   *elements;
-	ListCell   *lc;
 
 	if (!dp_list_elements((Node *) array, INT_MAX, &elements))
 		return false;
-	foreach(lc, elements)
+	foreach_ptr(Const, element, elements)
 	{
-		Const	   *element = lfirst(lc);
-
 		if (!element->constisnull && !add_compared(keys, element->constvalue, element->consttype, key_type))
 			return false;
 	}
@@ -134,7 +131,6 @@ add_listed(DpKeyValues *keys, Node *condition, Node *key)
 	bool		null_key = keys->null_key;
 	bool		known = false;
 	Comparison	comparison;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (is_comparison(condition, key, &comparison))
@@ -159,13 +155,13 @@ add_listed(DpKeyValues *keys, Node *condition, Node *key)
 	else if (is_orclause(condition))
 	{
 		known = true;
-		foreach(lc, ((BoolExpr *) condition)->args)
-			known = known && add_listed(keys, lfirst(lc), key);
+		foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
+			known = known && add_listed(keys, arg, key);
 	}
 	else if (is_andclause(condition))
 	{
-		foreach(lc, ((BoolExpr *) condition)->args)
-			known = known || add_listed(keys, lfirst(lc), key);
+		foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
+			known = known || add_listed(keys, arg, key);
 	}
 	if (!known)
 	{
@@ -221,12 +217,11 @@ dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *conditions)
 {
 	int64		first;
 	int64		last;
-	ListCell   *lc;
 
 	key = dp_strip_labels(key);
-	foreach(lc, conditions)
+	foreach_ptr(Node, condition, conditions)
 	{
-		if (add_listed(keys, lfirst(lc), key))
+		if (add_listed(keys, condition, key))
 			return true;
 	}
 	switch (exprType(key))
@@ -270,7 +265,6 @@ implied_by_text(Node *test)
 	Const	   *strings;
 	List	   *elements;
 	List	   *any = NIL;
-	ListCell   *lc;
 
 	if (!dp_read_comparison(test, &c) || c.opno != TextEqualOperator || c.is_distinct || !c.is_any)
 		return NULL;
@@ -287,10 +281,10 @@ implied_by_text(Node *test)
 		return strings->consttype == TEXTOID ? is_number_of((Node *) ((CoerceViaIO *) cast)->arg, strings) : NULL;
 	if (strings->consttype != TEXTARRAYOID || !dp_list_elements((Node *) strings, INT_MAX, &elements))
 		return NULL;
-	foreach(lc, elements)
+	foreach_ptr(Const, element, elements)
 	{
-		if (!((Const *) lfirst(lc))->constisnull)
-			any = lappend(any, is_number_of((Node *) ((CoerceViaIO *) cast)->arg, lfirst(lc)));
+		if (!element->constisnull)
+			any = lappend(any, is_number_of((Node *) ((CoerceViaIO *) cast)->arg, element));
 	}
 	return any == NIL ? makeBoolConst(false, false) : list_length(any) == 1 ? linitial(any) : (Node *) make_orclause(any);
 }
@@ -303,7 +297,6 @@ conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 	Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
 	bool		has_forms;
 	List	   *tests = NIL;
-	ListCell   *lc;
 
 	has_forms = keys->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
 	param->paramkind = PARAM_EXTERN;
@@ -312,15 +305,15 @@ conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 	param->paramtypmod = exprTypmod(key);
 	param->paramcollid = exprCollation(key);
 	param->location = -1;
-	foreach(lc, level->conditions)
+	foreach_ptr(Node, condition, level->conditions)
 	{
 		Bitmapset  *found = NULL;
-		Node	   *test = dp_put_equal(lfirst(lc), list_make1(key), list_make1(null), &found);
+		Node	   *test = dp_put_equal(condition, list_make1(key), list_make1(null), &found);
 
 		/* a Const instead of the key: what is left depends on nothing else */
 		if (bms_is_empty(found) || dp_is_unfoldable(test, NULL))
 			continue;
-		test = dp_put_equal(lfirst(lc), list_make1(key), list_make1(param), NULL);
+		test = dp_put_equal(condition, list_make1(key), list_make1(param), NULL);
 		if (!dp_sees_form(test, exprType(key), has_forms))
 			tests = lappend(tests, dp_make_safe(test, &level->allow));
 		else if ((test = implied_by_text(test)) != NULL)

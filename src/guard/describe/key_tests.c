@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
@@ -52,10 +53,9 @@ static List *
 nulls_of(List *keys)
 {
 	List	   *nulls = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys)
-		nulls = lappend(nulls, makeNullConst(exprType(lfirst(lc)), exprTypmod(lfirst(lc)), exprCollation(lfirst(lc))));
+	foreach_ptr(Node, key, keys)
+		nulls = lappend(nulls, makeNullConst(exprType(key), exprTypmod(key), exprCollation(key)));
 	return nulls;
 }
 
@@ -64,17 +64,16 @@ static List *
 params_of(List *keys, int first)
 {
 	List	   *params = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys)
+	foreach_ptr(Node, key, keys)
 	{
 		Param	   *param = makeNode(Param);
 
 		param->paramkind = PARAM_EXTERN;
-		param->paramid = first + foreach_current_index(lc);
-		param->paramtype = exprType(lfirst(lc));
-		param->paramtypmod = exprTypmod(lfirst(lc));
-		param->paramcollid = exprCollation(lfirst(lc));
+		param->paramid = first + foreach_current_index(key);
+		param->paramtype = exprType(key);
+		param->paramtypmod = exprTypmod(key);
+		param->paramcollid = exprCollation(key);
 		param->location = -1;
 		params = lappend(params, param);
 	}
@@ -85,19 +84,16 @@ params_of(List *keys, int first)
 static bool
 sees_forms(Node *condition, List *keys)
 {
-	ListCell   *lc;
-
-	foreach(lc, keys)
+	foreach_ptr(Node, key, keys)
 	{
-		Node	   *key = lfirst(lc);
 		Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
 		List	   *places = nulls_of(keys);
 		Bitmapset  *found = NULL;
 		Node	   *test;
 
-		lfirst(list_nth_cell(places, foreach_current_index(lc))) = linitial(params_of(list_make1(key), 1));
+		lfirst(list_nth_cell(places, foreach_current_index(key))) = linitial(params_of(list_make1(key), 1));
 		test = dp_put_equal(condition, keys, places, &found);
-		if (bms_is_member(foreach_current_index(lc), found) &&
+		if (bms_is_member(foreach_current_index(key), found) &&
 			dp_sees_form(test, exprType(key), IsA(dp_canonical_key(null), FuncExpr)))
 			return true;
 	}
@@ -125,8 +121,8 @@ keys_of(DpLevel *level, Query *query)
 	ListCell   *lc,
 			   *key;
 
-	foreach(lc, query->groupClause)
-		keys = list_append_unique(keys, get_sortgroupclause_expr(lfirst(lc), query->targetList));
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
+		keys = list_append_unique(keys, get_sortgroupclause_expr(clause, query->targetList));
 	if (list_length(keys) != list_length(level->release->keys))
 		return NIL;
 	forboth(lc, keys, key, level->release->keys)
@@ -144,16 +140,15 @@ dp_take_key_tests(DpLevel *level, Query *query)
 	List	   *params = params_of(keys, level->release->first_param);
 	List	   *tests = NIL;
 	List	   *others = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys != NIL ? dp_conjuncts(query->jointree->quals) : NIL)
+	foreach_ptr(Node, item, keys != NIL ? dp_conjuncts(query->jointree->quals) : NIL)
 	{
-		Node	   *test = test_of(level, lfirst(lc), keys, params);
+		Node	   *test = test_of(level, item, keys, params);
 
 		if (test != NULL)
 			tests = lappend(tests, test);
 		else
-			others = lappend(others, lfirst(lc));
+			others = lappend(others, item);
 	}
 	if (tests != NIL)
 		query->jointree->quals = (Node *) (others ? make_ands_explicit(others) : NULL);

@@ -64,12 +64,10 @@ reads_private(DpShadow *s, Node *node)
 static DpShadowClass *
 class_of(DpShadow *s, Node *expr)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->classes)
+	foreach_ptr(DpShadowClass, class, s->classes)
 	{
-		if (list_member(((DpShadowClass *) lfirst(lc))->members, expr))
-			return lfirst(lc);
+		if (list_member(class->members, expr))
+			return class;
 	}
 	return NULL;
 }
@@ -109,11 +107,8 @@ keep_for_cells(DpShadow *s, const DpShadowCondition *condition, Node *left, Node
 void
 dp_shadow_equate(DpShadow *s)
 {
-	ListCell   *lc;
-
-	foreach(lc, list_copy(s->conditions))
+	foreach_ptr(DpShadowCondition, condition, list_copy(s->conditions))
 	{
-		DpShadowCondition *condition = lfirst(lc);
 		DpShadowClass *a,
 				   *b;
 		Node	   *left,
@@ -201,12 +196,8 @@ fit_value(Node *value, Node *column, Node **fits)
 static DpShadowItem *
 find_list(DpShadow *s, Node *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->items)
+	foreach_ptr(DpShadowItem, item, s->items)
 	{
-		DpShadowItem *item = lfirst(lc);
-
 		if (item->column != NULL && equal(item->column, column))
 			return item;
 	}
@@ -308,11 +299,8 @@ dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
 static DpShadowItem *
 compared_list(DpShadow *s, Var *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->conditions)
+	foreach_ptr(DpShadowCondition, condition, s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
 		Node	   *array = bms_is_empty(condition->joins) ? dp_listed_in(condition->expr, column) : NULL;
 
 		/* of numbers it is known what depends on their form */
@@ -357,12 +345,9 @@ static Node *
 known_member(DpShadow *s, Node *expr, bool constant)
 {
 	DpShadowClass *class = class_of(s, expr);
-	ListCell   *lc;
 
-	foreach(lc, class ? class->members : NIL)
+	foreach_ptr(Node, member, class ? class->members : NIL)
 	{
-		Node	   *member = lfirst(lc);
-
 		if (!reads_private(s, member) && dp_has_columns(member) != constant)
 			return member;
 	}
@@ -423,7 +408,6 @@ static bool
 is_formed(ResolveContext *c, Node *arg)
 {
 	List	   *numbers;
-	ListCell   *lc;
 
 	check_stack_depth();
 	arg = dp_strip_labels(arg);
@@ -432,9 +416,9 @@ is_formed(ResolveContext *c, Node *arg)
 	if (has_forms(arg) && known_value(c->s, arg, c->with_lists) != NULL)
 		return true;
 	numbers = dp_numbers_of_call(arg);
-	foreach(lc, numbers)
+	foreach_ptr(Node, number, numbers)
 	{
-		if (has_forms(lfirst(lc)) && !is_formed(c, lfirst(lc)))
+		if (has_forms(number) && !is_formed(c, number))
 			return false;
 	}
 	return numbers != NIL;

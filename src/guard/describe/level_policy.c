@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "guard/describe/describe.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -30,11 +31,10 @@ dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, int64 room)
 {
 	MemoryContext old;
 	KnownPolicy *known;
-	ListCell   *lc;
 
-	foreach(lc, level->policies)
+	foreach_ptr(KnownPolicy, policy, level->policies)
 	{
-		known = lfirst(lc);
+		known = policy;
 		if (known->relid == relid && known->attnum == attnum && known->room == room)
 			return known->column;
 	}

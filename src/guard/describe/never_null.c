@@ -31,14 +31,12 @@
 static bool
 may_find_nothing(Oid type, List *args)
 {
-	ListCell   *lc;
-
 	if (type == BOOLOID)
 		return false;
 
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (exprType(lfirst(lc)) == JSONOID || dp_type_is_opened(exprType(lfirst(lc))))
+		if (exprType(arg) == JSONOID || dp_type_is_opened(exprType(arg)))
 			return true;
 	}
 	return false;
@@ -47,11 +45,9 @@ may_find_nothing(Oid type, List *args)
 static bool
 all_never_null(DpLevel *level, List *exprs)
 {
-	ListCell   *lc;
-
-	foreach(lc, exprs)
+	foreach_ptr(Node, expr, exprs)
 	{
-		if (!dp_expression_never_null(level, lfirst(lc)))
+		if (!dp_expression_never_null(level, expr))
 			return false;
 	}
 	return true;
@@ -60,11 +56,9 @@ all_never_null(DpLevel *level, List *exprs)
 static bool
 is_case_never_null(DpLevel *level, CaseExpr *cases)
 {
-	ListCell   *lc;
-
-	foreach(lc, cases->args)
+	foreach_node(CaseWhen, when, cases->args)
 	{
-		if (!dp_expression_never_null(level, (Node *) lfirst_node(CaseWhen, lc)->result))
+		if (!dp_expression_never_null(level, (Node *) when->result))
 			return false;
 	}
 	return cases->defresult != NULL && dp_expression_never_null(level, (Node *) cases->defresult);
@@ -73,8 +67,6 @@ is_case_never_null(DpLevel *level, CaseExpr *cases)
 bool
 dp_expression_never_null(DpLevel *level, Node *expr)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
 	switch (nodeTag(expr))
 	{
@@ -97,9 +89,9 @@ dp_expression_never_null(DpLevel *level, Node *expr)
 		case T_CaseExpr:
 			return is_case_never_null(level, (CaseExpr *) expr);
 		case T_CoalesceExpr:
-			foreach(lc, ((CoalesceExpr *) expr)->args)
+			foreach_ptr(Node, arg, ((CoalesceExpr *) expr)->args)
 			{
-				if (dp_expression_never_null(level, lfirst(lc)))
+				if (dp_expression_never_null(level, arg))
 					return true;
 			}
 			return false;

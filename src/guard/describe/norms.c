@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
@@ -81,11 +82,10 @@ static bool
 may_have_norms(DpLevel *level, bool is_distributed)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	ListCell   *lc;
 
-	foreach(lc, level->release->columns)
+	foreach_ptr(const DpReleaseColumn, column, level->release->columns)
 	{
-		(void) dp_column_parts(lfirst(lc), parts);
+		(void) dp_column_parts(column, parts);
 		if (is_distributed && (parts[0].kind == DP_VALUE_DISTINCT || parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_CUT))
 			return false;
 	}
@@ -113,12 +113,11 @@ static bool
 limits_codes(const DpRelease *release)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	ListCell   *lc;
 
-	foreach(lc, release->columns)
+	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
-		(void) dp_column_parts(lfirst(lc), parts);
-		if (((DpReleaseColumn *) lfirst(lc))->norm >= 0 && (parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_DISTINCT))
+		(void) dp_column_parts(column, parts);
+		if (column->norm >= 0 && (parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_DISTINCT))
 			return true;
 	}
 	return false;
@@ -143,18 +142,15 @@ most_rows_of(DpLevel *level, const DpToldApart *told)
 static bool
 are_keys(const DpLevel *level, const DpToldApart *told)
 {
-	ListCell   *lc,
-			   *key;
-
-	foreach(lc, told->columns)
+	foreach_int(column, told->columns)
 	{
 		bool		found = false;
 
-		foreach(key, level->key_exprs)
+		foreach_ptr(Node, key, level->key_exprs)
 		{
-			Var		   *var = (Var *) dp_strip_labels(lfirst(key));
+			Var		   *var = (Var *) dp_strip_labels(key);
 
-			found |= IsA(var, Var) && var->varno == told->rti && var->varattno == lfirst_int(lc) && var->varlevelsup == 0;
+			found |= IsA(var, Var) && var->varno == told->rti && var->varattno == column && var->varlevelsup == 0;
 		}
 		if (!found)
 			return false;
@@ -166,11 +162,9 @@ void
 dp_limit_rows(DpLevel *level)
 {
 	DpRelease  *release = level->release;
-	ListCell   *lc;
 
-	foreach(lc, level->from.unit.may_repeat ? NIL : level->from.unit.told_apart)
+	foreach_ptr(const DpToldApart, told, level->from.unit.may_repeat ? NIL : level->from.unit.told_apart)
 	{
-		const DpToldApart *told = lfirst(lc);
 		int			rows = are_keys(level, told) ? most_rows_of(level, told) : 0;
 
 		if (rows == 0)
@@ -187,19 +181,17 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 	DpRelease  *release = level->release;
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	int			part = 0;
-	ListCell   *lc;
 
 	if (!may_have_norms(level, is_distributed) || !dp_limits_norms(level->dataset, release))
 		return;
-	foreach(lc, release->columns)
+	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
-		DpReleaseColumn *column = lfirst(lc);
 		int			first = part;
 
 		part += dp_column_parts(column, parts);
-		if (!has_norm(column, dp_has_groups(release)) || foreach_current_index(lc) == release->selection)
+		if (!has_norm(column, dp_has_groups(release)) || foreach_current_index(column) == release->selection)
 			continue;
-		column->norm = norm_of_same(level, foreach_current_index(lc));
+		column->norm = norm_of_same(level, foreach_current_index(column));
 		if (column->norm < 0)
 		{
 			DpReleaseColumn *limit = dp_make_release_column();

@@ -58,13 +58,11 @@ check_key(DpLevel *level, int i)
 static bool
 ignores_unmatched(DpLevel *level, Aggref *agg)
 {
-	ListCell   *lc;
-
 	if (agg->aggfilter != NULL && bms_overlap(find_nonnullable_rels((Node *) agg->aggfilter), level->from.matched))
 		return true;
-	foreach(lc, agg->args)
+	foreach_node(TargetEntry, tle, agg->args)
 	{
-		Node	   *arg = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		Node	   *arg = (Node *) tle->expr;
 
 		if (reads_matched(level, arg) && !contain_nonstrict_functions(arg))
 			return true;
@@ -77,15 +75,14 @@ check_conditions(DpLevel *level)
 {
 	DpSplitContext *cxt = level->cxt;
 	Node	   *reading = NULL;
-	ListCell   *lc;
 
-	foreach(lc, level->conditions)
+	foreach_ptr(Node, item, level->conditions)
 	{
-		if (!reads_matched(level, lfirst(lc)))
+		if (!reads_matched(level, item))
 			continue;
-		if (bms_overlap(find_nonnullable_rels(lfirst(lc)), level->from.matched))
+		if (bms_overlap(find_nonnullable_rels(item), level->from.matched))
 			return;
-		reading = lfirst(lc);
+		reading = item;
 	}
 	if (reading != NULL)
 		dp_refuse_at(exprLocation(reading),
@@ -97,16 +94,13 @@ void
 dp_check_outer_groups(DpLevel *level, List *aggs)
 {
 	DpSplitContext *cxt = level->cxt;
-	ListCell   *lc;
 
 	if (bms_is_empty(level->from.matched))
 		return;
 	for (int i = 0; i < list_length(level->key_exprs); i++)
 		check_key(level, i);
-	foreach(lc, aggs)
+	foreach_ptr(Aggref, agg, aggs)
 	{
-		Aggref	   *agg = lfirst(lc);
-
 		if (!ignores_unmatched(level, agg))
 			dp_refuse_at(agg->location,
 						 errmsg("%s(%s) would count rows without a match in %s; give it a column of \"%s\", or use an inner join",

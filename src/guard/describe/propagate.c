@@ -96,7 +96,6 @@ operator_sign(OpExpr *op)
 {
 	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(op->opno));
 	char		sign = '\0';
-	ListCell   *lc;
 
 	if (HeapTupleIsValid(tuple))
 	{
@@ -106,9 +105,9 @@ operator_sign(OpExpr *op)
 			sign = NameStr(form->oprname)[0];
 		ReleaseSysCache(tuple);
 	}
-	foreach(lc, op->args)
+	foreach_ptr(Node, arg, op->args)
 	{
-		if (!dp_is_number(exprType(lfirst(lc))))
+		if (!dp_is_number(exprType(arg)))
 			return '\0';
 	}
 	return sign;
@@ -188,7 +187,6 @@ static bool
 is_arithmetic(Node *expr)
 {
 	Node	   *arg = converted(expr);
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (!dp_is_number(exprType(expr)))
@@ -202,9 +200,9 @@ is_arithmetic(Node *expr)
 	if (!IsA(expr, OpExpr) || operator_sign((OpExpr *) expr) == '\0' ||
 		strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL)
 		return false;
-	foreach(lc, ((OpExpr *) expr)->args)
+	foreach_ptr(Node, item, ((OpExpr *) expr)->args)
 	{
-		if (!is_arithmetic(lfirst(lc)))
+		if (!is_arithmetic(item))
 			return false;
 	}
 	return true;
@@ -300,11 +298,10 @@ static List *
 coefficients(DpSplitContext *cxt, Node *expr, List *aggs)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, aggs)
+	foreach_ptr(Aggref, agg, aggs)
 	{
-		Node	   *slope = derivative(cxt, expr, lfirst(lc));
+		Node	   *slope = derivative(cxt, expr, agg);
 
 		slope = slope ? eval_const_expressions(NULL, slope) : (Node *) dp_float8_const(0);
 		if (!IsA(slope, Const) || ((Const *) slope)->constisnull)
@@ -387,11 +384,10 @@ static List *
 slopes(DpSplitContext *cxt, DpLevel *level, Node *expr, List *aggs)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, aggs)
+	foreach_ptr(Aggref, agg, aggs)
 	{
-		Node	   *slope = derivative(cxt, expr, lfirst(lc));
+		Node	   *slope = derivative(cxt, expr, agg);
 		StringInfoData text;
 
 		initStringInfo(&text);
@@ -404,22 +400,18 @@ slopes(DpSplitContext *cxt, DpLevel *level, Node *expr, List *aggs)
 void
 dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool take_standard)
 {
-	ListCell   *lc;
-
-	foreach(lc, level->query->targetList)
+	foreach_ptr(TargetEntry, tle, level->query->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
 		Node	   *expr = (Node *) tle->expr;
 		AggregateContext c = {take_standard};
 		List	   *columns = NIL;
 		List	   *constant;
-		ListCell   *agg;
 
 		dp_walk(expr, note_aggregate, &c);
 		if (tle->resjunk || c.found == NIL || c.subquery != NULL || IsA(expr, Aggref) || !is_arithmetic(expr))
 			continue;
-		foreach(agg, c.found)
-			columns = lappend_int(columns, dp_column_of(level, lfirst(agg)));
+		foreach_ptr(Node, agg, c.found)
+			columns = lappend_int(columns, dp_column_of(level, agg));
 		constant = coefficients(cxt, expr, c.found);
 		level->release->expressions =
 			lappend(level->release->expressions,
@@ -444,7 +436,6 @@ dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stdd
 {
 	AggregateContext c = {take_standard};
 	Node	   *variance = NULL;
-	ListCell   *lc;
 
 	dp_walk(expr, note_aggregate, &c);
 	if (c.found == NIL)
@@ -454,14 +445,14 @@ dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stdd
 	/* it may release something, too */
 	if (c.subquery != NULL)
 		refuse_expression(cxt, c.subquery);
-	foreach(lc, c.found)
+	foreach_ptr(Aggref, item, c.found)
 	{
-		Node	   *slope = derivative(cxt, expr, lfirst(lc));
+		Node	   *slope = derivative(cxt, expr, item);
 		Node	   *error;
 
 		if (slope == NULL)
 			continue;
-		error = dp_stddev_call(stddev, lfirst(lc));
+		error = dp_stddev_call(stddev, item);
 		variance = add(variance, square(calculate("try_multiply", slope, error)));
 	}
 	return variance ? calculate("try_power", variance, (Node *) dp_float8_const(0.5)) : (Node *) dp_float8_const(0);

@@ -93,11 +93,10 @@ static bool
 is_key(DpShadow *s, Var *column)
 {
 	Var		   *var = dp_shadow_level_var(s, column);
-	ListCell   *lc;
 
-	foreach(lc, var ? s->level->key_exprs : NIL)
+	foreach_ptr(Node, item, var ? s->level->key_exprs : NIL)
 	{
-		if (equal(dp_strip_labels(lfirst(lc)), var))
+		if (equal(dp_strip_labels(item), var))
 			return true;
 	}
 	return false;
@@ -247,17 +246,16 @@ dp_shadow_follow_references(DpShadow *s)
 	{
 		DpShadowItem *item = dp_shadow_item(s, i);
 		Relation	rel;
-		ListCell   *lc;
 
 		/* rows of children need not refer to anything */
 		if (!item->is_private || item->rte == NULL || item->rte->rtekind != RTE_RELATION || has_subclass(item->rte->relid))
 			continue;
 		rel = table_open(item->rte->relid, AccessShareLock);
-		foreach(lc, copyObject(RelationGetFKeyList(rel)))
+		foreach_ptr(const ForeignKeyCacheInfo, reference, copyObject(RelationGetFKeyList(rel)))
 		{
-			follow_key(s, item, lfirst(lc));
-			follow_matches(s, item, lfirst(lc));
-			follow_list(s, item, lfirst(lc));
+			follow_key(s, item, reference);
+			follow_matches(s, item, reference);
+			follow_list(s, item, reference);
 		}
 		table_close(rel, NoLock);
 	}

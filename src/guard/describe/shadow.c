@@ -89,12 +89,11 @@ Bitmapset *
 dp_shadow_included(const DpShadow *s)
 {
 	Bitmapset  *items = NULL;
-	ListCell   *lc;
 
-	foreach(lc, s->items)
+	foreach_ptr(DpShadowItem, item, s->items)
 	{
-		if (((DpShadowItem *) lfirst(lc))->is_included)
-			items = bms_add_member(items, foreach_current_index(lc) + 1);
+		if (item->is_included)
+			items = bms_add_member(items, foreach_current_index(item) + 1);
 	}
 	return items;
 }
@@ -156,7 +155,6 @@ known_part(DpEntryMap *map, Node *condition, bool *whole)
 {
 	Node	   *named = name_in(map, condition);
 	List	   *args = NIL;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (named != NULL)
@@ -164,9 +162,9 @@ known_part(DpEntryMap *map, Node *condition, bool *whole)
 	*whole = false;
 	if (!is_andclause(condition) && !is_orclause(condition))
 		return NULL;
-	foreach(lc, ((BoolExpr *) condition)->args)
+	foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
 	{
-		Node	   *part = known_part(map, lfirst(lc), whole);
+		Node	   *part = known_part(map, arg, whole);
 
 		if (part != NULL)
 			args = lappend(args, part);
@@ -179,20 +177,17 @@ known_part(DpEntryMap *map, Node *condition, bool *whole)
 static void
 add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 {
-	ListCell   *lc,
-			   *part;
-
-	foreach(lc, dp_conjuncts(quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(quals))
 	{
 		bool		whole = true;
-		Node	   *known = known_part(map, lfirst(lc), &whole);
+		Node	   *known = known_part(map, conjunct, &whole);
 		int			join = -1;
 
 		while (!whole && (join = bms_next_member(joins, join)) >= 0)
 			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
-		foreach(part, dp_conjuncts(known))
+		foreach_ptr(Node, part, dp_conjuncts(known))
 		{
-			DpShadowCondition *condition = dp_shadow_add_condition(s, lfirst(part));
+			DpShadowCondition *condition = dp_shadow_add_condition(s, part);
 
 			condition->joins = joins;
 			condition->is_below = map != s->entries;
@@ -255,11 +250,9 @@ subquery_targets(DpShadow *s, Query *query, Index rti, DpEntryMap *map, Bitmapse
 	Query	   *sub = rt_fetch(rti, query->rtable)->subquery;
 	DpShadowItem *item = NULL;
 	List	   *targets = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sub->targetList)
+	foreach_node(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Node	   *named = name_in(map, (Node *) tle->expr);
 
 		if (named == NULL || (!bms_is_empty(joins) && !IsA(named, Var)))
@@ -298,12 +291,10 @@ put_shown(Node *node, int levels, ShownContext *c)
 static void
 add_having(DpShadow *s, Query *sub, List *targets, Bitmapset *joins)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_conjuncts(sub->havingQual))
+	foreach_ptr(Node, conjunct, dp_conjuncts(sub->havingQual))
 	{
 		ShownContext c = {sub, targets};
-		Node	   *named = dp_put(lfirst(lc), put_shown, &c);
+		Node	   *named = dp_put(conjunct, put_shown, &c);
 		DpShadowCondition *condition;
 
 		if (c.unknown || contain_volatile_functions(named))
@@ -400,12 +391,10 @@ entries_of(Node *tree)
 static Var *
 matched_column(JoinExpr *join)
 {
-	ListCell   *lc;
-
-	foreach(lc, pull_var_clause(join->quals, 0))
+	foreach_ptr(Var, var, pull_var_clause(join->quals, 0))
 	{
-		if (bms_is_member(lfirst_node(Var, lc)->varno, entries_of(join->rarg)))
-			return lfirst(lc);
+		if (bms_is_member(var->varno, entries_of(join->rarg)))
+			return var;
 	}
 	return NULL;
 }
@@ -443,21 +432,20 @@ add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
 {
 	Node	   *side = join->jointype == JOIN_RIGHT ? join->larg : join->rarg;
 	JoinExpr	along = *join;
-	ListCell   *lc;
 
-	foreach(lc, dp_conjuncts(join->quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(join->quals))
 	{
 		DpShadowItem *item;
 		DpShadowItem *row;
 		Node	   *condition;
 		int			other;
 
-		along.quals = lfirst(lc);
+		along.quals = conjunct;
 		/* what a subquery reads has entries of its own */
 		if (!dp_join_always_matches(query, &along) || map->items[castNode(RangeTblRef, side)->rtindex] == 0)
 			continue;
 		item = dp_shadow_item(s, map->items[castNode(RangeTblRef, side)->rtindex]);
-		condition = copyObject(name_in(map, lfirst(lc)));
+		condition = copyObject(name_in(map, conjunct));
 		other = condition ? bms_next_member(bms_del_member(pull_varnos(NULL, condition), item->number), -1) : -1;
 		if (item->is_private || other < 0 || !dp_shadow_item(s, other)->is_private)
 			continue;
@@ -502,11 +490,9 @@ add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict,
 		add_entry(s, query, ((RangeTblRef *) node)->rtindex, joins, map);
 	else if (IsA(node, FromExpr))
 	{
-		ListCell   *lc;
-
 		strict = bms_union(strict, find_nonnullable_rels(((FromExpr *) node)->quals));
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			add_tree(s, query, lfirst(lc), joins, strict, map);
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			add_tree(s, query, item, joins, strict, map);
 		add_conditions(s, map, ((FromExpr *) node)->quals, joins);
 	}
 	else if (castNode(JoinExpr, node)->jointype == JOIN_ANTI)
@@ -570,17 +556,14 @@ note_outputs(DpShadow *s, DpEntryMap *map)
 	{
 		RangeTblEntry *rte = rt_fetch(rti, s->level->from.query->rtable);
 		List	   *targets = map->targets[rti];
-		ListCell   *lc;
 
 		if (rte->rtekind != RTE_SUBQUERY)
 			continue;
-		foreach(lc, targets)
+		foreach_ptr(Node, target, targets)
 		{
-			Node	   *target = lfirst(lc);
-
 			if (target != NULL && IsA(target, Var))
 				s->outputs = lappend(lappend(s->outputs,
-											 makeVar(rti, foreach_current_index(lc) + 1, exprType(target),
+											 makeVar(rti, foreach_current_index(target) + 1, exprType(target),
 													 exprTypmod(target), exprCollation(target), 0)),
 									 target);
 		}

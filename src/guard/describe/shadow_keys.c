@@ -81,21 +81,16 @@ is_of_execution(Node *node)
 static bool
 is_plain(DpShadow *s, const ShadowKey *key, int part)
 {
-	ListCell   *lc;
-
 	if (!key->is_bare || bms_membership(key->items) == BMS_MULTIPLE || is_of_execution(key->expr))
 		return false;
-	foreach(lc, s->items)
+	foreach_ptr(DpShadowItem, item, s->items)
 	{
-		DpShadowItem *item = lfirst(lc);
-
 		if (item->is_included && item->part == part &&
 			(item->rte != NULL || item->is_series || is_of_execution((Node *) item->values)))
 			return false;
 	}
-	foreach(lc, s->conditions)
+	foreach_ptr(DpShadowCondition, condition, s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
 		int			first = bms_next_member(condition->items, -1);
 
 		if (condition->is_included && (first < 0 || dp_shadow_item(s, first)->part == part) &&
@@ -142,7 +137,6 @@ static void
 find_cells(DpShadow *s, ShadowKey *keys, int nkeys)
 {
 	Bitmapset  *items = NULL;
-	ListCell   *lc;
 
 	s->cell_stage = DP_CELLS_OF_KEYS;
 	for (int i = 0; i < nkeys; i++)
@@ -159,10 +153,8 @@ find_cells(DpShadow *s, ShadowKey *keys, int nkeys)
 	}
 	dp_shadow_imply_limits(s);
 	s->cell_stage = DP_CELLS_OF_CONDITIONS;
-	foreach(lc, dp_shadow_count_cells(s) > 0 ? list_copy(s->conditions) : NIL)
+	foreach_ptr(const DpShadowCondition, condition, dp_shadow_count_cells(s) > 0 ? list_copy(s->conditions) : NIL)
 	{
-		const DpShadowCondition *condition = lfirst(lc);
-
 		if (!condition->splits_cells && !contain_volatile_functions(condition->expr))
 			(void) dp_shadow_resolve_condition(s, condition, condition->expr, &items);
 	}
@@ -174,11 +166,8 @@ find_cells(DpShadow *s, ShadowKey *keys, int nkeys)
 static void
 keep_conditions(DpShadow *s)
 {
-	ListCell   *lc;
-
-	foreach(lc, list_copy(s->conditions))
+	foreach_ptr(const DpShadowCondition, condition, list_copy(s->conditions))
 	{
-		const DpShadowCondition *condition = lfirst(lc);
 		Bitmapset  *items = NULL;
 		Node	   *resolved;
 
@@ -271,12 +260,8 @@ part_of(DpShadow *s, const ShadowKey *key)
 static void
 list_values(DpShadow *s, int part)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->items)
+	foreach_ptr(DpShadowItem, item, s->items)
 	{
-		DpShadowItem *item = lfirst(lc);
-
 		if (item->is_included && item->part == part && item->listed != NULL && item->is_key)
 			s->level->parts.listed = lappend(s->level->parts.listed, item->listed);
 	}
@@ -288,17 +273,11 @@ asks_of_reference(List *conditions, Index rti, Oid relid, Node *key)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	bool		found = false;
-	ListCell   *lc,
-			   *var;
 
-	foreach(lc, RelationGetFKeyList(rel))
+	foreach_ptr(const ForeignKeyCacheInfo, fkey, RelationGetFKeyList(rel))
 	{
-		const ForeignKeyCacheInfo *fkey = lfirst(lc);
-
-		foreach(var, pull_var_clause((Node *) conditions, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
+		foreach_ptr(Var, read, pull_var_clause((Node *) conditions, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
 		{
-			Var		   *read = lfirst(var);
-
 			for (int i = 0; i < fkey->nkeys; i++)
 				found |= read->varno == rti && read->varattno == fkey->conkey[i] && !equal(read, key);
 		}
@@ -312,15 +291,14 @@ static bool
 is_worth_it(DpLevel *level)
 {
 	int			rti = -1;
-	ListCell   *lc;
 
 	if (list_length(level->key_exprs) != 1 || !IsA(dp_strip_labels(linitial(level->key_exprs)), Var) ||
 		is_of_execution((Node *) level->conditions))
 		return true;
 	/* of which parts may be known */
-	foreach(lc, level->conditions)
+	foreach_ptr(Node, condition, level->conditions)
 	{
-		if (is_orclause(lfirst(lc)))
+		if (is_orclause(condition))
 			return true;
 	}
 	while ((rti = bms_next_member(level->from.entries, rti)) >= 0)
@@ -340,13 +318,11 @@ find_existence(DpShadow *s, const ShadowKey *keys, int nkeys)
 {
 	Bitmapset  *parts = NULL;
 	List	   *list = NIL;
-	ListCell   *lc;
 
 	for (int i = 0; i < nkeys; i++)
 		parts = bms_add_member(parts, part_of(s, &keys[i]));
-	foreach(lc, s->items)
+	foreach_ptr(DpShadowItem, item, s->items)
 	{
-		DpShadowItem *item = lfirst(lc);
 		SubLink    *exists;
 
 		if (!item->is_included || bms_is_member(item->part, parts))
@@ -424,14 +400,13 @@ add_set_of_operands(DpLevel *level)
 	List	   *queries = NIL;
 	bool		plain = true;
 	DpKeySet   *set;
-	ListCell   *lc;
 
 	for (int i = 0; i < nkeys; i++)
 		if (dp_key_set_of(level->release, i) != NULL)
 			return false;
-	foreach(lc, dp_shadow_operands(level->from.query))
+	foreach_ptr(Query, operand, dp_shadow_operands(level->from.query))
 	{
-		Query	   *query = query_of_operand(level, lfirst(lc), &plain);
+		Query	   *query = query_of_operand(level, operand, &plain);
 
 		if (query == NULL)
 			return false;

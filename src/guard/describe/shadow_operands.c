@@ -35,13 +35,9 @@
 static RangeTblEntry *
 find_union(Query *query)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if (rte->rtekind != RTE_SUBQUERY)
 			continue;
 		if (rte->subquery->setOperations != NULL)
@@ -90,7 +86,6 @@ union_of(List *keys, int n)
 {
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	SetOperationStmt *op;
-	ListCell   *lc;
 
 	ref->rtindex = n;
 	if (n == 1)
@@ -100,9 +95,9 @@ union_of(List *keys, int n)
 	op->all = true;
 	op->larg = union_of(keys, n - 1);
 	op->rarg = (Node *) ref;
-	foreach(lc, keys)
+	foreach_node(TargetEntry, tle, keys)
 	{
-		Node	   *key = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		Node	   *key = (Node *) tle->expr;
 
 		op->colTypes = lappend_oid(op->colTypes, exprType(key));
 		op->colTypmods = lappend_int(op->colTypmods, -1);
@@ -116,11 +111,9 @@ static List *
 read_columns(List *keys, Index rti)
 {
 	List	   *exprs = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys)
+	foreach_ptr(TargetEntry, key, keys)
 	{
-		TargetEntry *key = lfirst(lc);
 		Var		   *var = dp_output_var(rti, key->resno, (Node *) key->expr);
 
 		var->vartypmod = -1;
@@ -136,14 +129,13 @@ dp_shadow_union(List *queries)
 	Query	   *all = dp_new_select();
 	Query	   *distinct = dp_new_select();
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
 
-	foreach(lc, queries)
-		all->rtable = lappend(all->rtable, dp_subquery_entry(lfirst(lc), "operand"));
+	foreach_ptr(Query, query, queries)
+		all->rtable = lappend(all->rtable, dp_subquery_entry(query, "operand"));
 	all->jointree = makeFromExpr(NIL, NULL);
 	all->setOperations = union_of(keys, list_length(queries));
-	foreach(lc, read_columns(keys, 1))
-		all->targetList = lappend(all->targetList, makeTargetEntry(lfirst(lc), list_length(all->targetList) + 1,
+	foreach_ptr(Expr, column, read_columns(keys, 1))
+		all->targetList = lappend(all->targetList, makeTargetEntry(column, list_length(all->targetList) + 1,
 																   psprintf("k%d", list_length(all->targetList) + 1), false));
 	distinct->rtable = list_make1(dp_subquery_entry(all, "tuples"));
 	ref->rtindex = 1;

@@ -53,12 +53,9 @@ static List *
 resolved_conditions(DpShadow *s)
 {
 	List	   *list = NIL;
-	ListCell   *lc;
 
-	foreach(lc, s->conditions)
+	foreach_ptr(DpShadowCondition, condition, s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
-
 		if (condition->resolved != NULL && bms_is_empty(condition->joins))
 			list = lappend(list, condition->resolved);
 	}
@@ -88,7 +85,6 @@ merge_parts(DpShadow *s, Bitmapset *items)
 {
 	int			part = bms_next_member(items, -1);
 	int			i = -1;
-	ListCell   *lc;
 
 	if (part < 0)
 		return;
@@ -97,10 +93,10 @@ merge_parts(DpShadow *s, Bitmapset *items)
 	{
 		int			other = dp_shadow_item(s, i)->part;
 
-		foreach(lc, s->items)
+		foreach_ptr(DpShadowItem, item, s->items)
 		{
-			if (((DpShadowItem *) lfirst(lc))->part == other)
-				((DpShadowItem *) lfirst(lc))->part = part;
+			if (item->part == other)
+				item->part = part;
 		}
 	}
 }
@@ -120,12 +116,8 @@ include_items(DpShadow *s, Bitmapset *items)
 static bool
 is_connected(DpShadow *s, DpShadowItem *item, Bitmapset *included)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->conditions)
+	foreach_ptr(DpShadowCondition, condition, s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
-
 		if (condition->resolved != NULL && !condition->follows && bms_is_member(item->number, condition->items) &&
 			bms_overlap(condition->items, included))
 			return true;
@@ -180,13 +172,12 @@ static void
 include_conditions(DpShadow *s, double *product)
 {
 	bool		progress = true;
-	ListCell   *lc;
 
 	while (progress)
 	{
 		progress = false;
-		foreach(lc, s->conditions)
-			progress |= include_condition(s, lfirst(lc), product);
+		foreach_ptr(DpShadowCondition, condition, s->conditions)
+			progress |= include_condition(s, condition, product);
 	}
 }
 
@@ -194,14 +185,10 @@ include_conditions(DpShadow *s, double *product)
 static bool
 is_asked_for(DpShadow *s, DpShadowItem *item)
 {
-	ListCell   *lc;
-
 	if (bms_is_empty(item->joins))
 		return true;
-	foreach(lc, s->conditions)
+	foreach_ptr(DpShadowCondition, condition, s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
-
 		if (condition->resolved != NULL && !condition->follows && bms_is_empty(condition->joins) &&
 			bms_is_member(item->number, condition->items))
 			return true;
@@ -217,11 +204,9 @@ static void
 include_others(DpShadow *s, double *product)
 {
 	Bitmapset  *included = dp_shadow_included(s);
-	ListCell   *lc;
 
-	foreach(lc, s->items)
+	foreach_ptr(DpShadowItem, item, s->items)
 	{
-		DpShadowItem *item = lfirst(lc);
 		double		rows;
 
 		if (item->is_included || item->is_private || item->rte == NULL || !is_asked_for(s, item) ||
@@ -241,20 +226,15 @@ include_others(DpShadow *s, double *product)
 static void
 merge_joins(DpShadow *s)
 {
-	ListCell   *lc,
-			   *condition;
-
-	foreach(lc, s->joins)
+	foreach_ptr(DpShadowJoin, join, s->joins)
 	{
-		Bitmapset  *items = bms_intersect(((DpShadowJoin *) lfirst(lc))->items, dp_shadow_included(s));
+		Bitmapset  *items = bms_intersect(join->items, dp_shadow_included(s));
 
 		if (bms_is_empty(items))
 			continue;
-		foreach(condition, s->conditions)
+		foreach_ptr(DpShadowCondition, c, s->conditions)
 		{
-			DpShadowCondition *c = lfirst(condition);
-
-			if (c->is_included && bms_is_member(foreach_current_index(lc) + 1, c->joins))
+			if (c->is_included && bms_is_member(foreach_current_index(join) + 1, c->joins))
 				items = bms_add_members(items, c->items);
 		}
 		merge_parts(s, items);
@@ -272,7 +252,6 @@ known_part(DpShadow *s, const DpShadowCondition *of, Node *condition, Bitmapset 
 	Bitmapset  *read = NULL;
 	Node	   *resolved = dp_shadow_resolve_condition(s, of, condition, &read);
 	List	   *args = NIL;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (resolved == NULL)
@@ -280,9 +259,9 @@ known_part(DpShadow *s, const DpShadowCondition *of, Node *condition, Bitmapset 
 		*whole = false;
 		if (!is_andclause(condition) && !is_orclause(condition))
 			return NULL;
-		foreach(lc, ((BoolExpr *) condition)->args)
+		foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
 		{
-			Node	   *part = known_part(s, of, lfirst(lc), &read, whole);
+			Node	   *part = known_part(s, of, arg, &read, whole);
 
 			if (part != NULL)
 				args = lappend(args, part);
@@ -321,19 +300,17 @@ exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
 static void
 exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
 {
-	ListCell   *lc;
-
 	if (contain_volatile_functions(condition->expr) || condition->by_cells)
 		return;
 	exclude_no_array(s, condition);
 	if (!IsA(condition->expr, OpExpr) || !op_strict(((OpExpr *) condition->expr)->opno))
 		return;
-	foreach(lc, ((OpExpr *) condition->expr)->args)
+	foreach_ptr(Node, arg, ((OpExpr *) condition->expr)->args)
 	{
 		Bitmapset  *items = NULL;
 
-		if (dp_shadow_resolve(s, lfirst(lc), false, &items) != NULL && (!bms_is_empty(items) || dp_reads_param(lfirst(lc))))
-			dp_shadow_add_condition(s, (Node *) dp_is_not_null(lfirst(lc)))->joins = condition->joins;
+		if (dp_shadow_resolve(s, arg, false, &items) != NULL && (!bms_is_empty(items) || dp_reads_param(arg)))
+			dp_shadow_add_condition(s, (Node *) dp_is_not_null((Expr *) arg))->joins = condition->joins;
 	}
 }
 
@@ -341,12 +318,11 @@ void
 dp_shadow_find_parts(DpShadow *s, List *read)
 {
 	double		product = 1;
-	ListCell   *lc;
 
-	foreach(lc, s->items)
-		((DpShadowItem *) lfirst(lc))->part = foreach_current_index(lc) + 1;
-	foreach(lc, read)
-		include_items(s, lfirst(lc));
+	foreach_ptr(DpShadowItem, item, s->items)
+		item->part = foreach_current_index(item) + 1;
+	foreach_ptr(Bitmapset, item, read)
+		include_items(s, item);
 	/* values of classes may bring more */
 	for (int i = 0; i < list_length(s->conditions); i++)
 	{
@@ -361,9 +337,8 @@ dp_shadow_find_parts(DpShadow *s, List *read)
 	include_conditions(s, &product);
 	include_others(s, &product);
 	merge_joins(s);
-	foreach(lc, s->conditions)
+	foreach_ptr(DpShadowCondition, condition, s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
 		int			join = -1;
 
 		while (!(condition->is_included && condition->is_whole) && (join = bms_next_member(condition->joins, join)) >= 0)

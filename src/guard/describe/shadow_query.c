@@ -140,12 +140,10 @@ static List *
 conditions_of_item(PartQuery *p, DpShadowItem *item)
 {
 	List	   *list = NIL;
-	ListCell   *lc;
 
 	p->inside = item->number;
-	foreach(lc, p->s->conditions)
+	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
 		bool		is_ready = true;
 		int			i = -1;
 
@@ -201,11 +199,8 @@ add_booleans(PartQuery *p, bool both)
 static void
 settle_joins(PartQuery *p, List **refs)
 {
-	ListCell   *lc;
-
-	foreach(lc, p->s->joins)
+	foreach_ptr(DpShadowJoin, join, p->s->joins)
 	{
-		DpShadowJoin *join = lfirst(lc);
 		int			item = bms_next_member(bms_intersect(join->items, dp_shadow_included(p->s)), -1);
 
 		join->rti = 0;
@@ -227,19 +222,14 @@ make_from(PartQuery *p)
 	List	   *refs = NIL;
 	List	   *quals = NIL;
 	Node	   *tree;
-	ListCell   *lc;
 
-	foreach(lc, p->s->items)
+	foreach_ptr(DpShadowItem, item, p->s->items)
 	{
-		DpShadowItem *item = lfirst(lc);
-
 		item->rti = item->join_rti = 0;
 	}
 	settle_joins(p, &refs);
-	foreach(lc, p->s->items)
+	foreach_ptr(DpShadowItem, item, p->s->items)
 	{
-		DpShadowItem *item = lfirst(lc);
-
 		if (!is_of_part(p, item) || !bms_is_empty(item->joins))
 			continue;
 		add_item(p, item);
@@ -251,16 +241,13 @@ make_from(PartQuery *p)
 	tree = (Node *) makeFromExpr(refs, NULL);
 	/* lists first: tables may be joined on what they stand for */
 	for (int tables = 0; tables <= 1; tables++)
-		foreach(lc, p->s->items)
+		foreach_ptr(DpShadowItem, item, p->s->items)
 	{
-		DpShadowItem *item = lfirst(lc);
-
 		if (is_of_part(p, item) && !bms_is_empty(item->joins) && (item->rte != NULL) == tables)
 			tree = append_item(p, tree, item);
 	}
-	foreach(lc, p->s->conditions)
+	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
 	{
-		DpShadowCondition *condition = lfirst(lc);
 		List	   *unless = matches(p, condition->joins);
 		int			first = bms_next_member(condition->items, -1);
 
@@ -284,17 +271,15 @@ make_from(PartQuery *p)
 void
 dp_shadow_show_keys(Query *query, List *keys)
 {
-	ListCell   *lc;
-
-	foreach(lc, keys)
+	foreach_ptr(Expr, key, keys)
 	{
 		SortGroupClause *clause = makeNode(SortGroupClause);
-		TargetEntry *tle = makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1,
-										   psprintf("k%d", foreach_current_index(lc) + 1), false);
+		TargetEntry *tle = makeTargetEntry(key, foreach_current_index(key) + 1,
+										   psprintf("k%d", foreach_current_index(key) + 1), false);
 		bool		hashable;
 
 		clause->tleSortGroupRef = tle->ressortgroupref = tle->resno;
-		get_sort_group_operators(exprType(lfirst(lc)), true, true, false,
+		get_sort_group_operators(exprType((Node *) key), true, true, false,
 								 &clause->sortop, &clause->eqop, NULL, &hashable);
 		clause->hashable = hashable;
 		query->targetList = lappend(query->targetList, tle);

@@ -53,7 +53,6 @@ dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Const **last)
 	List	   *sources;
 	int64		least = PG_INT64_MAX;
 	int64		greatest = PG_INT64_MIN;
-	ListCell   *lc;
 
 	value = dp_strip_labels(value);
 	if (!dp_type_is_time(type) || !IsA(value, Var))
@@ -61,10 +60,8 @@ dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Const **last)
 	sources = dp_column_sources(scope.query, &scope, value);
 	if (sources == NIL && !bounds_of_column(&scope, value, type, &least, &greatest))
 		return false;
-	foreach(lc, sources)
+	foreach_ptr(DpColumnSource, source, sources)
 	{
-		DpColumnSource *source = lfirst(lc);
-
 		if (!bounds_of_column(source->scope, source->expr, type, &least, &greatest))
 			return false;
 	}

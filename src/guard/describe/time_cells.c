@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/time_cells.h"
@@ -521,15 +522,14 @@ add_preimage_of_any(DpTimeCells *cells, const DpCellTest *test, const DpPreimage
 {
 	List	   *args = IsA(p->expr, MinMaxExpr) ? ((MinMaxExpr *) p->expr)->args
 	: IsA(p->expr, CoalesceExpr) ? ((CoalesceExpr *) p->expr)->args : NIL;
-	ListCell   *lc;
 
 	cells->spread |= p->spread != DP_SPREAD_NONE;
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
 		DpCellTest	one = *test;
 
-		one.expr = lfirst(lc);
-		if (dp_has_equal(lfirst(lc), cells->column) &&
+		one.expr = arg;
+		if (dp_has_equal(arg, cells->column) &&
 			(!add_preimage(cells, &one, (Node *) p->first) || !add_preimage(cells, &one, (Node *) p->last)))
 			return false;
 	}
@@ -557,7 +557,6 @@ static bool
 add_comparison(DpTimeCells *cells, Node *node)
 {
 	DpCellTest	test;
-	ListCell   *lc;
 
 	if (!dp_get_cell_test(node, &test))
 		return false;
@@ -566,9 +565,9 @@ add_comparison(DpTimeCells *cells, Node *node)
 		cells->times = list_concat_unique(cells->times, test.constants);
 		return list_length(cells->times) <= MOST_SPREAD_CUTS;
 	}
-	foreach(lc, test.constants)
+	foreach_ptr(Node, constant, test.constants)
 	{
-		if (!add_preimage(cells, &test, lfirst(lc)))
+		if (!add_preimage(cells, &test, constant))
 			return false;
 	}
 	return true;

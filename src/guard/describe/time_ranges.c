@@ -112,35 +112,27 @@ void
 dp_shadow_bound_buckets(DpShadow *s)
 {
 	List	   *conditions = list_copy(s->conditions);
-	ListCell   *lc,
-			   *bucket,
-			   *member;
 
-	foreach(lc, s->classes)
+	foreach_ptr(DpShadowClass, class, s->classes)
 	{
-		DpShadowClass *class = lfirst(lc);
-
-		foreach(bucket, class->members)
+		foreach_ptr(Node, bucket, class->members)
 		{
-			Var		   *column = column_of_bucket(s, lfirst(bucket));
+			Var		   *column = column_of_bucket(s, bucket);
 			DpTimeRange range = {0};
-			ListCell   *c;
 
-			foreach(c, column ? conditions : NIL)
+			foreach_ptr(DpShadowCondition, condition, column ? conditions : NIL)
 			{
-				DpShadowCondition *condition = lfirst(c);
-
 				if (bms_is_empty(condition->joins))
 					(void) dp_narrow_time(&range, column, condition->expr);
 			}
-			foreach(member, class->members)
+			foreach_ptr(Node, member, class->members)
 			{
-				if (!IsA(lfirst(member), Var) || dp_shadow_item(s, ((Var *) lfirst(member))->varno)->is_private)
+				if (!IsA(member, Var) || dp_shadow_item(s, ((Var *) member)->varno)->is_private)
 					continue;
 				if (range.first != NULL)
-					bound_member(s, lfirst(member), lfirst(bucket), column, range.first, BTGreaterEqualStrategyNumber);
+					bound_member(s, member, bucket, column, range.first, BTGreaterEqualStrategyNumber);
 				if (range.last != NULL)
-					bound_member(s, lfirst(member), lfirst(bucket), column, range.last, BTLessEqualStrategyNumber);
+					bound_member(s, member, bucket, column, range.last, BTLessEqualStrategyNumber);
 			}
 		}
 	}

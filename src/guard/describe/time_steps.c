@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "guard/describe/time_cells.h"
 #include "utils/timestamp.h"
 
@@ -93,7 +94,6 @@ dp_time_cells_step(const DpTimeCells *cells)
 	int64		grid = QUARTER_HOUR;
 	bool		same = true;
 	bool		nested = true;
-	ListCell   *lc;
 
 	if (cells->fails || (cells->parts == NIL && cells->cuts == NIL && cells->times == NIL))
 		return 0;
@@ -101,10 +101,8 @@ dp_time_cells_step(const DpTimeCells *cells)
 	if (cells->parts == NIL)
 		return PG_INT64_MAX;
 	first = linitial(cells->parts);
-	foreach(lc, cells->parts)
+	foreach_ptr(DpCellPart, part, cells->parts)
 	{
-		DpCellPart *part = lfirst(lc);
-
 		step = Min(step, half_cell(part));
 		same &= part == first || is_same_part(part, first);
 		nested &= is_nested(part, first);
@@ -115,10 +113,8 @@ dp_time_cells_step(const DpTimeCells *cells)
 		return step;
 	/* weeks, and days that are shifted, do not nest with months */
 	if (nested)
-		foreach(lc, cells->parts)
+		foreach_ptr(DpCellPart, part, cells->parts)
 	{
-		DpCellPart *part = lfirst(lc);
-
 		if (part->unit == DP_UNIT_WEEK || part->shifts_days)
 			step = Min(step, USECS_PER_DAY / 2);
 	}

@@ -124,10 +124,9 @@ static List *
 build_all(BoundContext *c, Query *query, List *exprs)
 {
 	List	   *bounds = NIL;
-	ListCell   *lc;
 
-	foreach(lc, exprs)
-		bounds = lappend(bounds, build(c, query, lfirst(lc)));
+	foreach_ptr(Node, expr, exprs)
+		bounds = lappend(bounds, build(c, query, expr));
 	return bounds;
 }
 
@@ -202,16 +201,15 @@ range_bound(BoundContext *c, Query *query, Var *var)
 	DpKeySet   *range;
 	Query	   *values = is_measurable(var->vartype) && !c->is_planned ? dp_shadow_range(c->level, query, var) : NULL;
 	List	   *ranges = c->level->release->ranges;
-	ListCell   *lc;
 
 	if (values == NULL)
 		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
 	bound = bound_of(c, (Node *) var, DP_BOUND_RANGE, NIL);
 	bound->text = short_text(c, query, (Node *) var);
-	foreach(lc, ranges)
+	foreach_ptr(DpKeySet, item, ranges)
 	{
-		bound->range = foreach_current_index(lc);
-		if (equal(((DpKeySet *) lfirst(lc))->query, values))
+		bound->range = foreach_current_index(item);
+		if (equal(item->query, values))
 			return bound;
 	}
 	bound->range = list_length(ranges);
@@ -226,11 +224,10 @@ static DpBound *
 operands_bound(BoundContext *c, Query *sub, Var *var)
 {
 	List	   *bounds = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_operands(sub))
+	foreach_int(item, dp_operands(sub))
 	{
-		Query	   *operand = rt_fetch(lfirst_int(lc), sub->rtable)->subquery;
+		Query	   *operand = rt_fetch(item, sub->rtable)->subquery;
 		TargetEntry *tle = get_tle_by_resno(operand->targetList, var->varattno);
 
 		bounds = lappend(bounds, build(c, operand, (Node *) tle->expr));
@@ -386,7 +383,6 @@ call_bound(BoundContext *c, Query *query, Node *expr)
 	const DpFunctionFacts *facts = dp_function_facts(kind);
 	DpBoundOp	op = facts->bound;
 	DpBound    *bound;
-	ListCell   *lc;
 
 	if (kind == DP_KIND_extract || kind == DP_KIND_date_part)
 		return field_bound(c, query, expr, args);
@@ -403,9 +399,9 @@ call_bound(BoundContext *c, Query *query, Node *expr)
 		return bound_of(c, expr, DP_BOUND_MULTIPLY, list_make2(build(c, query, linitial(args)), number_bound(c, facts->factor)));
 	if (op == DP_BOUND_NONE || !(is_measurable(exprType(expr)) || is_difference(expr, op, args)))
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (!is_measurable(exprType(lfirst(lc))))
+		if (!is_measurable(exprType(arg)))
 			return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	}
 	/* a cast's other arguments are its type's */
@@ -451,11 +447,9 @@ case_bound(BoundContext *c, Query *query, CaseExpr *cases)
 {
 	List	   *results = NIL;
 	List	   *before = dp_held_conditions(&c->limits, query);
-	ListCell   *lc;
 
-	foreach(lc, cases->args)
+	foreach_node(CaseWhen, when, cases->args)
 	{
-		CaseWhen   *when = lfirst_node(CaseWhen, lc);
 		List	   *former = dp_hold_condition(&c->limits, query, (Node *) when->expr);
 
 		results = lappend(results, build(c, query, (Node *) when->result));
@@ -595,15 +589,13 @@ build_unlimited(BoundContext *c, Query *query, Node *expr)
 static DpBound *
 bound_of_equal(BoundContext *c, Query *query, Node *expr)
 {
-	ListCell   *lc;
-
-	foreach(lc, c->is_equal || query != c->level->from.query ? NIL : c->level->conditions)
+	foreach_ptr(Node, condition, c->is_equal || query != c->level->from.query ? NIL : c->level->conditions)
 	{
 		Node	   *left;
 		Node	   *right;
 		DpBound    *bound;
 
-		if (!dp_is_equality(lfirst(lc), &left, &right) || equal(left, expr) == equal(right, expr))
+		if (!dp_is_equality(condition, &left, &right) || equal(left, expr) == equal(right, expr))
 			continue;
 		c->is_equal = true;
 		bound = build(c, query, equal(left, expr) ? right : left);

@@ -71,12 +71,8 @@ typedef struct DpShadowCells
 static DpShadowCells *
 find_cells(DpShadow *s, const DpCellTest *test, bool is_truth)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->cells)
+	foreach_ptr(DpShadowCells, cells, s->cells)
 	{
-		DpShadowCells *cells = lfirst(lc);
-
 		if (cells->is_truth == is_truth && cells->type == test->type && cells->collation == test->collation &&
 			equal(cells->expr, test->expr))
 			return cells;
@@ -88,12 +84,8 @@ find_cells(DpShadow *s, const DpCellTest *test, bool is_truth)
 static DpShadowCells *
 find_nulls(DpShadow *s, Node *expr)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->cells)
+	foreach_ptr(DpShadowCells, cells, s->cells)
 	{
-		DpShadowCells *cells = lfirst(lc);
-
 		if (equal(cells->expr, expr))
 			return cells;
 	}
@@ -106,17 +98,14 @@ has_room(DpShadow *s, const DpShadowCells *to, int more)
 {
 	double		tuples = to ? 1 : 2.0 * more + 2;
 	double		declared = 1;
-	ListCell   *lc;
 
-	foreach(lc, s->cells)
+	foreach_ptr(DpShadowCells, cells, s->cells)
 	{
-		DpShadowCells *cells = lfirst(lc);
-
 		tuples *= cells->is_truth ? 3 : 2 * (list_length(cells->constants) + (cells == to ? more : 0)) + 2;
 	}
-	foreach(lc, s->items)
+	foreach_ptr(DpShadowItem, item, s->items)
 	{
-		const DpColumn *policy = ((DpShadowItem *) lfirst(lc))->policy;
+		const DpColumn *policy = item->policy;
 
 		declared *= policy ? policy->nkeys + 1 : 1;
 	}
@@ -144,10 +133,9 @@ add_test(DpShadow *s, const DpCellTest *test, bool is_truth)
 	List	   *constants = cells ? list_difference(test->constants, cells->constants) : test->constants;
 	bool		is_known = cells == NULL || cells->is_known;
 	int			n = list_length(constants) + (cells ? list_length(cells->constants) : 0);
-	ListCell   *lc;
 
-	foreach(lc, constants)
-		is_known &= IsA(lfirst(lc), Const);
+	foreach_ptr(Node, constant, constants)
+		is_known &= IsA(constant, Const);
 	if ((cells == NULL && (s->cell_stage != DP_CELLS_OF_KEYS || !may_have_cells(s, test->expr))) ||
 		n > (is_known ? DP_MAX_CELL_CONSTANTS : MAX_EXPRESSIONS) || !has_room(s, cells, list_length(constants)))
 		return false;
@@ -161,8 +149,8 @@ add_test(DpShadow *s, const DpCellTest *test, bool is_truth)
 		s->cells = lappend(s->cells, cells);
 	}
 	cells->is_known = is_known;
-	foreach(lc, constants)
-		cells->constants = list_append_unique(cells->constants, lfirst(lc));
+	foreach_ptr(Node, constant, constants)
+		cells->constants = list_append_unique(cells->constants, constant);
 	return true;
 }
 
@@ -177,16 +165,15 @@ is_never_null(DpShadow *s, Var *column)
 {
 	DpShadowItem *item = dp_shadow_item(s, column->varno);
 	Var		   *var = dp_shadow_level_var(s, column);
-	ListCell   *lc;
 
 	if (var != NULL && dp_is_never_null(s->level->from.query, (Node *) var))
 		return true;
-	foreach(lc, item->rte ? item->query->rtable : NIL)
+	foreach_ptr(RangeTblEntry, rte, item->rte ? item->query->rtable : NIL)
 	{
-		if (lfirst(lc) != item->rte)
+		if (rte != item->rte)
 			continue;
 		var = copyObject(column);
-		var->varno = foreach_current_index(lc) + 1;
+		var->varno = foreach_current_index(rte) + 1;
 		return dp_is_never_null(item->query, (Node *) var);
 	}
 	return false;
@@ -209,15 +196,11 @@ put_constant(Node *node, int levels, DpShadow *s)
 bool
 dp_shadow_may_be_null(DpShadow *s, Node *expr)
 {
-	ListCell   *lc;
-
 	/* nobody looks at values of constants there */
 	if (dp_expression_never_null(s->level, dp_put(expr, put_constant, s)))
 		return false;
-	foreach(lc, IsA(expr, Var) ? s->conditions : NIL)
+	foreach_ptr(const DpShadowCondition, condition, IsA(expr, Var) ? s->conditions : NIL)
 	{
-		const DpShadowCondition *condition = lfirst(lc);
-
 		if (bms_is_empty(condition->joins) && dp_excludes_null(condition->expr, (Var *) expr))
 			return false;
 	}
@@ -284,13 +267,12 @@ static void
 add_list(DpShadow *s, DpShadowCells *cells)
 {
 	DpShadowItem *item = dp_shadow_add_item(s);
-	ListCell   *lc;
 	int			join = -1;
 
 	if (OidIsValid(cells->type) && !cells->is_truth)
 		cells->array = make_array(cells->type, get_typcollation(cells->type), cells->constants, cells->is_known);
-	foreach(lc, cells->constants)
-		cells->numbers = lappend(cells->numbers, number_of(cells, lfirst(lc)));
+	foreach_ptr(Node, constant, cells->constants)
+		cells->numbers = lappend(cells->numbers, number_of(cells, constant));
 	/* it stands for no column, but what a list is for */
 	item->column = makeVar(item->number, 1, cells->is_truth ? BOOLOID : INT4OID, -1, InvalidOid, 0);
 	item->values = cell_numbers(cells, dp_shadow_may_be_null(s, cells->expr));
@@ -353,19 +335,17 @@ limit_truth(DpShadow *s, const DpShadowCells *cells)
 void
 dp_shadow_fill_cells(DpShadow *s)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->cells)
+	foreach_ptr(DpShadowCells, cell, s->cells)
 	{
-		add_list(s, lfirst(lc));
-		limit_truth(s, lfirst(lc));
+		add_list(s, cell);
+		limit_truth(s, cell);
 	}
-	foreach(lc, s->cells)
+	foreach_ptr(DpShadowCells, cell, s->cells)
 	{
-		DpShadowCells *first = find_nulls(s, ((DpShadowCells *) lfirst(lc))->expr);
+		DpShadowCells *first = find_nulls(s, cell->expr);
 
-		if (first != lfirst(lc))
-			relate_nulls(s, first, lfirst(lc));
+		if (first != cell)
+			relate_nulls(s, first, cell);
 	}
 }
 
@@ -397,11 +377,10 @@ write_test(const DpShadowCells *cells, Node *node, const DpCellTest *test)
 	List	   *numbers = NIL;
 	bool		is_known = true;
 	OpExpr	   *op;
-	ListCell   *lc;
 
-	foreach(lc, test->constants)
+	foreach_ptr(Node, constant, test->constants)
 	{
-		Node	   *number = found_number(cells, lfirst(lc));
+		Node	   *number = found_number(cells, constant);
 
 		if (number == NULL)
 			return NULL;
@@ -496,13 +475,11 @@ dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
 void
 dp_shadow_ask_nulls(DpShadow *s)
 {
-	ListCell   *lc;
-
-	foreach(lc, s->null_tested)
+	foreach_ptr(Node, item, s->null_tested)
 	{
-		DpCellTest	test = {lfirst(lc)};
+		DpCellTest	test = {item};
 
-		if (find_nulls(s, lfirst(lc)) == NULL)
+		if (find_nulls(s, item) == NULL)
 			(void) add_test(s, &test, false);
 	}
 	s->null_tested = NIL;
@@ -512,7 +489,6 @@ void
 dp_shadow_imply_limits(DpShadow *s)
 {
 	int			n = list_length(s->conditions);
-	ListCell   *lc;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -520,9 +496,8 @@ dp_shadow_imply_limits(DpShadow *s)
 		DpCondition *read = bms_is_empty(condition->joins) && !contain_volatile_functions(condition->expr)
 		? dp_limits_of_condition(condition->expr) : NULL;
 
-		foreach(lc, read ? s->cells : NIL)
+		foreach_ptr(const DpShadowCells, cells, read ? s->cells : NIL)
 		{
-			const DpShadowCells *cells = lfirst(lc);
 			Node	   *limits = OidIsValid(cells->type) && !cells->is_truth ? dp_limits_on(read, cells->expr) : NULL;
 			DpShadowCondition *implied;
 

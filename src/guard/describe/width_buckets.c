@@ -217,15 +217,14 @@ dp_imply_bucket_conditions(DpLevel *level, Node *key)
 {
 	FuncExpr   *bucket = (FuncExpr *) key;
 	List	   *implied = NIL;
-	ListCell   *lc;
 
 	if (!dp_is_width_bucket(key) || !do_ascend(bucket))
 		return;
-	foreach(lc, level->conditions)
+	foreach_ptr(Node, condition, level->conditions)
 	{
-		DpCondition *read = dp_limits_of_condition(lfirst(lc));
+		DpCondition *read = dp_limits_of_condition(condition);
 
-		if (dp_bucket_not_null(bucket, lfirst(lc)))
+		if (dp_bucket_not_null(bucket, condition))
 			implied = list_append_unique(implied, dp_is_not_null((Expr *) copyObject(bucket)));
 		implied = list_concat_unique(implied, dp_conjuncts(read ? dp_follows_from(read, implied_by, bucket) : NULL));
 	}

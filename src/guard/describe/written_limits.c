@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/time_ranges.h"
 #include "guard/describe/written_limits.h"
@@ -34,12 +35,10 @@ conditions_of(DpWrittenLimits *w, Query *query)
 List *
 dp_held_conditions(DpWrittenLimits *w, Query *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, w->queries)
+	foreach_ptr(Query, held, w->queries)
 	{
-		if (lfirst(lc) == query)
-			return list_nth(w->conditions, foreach_current_index(lc));
+		if (held == query)
+			return list_nth(w->conditions, foreach_current_index(held));
 	}
 	w->queries = lappend(w->queries, query);
 	w->conditions = lappend(w->conditions, conditions_of(w, query));
@@ -75,11 +74,9 @@ dp_hold_none(DpWrittenLimits *limits, Query *query)
 void
 dp_restore_conditions(DpWrittenLimits *limits, Query *query, List *former)
 {
-	ListCell   *lc;
-
-	foreach(lc, limits->queries)
-		if (lfirst(lc) == query)
-		lfirst(list_nth_cell(limits->conditions, foreach_current_index(lc))) = former;
+	foreach_ptr(Query, held, limits->queries)
+		if (held == query)
+		lfirst(list_nth_cell(limits->conditions, foreach_current_index(held))) = former;
 }
 
 /* Adds the limits of a column, and of what it is in a subquery. */

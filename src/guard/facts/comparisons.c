@@ -157,13 +157,12 @@ static bool
 add_elements(DpCellTest *test, Node *array)
 {
 	List	   *elements;
-	ListCell   *lc;
 
 	if (!dp_list_elements(is_known_now(array) ? (Node *) dp_fold(array) : array, DP_MAX_CELL_CONSTANTS, &elements))
 		return false;
-	foreach(lc, elements)
+	foreach_ptr(Node, element, elements)
 	{
-		if (!add_constant(test, lfirst(lc)))
+		if (!add_constant(test, element))
 			return false;
 	}
 	return true;
@@ -212,7 +211,6 @@ dp_write_out_cases(Node *node, void *context)
 {
 	Node	   *copy;
 	CaseExpr   *cases;
-	ListCell   *lc;
 
 	if (node == NULL)
 		return NULL;
@@ -221,10 +219,8 @@ dp_write_out_cases(Node *node, void *context)
 	cases = (CaseExpr *) copy;
 	if (!IsA(copy, CaseExpr) || cases->arg == NULL || !IsA(dp_strip_labels((Node *) cases->arg), Var))
 		return copy;
-	foreach(lc, cases->args)
+	foreach_node(CaseWhen, when, cases->args)
 	{
-		CaseWhen   *when = lfirst_node(CaseWhen, lc);
-
 		when->expr = (Expr *) dp_put(when->expr, put_argument, cases->arg);
 	}
 	cases->arg = NULL;

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "catalog/pg_operator_d.h"
 #include "guard/facts/facts.h"
@@ -41,15 +42,14 @@ static DpCondition *
 read_condition(Node *node, int *comparisons)
 {
 	DpCondition *condition = palloc0(sizeof(DpCondition));
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (is_andclause(node) || is_orclause(node))
 	{
 		condition->is_or = is_orclause(node);
-		foreach(lc, ((BoolExpr *) node)->args)
+		foreach_ptr(Node, item, ((BoolExpr *) node)->args)
 		{
-			DpCondition *arg = read_condition(lfirst(lc), comparisons);
+			DpCondition *arg = read_condition(item, comparisons);
 
 			if (arg != NULL)
 				condition->args = lappend(condition->args, arg);
@@ -77,11 +77,10 @@ dp_limits_of_conditions(List *conditions)
 {
 	int			comparisons = 0;
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, conditions)
+	foreach_ptr(Node, item, conditions)
 	{
-		DpCondition *condition = read_condition(lfirst(lc), &comparisons);
+		DpCondition *condition = read_condition(item, &comparisons);
 
 		if (condition != NULL)
 			result = lappend(result, condition);
@@ -94,15 +93,14 @@ static DpCondition *
 one_of_each(const DpCondition *condition)
 {
 	DpCondition *any = palloc0(sizeof(DpCondition));
-	ListCell   *lc;
 
 	any->is_or = true;
-	foreach(lc, condition->test.constants)
+	foreach_ptr(Node, constant, condition->test.constants)
 	{
 		DpCondition *one = palloc0(sizeof(DpCondition));
 
 		one->test = condition->test;
-		one->test.constants = list_make1(lfirst(lc));
+		one->test.constants = list_make1(constant);
 		any->args = lappend(any->args, one);
 	}
 	return any;
@@ -112,16 +110,15 @@ Node *
 dp_follows_from(DpCondition *condition, DpFollows of_comparison, void *context)
 {
 	List	   *args = NIL;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (condition->args == NIL && list_length(condition->test.constants) < 2)
 		return of_comparison(condition, context);
 	if (condition->args == NIL)
 		condition = one_of_each(condition);
-	foreach(lc, condition->args)
+	foreach_ptr(DpCondition, item, condition->args)
 	{
-		Node	   *arg = dp_follows_from(lfirst(lc), of_comparison, context);
+		Node	   *arg = dp_follows_from(item, of_comparison, context);
 
 		if (arg != NULL)
 			args = lappend(args, arg);

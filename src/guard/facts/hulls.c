@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "base/compat.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/facts.h"
@@ -167,13 +168,12 @@ hull_of_test(const DpCellTest *test, Node *target)
 	Hull		hull = {NULL, NULL};
 	List	   *first = NIL;
 	List	   *last = NIL;
-	ListCell   *lc;
 
-	foreach(lc, test->constants)
+	foreach_ptr(Expr, constant, test->constants)
 	{
 		Hull		ends;
 
-		if (!get_ends(test, lfirst(lc), target, &ends))
+		if (!get_ends(test, constant, target, &ends))
 			return hull;
 		if (ends.first != NULL)
 			first = lappend(first, ends.first);
@@ -192,12 +192,10 @@ hull_of_all(List *conditions, bool is_or, Node *target)
 	Hull		hull = {NULL, NULL};
 	List	   *first = NIL;
 	List	   *last = NIL;
-	ListCell   *lc;
 
 	check_stack_depth();
-	foreach(lc, conditions)
+	foreach_ptr(DpCondition, condition, conditions)
 	{
-		DpCondition *condition = lfirst(lc);
 		Hull		one = condition->args != NIL ? hull_of_all(condition->args, condition->is_or, target)
 		: hull_of_test(&condition->test, target);
 

@@ -19,6 +19,7 @@
 
 #include "access/stratnum.h"
 #include "access/transam.h"
+#include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/lists.h"
 #include "guard/level.h"
@@ -40,7 +41,6 @@ dp_is_value(Node *node)
 {
 	Const	   *constant = (Const *) dp_strip_relabel(node);
 	FuncExpr   *cast = (FuncExpr *) constant;
-	ListCell   *lc;
 
 	node = (Node *) constant;
 	if (IsA(node, Const))
@@ -50,9 +50,9 @@ dp_is_value(Node *node)
 			(cast->funcformat == COERCE_EXPLICIT_CAST || cast->funcformat == COERCE_IMPLICIT_CAST) && dp_is_value(linitial(cast->args));
 	if (!IsA(node, ArrayExpr))
 		return false;
-	foreach(lc, ((ArrayExpr *) node)->elements)
+	foreach_ptr(Node, element, ((ArrayExpr *) node)->elements)
 	{
-		if (!dp_is_value(lfirst(lc)))
+		if (!dp_is_value(element))
 			return false;
 	}
 	return true;
@@ -118,7 +118,6 @@ static bool
 read_list(Node *node, ValueList *list)
 {
 	DpComparison c;
-	ListCell   *lc;
 
 	memset(list, 0, sizeof(ValueList));
 	if (!dp_read_comparison(node, &c) || c.is_distinct)
@@ -134,8 +133,8 @@ read_list(Node *node, ValueList *list)
 		list->constants = list_make1(c.right);
 	else if (!dp_list_elements(c.right, MOST_CONSTANTS, &list->constants))
 		return false;
-	foreach(lc, list->constants)
-		if (!is_value_of(lfirst(lc), list->type))
+	foreach_ptr(Node, constant, list->constants)
+		if (!is_value_of(constant, list->type))
 		return false;
 	return list->constants != NIL;
 }
@@ -193,26 +192,24 @@ as_range(const ValueList *list)
 	int64		least = 0;
 	int64		most = 0;
 	List	   *different = NIL;
-	ListCell   *lc;
 
-	foreach(lc, list->is_none ? NIL : list->constants)
+	foreach_node(Const, constant, list->is_none ? NIL : list->constants)
 	{
-		const Const *constant = lfirst_node(Const, lc);
 		int64		whole;
 
 		if (!dp_get_whole(constant->constvalue, constant->consttype, &whole))
 			return NULL;
 		if (first == NULL || whole < least)
 		{
-			first = lfirst(lc);
+			first = constant;
 			least = whole;
 		}
 		if (last == NULL || whole > most)
 		{
-			last = lfirst(lc);
+			last = constant;
 			most = whole;
 		}
-		different = list_append_unique(different, lfirst(lc));
+		different = list_append_unique(different, constant);
 	}
 	if (list_length(different) < 2 || (uint64) most - (uint64) least != (uint64) list_length(different) - 1)
 		return NULL;
@@ -277,16 +274,15 @@ List *
 dp_join_exclusions(List *conjuncts)
 {
 	List	   *result = NIL;
-	ListCell   *lc,
-			   *former;
+	ListCell   *former;
 
-	foreach(lc, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
 		ValueList	list;
 		ValueList	other;
 		bool		is_joined = false;
 
-		foreach(former, read_list(lfirst(lc), &list) && list.is_none ? result : NIL)
+		foreach(former, read_list(conjunct, &list) && list.is_none ? result : NIL)
 		{
 			is_joined = read_list(lfirst(former), &other) && add_list(&other, &list);
 			if (!is_joined)
@@ -295,7 +291,7 @@ dp_join_exclusions(List *conjuncts)
 			break;
 		}
 		if (!is_joined)
-			result = lappend(result, lfirst(lc));
+			result = lappend(result, conjunct);
 	}
 	return result;
 }
@@ -320,7 +316,6 @@ constants_of_column(Query *query, Var *column)
 	List	   *constants = NIL;
 	Const	   *constant;
 	TargetEntry *tle;
-	ListCell   *lc;
 
 	if (column->varlevelsup != 0 || column->varattno <= 0)
 		return NIL;
@@ -336,9 +331,9 @@ constants_of_column(Query *query, Var *column)
 		constant = known_value((Node *) tle->expr);
 		return constant != NULL && !constant->constisnull ? list_make1(constant) : NIL;
 	}
-	foreach(lc, rte->rtekind == RTE_VALUES && list_length(rte->values_lists) <= MOST_CONSTANTS ? rte->values_lists : NIL)
+	foreach_ptr(const List, item, rte->rtekind == RTE_VALUES && list_length(rte->values_lists) <= MOST_CONSTANTS ? rte->values_lists : NIL)
 	{
-		constant = known_value(list_nth(lfirst(lc), column->varattno - 1));
+		constant = known_value(list_nth(item, column->varattno - 1));
 		if (constant == NULL)
 			return NIL;
 		/* equal to nothing */
@@ -353,7 +348,6 @@ dp_follows_from_join(Query *query, Node *condition)
 {
 	OpExpr	   *op = (OpExpr *) condition;
 	ValueList	list = {0};
-	ListCell   *lc;
 
 	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
 		return NULL;
@@ -371,8 +365,8 @@ dp_follows_from_join(Query *query, Node *condition)
 	if (list.constants == NIL || !contain_var_clause(list.value) || contain_volatile_functions(list.value) ||
 		!is_equality(op->opno, list.type) || !OidIsValid(get_array_type(list.type)))
 		return NULL;
-	foreach(lc, list.constants)
-		if (exprType(lfirst(lc)) != list.type)
+	foreach_ptr(Node, constant, list.constants)
+		if (exprType(constant) != list.type)
 		return NULL;
 	return written(&list);
 }

@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/facts.h"
 #include "guard/facts/lists.h"
@@ -64,10 +65,9 @@ plain_args(BoolExpr *of, bool negate)
 {
 	BoolExprType type = (of->boolop == AND_EXPR) != negate ? AND_EXPR : OR_EXPR;
 	List	   *args = NIL;
-	ListCell   *lc;
 
-	foreach(lc, of->args)
-		args = lappend(args, plain_form(negate ? (Node *) make_notclause(lfirst(lc)) : lfirst(lc)));
+	foreach_ptr(Node, arg, of->args)
+		args = lappend(args, plain_form(negate ? (Node *) make_notclause((Expr *) arg) : arg));
 	return (Node *) makeBoolExpr(type, args, of->location);
 }
 
@@ -133,16 +133,14 @@ static bool
 is_impossible(Node *condition)
 {
 	List	   *conjuncts = dp_conjuncts(condition);
-	ListCell   *a,
-			   *b;
 
 	/* of more nobody writes one by hand */
 	if (list_length(conjuncts) > 10)
 		return false;
-	foreach(a, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
-		foreach(b, conjuncts)
-			if (do_exclude(lfirst(a), lfirst(b)))
+		foreach_ptr(Node, item, conjuncts)
+			if (do_exclude(conjunct, item))
 			return true;
 	}
 	return false;
@@ -153,11 +151,10 @@ static Node *
 without_impossible(Node *condition)
 {
 	List	   *args = NIL;
-	ListCell   *lc;
 
-	foreach(lc, is_orclause(condition) ? ((BoolExpr *) condition)->args : NIL)
-		if (!is_impossible(lfirst(lc)))
-		args = lappend(args, lfirst(lc));
+	foreach_ptr(Node, item, is_orclause(condition) ? ((BoolExpr *) condition)->args : NIL)
+		if (!is_impossible(item))
+		args = lappend(args, item);
 	return args == NIL ? condition : (Node *) make_orclause(args);
 }
 
@@ -202,11 +199,10 @@ normal_form_in(Query *query, Node *condition)
 {
 	List	   *conjuncts = dp_conjuncts(dp_normal_form(condition));
 	List	   *following = NIL;
-	ListCell   *lc;
 
-	foreach(lc, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
-		Node	   *follows = dp_follows_from_join(query, lfirst(lc));
+		Node	   *follows = dp_follows_from_join(query, conjunct);
 
 		if (follows != NULL)
 			following = list_concat(following, dp_conjuncts(follows));
@@ -239,12 +235,8 @@ normalise_walker(Node *node, Query *query)
 		case T_CaseExpr:
 			if (((CaseExpr *) node)->arg == NULL)
 			{
-				ListCell   *lc;
-
-				foreach(lc, ((CaseExpr *) node)->args)
+				foreach_node(CaseWhen, when, ((CaseExpr *) node)->args)
 				{
-					CaseWhen   *when = lfirst_node(CaseWhen, lc);
-
 					when->expr = (Expr *) dp_normal_form((Node *) when->expr);
 				}
 			}

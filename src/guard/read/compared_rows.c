@@ -92,13 +92,11 @@ typedef struct UseContext
 static bool
 take_column(UseContext *c, Var *var, bool bare)
 {
-	ListCell   *lc;
-
 	if (var->varattno <= 0 || (c->rti != 0 && var->varno != c->rti) || !(dp_equal_is_same(var) || (bare && is_compared(var->vartype))))
 		return false;
 	c->rti = var->varno;
-	foreach(lc, c->vars)
-		if (lfirst_node(Var, lc)->varattno == var->varattno)
+	foreach_node(Var, item, c->vars)
+		if (item->varattno == var->varattno)
 		return true;
 	c->vars = lappend(c->vars, var);
 	return true;
@@ -115,12 +113,9 @@ use_walker(Node *node, UseContext *c)
 	if (IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2)
 	{
 		OpExpr	   *op = (OpExpr *) node;
-		ListCell   *lc;
 
-		foreach(lc, op->args)
+		foreach_ptr(Var, var, op->args)
 		{
-			Var		   *var = lfirst(lc);
-
 			if (IsA(var, Var) && var->varlevelsup == c->sublevels && dp_strategy_of(op->opno, var->vartype) != 0
 				? !take_column(c, var, true) : use_walker((Node *) var, c))
 				return true;
@@ -143,14 +138,10 @@ use_walker(Node *node, UseContext *c)
 static bool
 from_names_outside(Query *sub)
 {
-	ListCell   *lc;
-
 	if (contain_vars_of_level((Node *) sub->jointree->fromlist, 1))
 		return true;
-	foreach(lc, sub->rtable)
+	foreach_ptr(RangeTblEntry, rte, sub->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if ((rte->rtekind == RTE_SUBQUERY && contain_vars_of_level((Node *) rte->subquery, 2)) ||
 			contain_vars_of_level((Node *) rte->functions, 1) || contain_vars_of_level((Node *) rte->values_lists, 1) ||
 			rte->tablefunc != NULL || rte->tablesample != NULL)
@@ -164,23 +155,21 @@ static void
 add_own_conditions(Query *select, Node *from, Index rti)
 {
 	FromExpr   *level = (FromExpr *) from;
-	ListCell   *lc;
 
 	if (!IsA(from, FromExpr))
 		return;
 	/* subqueries that are columns by now are joined to all of the level */
 	if (list_length(level->fromlist) == 1 && IsA(linitial(level->fromlist), JoinExpr))
 		add_own_conditions(select, linitial_node(JoinExpr, level->fromlist)->larg, rti);
-	foreach(lc, dp_conjuncts(level->quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(level->quals))
 	{
-		Node	   *condition = copyObject(lfirst(lc));
+		Node	   *condition = copyObject(conjunct);
 		bool		own = !checkExprHasSubLink(condition) && !contain_volatile_functions(condition);
-		ListCell   *var;
 
-		foreach(var, pull_var_clause(condition, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
+		foreach_ptr(Var, var, pull_var_clause(condition, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
 		{
-			own &= lfirst_node(Var, var)->varno == rti && lfirst_node(Var, var)->varattno > 0;
-			dp_set_nulled_by(lfirst(var), 0);
+			own &= var->varno == rti && var->varattno > 0;
+			dp_set_nulled_by(var, 0);
 		}
 		if (!own || contain_vars_of_level(condition, 1))
 			continue;
@@ -222,7 +211,6 @@ distinct_rows(DpScope *scope, Index rti, List *vars, const DpSource *s)
 	RangeTblEntry *rte = dp_copied_entry(scope, rti);
 	RangeTblEntry *shown = rt_fetch(rti, scope->query->rtable);
 	Query	   *select;
-	ListCell   *lc;
 
 	if (rte == NULL)
 		return NULL;
@@ -233,9 +221,8 @@ distinct_rows(DpScope *scope, Index rti, List *vars, const DpSource *s)
 	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
 		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
 	select->hasRowSecurity = rte->securityQuals != NIL;
-	foreach(lc, vars)
+	foreach_ptr(Var, var, vars)
 	{
-		Var		   *var = lfirst(lc);
 		Var		   *column = makeVar(1, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
 		TargetEntry *tle = makeTargetEntry((Expr *) column, list_length(select->targetList) + 1,
 										   get_rte_attribute_name(shown, var->varattno), false);
@@ -379,7 +366,6 @@ compare_by_equality(DpScope *scope, Query *sub, const DpSource *s)
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	Query	   *rows;
 	Node	   *quals;
-	ListCell   *lc;
 
 	if (s != NULL)
 		name_one_entry(scope, sub);
@@ -394,11 +380,11 @@ compare_by_equality(DpScope *scope, Query *sub, const DpSource *s)
 	if (rows == NULL)
 		return false;
 	c.far = uses.vars;
-	foreach(lc, uses.vars)
-		c.near = lappend(c.near, dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
+	foreach_ptr(Node, var, uses.vars)
+		c.near = lappend(c.near, dp_output_var(rti, foreach_current_index(var) + 1, var));
 	quals = dp_put_near(sub->jointree->quals, c.far, c.near);
-	foreach(lc, c.near)
-		if (foreach_current_index(lc) < compared && !dp_excludes_null(quals, lfirst(lc)))
+	foreach_ptr(const Var, item, c.near)
+		if (foreach_current_index(item) < compared && !dp_excludes_null(quals, item))
 		return false;
 	sub->jointree->quals = quals;
 	sub->targetList = (List *) dp_put(sub->targetList, put_in_aggregate, &c);

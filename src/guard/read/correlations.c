@@ -88,13 +88,12 @@ bool
 dp_take_conditions(DpCorrelation *c, Query *sub)
 {
 	List	   *own = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_conjuncts(sub->jointree->quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(sub->jointree->quals))
 	{
-		if (!contain_vars_of_level(lfirst(lc), 1))
-			own = lappend(own, lfirst(lc));
-		else if (!take_condition(c, lfirst(lc)))
+		if (!contain_vars_of_level(conjunct, 1))
+			own = lappend(own, conjunct);
+		else if (!take_condition(c, conjunct))
 			return false;
 	}
 	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
@@ -118,14 +117,12 @@ dp_forget_order(Query *sub)
 void
 dp_group_by_keys(Query *sub, const DpCorrelation *c, List *columns)
 {
-	ListCell   *lc;
-
 	dp_forget_order(sub);
 	sub->targetList = NIL;
-	foreach(lc, c->keys)
-		sub->groupClause = lappend(sub->groupClause, dp_group_clause(dp_show_column(sub, lfirst(lc), "key")));
-	foreach(lc, columns)
-		(void) dp_show_column(sub, lfirst(lc), "value");
+	foreach_ptr(Expr, item, c->keys)
+		sub->groupClause = lappend(sub->groupClause, dp_group_clause(dp_show_column(sub, item, "key")));
+	foreach_ptr(Expr, column, columns)
+		(void) dp_show_column(sub, column, "value");
 }
 
 /* Returns what compares entry rti, of these keys, with the level around it. */
@@ -264,7 +261,6 @@ static Node *
 put_value(Node *node, int levels, ColumnContext *c)
 {
 	Var		   *var = (Var *) node;
-	ListCell   *lc;
 
 	if (IsA(node, Var) && var->varlevelsup > 0)
 	{
@@ -272,9 +268,9 @@ put_value(Node *node, int levels, ColumnContext *c)
 		var->varlevelsup--;
 		return (Node *) var;
 	}
-	foreach(lc, is_column(node) ? c->columns : NIL)
-		if (equal(lfirst(lc), node))
-		return column_value(c, node, foreach_current_index(lc));
+	foreach_ptr(Node, item, is_column(node) ? c->columns : NIL)
+		if (equal(item, node))
+		return column_value(c, node, foreach_current_index(item));
 	return NULL;
 }
 

@@ -22,16 +22,12 @@
 void
 dp_flatten_level(Query *query)
 {
-	ListCell   *lc;
-
 	dp_flatten_group_keys(query);
 	query->targetList = (List *) dp_flatten_joins(query, (Node *) query->targetList);
 	query->havingQual = dp_flatten_joins(query, query->havingQual);
 	query->jointree = (FromExpr *) dp_flatten_joins(query, (Node *) query->jointree);
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if (rte->rtekind == RTE_FUNCTION && rte->lateral)
 			rte->functions = (List *) dp_flatten_joins(query, (Node *) rte->functions);
 	}
@@ -81,13 +77,9 @@ dp_note_written(DpFrom *from, Node *expr, Node *written)
 static bool
 reads_tables(Query *query)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if (rte->rtekind == RTE_RELATION || rte->rtekind == RTE_CTE || (rte->rtekind == RTE_SUBQUERY && reads_tables(rte->subquery)))
 			return true;
 	}
@@ -172,13 +164,12 @@ dp_columns_read(Query *query, Index rti, Node *expressions)
 	ColumnContext c = {rti};
 	Bitmapset  *columns = NULL;
 	int			i = -1;
-	ListCell   *lc;
 
 	dp_walk_all(expressions, note_column, &c);
 	dp_walk_all(query->jointree, note_column, &c);
 	/* what makes rows of others (made_rows.c) */
-	foreach(lc, query->rtable)
-		dp_walk_all(((RangeTblEntry *) lfirst(lc))->functions, note_column, &c);
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
+		dp_walk_all(rte->functions, note_column, &c);
 	while ((i = bms_next_member(c.columns, i)) >= 0)
 		if (i + FirstLowInvalidHeapAttributeNumber > 0)
 			columns = bms_add_member(columns, i + FirstLowInvalidHeapAttributeNumber);
@@ -265,14 +256,11 @@ static DpWalk
 reads_whole_rows(Node *node, int levels, ReferenceContext *c)
 {
 	Query	   *query = (Query *) node;
-	ListCell   *lc;
 
-	foreach(lc, IsA(node, Query) ? query->rtable : NIL)
+	foreach_ptr(RangeTblEntry, rte, IsA(node, Query) ? query->rtable : NIL)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == levels + 1 && strcmp(rte->ctename, c->name) == 0 &&
-			!dp_add_columns_read(query, foreach_current_index(lc) + 1, &c->columns))
+			!dp_add_columns_read(query, foreach_current_index(rte) + 1, &c->columns))
 			return DP_WALK_STOP;
 	}
 	return DP_WALK_ON;

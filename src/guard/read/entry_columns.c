@@ -76,15 +76,12 @@ void
 dp_replace_columns(Query *query, Index rti, List *values)
 {
 	ColumnContext c = {rti, values};
-	ListCell   *lc;
 
 	query->targetList = (List *) dp_put_all(query->targetList, put_value, &c);
 	query->havingQual = dp_put_all(query->havingQual, put_value, &c);
 	query->jointree = (FromExpr *) dp_put_all(query->jointree, put_value, &c);
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
 		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
 			rte->subquery = linitial_node(Query, (List *) dp_put_all(list_make1(rte->subquery), put_value, &c));
 		rte->functions = (List *) dp_put_all(rte->functions, put_value, &c);
@@ -95,12 +92,10 @@ dp_replace_columns(Query *query, Index rti, List *values)
 void
 dp_note_columns(DpFrom *from, Index rti, List *values)
 {
-	ListCell   *lc;
-
-	foreach(lc, values)
+	foreach_ptr(Node, value, values)
 	{
-		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), Const))
-			dp_note_written(from, lfirst(lc), (Node *) dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
+		if (!IsA(value, Var) && !IsA(value, Const))
+			dp_note_written(from, value, (Node *) dp_output_var(rti, foreach_current_index(value) + 1, value));
 	}
 }
 
@@ -126,7 +121,6 @@ bool
 dp_is_named_in_joins(Node *node, Index rti, JoinExpr *but)
 {
 	ColumnContext c = {rti};
-	ListCell   *lc;
 
 	if (IsA(node, JoinExpr))
 	{
@@ -137,8 +131,8 @@ dp_is_named_in_joins(Node *node, Index rti, JoinExpr *but)
 		return c.places > 0 || dp_is_named_in_joins(join->larg, rti, but) || dp_is_named_in_joins(join->rarg, rti, but);
 	}
 	if (IsA(node, FromExpr))
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			if (dp_is_named_in_joins(lfirst(lc), rti, but))
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			if (dp_is_named_in_joins(item, rti, but))
 			return true;
 	return false;
 }

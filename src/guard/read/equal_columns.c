@@ -65,11 +65,10 @@ dp_equal_columns(Query *query, List *conditions, List *columns)
 {
 	List	   *result = NIL;
 	bool		more = true;
-	ListCell   *lc;
 
-	foreach(lc, columns)
+	foreach_ptr(Node, column, columns)
 	{
-		Var		   *var = column_of(query, lfirst(lc));
+		Var		   *var = column_of(query, column);
 
 		if (var != NULL && dp_is_deterministic(var->varcollid))
 			result = lappend(result, var);
@@ -77,11 +76,11 @@ dp_equal_columns(Query *query, List *conditions, List *columns)
 	while (more)
 	{
 		more = false;
-		foreach(lc, conditions)
+		foreach_ptr(Node, condition, conditions)
 		{
 			Var		   *both[2];
 
-			if (!equal_pair(query, lfirst(lc), both))
+			if (!equal_pair(query, condition, both))
 				continue;
 			for (int i = 0; i < 2; i++)
 			{

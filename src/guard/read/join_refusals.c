@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "guard/read/joins.h"
 #include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
@@ -87,16 +88,13 @@ unit_name(DpJoinContext *c, DpJoinSide *side)
 static const char *
 token_equality(DpJoinContext *c, DpJoinSide *a, DpJoinSide *b)
 {
-	ListCell   *left,
-			   *right,
-			   *x,
+	ListCell   *x,
 			   *y;
 
-	foreach(left, list_concat_copy(a->unit.tokens, a->unit.or_null))
-		foreach(right, list_concat_copy(b->unit.tokens, b->unit.or_null))
+	foreach_ptr(DpToken, left, list_concat_copy(a->unit.tokens, a->unit.or_null))
+		foreach_ptr(DpToken, those, list_concat_copy(b->unit.tokens, b->unit.or_null))
 	{
-		DpToken    *these = lfirst(left);
-		DpToken    *those = lfirst(right);
+		DpToken    *these = left;
 		StringInfoData text;
 
 		if (!OidIsValid(these->parent) || these->parent != those->parent || !equal(these->key, those->key))

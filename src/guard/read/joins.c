@@ -65,13 +65,11 @@ note_rel(Node *node, int levels, Bitmapset **rels)
 static bool
 any_connects(List *conditions, Bitmapset *these, Bitmapset *those)
 {
-	ListCell   *lc;
-
-	foreach(lc, conditions)
+	foreach_ptr(Node, condition, conditions)
 	{
 		Bitmapset  *rels = NULL;
 
-		dp_walk(lfirst(lc), note_rel, &rels);
+		dp_walk(condition, note_rel, &rels);
 		if (bms_overlap(rels, these) && bms_overlap(rels, those))
 			return true;
 	}
@@ -86,12 +84,10 @@ any_connects(List *conditions, Bitmapset *these, Bitmapset *those)
 static void
 collect_inner(Node *node, List **parts, List **conditions)
 {
-	ListCell   *lc;
-
 	if (IsA(node, FromExpr))
 	{
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			collect_inner(lfirst(lc), parts, conditions);
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			collect_inner(item, parts, conditions);
 		*conditions = list_concat(*conditions, make_ands_implicit((Expr *) ((FromExpr *) node)->quals));
 	}
 	else if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype == JOIN_INNER)
@@ -138,15 +134,12 @@ static void
 connect_private(DpJoinContext *c, DpJoinSide *joined, List *sides, List *conditions)
 {
 	bool		progress = true;
-	ListCell   *lc;
 
 	while (progress)
 	{
 		progress = false;
-		foreach(lc, sides)
+		foreach_ptr(DpJoinSide, side, sides)
 		{
-			DpJoinSide *side = lfirst(lc);
-
 			if (!side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
 			if (joined->rels != NULL && !dp_same_unit(conditions, &joined->unit, &side->unit, &c->unique_keys))
@@ -155,10 +148,8 @@ connect_private(DpJoinContext *c, DpJoinSide *joined, List *sides, List *conditi
 			progress = true;
 		}
 	}
-	foreach(lc, sides)
+	foreach_ptr(DpJoinSide, side, sides)
 	{
-		DpJoinSide *side = lfirst(lc);
-
 		if (side->is_private && !bms_is_subset(side->rels, joined->rels))
 			dp_refuse_unconnected(c, joined, side, conditions, "the join's condition");
 	}
@@ -183,12 +174,9 @@ connect_public(DpJoinContext *c, DpJoinSide *joined, List *sides, List *conditio
 		DpJoinSide *next = NULL;
 		DpJoinSide *left = NULL;
 		bool		unique = false;
-		ListCell   *lc;
 
-		foreach(lc, sides)
+		foreach_ptr(DpJoinSide, side, sides)
 		{
-			DpJoinSide *side = lfirst(lc);
-
 			if (side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
 			left = side;
@@ -224,22 +212,21 @@ analyse_inner(DpJoinContext *c, Node *node)
 	List	   *conditions = NIL;
 	List	   *sides = NIL;
 	DpJoinSide *joined;
-	ListCell   *lc;
 
 	collect_inner(node, &parts, &conditions);
 	joined = palloc0(sizeof(DpJoinSide));
 	joined->unit.one_row = true;
-	foreach(lc, parts)
+	foreach_ptr(Node, part, parts)
 	{
-		DpJoinSide *side = analyse(c, lfirst(lc));
+		DpJoinSide *side = analyse(c, part);
 
 		joined->is_private |= side->is_private;
 		sides = lappend(sides, side);
 	}
 	if (!joined->is_private)
 	{
-		foreach(lc, sides)
-			joined->rels = bms_add_members(joined->rels, ((DpJoinSide *) lfirst(lc))->rels);
+		foreach_ptr(DpJoinSide, side, sides)
+			joined->rels = bms_add_members(joined->rels, side->rels);
 		return joined;
 	}
 	connect_private(c, joined, sides, conditions);
@@ -256,13 +243,12 @@ static List *
 nulled_tokens(List *tokens, const DpJoinSide *side, int join)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, tokens)
+	foreach_ptr(DpToken, item, tokens)
 	{
 		DpToken    *token = palloc(sizeof(DpToken));
 
-		*token = *(DpToken *) lfirst(lc);
+		*token = *item;
 		token->vars = (List *) dp_nulled_by((Node *) token->vars, side->rels, join);
 		result = lappend(result, token);
 	}
@@ -312,17 +298,14 @@ static bool
 is_key_alone(DpJoinContext *c, DpJoinSide *outer, DpJoinSide *inner, List *conditions)
 {
 	RangeTblEntry *rte = inner->entry ? rt_fetch(inner->entry, c->query->rtable) : NULL;
-	ListCell   *lc;
 
 	if (rte == NULL || rte->rtekind != RTE_RELATION || (rte->relkind == RELKIND_PARTITIONED_TABLE && !rte->inh))
 		return false;
 	/* where each row is a unit, no column says whether there is one */
 	if (inner->unit.vars == NIL && inner->unit.exprs != NIL)
 		return false;
-	foreach(lc, outer->unit.tokens)
+	foreach_ptr(DpToken, token, outer->unit.tokens)
 	{
-		DpToken    *token = lfirst(lc);
-
 		if (token->parent != rte->relid || list_length(token->vars) != list_length(conditions) ||
 			!dp_same_row(conditions, token, inner->unit.tokens))
 			continue;

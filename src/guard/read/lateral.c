@@ -104,7 +104,6 @@ static Bitmapset *
 rels_below(Node *node)
 {
 	Bitmapset  *rels = NULL;
-	ListCell   *lc;
 
 	if (IsA(node, RangeTblRef))
 		return bms_make_singleton(((RangeTblRef *) node)->rtindex);
@@ -116,8 +115,8 @@ rels_below(Node *node)
 		/* from 16 on, what it may replace by NULL names it */
 		return join->rtindex ? bms_add_member(rels, join->rtindex) : rels;
 	}
-	foreach(lc, ((FromExpr *) node)->fromlist)
-		rels = bms_add_members(rels, rels_below(lfirst(lc)));
+	foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+		rels = bms_add_members(rels, rels_below(item));
 	return rels;
 }
 
@@ -142,18 +141,16 @@ is_true(Node *quals)
 static bool
 take_out(Query *query, Index rti, Place *place)
 {
-	ListCell   *lc;
-
 	if (!place->inner)
 		return false;
 	if (place->from)
 	{
 		if (list_length(place->from->fromlist) == 1)
 			return false;
-		foreach(lc, place->from->fromlist)
+		foreach_ptr(Node, item, place->from->fromlist)
 		{
-			if (is_entry(lfirst(lc), rti))
-				place->from->fromlist = foreach_delete_current(place->from->fromlist, lc);
+			if (is_entry(item, rti))
+				place->from->fromlist = foreach_delete_current(place->from->fromlist, item);
 		}
 		return true;
 	}
@@ -180,13 +177,11 @@ values_of(Query *sub)
 {
 	bool		expressions = dp_is_expressions(sub);
 	List	   *values = NIL;
-	ListCell   *lc;
 
 	if (!expressions && !dp_has_one_row(sub))
 		return NIL;
-	foreach(lc, sub->targetList)
+	foreach_ptr(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
 		SubLink    *link;
 
 		if (tle->resjunk)
@@ -223,12 +218,9 @@ column_for(OutwardContext *c, Var *var)
 {
 	Query	   *sub = c->rte->subquery;
 	TargetEntry *shown = NULL;
-	ListCell   *lc;
 
-	foreach(lc, sub->targetList)
+	foreach_ptr(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
-
 		if (!tle->resjunk && equal(tle->expr, var))
 			shown = tle;
 	}
@@ -266,16 +258,15 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 	bool		computes = false;
 	bool		above = false;
 	int			nshown = list_length(rte->eref->colnames);
-	ListCell   *lc;
 
-	foreach(lc, dp_conjuncts(sub->jointree->quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(sub->jointree->quals))
 	{
-		if (!contain_vars_of_level(lfirst(lc), 1))
-			own = lappend(own, lfirst(lc));
-		else if (checkExprHasSubLink(lfirst(lc)))
+		if (!contain_vars_of_level(conjunct, 1))
+			own = lappend(own, conjunct);
+		else if (checkExprHasSubLink(conjunct))
 			return false;
 		else
-			moved = lappend(moved, dp_put(lfirst(lc), put_outward, &c));
+			moved = lappend(moved, dp_put(conjunct, put_outward, &c));
 	}
 	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
 	for (int i = 0; i < nshown; i++)
@@ -294,10 +285,8 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 		values = lappend(values, dp_put(tle->expr, put_outward, &c));
 		computes = true;
 	}
-	foreach(lc, sub->targetList)
+	foreach_ptr(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
-
 		if (contain_vars_of_level((Node *) tle->expr, 1))
 			tle->expr = (Expr *) makeNullConst(exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
 											   exprCollation((Node *) tle->expr));
@@ -321,8 +310,8 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 	rte->inFromCl = false;
 	lfirst(list_nth_cell(query->rtable, rti - 1)) = rte;
 	if (above)
-		foreach(lc, moved)
-			dp_add_conjunct(query, lfirst(lc));
+		foreach_ptr(Node, item, moved)
+			dp_add_conjunct(query, item);
 	else if (place->join)
 		place->join->quals = (Node *)
 			make_ands_explicit(list_concat(is_true(place->join->quals) ? NIL : dp_conjuncts(place->join->quals), moved));

@@ -59,10 +59,9 @@ static List *
 show_keys(Query *sub, List *keys)
 {
 	List	   *added = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys)
-		added = lappend(added, dp_show_column(sub, lfirst(lc), "key"));
+	foreach_ptr(Expr, item, keys)
+		added = lappend(added, dp_show_column(sub, item, "key"));
 	return added;
 }
 
@@ -71,21 +70,19 @@ static void
 take_first(Query *sub, List *added)
 {
 	List	   *order = NIL;
-	ListCell   *lc;
 
-	foreach(lc, added)
-		order = lappend(order, clause_for(lfirst(lc), sub->targetList));
+	foreach_ptr(TargetEntry, item, added)
+		order = lappend(order, clause_for(item, sub->targetList));
 	sub->distinctClause = copyObject(order);
 	sub->hasDistinctOn = true;
-	foreach(lc, sub->sortClause)
+	foreach_ptr(SortGroupClause, clause, sub->sortClause)
 	{
 		bool		found = false;
-		ListCell   *key;
 
-		foreach(key, order)
-			found |= lfirst_node(SortGroupClause, key)->tleSortGroupRef == lfirst_node(SortGroupClause, lc)->tleSortGroupRef;
+		foreach_node(SortGroupClause, key, order)
+			found |= key->tleSortGroupRef == clause->tleSortGroupRef;
 		if (!found)
-			order = lappend(order, lfirst(lc));
+			order = lappend(order, clause);
 	}
 	sub->sortClause = order;
 }
@@ -96,15 +93,12 @@ read_from_below(Query *sub)
 {
 	Query	   *below = makeNode(Query);
 	Query	   *query;
-	ListCell   *lc;
 
 	memcpy(below, sub, sizeof(Query));
 	IncrementVarSublevelsUp((Node *) below, 1, 1);
 	query = dp_select_from(dp_subquery_entry(below, dp_first_name(below)));
-	foreach(lc, below->targetList)
+	foreach_ptr(TargetEntry, tle, below->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
-
 		if (!tle->resjunk)
 			query->targetList = lappend(query->targetList,
 										makeTargetEntry((Expr *) dp_output_var(1, tle->resno, (Node *) tle->expr),
@@ -129,7 +123,6 @@ take_by_number(Query *sub, List *added, const DpTaken *taken)
 	WindowFunc *number = makeNode(WindowFunc);
 	WindowClause *window = makeNode(WindowClause);
 	Expr	   *column;
-	ListCell   *lc;
 
 	number->winfnoid = F_ROW_NUMBER;
 	number->wintype = INT8OID;
@@ -137,8 +130,8 @@ take_by_number(Query *sub, List *added, const DpTaken *taken)
 	/* nobody wrote it, which messages ask (windows.c) */
 	number->location = -1;
 	window->frameOptions = FRAMEOPTION_DEFAULTS;
-	foreach(lc, added)
-		window->partitionClause = lappend(window->partitionClause, clause_for(lfirst(lc), sub->targetList));
+	foreach_ptr(TargetEntry, item, added)
+		window->partitionClause = lappend(window->partitionClause, clause_for(item, sub->targetList));
 	window->orderClause = sub->sortClause;
 	sub->sortClause = NIL;
 	sub->windowClause = list_make1(window);
@@ -174,11 +167,10 @@ static List *
 group_by_more(Query *sub, List *keys)
 {
 	List	   *added = show_keys(sub, keys);
-	ListCell   *lc;
 
-	foreach(lc, added)
+	foreach_ptr(TargetEntry, item, added)
 	{
-		SortGroupClause *clause = clause_for(lfirst(lc), sub->targetList);
+		SortGroupClause *clause = clause_for(item, sub->targetList);
 
 		if (sub->groupClause)
 			sub->groupClause = lappend(sub->groupClause, clause);
@@ -219,10 +211,10 @@ dp_lifted(Query *sub, DpScope *scope, const DpSource *s)
 	shown = sub->targetList;
 	sub->targetList = list_copy_head(shown, nshown);
 	/* what is compared is of the level around */
-	foreach(lc, c.conditions)
+	foreach_ptr(Node, condition, c.conditions)
 	{
-		IncrementVarSublevelsUp(lfirst(lc), 1, 0);
-		dp_add_conjunct(sub, lfirst(lc));
+		IncrementVarSublevelsUp(condition, 1, 0);
+		dp_add_conjunct(sub, condition);
 	}
 	forthree(lc, added, equality, c.equalities, place, c.places)
 	{

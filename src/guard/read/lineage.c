@@ -37,16 +37,12 @@
 CommonTableExpr *
 dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner)
 {
-	ListCell   *lc;
-
 	for (Index up = rte->ctelevelsup; scope != NULL && up > 0; up--)
 		scope = scope->outer;
 	if (scope == NULL || rte->self_reference)
 		return NULL;
-	foreach(lc, scope->query->cteList)
+	foreach_ptr(CommonTableExpr, cte, scope->query->cteList)
 	{
-		CommonTableExpr *cte = lfirst(lc);
-
 		if (strcmp(cte->ctename, rte->ctename) != 0)
 			continue;
 		if (cte->cterecursive || !IsA(cte->ctequery, Query) ||
@@ -69,11 +65,9 @@ is_nulled(Query *query, Node *node, Index rti, bool *found)
 	}
 	if (IsA(node, FromExpr))
 	{
-		ListCell   *lc;
-
-		foreach(lc, ((FromExpr *) node)->fromlist)
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
 		{
-			bool		nulled = is_nulled(query, lfirst(lc), rti, found);
+			bool		nulled = is_nulled(query, item, rti, found);
 
 			if (*found)
 				return nulled;
@@ -280,14 +274,11 @@ bool
 dp_is_unit_origin(DpScope *scope, Node *expr, bool of_all_rows)
 {
 	List	   *sources = dp_column_sources(scope->query, scope, expr);
-	ListCell   *lc;
 
 	if (sources == NIL)
 		return traces_to_unit(scope, expr, of_all_rows);
-	foreach(lc, sources)
+	foreach_ptr(DpColumnSource, source, sources)
 	{
-		DpColumnSource *source = lfirst(lc);
-
 		if ((of_all_rows && source->may_be_null) || !traces_to_unit(source->scope, source->expr, of_all_rows))
 			return false;
 	}
@@ -376,12 +367,9 @@ is_never_null_in(Query *query, Node *expr)
 {
 	bool		found;
 	List	   *sources = sources_of(query, NULL, expr, &found);
-	ListCell   *lc;
 
-	foreach(lc, sources)
+	foreach_ptr(DpColumnSource, source, sources)
 	{
-		DpColumnSource *source = lfirst(lc);
-
 		if (source->may_be_null ||
 			!(has_value(source->scope->query, source->expr) ||
 			  (IsA(source->expr, Var) && source->scope->query != query && dp_is_never_null(source->scope->query, source->expr))))
@@ -397,7 +385,6 @@ dp_is_never_null(Query *query, Node *expr)
 	const char *name;
 	List	   *tables;
 	bool		result = true;
-	ListCell   *lc;
 
 	if (!dp_trace_column(query, NULL, expr, &origin))
 		return is_never_null_in(query, expr);
@@ -406,9 +393,9 @@ dp_is_never_null(Query *query, Node *expr)
 	name = get_attname(origin.relid, origin.attnum, false);
 	tables = origin.inherit ? find_all_inheritors(origin.relid, AccessShareLock, NULL)
 		: list_make1_oid(origin.relid);
-	foreach(lc, tables)
+	foreach_oid(table, tables)
 	{
-		Relation	rel = table_open(lfirst_oid(lc), AccessShareLock);
+		Relation	rel = table_open(table, AccessShareLock);
 
 		/* nobody checks NOT NULL of foreign tables */
 		result &= rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE &&
@@ -421,12 +408,8 @@ dp_is_never_null(Query *query, Node *expr)
 bool
 dp_shows_no_null(Query *query, Node *expr)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_conjuncts(query->jointree->quals))
+	foreach_ptr(NullTest, test, dp_conjuncts(query->jointree->quals))
 	{
-		NullTest   *test = lfirst(lc);
-
 		if (IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && equal(test->arg, expr))
 			return true;
 	}
@@ -484,20 +467,17 @@ equated_columns(Node *condition, Index rti, Var **inner, Var **outer)
 static bool
 are_equated(Query *sub, List *conditions, Index rti)
 {
-	ListCell   *lc,
-			   *condition;
-
-	foreach(lc, sub->distinctClause)
+	foreach_ptr(SortGroupClause, clause, sub->distinctClause)
 	{
-		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), sub->targetList);
+		TargetEntry *tle = get_sortgroupclause_tle(clause, sub->targetList);
 		bool		found = false;
 
-		foreach(condition, conditions)
+		foreach_ptr(Node, condition, conditions)
 		{
 			Var		   *inner,
 					   *outer;
 
-			found |= equated_columns(lfirst(condition), rti, &inner, &outer) && inner->varattno == tle->resno;
+			found |= equated_columns(condition, rti, &inner, &outer) && inner->varattno == tle->resno;
 		}
 		if (!found)
 			return false;
@@ -546,15 +526,14 @@ matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Inde
 {
 	Bitmapset  *found = NULL;
 	DpColumnOrigin origin;
-	ListCell   *lc;
 
-	foreach(lc, conditions)
+	foreach_ptr(Node, condition, conditions)
 	{
 		Var		   *inner,
 				   *outer;
 		bool		matched = false;
 
-		if (!equated_columns(lfirst(lc), rti, &inner, &outer) || outer->varno != outer_rti ||
+		if (!equated_columns(condition, rti, &inner, &outer) || outer->varno != outer_rti ||
 			!dp_trace_column(query, NULL, (Node *) outer, &origin) || origin.relid != key->conrelid)
 			return false;
 		for (int i = 0; i < key->nkeys; i++)
@@ -605,7 +584,6 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 	Oid			relid;
 	Relation	rel;
 	bool		found = false;
-	ListCell   *lc;
 
 	if ((join->jointype != JOIN_LEFT && join->jointype != JOIN_RIGHT) || !IsA(side, RangeTblRef))
 		return false;
@@ -619,10 +597,8 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 		inner->securityQuals != NIL || (!inner->inh && has_subclass(inner->relid)) || has_subclass(relid))
 		return false;
 	rel = table_open(relid, AccessShareLock);
-	foreach(lc, RelationGetFKeyList(rel))
+	foreach_ptr(ForeignKeyCacheInfo, key, RelationGetFKeyList(rel))
 	{
-		ForeignKeyCacheInfo *key = lfirst(lc);
-
 		found |= key->confrelid == inner->relid && dp_foreign_key_holds(key) &&
 			matches_key(key, query, conditions, rti, outer_rti, sub);
 	}

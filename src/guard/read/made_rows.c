@@ -107,14 +107,12 @@ bool
 dp_makes_rows(RangeTblEntry *rte)
 {
 	List	   *functions = NIL;
-	ListCell   *lc;
 
 	if (rte->rtekind != RTE_FUNCTION || !contain_vars_of_level((Node *) rte->functions, 0) ||
 		contain_vars_of_level((Node *) rte->functions, 1) || checkExprHasSubLink((Node *) rte->functions))
 		return false;
-	foreach(lc, rte->functions)
+	foreach_ptr(RangeTblFunction, function, rte->functions)
 	{
-		RangeTblFunction *function = lfirst(lc);
 		FuncExpr   *call = (FuncExpr *) function->funcexpr;
 
 		/* two columns, of which the names are as many as the values */
@@ -136,11 +134,9 @@ dp_makes_rows(RangeTblEntry *rte)
 void
 dp_vet_made_rows(RangeTblEntry *rte, const DpAllowContext *allow)
 {
-	ListCell   *lc;
-
-	foreach(lc, rte->functions)
+	foreach_ptr(RangeTblFunction, function, rte->functions)
 	{
-		FuncExpr   *call = castNode(FuncExpr, ((RangeTblFunction *) lfirst(lc))->funcexpr);
+		FuncExpr   *call = castNode(FuncExpr, function->funcexpr);
 
 		linitial(call->args) = dp_make_array_safe(linitial(call->args), allow);
 	}
@@ -170,16 +166,15 @@ made_mutator(Node *node, MadeContext *c)
 	if (IsA(node, FuncExpr) && call->funcretset)
 	{
 		int			place = 0;
-		ListCell   *lc;
 
 		call = as_unnest(node);
 		c->unknown |= call == NULL || expression_returns_set((Node *) call->args) || contain_agg_clause((Node *) call->args) ||
 			checkExprHasSubLink((Node *) call->args);
 		if (c->unknown)
 			return node;
-		foreach(lc, c->calls)
-			if (equal(lfirst(lc), call))
-			place = foreach_current_index(lc) + 1;
+		foreach_ptr(Node, item, c->calls)
+			if (equal(item, call))
+			place = foreach_current_index(item) + 1;
 		if (place == 0)
 		{
 			c->calls = lappend(c->calls, call);
@@ -205,13 +200,12 @@ dp_write_out_sets(Query *query)
 	List	   *targets = NIL;
 	RangeTblEntry *rte;
 	RangeTblRef *ref;
-	ListCell   *lc;
 
 	if (!query->hasTargetSRFs || query->hasWindowFuncs || query->groupingSets != NIL || query->setOperations != NULL)
 		return;
-	foreach(lc, query->targetList)
+	foreach_ptr(TargetEntry, item, query->targetList)
 	{
-		TargetEntry *tle = flatCopyTargetEntry(lfirst(lc));
+		TargetEntry *tle = flatCopyTargetEntry(item);
 
 		if (expression_returns_set((Node *) tle->expr))
 		{
@@ -227,9 +221,9 @@ dp_write_out_sets(Query *query)
 	rte->lateral = true;
 	rte->inFromCl = true;
 	rte->eref = makeAlias("unnest", NIL);
-	foreach(lc, c.calls)
+	foreach_ptr(FuncExpr, call, c.calls)
 	{
-		rte->functions = lappend(rte->functions, function_of(lfirst(lc)));
+		rte->functions = lappend(rte->functions, function_of(call));
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup("unnest")));
 	}
 	query->rtable = lappend(query->rtable, rte);

@@ -123,16 +123,14 @@ outer_join_walker(Node *node, void *context)
 static void
 bring_near_entries(Query *sub, const NearContext *all)
 {
-	ListCell   *lc,
-			   *far,
+	ListCell   *far,
 			   *near;
 
 	if (outer_join_walker((Node *) sub->jointree, NULL))
 		return;
-	foreach(lc, sub->rtable)
+	foreach_ptr(RangeTblEntry, rte, sub->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-		Index		rti = foreach_current_index(lc) + 1;
+		Index		rti = foreach_current_index(rte) + 1;
 		NearContext c = {0};
 
 		forboth(far, all->far, near, all->near)
@@ -158,8 +156,8 @@ dp_bring_near(Query *sub)
 
 	dp_flatten_level(sub);
 	conditions = dp_conjuncts(sub->jointree->quals);
-	foreach(lc, conditions)
-		note_equality(&c, lfirst(lc));
+	foreach_ptr(Node, condition, conditions)
+		note_equality(&c, condition);
 	if (c.far == NIL)
 		return;
 	foreach(lc, conditions)

@@ -140,15 +140,14 @@ static void
 add_presence(Query *query, const DpToken *token, const Var *unit)
 {
 	FromExpr   *from = query->jointree;
-	ListCell   *lc;
 
-	foreach(lc, token->vars)
+	foreach_ptr(Var, var, token->vars)
 	{
 		Node	   *test;
 
-		if (lfirst(lc) == unit)
+		if (var == unit)
 			continue;
-		test = (Node *) dp_is_not_null(copyObject(lfirst(lc)));
+		test = (Node *) dp_is_not_null((Expr *) copyObject(var));
 		from->quals = from->quals ? make_and_qual(from->quals, test) : test;
 	}
 }

@@ -91,11 +91,9 @@ join_tree_reads(DpScope *scope, Node *node, RowSearch *search)
 	}
 	if (IsA(node, FromExpr))
 	{
-		ListCell   *lc;
-
-		foreach(lc, ((FromExpr *) node)->fromlist)
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
 		{
-			if ((found = join_tree_reads(scope, lfirst(lc), search)) != 0)
+			if ((found = join_tree_reads(scope, item, search)) != 0)
 				break;
 		}
 		return found;
@@ -119,16 +117,15 @@ static bool
 are_a_key(List *origins, Oid relid)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
-	foreach(lc, origins)
+	foreach_ptr(DpColumnOrigin, origin, origins)
 	{
-		if (((DpColumnOrigin *) lfirst(lc))->relid == relid)
-			columns = lappend_int(columns, ((DpColumnOrigin *) lfirst(lc))->attnum);
+		if (origin->relid == relid)
+			columns = lappend_int(columns, origin->attnum);
 	}
-	foreach(lc, dp_table_keys(relid))
+	foreach_ptr(const List, key, dp_table_keys(relid))
 	{
-		if (list_difference_int(lfirst(lc), columns) == NIL)
+		if (list_difference_int(key, columns) == NIL)
 			return true;
 	}
 	return false;
@@ -146,30 +143,29 @@ groups_by_unit(DpScope *scope)
 	List	   *clauses = query->groupClause ? query->groupClause : query->distinctClause;
 	List	   *keys = NIL;
 	List	   *origins = NIL;
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_ptr(SortGroupClause, clause, clauses)
 	{
 		DpColumnOrigin origin;
-		Node	   *expr = (Node *) get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr;
+		Node	   *expr = (Node *) get_sortgroupclause_tle(clause, query->targetList)->expr;
 
 		if (dp_is_unit_origin(scope, expr, false))
 			return true;
 		if (dp_trace_column(query, scope, expr, &origin) && origin.is_protected && !origin.may_be_null)
 			keys = lappend(keys, expr);
 	}
-	foreach(lc, dp_equal_columns(query, dp_conditions_of_all((Node *) query->jointree), keys))
+	foreach_ptr(Node, column, dp_equal_columns(query, dp_conditions_of_all((Node *) query->jointree), keys))
 	{
 		DpColumnOrigin *origin = palloc(sizeof(DpColumnOrigin));
 
-		if (dp_is_unit_origin(scope, lfirst(lc), false))
+		if (dp_is_unit_origin(scope, column, false))
 			return true;
-		if (dp_trace_column(query, scope, lfirst(lc), origin) && origin->is_protected && !origin->may_be_null)
+		if (dp_trace_column(query, scope, column, origin) && origin->is_protected && !origin->may_be_null)
 			origins = lappend(origins, origin);
 	}
-	foreach(lc, origins)
+	foreach_ptr(DpColumnOrigin, origin, origins)
 	{
-		if (are_a_key(origins, ((DpColumnOrigin *) lfirst(lc))->relid))
+		if (are_a_key(origins, origin->relid))
 			return true;
 	}
 	return false;
@@ -180,17 +176,16 @@ static bool
 query_yields_rows(DpScope *scope, RowSearch *search)
 {
 	Query	   *query = scope->query;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (query->commandType != CMD_SELECT)
 		return false;
 	if (query->setOperations)
 	{
-		foreach(lc, query->rtable)
+		foreach_ptr(RangeTblEntry, rte, query->rtable)
 		{
-			if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_SUBQUERY &&
-				entry_yields_rows(scope, lfirst(lc), search))
+			if (rte->rtekind == RTE_SUBQUERY &&
+				entry_yields_rows(scope, rte, search))
 				return true;
 		}
 		return false;

@@ -71,11 +71,9 @@ check_block(DpSource *s, RangeTblEntry *rte, const DpTable *table)
 static void
 check_logged(DpSplitContext *cxt, const RangeTblEntry *rte, int where)
 {
-	ListCell   *lc;
-
-	foreach(lc, rte->inh ? find_all_inheritors(rte->relid, AccessShareLock, NULL) : list_make1_oid(rte->relid))
+	foreach_oid(item, rte->inh ? find_all_inheritors(rte->relid, AccessShareLock, NULL) : list_make1_oid(rte->relid))
 	{
-		if (get_rel_persistence(lfirst_oid(lc)) == RELPERSISTENCE_UNLOGGED)
+		if (get_rel_persistence(item) == RELPERSISTENCE_UNLOGGED)
 			dp_refuse_at(where, errmsg("a standby lacks rows of table \"%s\", which is UNLOGGED or has such partitions; send the query to the primary",
 									   get_rel_name(rte->relid)));
 	}

@@ -78,16 +78,14 @@ is_trusted_relation(Oid relid, bool named, Oid run_as, Oid dataset_owner)
 bool
 dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner)
 {
-	ListCell   *lc;
-
 	if (rte->rtekind != RTE_RELATION || rte->securityQuals != NIL || rte->tablesample != NULL ||
 		!is_trusted_relation(rte->relid, true, run_as, dataset_owner))
 		return false;
 	if (!rte->inh)
 		return true;
-	foreach(lc, find_all_inheritors(rte->relid, AccessShareLock, NULL))
+	foreach_oid(inheritor, find_all_inheritors(rte->relid, AccessShareLock, NULL))
 	{
-		if (!is_trusted_relation(lfirst_oid(lc), false, run_as, dataset_owner))
+		if (!is_trusted_relation(inheritor, false, run_as, dataset_owner))
 			return false;
 	}
 	return true;
@@ -100,16 +98,14 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 	RangeTblEntry *rte = copyObject(rt_fetch(rti, query->rtable));
 	Query	   *select = dp_select_from(rte);
 	AttrNumber	n = 0;
-	ListCell   *lc;
 
 	dp_take_permissions(select, rte, query);
 	ChangeVarNodes((Node *) rte->securityQuals, rti, 1, 0);
 	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
 		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
 	select->hasRowSecurity = rte->securityQuals != NIL;
-	foreach(lc, dp_entry_columns(rte, 1, true))
+	foreach_ptr(Node, column, dp_entry_columns(rte, 1, true))
 	{
-		Node	   *column = lfirst(lc);
 		const char *name = strVal(list_nth(rte->eref->colnames, n));
 
 		n++;
@@ -145,7 +141,6 @@ dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *c
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	RangeTblEntry *rows = makeNode(RangeTblEntry);
 	DpPrefetch *prefetch = dp_make_release_prefetch();
-	ListCell   *lc;
 
 	prefetch->name = dp_release_new_name();
 	prefetch->is_filter = rte->rtekind == RTE_SUBQUERY && rte->enrname != NULL;
@@ -160,9 +155,9 @@ dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *c
 	rows->alias = rte->alias;
 	rows->eref = rte->eref;
 	rows->inFromCl = rte->inFromCl;
-	foreach(lc, prefetch->query->targetList)
+	foreach_ptr(TargetEntry, tle, prefetch->query->targetList)
 	{
-		Node	   *column = (Node *) ((TargetEntry *) lfirst(lc))->expr;
+		Node	   *column = (Node *) tle->expr;
 
 		rows->coltypes = lappend_oid(rows->coltypes, exprType(column));
 		rows->coltypmods = lappend_int(rows->coltypmods, exprTypmod(column));

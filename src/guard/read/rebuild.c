@@ -171,10 +171,9 @@ dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
 	{
 		FromExpr   *from = (FromExpr *) node;
 		List	   *list = NIL;
-		ListCell   *lc;
 
-		foreach(lc, from->fromlist)
-			list = lappend(list, dp_rebuild_join_tree(lfirst(lc), allow));
+		foreach_ptr(Node, item, from->fromlist)
+			list = lappend(list, dp_rebuild_join_tree(item, allow));
 		return (Node *) makeFromExpr(list, from->quals ? dp_make_safe(from->quals, allow) : NULL);
 	}
 	if (IsA(node, JoinExpr))
@@ -208,11 +207,9 @@ static List *
 rebuild_grouping(DpSplitContext *cxt, Query *sub, List *targets)
 {
 	List	   *clauses = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sub->groupClause)
+	foreach_node(SortGroupClause, clause, sub->groupClause)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		SortGroupClause *new = makeNode(SortGroupClause);
 		Node	   *expr = get_sortgroupclause_expr(clause, sub->targetList);
 		Oid			type;
@@ -291,7 +288,6 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 {
 	Query	   *new = dp_new_select();
 	bool		keeps_rows = sub->groupClause == NIL && sub->distinctClause == NIL && !sub->hasAggs;
-	ListCell   *lc;
 
 	if (sub->commandType != CMD_SELECT || has_other_parts(sub))
 		dp_refuse_at(exprLocation((Node *) sub->targetList),
@@ -299,9 +295,8 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 	new->rtable = sub->rtable;
 	dp_move_permissions(new, sub);
 	new->jointree = sub->jointree;
-	foreach(lc, sub->targetList)
+	foreach_node(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
 		/*

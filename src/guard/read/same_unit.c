@@ -26,6 +26,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "base/compat.h"
 #include "catalog/pg_proc.h"
 #include "guard/read/read.h"
 #include "nodes/nodeFuncs.h"
@@ -73,11 +74,9 @@ equates(Node *condition, List *these, List *those, bool or_null)
 static bool
 any_equates(List *conditions, List *these, List *those, bool or_null)
 {
-	ListCell   *lc;
-
-	foreach(lc, conditions)
+	foreach_ptr(Node, condition, conditions)
 	{
-		if (equates(lfirst(lc), these, those, or_null))
+		if (equates(condition, these, those, or_null))
 			return true;
 	}
 	return false;
@@ -105,14 +104,10 @@ same_token(List *conditions, const DpToken *a, const DpToken *b, bool or_null)
 static bool
 any_same_token(List *conditions, List *these, List *those, bool or_null, List **unique_keys)
 {
-	ListCell   *a,
-			   *b;
-
-	foreach(a, these)
-		foreach(b, those)
+	foreach_ptr(DpToken, item, these)
+		foreach_ptr(DpToken, right, those)
 	{
-		DpToken    *left = lfirst(a);
-		DpToken    *right = lfirst(b);
+		DpToken    *left = item;
 
 		if (!same_token(conditions, left, right, or_null))
 			continue;
@@ -141,11 +136,9 @@ dp_unit_names(const DpRowUnit *unit)
 bool
 dp_same_row(List *conditions, const DpToken *token, List *others)
 {
-	ListCell   *lc;
-
-	foreach(lc, others)
+	foreach_ptr(const DpToken, other, others)
 	{
-		if (OidIsValid(token->parent) && same_token(conditions, token, lfirst(lc), false))
+		if (OidIsValid(token->parent) && same_token(conditions, token, other, false))
 			return true;
 	}
 	return false;
@@ -166,17 +159,13 @@ dp_same_unit(List *conditions, const DpRowUnit *a, const DpRowUnit *b, List **un
 bool
 dp_names_unit(const DpRowUnit *unit, List *columns, List **unique_keys)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns)
+	foreach_ptr(Node, column, columns)
 	{
-		if (dp_names_column(unit->vars, lfirst(lc)))
+		if (dp_names_column(unit->vars, column))
 			return true;
 	}
-	foreach(lc, unit->tokens)
+	foreach_ptr(DpToken, token, unit->tokens)
 	{
-		DpToken    *token = lfirst(lc);
-
 		if (!dp_columns_among(token->vars, columns))
 			continue;
 		*unique_keys = list_append_unique_oid(*unique_keys, token->index);

@@ -106,13 +106,10 @@ dp_operation_targets(Index rti, SetOperationStmt *op, List *targets)
 void
 dp_cast_columns(Query *operand, SetOperationStmt *op)
 {
-	ListCell   *lc;
-
 	if (operand->setOperations || operand->groupClause || operand->distinctClause || operand->windowClause || operand->hasAggs)
 		return;
-	foreach(lc, operand->targetList)
+	foreach_ptr(TargetEntry, tle, operand->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
 		Oid			type;
 		Node	   *cast;
 
@@ -140,7 +137,6 @@ static Query *
 operand_query(Query *query, Node *operand)
 {
 	Query	   *result;
-	ListCell   *lc;
 
 	if (IsA(operand, RangeTblRef))
 		return rt_fetch(((RangeTblRef *) operand)->rtindex, query->rtable)->subquery;
@@ -150,8 +146,8 @@ operand_query(Query *query, Node *operand)
 	result->targetList = dp_operation_targets(first_operand(result->setOperations), (SetOperationStmt *) operand,
 											  query->targetList);
 	/* they are one level further down */
-	foreach(lc, result->rtable)
-		IncrementVarSublevelsUp((Node *) ((RangeTblEntry *) lfirst(lc))->subquery, 1, 1);
+	foreach_ptr(RangeTblEntry, rte, result->rtable)
+		IncrementVarSublevelsUp((Node *) rte->subquery, 1, 1);
 	return result;
 }
 
@@ -360,11 +356,10 @@ dp_prepare_operands(DpSource *s, DpScope *scope, const Bitmapset *columns)
 	SetOperationStmt *op = castNode(SetOperationStmt, sub->setOperations);
 	bool		keeps_rows = true;
 	Bitmapset  *all = NULL;
-	ListCell   *lc;
 
-	foreach(lc, dp_operands(sub))
+	foreach_int(item, dp_operands(sub))
 	{
-		RangeTblEntry *rte = rt_fetch(lfirst_int(lc), sub->rtable);
+		RangeTblEntry *rte = rt_fetch(item, sub->rtable);
 		Query	   *operand = rte->subquery;
 
 		require_rows(s, scope, rte);

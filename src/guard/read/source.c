@@ -50,7 +50,6 @@ is_one_row(DpSource *s, Query *sub)
 {
 	RangeTblRef *ref = list_length(sub->jointree->fromlist) == 1 ? linitial(sub->jointree->fromlist) : NULL;
 	RangeTblEntry *rte;
-	ListCell   *lc;
 
 	if (dp_has_one_row(sub))
 		return true;
@@ -58,10 +57,8 @@ is_one_row(DpSource *s, Query *sub)
 		sub->hasAggs || sub->groupClause != NIL || sub->hasTargetSRFs)
 		return false;
 	rte = rt_fetch(ref->rtindex, sub->rtable);
-	foreach(lc, s->cxt->releases)
+	foreach_ptr(DpRelease, release, s->cxt->releases)
 	{
-		DpRelease  *release = lfirst(lc);
-
 		if (rte->rtekind == RTE_NAMEDTUPLESTORE && strcmp(release->name, rte->enrname) == 0)
 			return release->keys == NIL && release->together == NULL;
 	}
@@ -120,10 +117,8 @@ read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expr
 {
 	if (IsA(node, FromExpr))
 	{
-		ListCell   *lc;
-
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			read_join_tree(s, scope, from, lfirst(lc), expressions, items);
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			read_join_tree(s, scope, from, item, expressions, items);
 	}
 	else if (IsA(node, JoinExpr))
 	{
@@ -173,7 +168,6 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 {
 	DpFromItem *items = palloc0(sizeof(DpFromItem) * (list_length(from->query->rtable) + 1));
 	DpAllowContext conditions;
-	ListCell   *lc;
 
 	check_stack_depth();
 	/* the inner query runs as the protected table's owner */
@@ -189,10 +183,10 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 	allow->run_as = s->level->allow.run_as;
 	conditions = *allow;
 	conditions.unit_aggregates = conditions.windows = false;
-	foreach(lc, from->query->rtable)
+	foreach_ptr(RangeTblEntry, rte, from->query->rtable)
 	{
-		if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_FUNCTION)
-			dp_vet_made_rows(lfirst(lc), &conditions);
+		if (rte->rtekind == RTE_FUNCTION)
+			dp_vet_made_rows(rte, &conditions);
 	}
 	from->query->jointree = castNode(FromExpr, dp_rebuild_join_tree((Node *) from->query->jointree, &conditions));
 	dp_analyse_joins(s->cxt, from, items, s->level->where);
@@ -208,18 +202,17 @@ check_row_units(DpLevel *level)
 {
 	DpSplitContext *cxt = level->cxt;
 	List	   *tables = NIL;
-	ListCell   *lc;
 
 	if (level->from.unit.vars != NIL || (level->from.unit.one_row && !level->from.unit.may_repeat))
 		return;
-	foreach(lc, level->release->relids)
-		tables = list_concat_unique_oid(tables, find_all_inheritors(lfirst_oid(lc), AccessShareLock, NULL));
-	foreach(lc, tables)
+	foreach_oid(relid, level->release->relids)
+		tables = list_concat_unique_oid(tables, find_all_inheritors(relid, AccessShareLock, NULL));
+	foreach_oid(item, tables)
 	{
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+		if (get_rel_relkind(item) == RELKIND_FOREIGN_TABLE)
 			dp_refuse_at(level->where,
 						 errmsg("rows of protected table \"%s\", partly in foreign table \"%s\", must not be repeated by joins; join on all columns of a unique key",
-								level->table, get_rel_name(lfirst_oid(lc))));
+								level->table, get_rel_name(item)));
 	}
 }
 

@@ -25,6 +25,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
@@ -59,14 +60,13 @@ take_from_join(JoinExpr *join)
 {
 	List	   *kept = NIL;
 	List	   *taken = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_conjuncts(join->quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(join->quals))
 	{
-		if (checkExprHasSubLink(lfirst(lc)))
-			taken = lappend(taken, lfirst(lc));
+		if (checkExprHasSubLink(conjunct))
+			taken = lappend(taken, conjunct);
 		else
-			kept = lappend(kept, lfirst(lc));
+			kept = lappend(kept, conjunct);
 	}
 	join->quals = kept ? (Node *) make_ands_explicit(kept) : NULL;
 	return taken;
@@ -118,12 +118,11 @@ static void
 sublinks_of_joins(DpSublinks *v, Node *node, bool inner, List **taken)
 {
 	JoinExpr   *join = (JoinExpr *) node;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (IsA(node, FromExpr))
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			sublinks_of_joins(v, lfirst(lc), inner, taken);
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			sublinks_of_joins(v, item, inner, taken);
 	if (!IsA(node, JoinExpr))
 		return;
 	sublinks_of_joins(v, join->larg, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT), taken);
@@ -143,11 +142,10 @@ dp_join_sublinks_of_joins(DpSource *s, DpScope *scope, DpFrom *from)
 {
 	DpSublinks	v = {s, scope, from};
 	List	   *taken = NIL;
-	ListCell   *lc;
 
 	sublinks_of_joins(&v, (Node *) from->query->jointree, true, &taken);
-	foreach(lc, taken)
-		dp_add_conjunct(from->query, lfirst(lc));
+	foreach_ptr(Node, item, taken)
+		dp_add_conjunct(from->query, item);
 }
 
 /* Replaces subqueries in what an aggregate reads of rows. */
@@ -192,11 +190,9 @@ put_aggregating(Node *node, int levels, DpSublinks *v)
 static void
 join_of_aggregating(DpSublinks *v, Query *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->groupClause)
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
 	{
-		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
+		TargetEntry *tle = get_sortgroupclause_tle(clause, query->targetList);
 
 		if (!checkExprHasSubLink((Node *) tle->expr))
 			continue;
@@ -214,15 +210,14 @@ take_conditions(Query *query)
 {
 	List	   *conjuncts = dp_conjuncts(query->jointree->quals);
 	List	   *taken = NIL;
-	ListCell   *lc;
 
 	query->jointree->quals = NULL;
-	foreach(lc, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
-		if (checkExprHasSubLink(lfirst(lc)))
-			taken = lappend(taken, lfirst(lc));
+		if (checkExprHasSubLink(conjunct))
+			taken = lappend(taken, conjunct);
 		else
-			dp_add_conjunct(query, lfirst(lc));
+			dp_add_conjunct(query, conjunct);
 	}
 	return taken;
 }
@@ -245,7 +240,6 @@ dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from)
 	DpSublinks	v = {s, scope, from};
 	Query	   *query = from->query;
 	List	   *conditions;
-	ListCell   *lc;
 
 	if (query->jointree == NULL || query->jointree->fromlist == NIL ||
 		!(checkExprHasSubLink((Node *) query->targetList) || checkExprHasSubLink(query->havingQual)))
@@ -253,8 +247,8 @@ dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from)
 	/* those are for dp_join_sublinks */
 	conditions = take_conditions(query);
 	replace_in_values(&v);
-	foreach(lc, conditions)
-		dp_add_conjunct(query, lfirst(lc));
+	foreach_ptr(Node, condition, conditions)
+		dp_add_conjunct(query, condition);
 }
 
 Bitmapset *
@@ -281,7 +275,7 @@ dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 		v.truth = true;
 		lfirst(lc) = dp_replace_sublinks(lfirst(lc), &v);
 	}
-	foreach(lc, conditions)
-		dp_add_conjunct(query, lfirst(lc));
+	foreach_ptr(Node, condition, conditions)
+		dp_add_conjunct(query, condition);
 	return bms_difference(from.once, v.or_null);
 }

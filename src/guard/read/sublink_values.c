@@ -87,11 +87,8 @@ tested_column(Node *arg, Query *sub)
 static bool
 take_test(DpCorrelation *c, Node *test, Query *sub)
 {
-	ListCell   *lc;
-
-	foreach(lc, make_ands_implicit((Expr *) test))
+	foreach_ptr(OpExpr, equality, make_ands_implicit((Expr *) test))
 	{
-		OpExpr	   *equality = lfirst(lc);
 		Node	   *column;
 
 		if (!IsA(equality, OpExpr) || list_length(equality->args) != 2 || checkExprHasSubLink(linitial(equality->args)))
@@ -141,7 +138,6 @@ static Query *
 rows_of(Query *sub)
 {
 	Query	   *rows = copyObject(sub);
-	ListCell   *lc;
 
 	dp_forget_order(rows);
 	rows->targetList = NIL;
@@ -151,10 +147,10 @@ rows_of(Query *sub)
 	 * columns of protected tables are read as their owner; those of others
 	 * keep telling what is to be checked
 	 */
-	foreach(lc, rows->rtable)
+	foreach_ptr(RangeTblEntry, rte, rows->rtable)
 	{
-		if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_RELATION && dp_is_protected(lfirst(lc)))
-			dp_forget_columns(rows, lfirst(lc));
+		if (rte->rtekind == RTE_RELATION && dp_is_protected(rte))
+			dp_forget_columns(rows, rte);
 	}
 	return rows;
 }
@@ -169,12 +165,8 @@ take_conditions(DpSublinks *v, DpCorrelation *c, Query *sub)
 static Groups *
 joined_before(DpSublinks *v, Query *rows, const DpCorrelation *c)
 {
-	ListCell   *lc;
-
-	foreach(lc, v->groups)
+	foreach_ptr(Groups, groups, v->groups)
 	{
-		Groups	   *groups = lfirst(lc);
-
 		if (equal(groups->sub, rows) && equal(groups->compared.keys, c->keys) &&
 			equal(groups->compared.equalities, c->equalities) &&
 			equal(groups->compared.places, c->places) && equal(groups->compared.conditions, c->conditions))
@@ -188,14 +180,13 @@ static void
 add_columns(DpSublinks *v, Groups *groups, List *columns)
 {
 	RangeTblEntry *rte = rt_fetch(groups->rti, v->from->query->rtable);
-	ListCell   *lc;
 
-	foreach(lc, columns)
+	foreach_ptr(Expr, column, columns)
 	{
-		if (list_member(groups->columns, lfirst(lc)))
+		if (list_member(groups->columns, column))
 			continue;
-		groups->columns = lappend(groups->columns, lfirst(lc));
-		(void) dp_show_in_entry(rte, lfirst(lc), "value");
+		groups->columns = lappend(groups->columns, column);
+		(void) dp_show_in_entry(rte, column, "value");
 		rte->subquery->hasAggs = true;
 	}
 }
@@ -277,11 +268,9 @@ names_column(Node *node, int levels, void *context)
 static bool
 groups_by_compared(Query *sub, const DpCorrelation *c)
 {
-	ListCell   *lc;
-
-	foreach(lc, sub->groupClause)
+	foreach_ptr(SortGroupClause, clause, sub->groupClause)
 	{
-		Node	   *key = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
+		Node	   *key = get_sortgroupclause_expr(clause, sub->targetList);
 
 		if (!list_member(c->keys, key) && (contain_vars_of_level(key, 0) || checkExprHasSubLink(key)))
 			return false;
@@ -369,11 +358,10 @@ static List *
 grouped_by(Query *sub)
 {
 	List	   *targets = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sub->groupClause)
+	foreach_ptr(SortGroupClause, clause, sub->groupClause)
 	{
-		TargetEntry *tle = copyObject(get_sortgroupclause_tle(lfirst(lc), sub->targetList));
+		TargetEntry *tle = copyObject(get_sortgroupclause_tle(clause, sub->targetList));
 
 		tle->resno = list_length(targets) + 2;
 		tle->resjunk = true;
@@ -603,12 +591,8 @@ join_sublink(DpSublinks *v, SubLink *link)
 static Node *
 known_value(DpSublinks *v, SubLink *link)
 {
-	ListCell   *lc;
-
-	foreach(lc, v->known)
+	foreach_ptr(KnownValue, known, v->known)
 	{
-		KnownValue *known = lfirst(lc);
-
 		if (known->truth == v->truth && equal(known->link, link))
 			return copyObject(known->value);
 	}

@@ -108,12 +108,9 @@ static bool
 take_conditions(PullUp *p, List **conditions)
 {
 	List	   *own = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_conjuncts(p->sub->jointree->quals))
+	foreach_ptr(Node, condition, dp_conjuncts(p->sub->jointree->quals))
 	{
-		Node	   *condition = lfirst(lc);
-
 		if (!contain_vars_of_level(condition, 1))
 			own = lappend(own, condition);
 		else if (checkExprHasSubLink(condition))
@@ -163,15 +160,13 @@ show_targets(PullUp *p)
 static void
 show_once(PullUp *p, List *conditions)
 {
-	ListCell   *lc;
-
-	foreach(lc, conditions)
+	foreach_ptr(Node, condition, conditions)
 	{
-		if (!is_equality(p, lfirst(lc)))
+		if (!is_equality(p, condition))
 			return;
 	}
-	foreach(lc, p->targets)
-		p->sub->distinctClause = lappend(p->sub->distinctClause, dp_group_clause(lfirst(lc)));
+	foreach_ptr(TargetEntry, tle, p->targets)
+		p->sub->distinctClause = lappend(p->sub->distinctClause, dp_group_clause(tle));
 }
 
 /* ------------------------------------------------------------------------
@@ -316,7 +311,6 @@ dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from)
 {
 	Query	   *query = from->query;
 	List	   *conjuncts;
-	ListCell   *lc;
 	bool		negated;
 
 	if (query->jointree == NULL || query->jointree->quals == NULL || !checkExprHasSubLink(query->jointree->quals))
@@ -328,21 +322,21 @@ dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from)
 	 * first those that connect entries, then those that name columns of what
 	 * is joined for them
 	 */
-	foreach(lc, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
-		if (!checkExprHasSubLink(lfirst(lc)))
-			dp_add_conjunct(query, lfirst(lc));
+		if (!checkExprHasSubLink(conjunct))
+			dp_add_conjunct(query, conjunct);
 	}
-	foreach(lc, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
-		if (checkExprHasSubLink(lfirst(lc)) && sublink_of(lfirst(lc), &negated) == NULL)
-			dp_add_conjunct(query, dp_join_sublink_values(s, scope, from, lfirst(lc)));
+		if (checkExprHasSubLink(conjunct) && sublink_of(conjunct, &negated) == NULL)
+			dp_add_conjunct(query, dp_join_sublink_values(s, scope, from, conjunct));
 	}
-	foreach(lc, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
-		SubLink    *link = sublink_of(lfirst(lc), &negated);
+		SubLink    *link = sublink_of(conjunct, &negated);
 
 		if (link != NULL && !join_sublink(s, scope, from, link, negated))
-			dp_add_conjunct(query, dp_join_sublink_values(s, scope, from, lfirst(lc)));
+			dp_add_conjunct(query, dp_join_sublink_values(s, scope, from, conjunct));
 	}
 }

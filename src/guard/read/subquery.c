@@ -107,14 +107,12 @@ static void
 prune_targets(Query *sub, const Bitmapset *columns)
 {
 	List	   *kept = NIL;
-	ListCell   *lc;
 
 	if (!sub->hasDistinctOn)
 		sub->sortClause = NIL;
 	dp_prune_windows(sub, columns);
-	foreach(lc, sub->targetList)
+	foreach_ptr(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
 		bool		is_key = get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) != NULL ||
 		dp_windows_need(sub, tle);
 
@@ -139,18 +137,14 @@ static List *
 shown_vars(List *targets, Index rti, List *vars, bool all)
 {
 	List	   *result = NIL;
-	ListCell   *lc,
-			   *target;
 
-	foreach(lc, vars)
+	foreach_ptr(Node, var, vars)
 	{
 		bool		found = false;
 
-		foreach(target, targets)
+		foreach_ptr(TargetEntry, tle, targets)
 		{
-			TargetEntry *tle = lfirst(target);
-
-			if (found || tle->resjunk || !dp_names_column(list_make1(lfirst(lc)), (Node *) tle->expr))
+			if (found || tle->resjunk || !dp_names_column(list_make1(var), (Node *) tle->expr))
 				continue;
 			result = lappend(result, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 			found = true;
@@ -166,13 +160,12 @@ static List *
 shown_tokens(List *targets, Index rti, List *tokens)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, tokens)
+	foreach_ptr(DpToken, item, tokens)
 	{
 		DpToken    *token = palloc(sizeof(DpToken));
 
-		*token = *(DpToken *) lfirst(lc);
+		*token = *item;
 		token->vars = shown_vars(targets, rti, token->vars, OidIsValid(token->parent));
 		if (token->vars != NIL)
 			result = lappend(result, token);
@@ -196,18 +189,15 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 {
 	Query	   *sub = rte->subquery;
 	DpToken    *nearest = from->unit.exprs == NIL ? dp_nearest_token(from->unit.tokens) : NULL;
-	ListCell   *lc;
 
-	foreach(lc, sub->targetList)
+	foreach_ptr(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
-
 		if (!tle->resjunk && dp_names_column(from->unit.vars, (Node *) tle->expr))
 			item->unit.vars = lappend(item->unit.vars, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 	}
-	foreach(lc, from->unit.exprs)
+	foreach_ptr(Expr, expr, from->unit.exprs)
 	{
-		TargetEntry *tle = add_column(rte, lfirst(lc));
+		TargetEntry *tle = add_column(rte, expr);
 
 		item->unit.exprs = lappend(item->unit.exprs, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 		if (from->unit.vars != NIL)
@@ -215,8 +205,8 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 	}
 	/* the tables that this leads to are joined above */
 	if (nearest != NULL && shown_vars(sub->targetList, rti, nearest->vars, true) == NIL)
-		foreach(lc, nearest->vars)
-			(void) add_column(rte, dp_as_base_type(lfirst(lc)));
+		foreach_ptr(Expr, var, nearest->vars)
+			(void) add_column(rte, dp_as_base_type(var));
 	item->unit.tokens = shown_tokens(sub->targetList, rti, from->unit.tokens);
 	item->unit.or_null = shown_tokens(sub->targetList, rti, from->unit.or_null);
 }
@@ -237,12 +227,9 @@ static void
 check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sub->groupClause)
+	foreach_ptr(SortGroupClause, clause, sub->groupClause)
 	{
-		SortGroupClause *clause = lfirst(lc);
-
 		/* another equality might take several units for one */
 		if (dp_is_unit_operator(clause->eqop))
 			columns = lappend(columns, get_sortgroupclause_tle(clause, sub->targetList)->expr);
@@ -266,11 +253,9 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 static bool
 groups_by_nothing_else(Query *sub, List *clauses, DpFrom *from)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_ptr(SortGroupClause, clause, clauses)
 	{
-		if (!dp_names_column(from->unit.vars, (Node *) get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
+		if (!dp_names_column(from->unit.vars, (Node *) get_sortgroupclause_tle(clause, sub->targetList)->expr))
 			return false;
 	}
 	return true;
@@ -281,13 +266,12 @@ static void
 tell_apart(Query *sub, Index rti, List *clauses, AttrNumber rank, const DpFrom *from, DpRowUnit *unit)
 {
 	DpToldApart *told = palloc0(sizeof(DpToldApart));
-	ListCell   *lc;
 
 	told->rti = rti;
 	told->rank = rank;
-	foreach(lc, clauses)
+	foreach_ptr(SortGroupClause, clause, clauses)
 	{
-		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), sub->targetList);
+		TargetEntry *tle = get_sortgroupclause_tle(clause, sub->targetList);
 		Node	   *expr = dp_strip_relabel((Node *) tle->expr);
 
 		if (dp_names_column(from->unit.vars, expr) || (IsA(expr, Var) && bms_is_member(((Var *) expr)->varno, from->unit.determined)))
@@ -304,17 +288,14 @@ tell_apart(Query *sub, Index rti, List *clauses, AttrNumber rank, const DpFrom *
 static void
 note_told_apart(Query *sub, Index rti, const DpFrom *from, DpRowUnit *unit)
 {
-	ListCell   *lc;
-
 	if (sub->hasTargetSRFs || sub->groupingSets != NIL)
 		return;
 	if (sub->groupClause != NIL)
 		tell_apart(sub, rti, sub->groupClause, 0, from, unit);
 	if (sub->hasDistinctOn)
 		tell_apart(sub, rti, sub->distinctClause, 0, from, unit);
-	foreach(lc, sub->targetList)
+	foreach_node(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		WindowFunc *function = (WindowFunc *) tle->expr;
 
 		if (IsA(function, WindowFunc) && function->winfnoid == F_ROW_NUMBER && !tle->resjunk)
@@ -331,13 +312,12 @@ read_union(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 {
 	DpFromItem *items = palloc0(sizeof(DpFromItem) * (list_length(rte->subquery->rtable) + 1));
 	DpScope		inner = {rte->subquery, scope};
-	ListCell   *lc;
 
 	check_subquery(s->cxt, rte->subquery);
 	columns = dp_prepare_operands(s, &inner, columns);
-	foreach(lc, dp_operands(rte->subquery))
-		read_entry(s, &inner, rt_fetch(lfirst_int(lc), rte->subquery->rtable), lfirst_int(lc), columns, true,
-				   &items[lfirst_int(lc)]);
+	foreach_int(operand, dp_operands(rte->subquery))
+		read_entry(s, &inner, rt_fetch(operand, rte->subquery->rtable), operand, columns, true,
+				   &items[operand]);
 	dp_rebuild_union(s, rte, rti, items, item);
 }
 

@@ -93,14 +93,13 @@ unique_tokens(Oid relid, List **nullable)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	List	   *tokens = NIL;
-	ListCell   *lc;
 
 	/* an index says nothing of rows in tables that inherit */
 	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
 		(rel->rd_rel->relkind == RELKIND_RELATION && find_inheritance_children(relid, NoLock) == NIL))
-		foreach(lc, RelationGetIndexList(rel))
+		foreach_oid(item, RelationGetIndexList(rel))
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(item, AccessShareLock);
 		bool		has_nulls;
 		List	   *columns = unique_columns(rel, index, &has_nulls);
 
@@ -109,7 +108,7 @@ unique_tokens(Oid relid, List **nullable)
 			DpToken    *token = palloc0(sizeof(DpToken));
 
 			token->parent = relid;
-			token->index = lfirst_oid(lc);
+			token->index = item;
 			token->key = columns;
 			if (has_nulls)
 				*nullable = lappend(*nullable, token);
@@ -143,7 +142,6 @@ dp_table_keys(Oid relid)
 	List	   *nullable = NIL;
 	List	   *through = NIL;
 	DpParent	parent;
-	ListCell   *lc;
 
 	if (table != NULL && table->nthrough > 0 && dp_policy_parent(relid, &parent) == DP_PARENT_OK)
 	{
@@ -151,8 +149,8 @@ dp_table_keys(Oid relid)
 			through = lappend_int(through, parent.child[i]);
 		keys = lappend(keys, through);
 	}
-	foreach(lc, unique_tokens(relid, &nullable))
-		keys = lappend(keys, ((DpToken *) lfirst(lc))->key);
+	foreach_ptr(DpToken, token, unique_tokens(relid, &nullable))
+		keys = lappend(keys, token->key);
 	return keys;
 }
 
@@ -160,15 +158,10 @@ dp_table_keys(Oid relid)
 static void
 add_own_vars(List *tokens, Index rti, Oid relid)
 {
-	ListCell   *lc,
-			   *column;
-
-	foreach(lc, tokens)
+	foreach_ptr(DpToken, token, tokens)
 	{
-		DpToken    *token = lfirst(lc);
-
-		foreach(column, token->key)
-			token->vars = lappend(token->vars, dp_table_var(rti, relid, lfirst_int(column)));
+		foreach_int(column, token->key)
+			token->vars = lappend(token->vars, dp_table_var(rti, relid, column));
 	}
 }
 
@@ -207,11 +200,9 @@ dp_nearest_token(List *tokens)
 {
 	DpToken    *nearest = NULL;
 	int			least = 0;
-	ListCell   *lc;
 
-	foreach(lc, tokens)
+	foreach_ptr(DpToken, token, tokens)
 	{
-		DpToken    *token = lfirst(lc);
 		int			length;
 		Oid			at;
 

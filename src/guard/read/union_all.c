@@ -40,10 +40,9 @@ static List *
 unit_targets(Query *operand, const DpFromItem *item)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, item->unit.exprs)
-		result = lappend(result, get_tle_by_resno(operand->targetList, lfirst_node(Var, lc)->varattno));
+	foreach_node(Var, var, item->unit.exprs)
+		result = lappend(result, get_tle_by_resno(operand->targetList, var->varattno));
 	return result;
 }
 
@@ -77,22 +76,19 @@ settle_columns(DpSource *s, Query *sub, List *operands, SetOperationStmt *op)
 {
 	DpSplitContext *cxt = s->cxt;
 	List	   *first = rt_fetch(linitial_int(operands), sub->rtable)->subquery->targetList;
-	ListCell   *lc,
-			   *operand;
 
 	op->colTypes = op->colTypmods = op->colCollations = NIL;
-	foreach(lc, first)
+	foreach_ptr(TargetEntry, tle, first)
 	{
-		TargetEntry *tle = lfirst(lc);
 		Oid			type = exprType((Node *) tle->expr);
 		int32		typmod = exprTypmod((Node *) tle->expr);
 		Oid			collation = exprCollation((Node *) tle->expr);
 
 		if (tle->resjunk)
 			break;
-		foreach(operand, operands)
+		foreach_int(operand, operands)
 		{
-			Node	   *expr = (Node *) get_tle_by_resno(rt_fetch(lfirst_int(operand), sub->rtable)->subquery->targetList,
+			Node	   *expr = (Node *) get_tle_by_resno(rt_fetch(operand, sub->rtable)->subquery->targetList,
 														 tle->resno)->expr;
 
 			if (exprType(expr) != type)
@@ -143,11 +139,9 @@ rebuild_tree(Node *node, const SetOperationStmt *columns)
 static bool
 has_column(List *vars, AttrNumber column)
 {
-	ListCell   *lc;
-
-	foreach(lc, vars)
+	foreach_node(Var, var, vars)
 	{
-		if (lfirst_node(Var, lc)->varattno == column)
+		if (var->varattno == column)
 			return true;
 	}
 	return false;
@@ -157,11 +151,8 @@ has_column(List *vars, AttrNumber column)
 static bool
 has_token(List *tokens, const DpToken *token)
 {
-	ListCell   *lc;
-
-	foreach(lc, tokens)
+	foreach_ptr(DpToken, other, tokens)
 	{
-		DpToken    *other = lfirst(lc);
 		ListCell   *a,
 				   *b;
 		bool		same = other->parent == token->parent && other->index == token->index && equal(other->key, token->key) &&
@@ -188,35 +179,32 @@ static void
 fill_unit(DpFromItem *items, List *operands, List *targets, Index rti, DpRowUnit *unit)
 {
 	DpRowUnit  *first = &items[linitial_int(operands)].unit;
-	ListCell   *lc,
-			   *operand,
-			   *var;
 
-	foreach(lc, first->exprs)
-		unit->exprs = lappend(unit->exprs, union_var(rti, targets, lfirst_node(Var, lc)->varattno));
-	foreach(lc, first->vars)
+	foreach_node(Var, item, first->exprs)
+		unit->exprs = lappend(unit->exprs, union_var(rti, targets, item->varattno));
+	foreach_node(Var, item, first->vars)
 	{
-		AttrNumber	column = lfirst_node(Var, lc)->varattno;
+		AttrNumber	column = item->varattno;
 		bool		in_all = true;
 
-		foreach(operand, operands)
-			in_all &= has_column(items[lfirst_int(operand)].unit.vars, column);
+		foreach_int(operand, operands)
+			in_all &= has_column(items[operand].unit.vars, column);
 		if (in_all)
 			unit->vars = lappend(unit->vars, union_var(rti, targets, column));
 	}
-	foreach(lc, first->tokens)
+	foreach_ptr(DpToken, item, first->tokens)
 	{
 		DpToken    *token = palloc(sizeof(DpToken));
 		bool		in_all = true;
 
-		*token = *(DpToken *) lfirst(lc);
-		foreach(operand, operands)
-			in_all &= has_token(items[lfirst_int(operand)].unit.tokens, token);
+		*token = *item;
+		foreach_int(operand, operands)
+			in_all &= has_token(items[operand].unit.tokens, token);
 		if (!in_all)
 			continue;
 		token->vars = NIL;
-		foreach(var, ((DpToken *) lfirst(lc))->vars)
-			token->vars = lappend(token->vars, union_var(rti, targets, lfirst_node(Var, var)->varattno));
+		foreach_node(Var, var, item->vars)
+			token->vars = lappend(token->vars, union_var(rti, targets, var->varattno));
 		unit->tokens = lappend(unit->tokens, token);
 	}
 	unit->one_row = false;
@@ -236,23 +224,19 @@ dp_rebuild_union(DpSource *s, RangeTblEntry *rte, Index rti, DpFromItem *items, 
 	List	   *targets;
 	Node	   *tree = sub->setOperations;
 	Query	   *new;
-	ListCell   *lc;
 
-	foreach(lc, operands)
+	foreach_int(operand, operands)
 	{
-		List	   *units = unit_targets(rt_fetch(lfirst_int(lc), sub->rtable)->subquery, &items[lfirst_int(lc)]);
-		ListCell   *unit;
+		List	   *units = unit_targets(rt_fetch(operand, sub->rtable)->subquery, &items[operand]);
 
-		foreach(unit, units)
-			((TargetEntry *) lfirst(unit))->expr = dp_as_base_type(((TargetEntry *) lfirst(unit))->expr);
-		check_units(s, sub, first, units, lfirst_int(lc));
-		allow.rtindexes = bms_add_member(allow.rtindexes, lfirst_int(lc));
+		foreach_ptr(TargetEntry, unit, units)
+			unit->expr = dp_as_base_type(unit->expr);
+		check_units(s, sub, first, units, operand);
+		allow.rtindexes = bms_add_member(allow.rtindexes, operand);
 	}
 	settle_columns(s, sub, operands, op);
-	foreach(lc, first)
+	foreach_ptr(TargetEntry, tle, first)
 	{
-		TargetEntry *tle = lfirst(lc);
-
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
 		names = lappend(names, makeTargetEntry(NULL, list_length(names) + 1, tle->resname, false));
 	}

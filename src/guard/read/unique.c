@@ -100,16 +100,15 @@ column_is_fixed(Relation index, int i, List *conditions, UniqueContext *cxt)
 {
 	AttrNumber	attnum = index->rd_index->indkey.values[i];
 	Oid			collation = index->rd_indcollation[i];
-	ListCell   *lc;
 
 	if (attnum <= 0 || index->rd_opfamily[i] >= FirstGenbkiObjectId ||
 		!dp_is_deterministic(collation))
 		return false;
-	foreach(lc, conditions)
+	foreach_ptr(Node, condition, conditions)
 	{
 		DpComparison c;
 
-		if (!dp_read_operator(lfirst(lc), &c) || c.opno >= FirstGenbkiObjectId || c.collation != collation ||
+		if (!dp_read_operator(condition, &c) || c.opno >= FirstGenbkiObjectId || c.collation != collation ||
 			get_op_opfamily_strategy(c.opno, index->rd_opfamily[i]) != BTEqualStrategyNumber ||
 			op_volatile(c.opno) != PROVOLATILE_IMMUTABLE)
 			continue;
@@ -173,18 +172,17 @@ static bool
 partitions_are_older(Relation index)
 {
 	List	   *indexes = find_all_inheritors(RelationGetRelid(index), AccessShareLock, NULL);
-	ListCell   *lc;
 
-	foreach(lc, indexes)
+	foreach_oid(item, indexes)
 	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(lc)));
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(item));
 		bool		older;
 
 		if (!HeapTupleIsValid(tuple))
 			return false;
 		older = is_enforced((Form_pg_index) GETSTRUCT(tuple)) && is_old(tuple, NULL);
 		ReleaseSysCache(tuple);
-		if (!older || !attachment_is_old(lfirst_oid(lc)))
+		if (!older || !attachment_is_old(item))
 			return false;
 	}
 	return true;
@@ -220,15 +218,14 @@ static List *
 conjuncts_of(Node *node)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
 	if (node == NULL)
 		return NIL;
 	check_stack_depth();
 	if (IsA(node, List) || is_andclause(node))
 	{
-		foreach(lc, IsA(node, List) ? (List *) node : ((BoolExpr *) node)->args)
-			result = list_concat(result, conjuncts_of(lfirst(lc)));
+		foreach_ptr(Node, arg, IsA(node, List) ? (List *) node : ((BoolExpr *) node)->args)
+			result = list_concat(result, conjuncts_of(arg));
 		return result;
 	}
 	return list_make1(node);
@@ -247,11 +244,10 @@ dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *know
 		((relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW) && !has_subclass(relid)))
 	{
 		List	   *conjuncts = conjuncts_of((Node *) conditions);
-		ListCell   *lc;
 
-		foreach(lc, RelationGetIndexList(rel))
+		foreach_oid(item, RelationGetIndexList(rel))
 		{
-			Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+			Relation	index = index_open(item, AccessShareLock);
 
 			found = index_fixes_row(index, rel, conjuncts, &cxt);
 			index_close(index, NoLock);

@@ -54,9 +54,8 @@ columns_of_functions(RangeTblEntry *rte)
 	int			nrows = 0;
 	ListCell   *lc;
 
-	foreach(lc, rte->functions)
+	foreach_ptr(RangeTblFunction, function, rte->functions)
 	{
-		RangeTblFunction *function = lfirst(lc);
 		FuncExpr   *call = (FuncExpr *) function->funcexpr;
 		ArrayExpr  *array;
 
@@ -94,17 +93,14 @@ columns_of_values(Query *sub)
 {
 	RangeTblEntry *rte;
 	List	   *columns = NIL;
-	ListCell   *lc,
-			   *row;
 
 	if (!dp_only_reads(sub, false) || sub->distinctClause != NIL || list_length(sub->rtable) != 1 || sub->jointree->quals != NULL)
 		return NIL;
 	rte = linitial(sub->rtable);
 	if (rte->rtekind != RTE_VALUES)
 		return NIL;
-	foreach(lc, sub->targetList)
+	foreach_ptr(TargetEntry, tle, sub->targetList)
 	{
-		TargetEntry *tle = lfirst(lc);
 		Var		   *var = (Var *) tle->expr;
 		List	   *column = NIL;
 
@@ -112,8 +108,8 @@ columns_of_values(Query *sub)
 			continue;
 		if (!IsA(var, Var) || var->varlevelsup != 0 || var->varattno <= 0)
 			return NIL;
-		foreach(row, rte->values_lists)
-			column = lappend(column, copyObject(list_nth((List *) lfirst(row), var->varattno - 1)));
+		foreach_ptr(List, row, rte->values_lists)
+			column = lappend(column, copyObject(list_nth(row, var->varattno - 1)));
 		columns = lappend(columns, column);
 	}
 	return columns;
@@ -135,7 +131,6 @@ columns_of_union(Query *sub)
 {
 	SetOperationStmt *op = (SetOperationStmt *) sub->setOperations;
 	List	   *columns = NIL;
-	ListCell   *lc;
 
 	if (op == NULL || !is_union_all(sub->setOperations) || sub->limitCount != NULL || sub->limitOffset != NULL ||
 		sub->rowMarks != NIL || sub->cteList != NIL || sub->hasTargetSRFs)
@@ -144,9 +139,9 @@ columns_of_union(Query *sub)
 	{
 		List	   *column = NIL;
 
-		foreach(lc, dp_operands(sub))
+		foreach_int(item, dp_operands(sub))
 		{
-			Query	   *operand = rt_fetch(lfirst_int(lc), sub->rtable)->subquery;
+			Query	   *operand = rt_fetch(item, sub->rtable)->subquery;
 			Node	   *value;
 
 			if (operand == NULL || !dp_is_expressions(operand))
@@ -180,11 +175,9 @@ are_public(List *column)
 static bool
 are_alike(List *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, column)
+	foreach_ptr(Node, item, column)
 	{
-		if (exprType(lfirst(lc)) != exprType(linitial(column)) || exprCollation(lfirst(lc)) != exprCollation(linitial(column)))
+		if (exprType(item) != exprType(linitial(column)) || exprCollation(item) != exprCollation(linitial(column)))
 			return false;
 	}
 	return true;
@@ -198,10 +191,9 @@ chosen(List *column, Index rti, AttrNumber number)
 	Node	   *first = linitial(column);
 	bool		same = true;
 	int			row = 0;
-	ListCell   *lc;
 
-	foreach(lc, column)
-		same &= equal(lfirst(lc), first);
+	foreach_ptr(Node, item, column)
+		same &= equal(item, first);
 	if (same)
 		return first;
 	/* no other may be NULL than a value */
@@ -209,12 +201,12 @@ chosen(List *column, Index rti, AttrNumber number)
 	cases->casetype = exprType(first);
 	cases->casecollid = exprCollation(first);
 	cases->location = exprLocation(first);
-	foreach(lc, list_copy_head(column, list_length(column) - 1))
+	foreach_ptr(Expr, item, list_copy_head(column, list_length(column) - 1))
 	{
 		Const	   *this = dp_int4_const(++row);
 		OpExpr	   *is_this = dp_make_comparison(Int4EqualOperator, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this, InvalidOid);
 
-		dp_add_when(cases, (Expr *) is_this, lfirst(lc));
+		dp_add_when(cases, (Expr *) is_this, item);
 	}
 	return (Node *) cases;
 }
@@ -224,7 +216,6 @@ static RangeTblEntry *
 entry_of(RangeTblEntry *rte, List *columns)
 {
 	RangeTblEntry *new = makeNode(RangeTblEntry);
-	ListCell   *lc;
 
 	new->rtekind = RTE_VALUES;
 	new->alias = copyObject(rte->alias);
@@ -234,13 +225,13 @@ entry_of(RangeTblEntry *rte, List *columns)
 	{
 		List	   *values = NIL;
 
-		foreach(lc, columns)
-			values = lappend(values, list_nth((List *) lfirst(lc), row));
+		foreach_ptr(List, column, columns)
+			values = lappend(values, list_nth(column, row));
 		new->values_lists = lappend(new->values_lists, values);
 	}
-	foreach(lc, columns)
+	foreach_ptr(List, column, columns)
 	{
-		Node	   *first = linitial((List *) lfirst(lc));
+		Node	   *first = linitial(column);
 
 		new->coltypes = lappend_oid(new->coltypes, exprType(first));
 		new->coltypmods = lappend_int(new->coltypmods, -1);
@@ -281,15 +272,14 @@ static Expr *
 no_match(Index rti, List *columns, Node *condition, int nrows)
 {
 	List	   *tests = list_make1(compare_number(rti, list_length(columns) + 1, Int4EqualOperator, nrows + 1));
-	ListCell   *lc;
 
 	for (int row = 0; row < nrows; row++)
 	{
 		RowContext	c = {rti, NIL};
 		BooleanTest *test = makeNode(BooleanTest);
 
-		foreach(lc, columns)
-			c.values = lappend(c.values, list_nth((List *) lfirst(lc), row));
+		foreach_ptr(List, column, columns)
+			c.values = lappend(c.values, list_nth(column, row));
 		test->arg = (Expr *) put_values(condition, &c);
 		test->booltesttype = IS_NOT_TRUE;
 		test->location = -1;
@@ -333,7 +323,6 @@ dp_unpivoted(Query *query, Index rti, Node **condition, List **values)
 	int			nrows;
 	Node	   *quals;
 	Expr	   *nothing_found = NULL;
-	ListCell   *lc;
 
 	if (rte->rtekind == RTE_FUNCTION)
 		columns = columns_of_functions(rte);
@@ -358,9 +347,8 @@ dp_unpivoted(Query *query, Index rti, Node **condition, List **values)
 	for (int row = 1; row <= list_length(linitial(columns)); row++)
 		numbers = lappend(numbers, dp_int4_const(row));
 	*values = NIL;
-	foreach(lc, columns)
+	foreach_ptr(List, column, columns)
 	{
-		List	   *column = lfirst(lc);
 		Node	   *first = linitial(column);
 
 		if (!are_alike(column))
@@ -368,7 +356,7 @@ dp_unpivoted(Query *query, Index rti, Node **condition, List **values)
 		if (are_public(column))
 		{
 			rows = lappend(rows, column);
-			*values = lappend(*values, dp_output_var(rti, foreach_current_index(lc) + 1, first));
+			*values = lappend(*values, dp_output_var(rti, foreach_current_index(column) + 1, first));
 		}
 		else
 		{

@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -53,12 +54,9 @@ List *
 dp_rebuild_order(DpSplitContext *cxt, List *clauses, Query *new)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_node(SortGroupClause, clause, clauses)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-
 		/* from 18 on, it knows its direction, too */
 		SortGroupClause *copy = copyObject(clause);
 		Node	   *expr = get_sortgroupclause_expr(clause, new->targetList);

@@ -57,13 +57,12 @@ bool
 dp_windows_need(Query *sub, TargetEntry *tle)
 {
 	Index		ref = tle->ressortgroupref;
-	ListCell   *lc;
 
 	if (sub->hasDistinctOn && (sorts_by(sub->distinctClause, ref) || sorts_by(sub->sortClause, ref)))
 		return true;
-	foreach(lc, sub->windowClause)
+	foreach_ptr(WindowClause, window, sub->windowClause)
 	{
-		if (sorts_by(((WindowClause *) lfirst(lc))->partitionClause, ref) || sorts_by(((WindowClause *) lfirst(lc))->orderClause, ref))
+		if (sorts_by(window->partitionClause, ref) || sorts_by(window->orderClause, ref))
 			return true;
 	}
 	return false;
@@ -73,26 +72,22 @@ void
 dp_prune_windows(Query *sub, const Bitmapset *columns)
 {
 	List	   *kept = NIL;
-	ListCell   *lc,
-			   *window;
 
-	foreach(window, sub->windowClause)
+	foreach_ptr(WindowClause, window, sub->windowClause)
 	{
 		bool		is_named = false;
 
-		foreach(lc, sub->targetList)
+		foreach_node(TargetEntry, tle, sub->targetList)
 		{
-			TargetEntry *tle = lfirst_node(TargetEntry, lc);
 			bool		is_read = (!tle->resjunk && bms_is_member(tle->resno, columns)) ||
 			(sub->hasDistinctOn && dp_windows_need(sub, tle));
-			ListCell   *function;
 
 			if (is_read)
-				foreach(function, dp_window_functions((Node *) tle->expr))
-					is_named |= ((WindowFunc *) lfirst(function))->winref == ((WindowClause *) lfirst(window))->winref;
+				foreach_ptr(WindowFunc, function, dp_window_functions((Node *) tle->expr))
+					is_named |= function->winref == window->winref;
 		}
 		if (is_named)
-			kept = lappend(kept, lfirst(window));
+			kept = lappend(kept, window);
 	}
 	sub->windowClause = kept;
 	sub->hasWindowFuncs = kept != NIL;
@@ -149,7 +144,6 @@ dp_group_windows(Query *sub)
 	Query	   *below;
 	List	   *targets = sub->targetList;
 	List	   *windows = sub->windowClause;
-	ListCell   *lc;
 
 	sub->groupClause = sub->distinctClause;
 	below = push_down(sub);
@@ -161,9 +155,8 @@ dp_group_windows(Query *sub)
 	sub->windowClause = NIL;
 	sub->distinctClause = NIL;
 	sub->hasWindowFuncs = false;
-	foreach(lc, targets)
+	foreach_node(TargetEntry, tle, targets)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		TargetEntry *key;
 
 		if (tle->resjunk)
@@ -180,19 +173,17 @@ static List *
 windows_in_order(Query *sub)
 {
 	List	   *windows = NIL;
-	ListCell   *lc,
-			   *other;
 
-	foreach(lc, dp_window_functions((Node *) sub->targetList))
+	foreach_ptr(WindowFunc, function, dp_window_functions((Node *) sub->targetList))
 	{
-		WindowClause *window = dp_window_of(sub->windowClause, ((WindowFunc *) lfirst(lc))->winref);
+		WindowClause *window = dp_window_of(sub->windowClause, function->winref);
 		bool		known = false;
 
-		if (window == NULL || !dp_window_needs_order(lfirst(lc), window))
+		if (window == NULL || !dp_window_needs_order(function, window))
 			continue;
-		foreach(other, windows)
-			known |= equal(((WindowClause *) lfirst(other))->partitionClause, window->partitionClause) &&
-			equal(((WindowClause *) lfirst(other))->orderClause, window->orderClause);
+		foreach_ptr(WindowClause, item, windows)
+			known |= equal(item->partitionClause, window->partitionClause) &&
+			equal(item->orderClause, window->orderClause);
 		if (!known)
 			windows = lappend(windows, window);
 	}
@@ -213,12 +204,11 @@ number_rows(Query *below, Query *sub, List *values, WindowClause *partition)
 {
 	WindowFunc *number = makeNode(WindowFunc);
 	WindowClause *window = makeNode(WindowClause);
-	ListCell   *lc;
 
-	foreach(lc, values)
+	foreach_ptr(Expr, value, values)
 		below->targetList = lappend(below->targetList,
-									makeTargetEntry(copyObject(lfirst(lc)), list_length(below->targetList) + 1,
-													pstrdup(value_name(below, lfirst(lc))), false));
+									makeTargetEntry(copyObject(value), list_length(below->targetList) + 1,
+													pstrdup(value_name(below, value)), false));
 	number->winfnoid = F_ROW_NUMBER;
 	number->wintype = INT8OID;
 	number->winref = window->winref = 1;
@@ -226,9 +216,9 @@ number_rows(Query *below, Query *sub, List *values, WindowClause *partition)
 	below->targetList = lappend(below->targetList, makeTargetEntry((Expr *) number, list_length(below->targetList) + 1,
 																   pstrdup("row_number"), false));
 	window->frameOptions = FRAMEOPTION_DEFAULTS;
-	foreach(lc, partition->partitionClause)
+	foreach_node(SortGroupClause, item, partition->partitionClause)
 	{
-		SortGroupClause *clause = copyObject(lfirst_node(SortGroupClause, lc));
+		SortGroupClause *clause = copyObject(item);
 		Expr	   *expr = copyObject(get_sortgroupclause_tle(clause, sub->targetList)->expr);
 		TargetEntry *tle = makeTargetEntry(expr, list_length(below->targetList) + 1, NULL, true);
 
@@ -273,13 +263,12 @@ static bool
 names_unit(Query *sub, List *clauses, DpFrom *from)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
 	/* another equality might take several units for one */
-	foreach(lc, clauses)
+	foreach_ptr(SortGroupClause, clause, clauses)
 	{
-		if (dp_is_unit_operator(((SortGroupClause *) lfirst(lc))->eqop))
-			columns = lappend(columns, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr);
+		if (dp_is_unit_operator(clause->eqop))
+			columns = lappend(columns, get_sortgroupclause_tle(clause, sub->targetList)->expr);
 	}
 	return dp_names_unit(&from->unit, columns, &from->unique_keys);
 }
@@ -302,12 +291,9 @@ example_of_parts(Query *sub, WindowClause *window, List *functions)
 	RangeTblEntry *rte;
 	const char *name;
 	const char *table;
-	ListCell   *lc;
 
-	foreach(lc, functions)
+	foreach_ptr(WindowFunc, function, functions)
 	{
-		WindowFunc *function = lfirst(lc);
-
 		if (function->winref == window->winref && window->partitionClause == NIL && list_length(window->orderClause) == 1 &&
 			(function->winfnoid == F_NTILE || function->winfnoid == F_PERCENT_RANK_ || function->winfnoid == F_CUME_DIST_))
 			column = (Var *) get_sortgroupclause_expr(linitial(window->orderClause), sub->targetList);
@@ -329,29 +315,27 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 	bool		row_units = from->unit.vars == NIL && from->unit.exprs != NIL;
 	int			where = exprLocation((Node *) sub->targetList);
 	List	   *functions = dp_window_functions((Node *) sub->targetList);
-	ListCell   *lc;
 
 	if (row_units && (sub->hasWindowFuncs || sub->hasDistinctOn))
 		dp_refuse_at(functions ? exprLocation(linitial(functions)) : where,
 					 errmsg("window functions and DISTINCT ON over rows that are privacy units by themselves are not releasable; "
 							"apply them to released rows"));
-	foreach(lc, sub->windowClause)
+	foreach_ptr(WindowClause, item, sub->windowClause)
 	{
-		ListCell   *function;
 		int			select = where;
 		const char *example;
 
-		if (names_unit(sub, ((WindowClause *) lfirst(lc))->partitionClause, from))
+		if (names_unit(sub, item->partitionClause, from))
 			continue;
-		foreach(function, functions)
+		foreach_ptr(WindowFunc, function, functions)
 		{
-			if (((WindowFunc *) lfirst(function))->winref == ((WindowClause *) lfirst(lc))->winref)
-				where = ((WindowFunc *) lfirst(function))->location;
+			if (function->winref == item->winref)
+				where = function->location;
 		}
 		/* LIMIT has become one (lifting.c) */
 		if (where < 0)
 			dp_refuse_at(select, errmsg("LIMIT and OFFSET of a subquery must choose among one privacy unit's rows; compare the unit%s by equality in the subquery's WHERE", unit_in_brackets(sub, from)));
-		example = example_of_parts(sub, lfirst(lc), functions);
+		example = example_of_parts(sub, item, functions);
 		if (example != NULL)
 			dp_refuse_at(where, errmsg("a window over protected rows must be of one unit's rows; release quantiles first, and compare with them, for example %s", example));
 		dp_refuse_at(where, errmsg("a window over protected rows must be of one unit's rows; add the unit%s to its PARTITION BY, or use released rows",
@@ -372,13 +356,12 @@ static WindowClause *
 rebuild_window(DpSplitContext *cxt, Query *new, WindowClause *window, Index number)
 {
 	WindowClause *copy = makeNode(WindowClause);
-	ListCell   *lc;
 
 	copy->winref = number;
 	copy->partitionClause = dp_rebuild_order(cxt, window->partitionClause, new);
 	copy->orderClause = dp_rebuild_order(cxt, window->orderClause, new);
-	foreach(lc, number == 0 ? new->windowClause : NIL)
-		copy->winref = Max(copy->winref, ((WindowClause *) lfirst(lc))->winref);
+	foreach_ptr(WindowClause, item, number == 0 ? new->windowClause : NIL)
+		copy->winref = Max(copy->winref, item->winref);
 	if (number == 0)
 		copy->winref++;
 	new->windowClause = lappend(new->windowClause, copy);
@@ -392,12 +375,11 @@ window_of_rows(DpSplitContext *cxt, Query *new, WindowFunc *function, WindowClau
 {
 	int			options = dp_frame_of_rows(cxt, function, window);
 	WindowClause *copy;
-	ListCell   *lc;
 
-	foreach(lc, *made)
+	foreach_ptr(WindowClause, item, *made)
 	{
-		if (((WindowClause *) lfirst(lc))->frameOptions == options)
-			return lfirst(lc);
+		if (item->frameOptions == options)
+			return item;
 	}
 	copy = rebuild_window(cxt, new, window, 0);
 	if (options & FRAMEOPTION_ROWS)
@@ -412,12 +394,8 @@ window_of_rows(DpSplitContext *cxt, Query *new, WindowFunc *function, WindowClau
 static void
 number_windows(Query *new)
 {
-	ListCell   *lc;
-
-	foreach(lc, dp_window_functions((Node *) new->targetList))
+	foreach_ptr(WindowFunc, function, dp_window_functions((Node *) new->targetList))
 	{
-		WindowFunc *function = lfirst(lc);
-
 		for (int i = 0; i < list_length(new->windowClause); i++)
 			if (list_nth_node(WindowClause, new->windowClause, i)->winref == function->winref)
 			{
@@ -425,8 +403,8 @@ number_windows(Query *new)
 				break;
 			}
 	}
-	foreach(lc, new->windowClause)
-		lfirst_node(WindowClause, lc)->winref = foreach_current_index(lc) + 1;
+	foreach_node(WindowClause, window, new->windowClause)
+		window->winref = foreach_current_index(window) + 1;
 }
 
 void
@@ -435,33 +413,29 @@ dp_rebuild_windows(DpSplitContext *cxt, Query *sub, Query *new, const DpAllowCon
 	List	   *values = dp_row_values(new);
 	List	   *functions = dp_window_functions((Node *) new->targetList);
 	List	   *made;
-	ListCell   *lc,
-			   *function;
 
 	/* these keep their numbers */
-	foreach(lc, sub->windowClause)
-		foreach(function, functions)
+	foreach_node(WindowClause, item, sub->windowClause)
+		foreach_ptr(WindowFunc, f, functions)
 	{
-		WindowClause *window = lfirst_node(WindowClause, lc);
-		WindowFunc *f = lfirst(function);
+		WindowClause *window = item;
 
 		if (f->winref != window->winref || dp_window_needs_order(f, window))
 			continue;
 		dp_rebuild_frame(cxt, new, window, rebuild_window(cxt, new, window, window->winref), allow);
 		break;
 	}
-	foreach(lc, sub->windowClause)
+	foreach_node(WindowClause, item, sub->windowClause)
 	{
 		made = NIL;
-		foreach(function, functions)
+		foreach_ptr(WindowFunc, f, functions)
 		{
-			WindowClause *window = lfirst_node(WindowClause, lc);
-			WindowFunc *f = lfirst(function);
+			WindowClause *window = item;
 
 			if (f->winref != window->winref || !dp_window_needs_order(f, window))
 				continue;
 			f->winref = window_of_rows(cxt, new, f, window, values, &made, allow)->winref;
-			functions = foreach_delete_current(functions, function);
+			functions = foreach_delete_current(functions, f);
 		}
 	}
 	number_windows(new);
@@ -476,17 +450,15 @@ dp_rebuild_windows(DpSplitContext *cxt, Query *sub, Query *new, const DpAllowCon
 void
 dp_rebuild_distinct_on(DpSplitContext *cxt, Query *sub, Query *new)
 {
-	ListCell   *lc;
-
 	if (!sub->hasDistinctOn)
 		return;
 	new->hasDistinctOn = true;
 	new->distinctClause = dp_rebuild_order(cxt, sub->distinctClause, new);
 	new->sortClause = list_copy(new->distinctClause);
-	foreach(lc, sub->sortClause)
+	foreach_ptr(SortGroupClause, clause, sub->sortClause)
 	{
-		if (!sorts_by(new->distinctClause, ((SortGroupClause *) lfirst(lc))->tleSortGroupRef))
-			new->sortClause = list_concat(new->sortClause, dp_rebuild_order(cxt, list_make1(lfirst(lc)), new));
+		if (!sorts_by(new->distinctClause, clause->tleSortGroupRef))
+			new->sortClause = list_concat(new->sortClause, dp_rebuild_order(cxt, list_make1(clause), new));
 	}
 	/* two that are the same in all columns are one */
 	new->sortClause = dp_complete_order(cxt, new, dp_shown_values(new), NIL, new->sortClause);

@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
@@ -45,12 +46,11 @@ static Bitmapset *
 all_columns(Query *query)
 {
 	Bitmapset  *columns = NULL;
-	ListCell   *lc;
 
-	foreach(lc, query->targetList)
+	foreach_node(TargetEntry, tle, query->targetList)
 	{
-		if (!lfirst_node(TargetEntry, lc)->resjunk)
-			columns = bms_add_member(columns, lfirst_node(TargetEntry, lc)->resno);
+		if (!tle->resjunk)
+			columns = bms_add_member(columns, tle->resno);
 	}
 	return columns;
 }
@@ -66,14 +66,13 @@ dp_columns_of_copy(DpSource *s, DpScope *scope, RangeTblEntry *rte, const Bitmap
 	DpScope    *owner;
 	CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
 	DpCopiedQuery *copied;
-	ListCell   *lc;
 
 	if (cte == NULL || cte->cterefcount < 2)
 		return columns;
-	foreach(lc, s->copied)
+	foreach_ptr(DpCopiedQuery, item, s->copied)
 	{
-		if (((DpCopiedQuery *) lfirst(lc))->cte == cte)
-			return bms_union(columns, ((DpCopiedQuery *) lfirst(lc))->columns);
+		if (item->cte == cte)
+			return bms_union(columns, item->columns);
 	}
 	copied = palloc0(sizeof(DpCopiedQuery));
 	copied->cte = cte;
@@ -91,14 +90,12 @@ static bool
 only_reads_rows(DpSource *s, DpScope *scope)
 {
 	Query	   *query = scope->query;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (query->hasSubLinks || query->setOperations)
 		return false;
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
 		CommonTableExpr *cte;
 		DpScope    *owner = scope;
 		DpScope		below = {NULL, scope};
@@ -217,15 +214,12 @@ bool
 dp_keep_cte(Query *query, CommonTableExpr *cte)
 {
 	Query		without = *query;
-	ListCell   *lc;
 
 	without.cteList = NIL;
 	if (cte->cterefcount == 0 || dp_walk_all(&without, is_reference, cte->ctename))
 		return true;
-	foreach(lc, query->cteList)
+	foreach_ptr(CommonTableExpr, other, query->cteList)
 	{
-		CommonTableExpr *other = lfirst(lc);
-
 		if (other != cte && other->cterefcount > 0 && dp_walk_all(list_make1(other->ctequery), is_reference, cte->ctename))
 			return true;
 	}

@@ -132,7 +132,6 @@ check_owners(DpVet *vet, Node *node, Oid funcid)
 {
 	const DpAllowContext *cxt = vet->cxt;
 	Index		rti = 0;
-	ListCell   *lc;
 
 	if (cxt == NULL)
 		return;
@@ -144,9 +143,8 @@ check_owners(DpVet *vet, Node *node, Oid funcid)
 										GetUserNameFromId(cxt->run_as, false)));
 		return;
 	}
-	foreach(lc, cxt->rtable)
+	foreach_ptr(RangeTblEntry, rte, cxt->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
 		Oid			owner;
 
 		rti++;
@@ -167,7 +165,6 @@ dp_vet_added(DpVet *vet, FuncExpr *call, List **args)
 	const char *problem;
 	HeapTuple	tuple;
 	List	   *vetted = NIL;
-	ListCell   *lc;
 
 	if (call->funcid < FirstNormalObjectId || call->funcretset || call->funcvariadic)
 		return false;
@@ -196,8 +193,8 @@ dp_vet_added(DpVet *vet, FuncExpr *call, List **args)
 	*args = expand_function_arguments(*args, false, call->funcresulttype, tuple);
 	ReleaseSysCache(tuple);
 	dp_vet_input_collation(vet, (Node *) call, *args, call->inputcollid);
-	foreach(lc, *args)
-		vetted = lappend(vetted, dp_vet(lfirst(lc), vet));
+	foreach_ptr(Node, arg, *args)
+		vetted = lappend(vetted, dp_vet(arg, vet));
 	*args = vetted;
 	return true;
 }

@@ -160,20 +160,18 @@ static List *
 vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
 {
 	List	   *vetted = NIL;
-	ListCell   *lc;
 
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		int			i = foreach_current_index(lc);
+		int			i = foreach_current_index(arg);
 		bool		is_constant = (allowed->constants & (1 << i)) != 0;
-		Node	   *arg = lfirst(lc);
 		bool		is_json = exprType(arg) == JSONBOID;
 		bool		is_array = type_is_array(exprType(arg));
 		bool		outer = vet->no_columns;
 
 		if (is_constant)
 		{
-			if (dp_reads_columns(lfirst(lc), NULL))
+			if (dp_reads_columns(arg, NULL))
 				dp_refuse_function(vet, node, allowed->funcid,
 								   psprintf("its argument number %d must be a constant", i + 1));
 			vet->no_columns = true;
@@ -337,13 +335,12 @@ in_words_of_double(Node *node, Oid funcid, List *args)
 {
 	Expr	   *value = NULL;
 	List	   *doubles = NIL;
-	ListCell   *lc;
 
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (exprType(lfirst(lc)) != NUMERICOID)
+		if (exprType(arg) != NUMERICOID)
 			return NULL;
-		doubles = lappend(doubles, double_call(F_FLOAT8_NUMERIC, list_make1(lfirst(lc))));
+		doubles = lappend(doubles, double_call(F_FLOAT8_NUMERIC, list_make1(arg)));
 	}
 	if (funcid == F_LOG_NUMERIC_NUMERIC)
 		value = double_call(F_FLOAT8DIV, list_make2(double_call(F_LN_FLOAT8, list_make1(lsecond(doubles))),
@@ -362,7 +359,6 @@ static Node *
 in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 {
 	Node	   *all = NULL;
-	ListCell   *lc;
 
 	all = in_words_of_double(node, funcid, args);
 	if (all != NULL)
@@ -381,9 +377,9 @@ in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 		return joined(vet, (FuncExpr *) node, exprCollation(node));
 	if (funcid == F_CONCAT_WS)
 		return NULL;
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		Node	   *part = part_of_concat(vet, node, funcid, lfirst(lc), exprCollation(node));
+		Node	   *part = part_of_concat(vet, node, funcid, arg, exprCollation(node));
 
 		all = all == NULL ? part : concatenation(all, part, node, inputcollid);
 	}

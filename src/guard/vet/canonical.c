@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/extension.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
@@ -181,12 +182,10 @@ put_canonical(Node *node, int levels, List *keys)
 void
 dp_make_groups_canonical(Query *query)
 {
-	ListCell   *lc;
-
 	check_stack_depth();
-	foreach(lc, query->rtable)
+	foreach_node(RangeTblEntry, rte, query->rtable)
 	{
-		Query	   *sub = lfirst_node(RangeTblEntry, lc)->subquery;
+		Query	   *sub = rte->subquery;
 		List	   *keys;
 
 		if (sub == NULL)
@@ -203,11 +202,8 @@ dp_make_groups_canonical(Query *query)
 bool
 dp_groups_are_canonical(Query *sub)
 {
-	ListCell   *lc;
-
-	foreach(lc, get_sortgrouplist_exprs(sub->groupClause, sub->targetList))
+	foreach_ptr(Node, key, get_sortgrouplist_exprs(sub->groupClause, sub->targetList))
 	{
-		Node	   *key = lfirst(lc);
 		Node	   *form = dp_canonical_key(key);
 
 		if (form != key && !(IsA(key, FuncExpr) && ((FuncExpr *) key)->funcid == ((FuncExpr *) form)->funcid))

@@ -134,14 +134,12 @@ dp_vet_collation(DpVet *vet, Node *node, Oid collation)
 void
 dp_vet_input_collation(DpVet *vet, Node *node, List *args, Oid collation)
 {
-	ListCell   *lc;
-
 	dp_vet_collation(vet, node, collation);
 	if (OidIsValid(collation))
 		return;
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (type_is_collatable(exprType((Node *) lfirst(lc))))
+		if (type_is_collatable(exprType(arg)))
 			dp_refuse(vet, node, "a comparison of strings without a definite collation",
 					  "add COLLATE \"C\" to one side");
 	}
@@ -398,7 +396,6 @@ dp_refuse_failing(Node *node, DpVet *vet)
 	Oid			collation;
 	List	   *args;
 	List	   *folded = NIL;
-	ListCell   *lc;
 
 	if (node == NULL)
 		return false;
@@ -423,9 +420,9 @@ dp_refuse_failing(Node *node, DpVet *vet)
 	allowed = dp_allowed_function(funcid);
 	if (allowed == NULL || allowed->safe == NULL || dp_function_facts(allowed->kind)->finds)
 		return false;
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		Const	   *con = dp_fold(lfirst(lc));
+		Const	   *con = dp_fold(arg);
 
 		if (con->constisnull)
 			return false;

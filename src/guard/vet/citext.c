@@ -26,6 +26,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "base/compat.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
@@ -92,8 +93,8 @@ with_values(Node *node, Expr *(*write) (Node *))
 		CaseExpr   *copy = copyObject((CaseExpr *) node);
 
 		copy->casetype = TEXTOID;
-		foreach(lc, copy->args)
-			lfirst_node(CaseWhen, lc)->result = write((Node *) lfirst_node(CaseWhen, lc)->result);
+		foreach_node(CaseWhen, when, copy->args)
+			when->result = write((Node *) when->result);
 		copy->defresult = write((Node *) copy->defresult);
 		return (Expr *) copy;
 	}
@@ -186,10 +187,8 @@ list_as_text(const Comparison *comparison, Node *list)
 	result->location = exprLocation(list);
 	if (IsA(list, ArrayExpr) && !((ArrayExpr *) list)->multidims)
 	{
-		ListCell   *lc;
-
-		foreach(lc, ((ArrayExpr *) list)->elements)
-			result->elements = lappend(result->elements, operand(comparison, lfirst(lc)));
+		foreach_ptr(Node, element, ((ArrayExpr *) list)->elements)
+			result->elements = lappend(result->elements, operand(comparison, element));
 		return (Node *) result;
 	}
 	if (IsA(list, Const) && !((Const *) list)->constisnull && ARR_NDIM(DatumGetArrayTypeP(((Const *) list)->constvalue)) <= 1)
@@ -233,15 +232,13 @@ folded_value(Expr *test)
 static Node *
 case_of_text(CaseExpr *cases)
 {
-	ListCell   *lc;
-
-	foreach(lc, cases->args)
-		if (folded_value(lfirst_node(CaseWhen, lc)->expr) == NULL)
+	foreach_node(CaseWhen, when, cases->args)
+		if (folded_value(when->expr) == NULL)
 		return (Node *) cases;
 	cases = copyObject(cases);
-	foreach(lc, cases->args)
+	foreach_node(CaseWhen, when, cases->args)
 	{
-		CaseTestExpr *value = folded_value(lfirst_node(CaseWhen, lc)->expr);
+		CaseTestExpr *value = folded_value(when->expr);
 
 		value->typeId = TEXTOID;
 		value->typeMod = -1;

@@ -28,13 +28,12 @@ static List *
 usable_added(void)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_added_functions())
+	foreach_oid(function, dp_added_functions())
 	{
-		if (SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(lfirst_oid(lc))) &&
-			dp_added_problem(lfirst_oid(lc)) == NULL)
-			result = lappend_oid(result, lfirst_oid(lc));
+		if (SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(function)) &&
+			dp_added_problem(function) == NULL)
+			result = lappend_oid(result, function);
 	}
 	return result;
 }

@@ -26,6 +26,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/walk.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
@@ -60,11 +61,10 @@ looks_into(Node *node)
 {
 	List	   *args = IsA(node, FuncExpr) ? ((FuncExpr *) node)->args : IsA(node, OpExpr) ? ((OpExpr *) node)->args :
 	IsA(node, NullTest) ? list_make1(((NullTest *) node)->arg) : IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args : NIL;
-	ListCell   *lc;
 
-	foreach(lc, args)
+	foreach_ptr(Node, item, args)
 	{
-		Node	   *arg = IsA(lfirst(lc), ArrayCoerceExpr) ? (Node *) ((ArrayCoerceExpr *) lfirst(lc))->arg : lfirst(lc);
+		Node	   *arg = IsA(item, ArrayCoerceExpr) ? (Node *) ((ArrayCoerceExpr *) item)->arg : item;
 
 		if ((IsA(arg, Var) || IsA(arg, FuncExpr)) && dp_type_is_opened(exprType(arg)) && !dp_type_is_opened(exprType(node)))
 			return true;
@@ -103,12 +103,9 @@ List *
 dp_shown_values(Query *query)
 {
 	List	   *values = NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->targetList)
+	foreach_node(TargetEntry, tle, query->targetList)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
 		if (!tle->resjunk && !IsA(tle->expr, Const) && !is_unread((Node *) tle->expr))
 			values = lappend(values, tle->expr);
 	}
@@ -179,14 +176,12 @@ is_sorted_by(Query *query, List *clauses, Expr *expr)
 Expr *
 dp_unordered_value(Query *query, List *values, List *partition, List *order)
 {
-	ListCell   *lc;
-
-	foreach(lc, values)
+	foreach_ptr(Expr, value, values)
 	{
-		Expr	   *image = dp_row_image(lfirst(lc));
+		Expr	   *image = dp_row_image(value);
 
 		if (image == NULL || (!is_sorted_by(query, partition, image) && !is_sorted_by(query, order, image)))
-			return lfirst(lc);
+			return value;
 	}
 	return NULL;
 }
@@ -267,10 +262,8 @@ dp_window_functions(Node *node)
 WindowClause *
 dp_window_of(List *windows, Index number)
 {
-	ListCell   *lc;
-
-	foreach(lc, windows)
-		if (lfirst_node(WindowClause, lc)->winref == number)
-		return lfirst(lc);
+	foreach_ptr(WindowClause, window, windows)
+		if (window->winref == number)
+		return window;
 	return NULL;
 }

@@ -76,7 +76,6 @@ is_constant(Node *node)
 {
 	List	   *args;
 	Oid			funcid;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (IsA(node, Const))
@@ -87,9 +86,9 @@ is_constant(Node *node)
 	funcid = is_opclause(node) ? get_opcode(((OpExpr *) node)->opno) : ((FuncExpr *) node)->funcid;
 	if (funcid >= FirstGenbkiObjectId || func_volatile(funcid) != PROVOLATILE_IMMUTABLE || get_func_retset(funcid))
 		return false;
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (!is_constant(lfirst(lc)))
+		if (!is_constant(arg))
 			return false;
 	}
 	return true;

@@ -192,7 +192,6 @@ vet_aggregate(DpVet *vet, Aggref *agg, const DpAllowContext *rows)
 	const DpUnitAggregate *allowed = find_unit_aggregate(agg->aggfnoid);
 	DpVet		inner = {rows, false, InvalidOid};
 	Aggref	   *copy;
-	ListCell   *lc;
 
 	if (vet->no_columns)
 		dp_refuse(vet, (Node *) agg, "an aggregate in place of a constant", NULL);
@@ -208,10 +207,8 @@ vet_aggregate(DpVet *vet, Aggref *agg, const DpAllowContext *rows)
 							   agg->inputcollid);
 	dp_vet_type(vet, (Node *) agg, agg->aggtype);
 	dp_vet_collation(vet, (Node *) agg, agg->aggcollid);
-	foreach(lc, agg->aggdistinct)
+	foreach_node(SortGroupClause, clause, agg->aggdistinct)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-
 		if (clause->eqop >= FirstGenbkiObjectId || clause->sortop >= FirstGenbkiObjectId)
 			dp_refuse(vet, (Node *) agg, "DISTINCT by an operator that is not built in", NULL);
 	}
@@ -219,10 +216,8 @@ vet_aggregate(DpVet *vet, Aggref *agg, const DpAllowContext *rows)
 	copy = copyObject(agg);
 	if (allowed->of_set)
 		copy->aggdistinct = NIL;
-	foreach(lc, copy->args)
+	foreach_node(TargetEntry, tle, copy->args)
 	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
 		if (allowed->of_set)
 			tle->ressortgroupref = 0;
 		tle->expr = vet_argument(&inner, copy, allowed, tle->expr);
@@ -253,7 +248,6 @@ static void
 vet_window_aggregate(DpVet *vet, WindowFunc *function, const DpAllowContext *rows)
 {
 	Aggref	   *agg = makeNode(Aggref);
-	ListCell   *lc;
 
 	agg->aggfnoid = function->winfnoid;
 	agg->aggtype = function->wintype;
@@ -263,14 +257,14 @@ vet_window_aggregate(DpVet *vet, WindowFunc *function, const DpAllowContext *row
 	agg->aggkind = AGGKIND_NORMAL;
 	agg->aggfilter = function->aggfilter;
 	agg->location = function->location;
-	foreach(lc, function->args)
-		agg->args = lappend(agg->args, makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1, NULL, false));
+	foreach_ptr(Expr, arg, function->args)
+		agg->args = lappend(agg->args, makeTargetEntry(arg, foreach_current_index(arg) + 1, NULL, false));
 	agg = vet_aggregate(vet, agg, rows);
 	function->winfnoid = agg->aggfnoid;
 	function->aggfilter = agg->aggfilter;
 	function->args = NIL;
-	foreach(lc, agg->args)
-		function->args = lappend(function->args, lfirst_node(TargetEntry, lc)->expr);
+	foreach_node(TargetEntry, tle, agg->args)
+		function->args = lappend(function->args, tle->expr);
 }
 
 /* Returns a number that must be above 0, an argument of function: NULL where a parameter is not. */
@@ -304,17 +298,16 @@ vet_window_arguments(DpVet *vet, WindowFunc *function, const DpAllowContext *row
 	DpVet		inner = {rows, false, InvalidOid};
 	int			count = function->winfnoid == F_NTILE ? 0 : 1;
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, function->args)
+	foreach_ptr(Node, item, function->args)
 	{
-		bool		is_count = foreach_current_index(lc) == count;
+		bool		is_count = foreach_current_index(item) == count;
 		Node	   *arg;
 
-		if (is_count && dp_reads_columns(lfirst(lc), NULL))
+		if (is_count && dp_reads_columns(item, NULL))
 			dp_refuse(vet, (Node *) function, "a window function with a column for the number of rows", "write a number");
 		inner.no_columns = is_count;
-		arg = dp_vet(lfirst(lc), &inner);
+		arg = dp_vet(item, &inner);
 		if (is_count && (function->winfnoid == F_NTILE || function->winfnoid == F_NTH_VALUE))
 			arg = positive(vet, function, arg);
 		result = lappend(result, arg);

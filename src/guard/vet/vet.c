@@ -42,10 +42,9 @@ static List *
 vet_list(List *list, DpVet *vet)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, list)
-		result = lappend(result, dp_vet(lfirst(lc), vet));
+	foreach_ptr(Node, item, list)
+		result = lappend(result, dp_vet(item, vet));
 	return result;
 }
 
@@ -289,13 +288,12 @@ written_out(ScalarArrayOpExpr *op)
 	const DpAllowed *allowed = dp_allowed_function(op->opfuncid);
 	List	   *members;
 	List	   *comparisons = NIL;
-	ListCell   *lc;
 
 	if (allowed == NULL || (allowed->safe == NULL && allowed->constants == 0) || !members_of(lsecond(op->args), &members))
 		return NULL;
-	foreach(lc, members)
+	foreach_ptr(Expr, member, members)
 	{
-		OpExpr	   *comparison = dp_make_comparison(op->opno, copyObject(linitial(op->args)), lfirst(lc), op->inputcollid);
+		OpExpr	   *comparison = dp_make_comparison(op->opno, copyObject(linitial(op->args)), member, op->inputcollid);
 
 		comparison->location = op->location;
 		comparisons = lappend(comparisons, comparison);
@@ -384,15 +382,12 @@ vet_case(DpVet *vet, CaseExpr *cases)
 {
 	CaseExpr   *copy = copyObject(cases);
 	Oid			outer = vet->case_type;
-	ListCell   *lc;
 
 	dp_vet_type(vet, (Node *) cases, copy->casetype);
 	dp_vet_collation(vet, (Node *) cases, copy->casecollid);
 	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-	foreach(lc, copy->args)
+	foreach_node(CaseWhen, when, copy->args)
 	{
-		CaseWhen   *when = lfirst_node(CaseWhen, lc);
-
 		vet->case_type = copy->arg ? exprType((Node *) copy->arg) : InvalidOid;
 		when->expr = (Expr *) dp_vet((Node *) when->expr, vet);
 		vet->case_type = outer;
@@ -615,11 +610,9 @@ dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
 void
 dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
 {
-	ListCell   *lc;
-
-	foreach(lc, sub->groupClause)
+	foreach_ptr(SortGroupClause, clause, sub->groupClause)
 	{
-		Node	   *expr = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
+		Node	   *expr = get_sortgroupclause_expr(clause, sub->targetList);
 
 		/*
 		 * money and timetz are no keys of a release either, but their equal
