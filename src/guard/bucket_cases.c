@@ -100,10 +100,7 @@ dp_bucket_as_cases(FuncExpr *call)
 		return (Node *) call;
 	cases = dp_make_case((Expr *) dp_int4_const(list_length(list)));
 	cases->location = call->location;
-	is_null = makeNode(NullTest);
-	is_null->arg = copyObject((Expr *) operand);
-	is_null->nulltesttype = IS_NULL;
-	is_null->location = -1;
+	is_null = dp_make(NullTest, .arg = copyObject((Expr *) operand), .nulltesttype = IS_NULL, .location = -1);
 	dp_add_when(cases, (Expr *) is_null, (Expr *) makeNullConst(INT4OID, -1, InvalidOid));
 	foreach_ptr(Expr, item, list)
 	{

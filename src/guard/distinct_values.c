@@ -210,10 +210,7 @@ add_entry(List **rtable, Query *query, const char *name)
 static Node *
 make_ref(Index rti)
 {
-	RangeTblRef *ref = makeNode(RangeTblRef);
-
-	ref->rtindex = rti;
-	return (Node *) ref;
+	return (Node *) dp_make(RangeTblRef, .rtindex = rti);
 }
 
 /* Returns the query of the aggregates of one value, by groups: of the rows of a selection of keys. */

@@ -215,7 +215,7 @@ cells_query(Query *inner, int nkeys, List *added)
 	List	   *groups = inner->groupClause;
 	List	   *sort = inner->sortClause;
 	List	   *keys = list_truncate(inner->targetList, nkeys);
-	Aggref	   *sum = makeNode(Aggref);
+	Aggref	   *sum;
 	Query	   *query;
 
 	inner->targetList = copyObject(keys);
@@ -239,8 +239,7 @@ cells_query(Query *inner, int nkeys, List *added)
 	query->groupClause = groups;
 	query->sortClause = sort;
 	group_by_cell(query, list_nth(query->targetList, nkeys));
-	sum->aggkind = AGGKIND_NORMAL;
-	sum->aggsplit = AGGSPLIT_SIMPLE;
+	sum = dp_make(Aggref, .aggkind = AGGKIND_NORMAL, .aggsplit = AGGSPLIT_SIMPLE);
 	sum->aggno = sum->aggtransno = sum->location = -1;
 	put_builtin(sum, F_SUM_INT8, NUMERICOID, ((TargetEntry *) llast(query->targetList))->expr);
 	((TargetEntry *) llast(query->targetList))->expr = (Expr *) sum;

@@ -42,50 +42,27 @@ dp_has_columns(Node *expr)
 Expr *
 dp_make_param(int number, Oid type)
 {
-	Param	   *param = makeNode(Param);
-
-	param->paramkind = PARAM_EXTERN;
-	param->paramid = number;
-	param->paramtype = type;
-	param->paramtypmod = -1;
-	param->paramcollid = InvalidOid;
-	param->location = -1;
-	return (Expr *) param;
+	return (Expr *) dp_make(Param, .paramkind = PARAM_EXTERN, .paramid = number, .paramtype = type, .paramtypmod = -1,
+							.paramcollid = InvalidOid, .location = -1);
 }
 
 Expr *
 dp_is_not_null(Expr *arg)
 {
-	NullTest   *test = makeNode(NullTest);
-
-	test->arg = arg;
-	test->nulltesttype = IS_NOT_NULL;
-	test->argisrow = false;
-	test->location = -1;
-	return (Expr *) test;
+	return (Expr *) dp_make(NullTest, .arg = arg, .nulltesttype = IS_NOT_NULL, .argisrow = false, .location = -1);
 }
 
 CaseExpr *
 dp_make_case(Expr *otherwise)
 {
-	CaseExpr   *cases = makeNode(CaseExpr);
-
-	cases->casetype = exprType((Node *) otherwise);
-	cases->casecollid = exprCollation((Node *) otherwise);
-	cases->defresult = otherwise;
-	cases->location = -1;
-	return cases;
+	return dp_make(CaseExpr, .casetype = exprType((Node *) otherwise),
+				   .casecollid = exprCollation((Node *) otherwise), .defresult = otherwise, .location = -1);
 }
 
 void
 dp_add_when(CaseExpr *cases, Expr *condition, Expr *result)
 {
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = condition;
-	when->result = result;
-	when->location = -1;
-	cases->args = lappend(cases->args, when);
+	cases->args = lappend(cases->args, dp_make(CaseWhen, .expr = condition, .result = result, .location = -1));
 }
 
 Expr *
@@ -94,7 +71,6 @@ dp_nan_to_null(Expr *value)
 	Oid			type = exprType((Node *) value);
 	Oid			op;
 	Datum		nan;
-	NullIfExpr *nullif;
 	Const	   *constant;
 
 	switch (type)
@@ -114,13 +90,8 @@ dp_nan_to_null(Expr *value)
 	}
 	constant = makeConst(type, -1, InvalidOid, get_typlen(type), nan, false, get_typbyval(type));
 	op = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
-	nullif = makeNode(NullIfExpr);
-	nullif->opno = op;
-	nullif->opfuncid = get_opcode(op);
-	nullif->opresulttype = type;
-	nullif->args = list_make2(value, constant);
-	nullif->location = -1;
-	return (Expr *) nullif;
+	return (Expr *) dp_make(NullIfExpr, .opno = op, .opfuncid = get_opcode(op), .opresulttype = type,
+							.args = list_make2(value, constant), .location = -1);
 }
 
 List *
@@ -289,7 +260,7 @@ dp_listed_in(Node *condition, Var *column)
 RangeTblEntry *
 dp_subquery_entry(Query *query, const char *name)
 {
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	RangeTblEntry *rte;
 	List	   *names = NIL;
 
 	foreach_node(TargetEntry, tle, query->targetList)
@@ -297,9 +268,7 @@ dp_subquery_entry(Query *query, const char *name)
 		if (!tle->resjunk)
 			names = lappend(names, makeString(pstrdup(tle->resname)));
 	}
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = query;
-	rte->eref = makeAlias(name, names);
+	rte = dp_make(RangeTblEntry, .rtekind = RTE_SUBQUERY, .subquery = query, .eref = makeAlias(name, names));
 	/* nobody wrote it, which messages ask (read/joins.c) */
 	rte->inFromCl = false;
 	return rte;
@@ -346,13 +315,9 @@ dp_as_argument(Var *var, Oid type)
 Expr *
 dp_count_rows(int location)
 {
-	Aggref	   *agg = makeNode(Aggref);
+	Aggref	   *agg = dp_make(Aggref, .aggfnoid = F_COUNT_, .aggtype = INT8OID, .aggstar = true,
+							  .aggkind = AGGKIND_NORMAL, .aggsplit = AGGSPLIT_SIMPLE);
 
-	agg->aggfnoid = F_COUNT_;
-	agg->aggtype = INT8OID;
-	agg->aggstar = true;
-	agg->aggkind = AGGKIND_NORMAL;
-	agg->aggsplit = AGGSPLIT_SIMPLE;
 	agg->aggno = agg->aggtransno = -1;
 	agg->location = location;
 	return (Expr *) agg;

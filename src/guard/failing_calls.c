@@ -75,9 +75,8 @@ static Node *
 null_for_zero(Node *number)
 {
 	Oid			type = exprType(number);
-	NullIfExpr *test = makeNode(NullIfExpr);
+	NullIfExpr *test = dp_make(NullIfExpr, .opno = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr);
 
-	test->opno = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
 	test->opfuncid = get_opcode(test->opno);
 	test->opresulttype = type;
 	test->args = list_make2(number, dp_zero(type));
@@ -94,12 +93,10 @@ dp_folds_to_constant(Node *expr)
 Node *
 dp_null_unless_positive(Node *number)
 {
-	MinMaxExpr *greatest = makeNode(MinMaxExpr);
+	MinMaxExpr *greatest = dp_make(MinMaxExpr, .minmaxtype = exprType(number), .op = IS_GREATEST,
+								   .args = list_make2(number, dp_zero(exprType(number))),
+								   .location = exprLocation(number));
 
-	greatest->minmaxtype = exprType(number);
-	greatest->op = IS_GREATEST;
-	greatest->args = list_make2(number, dp_zero(exprType(number)));
-	greatest->location = exprLocation(number);
 	return null_for_zero((Node *) greatest);
 }
 

@@ -68,34 +68,21 @@ take_one_row(SubLink *link)
 		return;
 	column = linitial_node(TargetEntry, several->targetList);
 	IncrementVarSublevelsUp((Node *) several, 1, 1);
-	rte = makeNode(RangeTblEntry);
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = several;
-	rte->eref = makeAlias("rows", list_make1(makeString(pstrdup(column->resname ? column->resname : "value"))));
+	rte = dp_make(RangeTblEntry, .rtekind = RTE_SUBQUERY, .subquery = several,
+				  .eref = makeAlias("rows", list_make1(makeString(pstrdup(column->resname ? column->resname : "value")))));
 	rte->alias = copyObject(rte->eref);
 	rte->inFromCl = true;
-	count = makeNode(WindowFunc);
-	count->winfnoid = F_COUNT_;
-	count->wintype = INT8OID;
-	count->winref = 1;
-	count->winstar = true;
-	count->winagg = true;
-	count->location = -1;
-	window = makeNode(WindowClause);
-	window->frameOptions = FRAMEOPTION_DEFAULTS;
-	window->winref = 1;
+	count = dp_make(WindowFunc, .winfnoid = F_COUNT_, .wintype = INT8OID, .winref = 1, .winstar = true,
+					.winagg = true, .location = -1);
+	window = dp_make(WindowClause, .frameOptions = FRAMEOPTION_DEFAULTS, .winref = 1);
 	var = makeVar(1, column->resno, exprType((Node *) column->expr), exprTypmod((Node *) column->expr),
 				  exprCollation((Node *) column->expr), 0);
 	is_only = (Expr *) dp_make_ordering(BTEqualStrategyNumber, (Expr *) count, (Expr *) dp_int8_const(1), InvalidOid);
 	value = dp_make_case((Expr *) makeNullConst(var->vartype, var->vartypmod, var->varcollid));
 	dp_add_when(value, is_only, (Expr *) var);
-	one = makeNode(Query);
-	one->commandType = CMD_SELECT;
-	one->querySource = QSRC_ORIGINAL;
-	one->canSetTag = true;
-	one->hasWindowFuncs = true;
-	one->rtable = list_make1(rte);
-	one->jointree = makeFromExpr(list_make1(makeNode(RangeTblRef)), NULL);
+	one = dp_make(Query, .commandType = CMD_SELECT, .querySource = QSRC_ORIGINAL, .canSetTag = true,
+				  .hasWindowFuncs = true, .rtable = list_make1(rte),
+				  .jointree = makeFromExpr(list_make1(makeNode(RangeTblRef)), NULL));
 	((RangeTblRef *) linitial(one->jointree->fromlist))->rtindex = 1;
 	one->targetList = list_make1(makeTargetEntry((Expr *) value, 1, rte->eref->aliasname, false));
 	one->windowClause = list_make1(window);
@@ -146,10 +133,8 @@ collect_safely(Aggref *agg)
 
 	if (agg->aggfnoid != F_JSON_OBJECT_AGG && agg->aggfnoid != F_JSONB_OBJECT_AGG)
 		return;
-	test = makeNode(NullTest);
-	test->arg = copyObject(linitial_node(TargetEntry, agg->args)->expr);
-	test->nulltesttype = IS_NOT_NULL;
-	test->location = -1;
+	test = dp_make(NullTest, .arg = copyObject(linitial_node(TargetEntry, agg->args)->expr),
+				   .nulltesttype = IS_NOT_NULL, .location = -1);
 	agg->aggfilter = agg->aggfilter == NULL ? (Expr *) test
 		: makeBoolExpr(AND_EXPR, list_make2(agg->aggfilter, test), -1);
 }
@@ -178,11 +163,8 @@ frame_safely(WindowClause *window)
 
 		if (*offsets[i] == NULL || dp_folds_to_constant(*offsets[i]))
 			continue;
-		greatest = makeNode(MinMaxExpr);
-		greatest->minmaxtype = INT8OID;
-		greatest->op = IS_GREATEST;
-		greatest->args = list_make2(*offsets[i], dp_zero(INT8OID));
-		greatest->location = -1;
+		greatest = dp_make(MinMaxExpr, .minmaxtype = INT8OID, .op = IS_GREATEST,
+						   .args = list_make2(*offsets[i], dp_zero(INT8OID)), .location = -1);
 		*offsets[i] = (Node *) greatest;
 	}
 }
@@ -328,13 +310,10 @@ select_function(RangeTblEntry *rte)
 		type_is_rowtype(call->funcresulttype) || !dp_may_fail(call))
 		return;
 	IncrementVarSublevelsUp((Node *) call, 1, 0);
-	query = makeNode(Query);
-	query->commandType = CMD_SELECT;
-	query->querySource = QSRC_ORIGINAL;
-	query->canSetTag = true;
-	query->jointree = makeFromExpr(NIL, NULL);
-	query->targetList = list_make1(makeTargetEntry((Expr *) call, 1, pstrdup(strVal(linitial(rte->eref->colnames))), false));
-	query->hasSubLinks = checkExprHasSubLink((Node *) call);
+	query = dp_make(Query, .commandType = CMD_SELECT, .querySource = QSRC_ORIGINAL, .canSetTag = true,
+					.jointree = makeFromExpr(NIL, NULL),
+					.targetList = list_make1(makeTargetEntry((Expr *) call, 1, pstrdup(strVal(linitial(rte->eref->colnames))), false)),
+					.hasSubLinks = checkExprHasSubLink((Node *) call));
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = query;
 	rte->functions = NIL;

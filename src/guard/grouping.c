@@ -195,12 +195,8 @@ rows_of_set(DpLevel *level, List *outputs)
 static SetOperationStmt *
 union_all(Node *left, Node *right, List *outputs)
 {
-	SetOperationStmt *both = makeNode(SetOperationStmt);
+	SetOperationStmt *both = dp_make(SetOperationStmt, .op = SETOP_UNION, .all = true, .larg = left, .rarg = right);
 
-	both->op = SETOP_UNION;
-	both->all = true;
-	both->larg = left;
-	both->rarg = right;
 	foreach_ptr(Node, output, outputs)
 	{
 		int32		typmod = exprTypmod(output);

@@ -104,15 +104,8 @@ typedef struct StandIns
 static Param *
 stand_in(Node *arg, int i)
 {
-	Param	   *param = makeNode(Param);
-
-	param->paramkind = PARAM_EXTERN;
-	param->paramid = FIRST_STAND_IN + i;
-	param->paramtype = exprType(arg);
-	param->paramtypmod = exprTypmod(arg);
-	param->paramcollid = exprCollation(arg);
-	param->location = -1;
-	return param;
+	return dp_make(Param, .paramkind = PARAM_EXTERN, .paramid = FIRST_STAND_IN + i, .paramtype = exprType(arg),
+				   .paramtypmod = exprTypmod(arg), .paramcollid = exprCollation(arg), .location = -1);
 }
 
 static bool

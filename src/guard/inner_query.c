@@ -69,18 +69,11 @@
 static Aggref *
 make_aggregate(Oid funcid, Oid result, List *args, Expr *filter)
 {
-	Aggref	   *agg = makeNode(Aggref);
 	AttrNumber	n = 0;
+	Aggref	   *agg = dp_make(Aggref, .aggfnoid = funcid, .aggtype = result, .aggfilter = filter,
+							  .aggstar = (args == NIL), .aggkind = AGGKIND_NORMAL,
+							  .aggsplit = AGGSPLIT_SIMPLE, .aggno = -1, .aggtransno = -1, .location = -1);
 
-	agg->aggfnoid = funcid;
-	agg->aggtype = result;
-	agg->aggfilter = filter;
-	agg->aggstar = (args == NIL);
-	agg->aggkind = AGGKIND_NORMAL;
-	agg->aggsplit = AGGSPLIT_SIMPLE;
-	agg->aggno = -1;
-	agg->aggtransno = -1;
-	agg->location = -1;
 	foreach_ptr(Expr, arg, args)
 	{
 		agg->args = lappend(agg->args, makeTargetEntry(arg, ++n, NULL, false));

@@ -31,6 +31,7 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/make_node.h"
 #include "base/walk.h"
 #include "catalog/heap.h"
 #include "catalog/pg_class.h"
@@ -142,7 +143,6 @@ replace_entry(Query *query, int index, const Bitmapset *selected, const Bitmapse
 {
 	RangeTblEntry *rte = list_nth(query->rtable, index - 1);
 	RangeTblEntry *inner = copyObject(rte);
-	RangeTblRef *ref = makeNode(RangeTblRef);
 	Query	   *subquery = makeNode(Query);
 	MoveContext move = {.entry = index};
 	Bitmapset  *checked = bms_difference(selected, masked);
@@ -154,8 +154,7 @@ replace_entry(Query *query, int index, const Bitmapset *selected, const Bitmapse
 	subquery->canSetTag = true;
 	subquery->rtable = list_make1(inner);
 	dp_take_permissions(subquery, inner, query);
-	ref->rtindex = 1;
-	subquery->jointree = makeFromExpr(list_make1(ref), NULL);
+	subquery->jointree = makeFromExpr(list_make1(dp_make(RangeTblRef, .rtindex = 1)), NULL);
 	for (int i = 0; i < columns->natts; i++)
 	{
 		add_column(subquery, TupleDescAttr(columns, i), masked);

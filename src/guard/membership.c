@@ -113,9 +113,6 @@ dp_make_membership(DpRelease *release, Query *query, Expr *value, Const *list, b
 		? make_set_membership(release, value, list) : make_list_membership(value, list);
 	if (!null_listed)
 		return in;
-	isnull = makeNode(NullTest);
-	isnull->arg = copyObject(value);
-	isnull->nulltesttype = IS_NULL;
-	isnull->location = -1;
+	isnull = dp_make(NullTest, .arg = copyObject(value), .nulltesttype = IS_NULL, .location = -1);
 	return makeBoolExpr(OR_EXPR, list_make2(in, isnull), -1);
 }

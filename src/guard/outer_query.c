@@ -89,13 +89,10 @@ put_released(Node *node, int levels, const ReplaceContext *c)
 RangeTblEntry *
 dp_released_rows(DpRelease *release)
 {
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	List	   *names = NIL;
+	RangeTblEntry *rte = dp_make(RangeTblEntry, .rtekind = RTE_NAMEDTUPLESTORE, .enrname = release->name,
+								 .enrtuples = 100, .inFromCl = true);
 
-	rte->rtekind = RTE_NAMEDTUPLESTORE;
-	rte->enrname = release->name;
-	rte->enrtuples = 100;
-	rte->inFromCl = true;
 	foreach_ptr(DpReleaseKey, key, release->keys)
 	{
 		rte->coltypes = lappend_oid(rte->coltypes, key->type);

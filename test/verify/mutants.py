@@ -42,7 +42,8 @@ MUTANTS = {
                       'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),
     # what is not vetted
     'sublink': ([('src/guard/vet/vet.c', 'dp_refuse_node(vet, node);', 'if (IsA(node, SubLink)) return copyObject(node); dp_refuse_node(vet, node);'),
-                 ('src/guard/read/rebuild.c', 'query->canSetTag = true', 'query->canSetTag = query->hasSubLinks = true'), OWNERS],
+                 ('src/guard/read/rebuild.c', 'dp_make(Query, .commandType = CMD_SELECT, .querySource = QSRC_ORIGINAL, .canSetTag = true)',
+                  'dp_make(Query, .commandType = CMD_SELECT, .querySource = QSRC_ORIGINAL, .canSetTag = true, .hasSubLinks = true)'), OWNERS],
                 'SELECT dp_count(*) FROM visit WHERE patient = (SELECT ana.f(1))'),
     'cast through text': ([('src/guard/vet/vet.c', 'dp_vet_io(vet, (CoerceViaIO *) node)', 'copyObject(node)')],
                           'SELECT dp_count(*) FROM visit WHERE name::int > 0'),

@@ -410,11 +410,10 @@ code_of_row(AggregateCall *c, RowExpr *row)
 
 	foreach_ptr(Node, arg, row->args)
 	{
-		CoalesceExpr *field = makeNode(CoalesceExpr);
+		CoalesceExpr *field = dp_make(CoalesceExpr, .coalescetype = INT8OID,
+									  .args = list_make2(code_of(c, arg), copyObject(null)),
+									  .location = -1);
 
-		field->coalescetype = INT8OID;
-		field->args = list_make2(code_of(c, arg), copyObject(null));
-		field->location = -1;
 		all = (Expr *) makeFuncExpr(code, INT8OID, list_make1(all), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		all = (Expr *) makeFuncExpr(F_INT8XOR, INT8OID, list_make2(all, field), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	}

@@ -113,12 +113,11 @@ static Node *
 check_bounds(FuncExpr *call)
 {
 	FuncExpr   *of_first = copyObject(call);
-	CoalesceExpr *number = makeNode(CoalesceExpr);
+	CoalesceExpr *number;
 
 	linitial(of_first->args) = copyObject(lsecond(call->args));
-	number->coalescetype = INT4OID;
-	number->args = list_make2(of_first, (Node *) dp_int4_const(0));
-	number->location = -1;
+	number = dp_make(CoalesceExpr, .coalescetype = INT4OID, .args = list_make2(of_first, (Node *) dp_int4_const(0)),
+					 .location = -1);
 	return compare(DP_INT4_GREATER_EQUAL, (Node *) number, (Node *) dp_int4_const(0));
 }
 
@@ -126,16 +125,13 @@ check_bounds(FuncExpr *call)
 static Node *
 last_of(Node *count)
 {
-	MinMaxExpr *least = makeNode(MinMaxExpr);
-	CoalesceExpr *known = makeNode(CoalesceExpr);
+	MinMaxExpr *least;
+	CoalesceExpr *known = dp_make(CoalesceExpr, .coalescetype = INT4OID,
+								  .args = list_make2(copyObject(count), (Node *) dp_int4_const(-2)),
+								  .location = -1);
 
-	known->coalescetype = INT4OID;
-	known->args = list_make2(copyObject(count), (Node *) dp_int4_const(-2));
-	known->location = -1;
-	least->minmaxtype = INT4OID;
-	least->op = IS_LEAST;
-	least->args = list_make2(known, (Node *) dp_int4_const(PG_INT32_MAX - 1));
-	least->location = -1;
+	least = dp_make(MinMaxExpr, .minmaxtype = INT4OID, .op = IS_LEAST,
+					.args = list_make2(known, (Node *) dp_int4_const(PG_INT32_MAX - 1)), .location = -1);
 	return int4_call(F_INT4PL, (Node *) least, (Node *) dp_int4_const(1));
 }
 

@@ -110,15 +110,10 @@ is_too_long(const DpTimeRange *range, Oid type, int64 step)
 static Node *
 array_of(Oid type, List *elements)
 {
-	ArrayExpr  *array = makeNode(ArrayExpr);
-
 	if (elements == NIL)
 		return (Node *) makeNullConst(get_array_type(type), -1, InvalidOid);
-	array->array_typeid = get_array_type(type);
-	array->element_typeid = type;
-	array->elements = elements;
-	array->location = -1;
-	return (Node *) array;
+	return (Node *) dp_make(ArrayExpr, .array_typeid = get_array_type(type), .element_typeid = type,
+							.elements = elements, .location = -1);
 }
 
 static DpShadowItem *

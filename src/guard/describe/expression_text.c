@@ -122,9 +122,8 @@ dp_expression_text(DpLevel *level, Node *expr)
 	/* it is told of every column of every table, which may be many */
 	if (level->names == NIL)
 	{
-		PlannedStmt *from = makeNode(PlannedStmt);
+		PlannedStmt *from = dp_make(PlannedStmt, .rtable = level->from.query->rtable);
 
-		from->rtable = level->from.query->rtable;
 		level->names = deparse_context_for_plan_tree(from, select_rtable_names_for_explain(from->rtable, entries));
 	}
 	expr = dp_put(expr, as_written, &level->from);

@@ -293,18 +293,14 @@ implied_by_text(Node *test)
 static List *
 conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 {
-	Param	   *param = makeNode(Param);
+	Param	   *param;
 	Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
 	bool		has_forms;
 	List	   *tests = NIL;
 
 	has_forms = keys->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
-	param->paramkind = PARAM_EXTERN;
-	param->paramid = 1;
-	param->paramtype = exprType(key);
-	param->paramtypmod = exprTypmod(key);
-	param->paramcollid = exprCollation(key);
-	param->location = -1;
+	param = dp_make(Param, .paramkind = PARAM_EXTERN, .paramid = 1, .paramtype = exprType(key),
+					.paramtypmod = exprTypmod(key), .paramcollid = exprCollation(key), .location = -1);
 	foreach_ptr(Node, condition, level->conditions)
 	{
 		Bitmapset  *found = NULL;

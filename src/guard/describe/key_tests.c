@@ -67,14 +67,10 @@ params_of(List *keys, int first)
 
 	foreach_ptr(Node, key, keys)
 	{
-		Param	   *param = makeNode(Param);
+		Param	   *param = dp_make(Param, .paramkind = PARAM_EXTERN, .paramid = first + foreach_current_index(key),
+									.paramtype = exprType(key), .paramtypmod = exprTypmod(key),
+									.paramcollid = exprCollation(key), .location = -1);
 
-		param->paramkind = PARAM_EXTERN;
-		param->paramid = first + foreach_current_index(key);
-		param->paramtype = exprType(key);
-		param->paramtypmod = exprTypmod(key);
-		param->paramcollid = exprCollation(key);
-		param->location = -1;
 		params = lappend(params, param);
 	}
 	return params;

@@ -328,10 +328,8 @@ find_existence(DpShadow *s, const ShadowKey *keys, int nkeys)
 		if (!item->is_included || bms_is_member(item->part, parts))
 			continue;
 		parts = bms_add_member(parts, item->part);
-		exists = makeNode(SubLink);
-		exists->subLinkType = EXISTS_SUBLINK;
-		exists->subselect = (Node *) dp_shadow_query(s, item->part, NIL);
-		exists->location = -1;
+		exists = dp_make(SubLink, .subLinkType = EXISTS_SUBLINK,
+						 .subselect = (Node *) dp_shadow_query(s, item->part, NIL), .location = -1);
 		list = lappend(list, exists);
 	}
 	return list;

@@ -84,17 +84,13 @@ dp_shadow_operands(Query *query)
 static Node *
 union_of(List *keys, int n)
 {
-	RangeTblRef *ref = makeNode(RangeTblRef);
 	SetOperationStmt *op;
+	RangeTblRef *ref = dp_make(RangeTblRef, .rtindex = n);
 
-	ref->rtindex = n;
 	if (n == 1)
 		return (Node *) ref;
-	op = makeNode(SetOperationStmt);
-	op->op = SETOP_UNION;
-	op->all = true;
-	op->larg = union_of(keys, n - 1);
-	op->rarg = (Node *) ref;
+	op = dp_make(SetOperationStmt, .op = SETOP_UNION, .all = true, .larg = union_of(keys, n - 1),
+				 .rarg = (Node *) ref);
 	foreach_node(TargetEntry, tle, keys)
 	{
 		Node	   *key = (Node *) tle->expr;
@@ -128,7 +124,6 @@ dp_shadow_union(List *queries)
 	List	   *keys = linitial_node(Query, queries)->targetList;
 	Query	   *all = dp_new_select();
 	Query	   *distinct = dp_new_select();
-	RangeTblRef *ref = makeNode(RangeTblRef);
 
 	foreach_ptr(Query, query, queries)
 		all->rtable = lappend(all->rtable, dp_subquery_entry(query, "operand"));
@@ -138,8 +133,7 @@ dp_shadow_union(List *queries)
 		all->targetList = lappend(all->targetList, makeTargetEntry(column, list_length(all->targetList) + 1,
 																   psprintf("k%d", list_length(all->targetList) + 1), false));
 	distinct->rtable = list_make1(dp_subquery_entry(all, "tuples"));
-	ref->rtindex = 1;
-	distinct->jointree = makeFromExpr(list_make1(ref), NULL);
+	distinct->jointree = makeFromExpr(list_make1(dp_make(RangeTblRef, .rtindex = 1)), NULL);
 	dp_shadow_show_keys(distinct, read_columns(keys, 1));
 	return distinct;
 }

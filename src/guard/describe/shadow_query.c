@@ -50,26 +50,19 @@ add_rte(Query *query, RangeTblEntry *rte)
 static Node *
 make_ref(Index rti)
 {
-	RangeTblRef *ref = makeNode(RangeTblRef);
-
-	ref->rtindex = rti;
-	return (Node *) ref;
+	return (Node *) dp_make(RangeTblRef, .rtindex = rti);
 }
 
 /* Makes an entry of the rows of a function. */
 static RangeTblEntry *
 function_entry(FuncExpr *call)
 {
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	RangeTblFunction *function = makeNode(RangeTblFunction);
 
 	function->funcexpr = (Node *) call;
 	function->funccolcount = 1;
-	rte->rtekind = RTE_FUNCTION;
-	rte->functions = list_make1(function);
-	rte->eref = makeAlias("list", list_make1(makeString("value")));
-	rte->inFromCl = true;
-	return rte;
+	return dp_make(RangeTblEntry, .rtekind = RTE_FUNCTION, .functions = list_make1(function),
+				   .eref = makeAlias("list", list_make1(makeString("value"))), .inFromCl = true);
 }
 
 /* Makes an entry of the elements of an array. */
@@ -162,17 +155,13 @@ conditions_of_item(PartQuery *p, DpShadowItem *item)
 static Node *
 append_item(PartQuery *p, Node *tree, DpShadowItem *item)
 {
-	JoinExpr   *join = makeNode(JoinExpr);
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	JoinExpr   *join;
+	RangeTblEntry *rte;
 
 	add_item(p, item);
-	join->jointype = JOIN_LEFT;
-	join->larg = tree;
-	join->rarg = make_ref(item->rti);
-	join->quals = (Node *) make_ands_explicit(list_concat(matches(p, item->joins), conditions_of_item(p, item)));
-	rte->rtekind = RTE_JOIN;
-	rte->jointype = JOIN_LEFT;
-	rte->eref = makeAlias("unnamed_join", NIL);
+	join = dp_make(JoinExpr, .jointype = JOIN_LEFT, .larg = tree, .rarg = make_ref(item->rti),
+				   .quals = (Node *) make_ands_explicit(list_concat(matches(p, item->joins), conditions_of_item(p, item))));
+	rte = dp_make(RangeTblEntry, .rtekind = RTE_JOIN, .jointype = JOIN_LEFT, .eref = makeAlias("unnamed_join", NIL));
 	join->rtindex = item->join_rti = add_rte(p->query, rte);
 	return (Node *) join;
 }

@@ -32,10 +32,9 @@ static TargetEntry *
 extreme(const char *name, Node *value, AttrNumber resno)
 {
 	Oid			type = exprType(value);
-	Aggref	   *agg = makeNode(Aggref);
+	Aggref	   *agg = dp_make(Aggref, .aggfnoid = LookupFuncName(list_make2(makeString("pg_catalog"), makeString(pstrdup(name))), 1, &type, false),
+							  .aggtype = type);
 
-	agg->aggfnoid = LookupFuncName(list_make2(makeString("pg_catalog"), makeString(pstrdup(name))), 1, &type, false);
-	agg->aggtype = type;
 	agg->aggcollid = agg->inputcollid = exprCollation(value);
 	agg->aggargtypes = list_make1_oid(type);
 	agg->args = list_make1(makeTargetEntry((Expr *) value, 1, NULL, false));

@@ -211,13 +211,9 @@ dp_shadow_may_be_null(DpShadow *s, Node *expr)
 static Node *
 make_array(Oid type, Oid collation, List *elements, bool is_known)
 {
-	ArrayExpr  *array = makeNode(ArrayExpr);
+	ArrayExpr  *array = dp_make(ArrayExpr, .array_typeid = get_array_type(type), .array_collid = collation,
+								.element_typeid = type, .elements = elements, .location = -1);
 
-	array->array_typeid = get_array_type(type);
-	array->array_collid = collation;
-	array->element_typeid = type;
-	array->elements = elements;
-	array->location = -1;
 	return is_known ? (Node *) dp_fold((Node *) array) : (Node *) array;
 }
 
@@ -318,15 +314,14 @@ static void
 limit_truth(DpShadow *s, const DpShadowCells *cells)
 {
 	CaseExpr   *cases = dp_make_case((Expr *) makeBoolConst(true, false));
-	BooleanTest *of_none = makeNode(BooleanTest);
+	BooleanTest *of_none;
 	DpComparison c;
 
 	if (!cells->is_truth || !dp_read_comparison(cells->expr, &c) || !c.is_array || dp_has_columns(c.right) ||
 		contain_volatile_functions(c.right))
 		return;
-	of_none->arg = (Expr *) copyObject(cells->item->column);
-	of_none->booltesttype = c.is_any ? IS_FALSE : IS_TRUE;
-	of_none->location = -1;
+	of_none = dp_make(BooleanTest, .arg = (Expr *) copyObject(cells->item->column),
+					  .booltesttype = c.is_any ? IS_FALSE : IS_TRUE, .location = -1);
 	dp_add_when(cases, is_null_test((Expr *) copyObject(c.right)), is_null(cells));
 	dp_add_when(cases, (Expr *) dp_make_cardinality_comparison(Int4EqualOperator, c.right), (Expr *) of_none);
 	dp_shadow_add_condition(s, (Node *) cases)->follows = true;

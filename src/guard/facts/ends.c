@@ -82,9 +82,8 @@ dp_extreme(List *values, MinMaxOp op)
 
 	if (list_length(values) < 2)
 		return values != NIL ? linitial(values) : NULL;
-	all = makeNode(MinMaxExpr);
-	all->minmaxtype = exprType(linitial(values));
-	all->minmaxcollid = exprCollation(linitial(values));
+	all = dp_make(MinMaxExpr, .minmaxtype = exprType(linitial(values)),
+				  .minmaxcollid = exprCollation(linitial(values)));
 	all->inputcollid = all->minmaxcollid;
 	all->op = op;
 	all->args = values;

@@ -220,9 +220,8 @@ as_range(const ValueList *list)
 static Node *
 as_array(const ValueList *list)
 {
-	ArrayExpr  *array = makeNode(ArrayExpr);
+	ArrayExpr  *array = dp_make(ArrayExpr, .array_typeid = get_array_type(list->type));
 
-	array->array_typeid = get_array_type(list->type);
 	array->array_collid = get_typcollation(array->array_typeid);
 	array->element_typeid = list->type;
 	array->elements = list->constants;

@@ -363,7 +363,6 @@ compare_by_equality(DpScope *scope, Query *sub, const DpSource *s)
 	AddedColumns c = {0};
 	int			compared;
 	Index		rti = list_length(sub->rtable) + 1;
-	RangeTblRef *ref = makeNode(RangeTblRef);
 	Query	   *rows;
 	Node	   *quals;
 
@@ -390,8 +389,7 @@ compare_by_equality(DpScope *scope, Query *sub, const DpSource *s)
 	sub->targetList = (List *) dp_put(sub->targetList, put_in_aggregate, &c);
 	sub->havingQual = dp_put(sub->havingQual, put_in_aggregate, &c);
 	sub->rtable = lappend(sub->rtable, dp_subquery_entry(rows, rt_fetch(uses.rti, scope->query->rtable)->eref->aliasname));
-	ref->rtindex = rti;
-	sub->jointree->fromlist = lappend(sub->jointree->fromlist, ref);
+	sub->jointree->fromlist = lappend(sub->jointree->fromlist, dp_make(RangeTblRef, .rtindex = rti));
 	for (int i = 0; i < list_length(c.near); i++)
 	{
 		Var		   *near = list_nth_node(Var, c.near, i);

@@ -148,13 +148,10 @@ int
 dp_join_compared(Query *query, Index rti, int first, const DpCorrelation *c)
 {
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	JoinExpr   *join = makeNode(JoinExpr);
+	RangeTblEntry *rte = dp_make(RangeTblEntry, .rtekind = RTE_JOIN, .jointype = JOIN_LEFT,
+								 .eref = makeAlias("unnamed_join", NIL), .inFromCl = true);
 
-	rte->rtekind = RTE_JOIN;
-	rte->jointype = JOIN_LEFT;
-	rte->eref = makeAlias("unnamed_join", NIL);
-	rte->inFromCl = true;
 	query->rtable = lappend(query->rtable, rte);
 	ref->rtindex = rti;
 	join->jointype = JOIN_LEFT;
@@ -245,16 +242,13 @@ static Node *
 column_value(ColumnContext *c, Node *column, int n)
 {
 	Var		   *var = dp_output_var(c->rti, list_length(c->compared->keys) + n + 1, column);
-	CoalesceExpr *count;
 
 	dp_set_nulled_by(var, c->join);
 	if (!dp_is_count(column))
 		return (Node *) var;
-	count = makeNode(CoalesceExpr);
-	count->coalescetype = INT8OID;
-	count->args = list_make2(var, c->released ? (Node *) zero_of_no_rows(c) : (Node *) dp_int8_const(0));
-	count->location = exprLocation(column);
-	return (Node *) count;
+	return (Node *) dp_make(CoalesceExpr, .coalescetype = INT8OID,
+							.args = list_make2(var, c->released ? (Node *) zero_of_no_rows(c) : (Node *) dp_int8_const(0)),
+							.location = exprLocation(column));
 }
 
 static Node *

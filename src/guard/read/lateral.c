@@ -194,9 +194,7 @@ values_of(Query *sub)
 			values = lappend(values, value);
 			continue;
 		}
-		link = makeNode(SubLink);
-		link->subLinkType = EXPR_SUBLINK;
-		link->subselect = copyObject((Node *) sub);
+		link = dp_make(SubLink, .subLinkType = EXPR_SUBLINK, .subselect = copyObject((Node *) sub));
 		((Query *) link->subselect)->targetList =
 			list_make1(makeTargetEntry(copyObject(tle->expr), 1, tle->resname, false));
 		dp_forget_order((Query *) link->subselect);

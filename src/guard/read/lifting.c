@@ -46,9 +46,8 @@
 static SortGroupClause *
 clause_for(TargetEntry *tle, List *targets)
 {
-	SortGroupClause *clause = makeNode(SortGroupClause);
+	SortGroupClause *clause = dp_make(SortGroupClause, .tleSortGroupRef = assignSortGroupRef(tle, targets));
 
-	clause->tleSortGroupRef = assignSortGroupRef(tle, targets);
 	get_sort_group_operators(exprType((Node *) tle->expr), false, true, false,
 							 &clause->sortop, &clause->eqop, NULL, &clause->hashable);
 	return clause;
@@ -120,12 +119,10 @@ compare_numbers(Query *query, Expr *less, Expr *more)
 static void
 take_by_number(Query *sub, List *added, const DpTaken *taken)
 {
-	WindowFunc *number = makeNode(WindowFunc);
 	WindowClause *window = makeNode(WindowClause);
 	Expr	   *column;
+	WindowFunc *number = dp_make(WindowFunc, .winfnoid = F_ROW_NUMBER, .wintype = INT8OID);
 
-	number->winfnoid = F_ROW_NUMBER;
-	number->wintype = INT8OID;
 	number->winref = window->winref = 1;
 	/* nobody wrote it, which messages ask (windows.c) */
 	number->location = -1;

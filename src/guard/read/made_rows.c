@@ -96,11 +96,7 @@ as_unnest(Node *node)
 static RangeTblFunction *
 function_of(FuncExpr *call)
 {
-	RangeTblFunction *function = makeNode(RangeTblFunction);
-
-	function->funcexpr = (Node *) call;
-	function->funccolcount = 1;
-	return function;
+	return dp_make(RangeTblFunction, .funcexpr = (Node *) call, .funccolcount = 1);
 }
 
 bool
@@ -199,7 +195,6 @@ dp_write_out_sets(Query *query)
 	MadeContext c = {list_length(query->rtable) + 1, NIL, false};
 	List	   *targets = NIL;
 	RangeTblEntry *rte;
-	RangeTblRef *ref;
 
 	if (!query->hasTargetSRFs || query->hasWindowFuncs || query->groupingSets != NIL || query->setOperations != NULL)
 		return;
@@ -216,20 +211,15 @@ dp_write_out_sets(Query *query)
 	}
 	if (c.unknown)
 		return;
-	rte = makeNode(RangeTblEntry);
-	rte->rtekind = RTE_FUNCTION;
-	rte->lateral = true;
-	rte->inFromCl = true;
-	rte->eref = makeAlias("unnest", NIL);
+	rte = dp_make(RangeTblEntry, .rtekind = RTE_FUNCTION, .lateral = true, .inFromCl = true,
+				  .eref = makeAlias("unnest", NIL));
 	foreach_ptr(FuncExpr, call, c.calls)
 	{
 		rte->functions = lappend(rte->functions, function_of(call));
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup("unnest")));
 	}
 	query->rtable = lappend(query->rtable, rte);
-	ref = makeNode(RangeTblRef);
-	ref->rtindex = c.rti;
-	query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
+	query->jointree->fromlist = lappend(query->jointree->fromlist, dp_make(RangeTblRef, .rtindex = c.rti));
 	query->targetList = targets;
 	query->hasTargetSRFs = false;
 }

@@ -139,7 +139,7 @@ void
 dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *columns)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-	RangeTblEntry *rows = makeNode(RangeTblEntry);
+	RangeTblEntry *rows;
 	DpPrefetch *prefetch = dp_make_release_prefetch();
 
 	prefetch->name = dp_release_new_name();
@@ -149,12 +149,9 @@ dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *c
 	prefetch->query = select_columns(query, rti, columns);
 	release->prefetches = lappend(release->prefetches, prefetch);
 
-	rows->rtekind = RTE_NAMEDTUPLESTORE;
-	rows->enrname = pstrdup(prefetch->name);
-	rows->enrtuples = PREFETCH_ROWS;
-	rows->alias = rte->alias;
-	rows->eref = rte->eref;
-	rows->inFromCl = rte->inFromCl;
+	rows = dp_make(RangeTblEntry, .rtekind = RTE_NAMEDTUPLESTORE, .enrname = pstrdup(prefetch->name),
+				   .enrtuples = PREFETCH_ROWS, .alias = rte->alias, .eref = rte->eref,
+				   .inFromCl = rte->inFromCl);
 	foreach_ptr(TargetEntry, tle, prefetch->query->targetList)
 	{
 		Node	   *column = (Node *) tle->expr;

@@ -27,21 +27,15 @@
 Query *
 dp_new_select(void)
 {
-	Query	   *query = makeNode(Query);
-
-	query->commandType = CMD_SELECT;
-	query->querySource = QSRC_ORIGINAL;
-	query->canSetTag = true;
-	return query;
+	return dp_make(Query, .commandType = CMD_SELECT, .querySource = QSRC_ORIGINAL, .canSetTag = true);
 }
 
 Query *
 dp_select_from(RangeTblEntry *rte)
 {
 	Query	   *query = dp_new_select();
-	RangeTblRef *ref = makeNode(RangeTblRef);
+	RangeTblRef *ref = dp_make(RangeTblRef, .rtindex = 1);
 
-	ref->rtindex = 1;
 	query->rtable = list_make1(rte);
 	query->jointree = makeFromExpr(list_make1(ref), NULL);
 	return query;
@@ -55,13 +49,8 @@ dp_select_from(RangeTblEntry *rte)
 static RangeTblEntry *
 new_entry(RangeTblEntry *rte)
 {
-	RangeTblEntry *new = makeNode(RangeTblEntry);
-
-	new->rtekind = rte->rtekind;
-	new->alias = rte->alias;
-	new->eref = rte->eref;
-	new->inFromCl = rte->inFromCl;
-	return new;
+	return dp_make(RangeTblEntry, .rtekind = rte->rtekind, .alias = rte->alias, .eref = rte->eref,
+				   .inFromCl = rte->inFromCl);
 }
 
 /*
@@ -179,21 +168,15 @@ dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
 	if (IsA(node, JoinExpr))
 	{
 		JoinExpr   *join = (JoinExpr *) node;
-		JoinExpr   *new = makeNode(JoinExpr);
 
-		new->jointype = join->jointype;
-		new->larg = dp_rebuild_join_tree(join->larg, allow);
-		new->rarg = dp_rebuild_join_tree(join->rarg, allow);
-		new->quals = join->quals ? dp_make_safe(join->quals, allow) : NULL;
-		new->rtindex = join->rtindex;
-		return (Node *) new;
+		return (Node *) dp_make(JoinExpr, .jointype = join->jointype, .larg = dp_rebuild_join_tree(join->larg, allow),
+								.rarg = dp_rebuild_join_tree(join->rarg, allow),
+								.quals = join->quals ? dp_make_safe(join->quals, allow) : NULL,
+								.rtindex = join->rtindex);
 	}
 	else
 	{
-		RangeTblRef *ref = makeNode(RangeTblRef);
-
-		ref->rtindex = castNode(RangeTblRef, node)->rtindex;
-		return (Node *) ref;
+		return (Node *) dp_make(RangeTblRef, .rtindex = castNode(RangeTblRef, node)->rtindex);
 	}
 }
 
@@ -210,11 +193,10 @@ rebuild_grouping(DpSplitContext *cxt, Query *sub, List *targets)
 
 	foreach_node(SortGroupClause, clause, sub->groupClause)
 	{
-		SortGroupClause *new = makeNode(SortGroupClause);
 		Node	   *expr = get_sortgroupclause_expr(clause, sub->targetList);
 		Oid			type;
+		SortGroupClause *new = dp_make(SortGroupClause, .tleSortGroupRef = clause->tleSortGroupRef);
 
-		new->tleSortGroupRef = clause->tleSortGroupRef;
 		get_sort_group_operators(exprType(expr), false, true, false,
 								 &new->sortop, &new->eqop, NULL, &new->hashable);
 		type = exprType(get_sortgroupclause_expr(clause, targets));

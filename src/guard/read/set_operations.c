@@ -58,13 +58,11 @@ move_operands(Node *node, Query *from, Query *to)
 	check_stack_depth();
 	if (IsA(node, RangeTblRef))
 	{
-		RangeTblRef *ref = makeNode(RangeTblRef);
 		RangeTblEntry *rte = rt_fetch(((RangeTblRef *) node)->rtindex, from->rtable);
 
 		to->rtable = lappend(to->rtable, copyObject(rte));
 		dp_clear_rte(rte);
-		ref->rtindex = list_length(to->rtable);
-		return (Node *) ref;
+		return (Node *) dp_make(RangeTblRef, .rtindex = list_length(to->rtable));
 	}
 	else
 	{
@@ -224,7 +222,7 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 {
 	DpScope		inner = {query, scope};
 	Query	   *rows = dp_select_from(dp_subquery_entry(other, DP_OPERAND));
-	SubLink    *exists = makeNode(SubLink);
+	SubLink    *exists;
 	List	   *conditions = NIL;
 	ListCell   *lc,
 			   *clause;
@@ -240,9 +238,7 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 		conditions = lappend(conditions, same_value(tle, ((SortGroupClause *) lfirst(clause))->eqop, never_null));
 	}
 	rows->jointree->quals = (Node *) make_ands_explicit(conditions);
-	exists->subLinkType = EXISTS_SUBLINK;
-	exists->subselect = (Node *) rows;
-	exists->location = -1;
+	exists = dp_make(SubLink, .subLinkType = EXISTS_SUBLINK, .subselect = (Node *) rows, .location = -1);
 	query->hasSubLinks = true;
 	query->jointree->quals = op->op == SETOP_EXCEPT ? (Node *) makeBoolExpr(NOT_EXPR, list_make1(exists), -1)
 		: (Node *) exists;

@@ -127,10 +127,7 @@ has_one_group(Query *sub)
 static void
 join_inner(Query *query, Index rti)
 {
-	RangeTblRef *ref = makeNode(RangeTblRef);
-
-	ref->rtindex = rti;
-	query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
+	query->jointree->fromlist = lappend(query->jointree->fromlist, dp_make(RangeTblRef, .rtindex = rti));
 }
 
 /* Returns what of a subquery says which rows there are. */
@@ -325,12 +322,7 @@ join_aggregate(DpSublinks *v, SubLink *link, bool grouped)
 static Node *
 is_true(Node *value, int location)
 {
-	BooleanTest *test = makeNode(BooleanTest);
-
-	test->arg = (Expr *) value;
-	test->booltesttype = IS_TRUE;
-	test->location = location;
-	return (Node *) test;
+	return (Node *) dp_make(BooleanTest, .arg = (Expr *) value, .booltesttype = IS_TRUE, .location = location);
 }
 
 /* Puts what aggregates are of no rows in their place; sets unknown where that is not known. */

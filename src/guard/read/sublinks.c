@@ -178,10 +178,9 @@ show_once(PullUp *p, List *conditions)
 static void
 join_entry(Query *query, JoinType type, Index rti, List *conditions)
 {
-	RangeTblRef *ref = makeNode(RangeTblRef);
 	JoinExpr   *join = makeNode(JoinExpr);
+	RangeTblRef *ref = dp_make(RangeTblRef, .rtindex = rti);
 
-	ref->rtindex = rti;
 	join->jointype = type;
 	join->larg = (Node *) query->jointree;
 	join->rarg = (Node *) ref;
@@ -213,12 +212,7 @@ may_show_null(DpScope *scope)
 static Node *
 not_false(Node *test)
 {
-	BooleanTest *result = makeNode(BooleanTest);
-
-	result->arg = (Expr *) test;
-	result->booltesttype = IS_NOT_FALSE;
-	result->location = -1;
-	return (Node *) result;
+	return (Node *) dp_make(BooleanTest, .arg = (Expr *) test, .booltesttype = IS_NOT_FALSE, .location = -1);
 }
 
 /*

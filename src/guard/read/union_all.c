@@ -115,25 +115,17 @@ settle_columns(DpSource *s, Query *sub, List *operands, SetOperationStmt *op)
 static Node *
 rebuild_tree(Node *node, const SetOperationStmt *columns)
 {
-	SetOperationStmt *new;
-	RangeTblRef *ref;
-
 	check_stack_depth();
 	if (IsA(node, RangeTblRef))
 	{
-		ref = makeNode(RangeTblRef);
-		ref->rtindex = ((RangeTblRef *) node)->rtindex;
-		return (Node *) ref;
+		return (Node *) dp_make(RangeTblRef, .rtindex = ((RangeTblRef *) node)->rtindex);
 	}
-	new = makeNode(SetOperationStmt);
-	new->op = SETOP_UNION;
-	new->all = true;
-	new->larg = rebuild_tree(((SetOperationStmt *) node)->larg, columns);
-	new->rarg = rebuild_tree(((SetOperationStmt *) node)->rarg, columns);
-	new->colTypes = list_copy(columns->colTypes);
-	new->colTypmods = list_copy(columns->colTypmods);
-	new->colCollations = list_copy(columns->colCollations);
-	return (Node *) new;
+	return (Node *) dp_make(SetOperationStmt, .op = SETOP_UNION, .all = true,
+							.larg = rebuild_tree(((SetOperationStmt *) node)->larg, columns),
+							.rarg = rebuild_tree(((SetOperationStmt *) node)->rarg, columns),
+							.colTypes = list_copy(columns->colTypes),
+							.colTypmods = list_copy(columns->colTypmods),
+							.colCollations = list_copy(columns->colCollations));
 }
 
 static bool

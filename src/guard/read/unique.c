@@ -263,17 +263,11 @@ dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *know
 static Node *
 put_unknown(Node *node, int levels, void *context)
 {
-	Param	   *param;
-
 	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 1)
 		return NULL;
-	param = makeNode(Param);
-	param->paramkind = PARAM_EXTERN;
-	param->paramtype = ((Var *) node)->vartype;
-	param->paramtypmod = ((Var *) node)->vartypmod;
-	param->paramcollid = ((Var *) node)->varcollid;
-	param->location = -1;
-	return (Node *) param;
+	return (Node *) dp_make(Param, .paramkind = PARAM_EXTERN, .paramtype = ((Var *) node)->vartype,
+							.paramtypmod = ((Var *) node)->vartypmod, .paramcollid = ((Var *) node)->varcollid,
+							.location = -1);
 }
 
 bool

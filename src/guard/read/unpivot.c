@@ -215,11 +215,9 @@ chosen(List *column, Index rti, AttrNumber number)
 static RangeTblEntry *
 entry_of(RangeTblEntry *rte, List *columns)
 {
-	RangeTblEntry *new = makeNode(RangeTblEntry);
+	RangeTblEntry *new = dp_make(RangeTblEntry, .rtekind = RTE_VALUES, .alias = copyObject(rte->alias),
+								 .eref = copyObject(rte->eref));
 
-	new->rtekind = RTE_VALUES;
-	new->alias = copyObject(rte->alias);
-	new->eref = copyObject(rte->eref);
 	new->eref->colnames = lappend(new->eref->colnames, makeString(pstrdup("row")));
 	for (int row = 0; row < list_length(linitial(columns)); row++)
 	{
@@ -276,13 +274,12 @@ no_match(Index rti, List *columns, Node *condition, int nrows)
 	for (int row = 0; row < nrows; row++)
 	{
 		RowContext	c = {rti, NIL};
-		BooleanTest *test = makeNode(BooleanTest);
+		BooleanTest *test;
 
 		foreach_ptr(List, column, columns)
 			c.values = lappend(c.values, list_nth(column, row));
-		test->arg = (Expr *) put_values(condition, &c);
-		test->booltesttype = IS_NOT_TRUE;
-		test->location = -1;
+		test = dp_make(BooleanTest, .arg = (Expr *) put_values(condition, &c), .booltesttype = IS_NOT_TRUE,
+					   .location = -1);
 		tests = lappend(tests, test);
 	}
 	return make_ands_explicit(tests);

@@ -106,7 +106,6 @@ static Query *
 push_down(Query *sub)
 {
 	Query	   *below = makeNode(Query);
-	RangeTblRef *ref = makeNode(RangeTblRef);
 
 	memcpy(below, sub, sizeof(Query));
 	below->targetList = NIL;
@@ -118,8 +117,7 @@ push_down(Query *sub)
 	sub->cteList = NIL;
 	sub->hasSubLinks = false;
 	sub->havingQual = NULL;
-	ref->rtindex = 1;
-	sub->jointree = makeFromExpr(list_make1(ref), NULL);
+	sub->jointree = makeFromExpr(list_make1(dp_make(RangeTblRef, .rtindex = 1)), NULL);
 	return below;
 }
 
@@ -202,15 +200,14 @@ value_name(Query *query, Expr *value)
 static void
 number_rows(Query *below, Query *sub, List *values, WindowClause *partition)
 {
-	WindowFunc *number = makeNode(WindowFunc);
+	WindowFunc *number;
 	WindowClause *window = makeNode(WindowClause);
 
 	foreach_ptr(Expr, value, values)
 		below->targetList = lappend(below->targetList,
 									makeTargetEntry(copyObject(value), list_length(below->targetList) + 1,
 													pstrdup(value_name(below, value)), false));
-	number->winfnoid = F_ROW_NUMBER;
-	number->wintype = INT8OID;
+	number = dp_make(WindowFunc, .winfnoid = F_ROW_NUMBER, .wintype = INT8OID);
 	number->winref = window->winref = 1;
 	number->location = exprLocation(linitial(dp_window_functions((Node *) sub->targetList)));
 	below->targetList = lappend(below->targetList, makeTargetEntry((Expr *) number, list_length(below->targetList) + 1,
@@ -355,11 +352,10 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 static WindowClause *
 rebuild_window(DpSplitContext *cxt, Query *new, WindowClause *window, Index number)
 {
-	WindowClause *copy = makeNode(WindowClause);
+	WindowClause *copy = dp_make(WindowClause, .winref = number,
+								 .partitionClause = dp_rebuild_order(cxt, window->partitionClause, new),
+								 .orderClause = dp_rebuild_order(cxt, window->orderClause, new));
 
-	copy->winref = number;
-	copy->partitionClause = dp_rebuild_order(cxt, window->partitionClause, new);
-	copy->orderClause = dp_rebuild_order(cxt, window->orderClause, new);
 	foreach_ptr(WindowClause, item, number == 0 ? new->windowClause : NIL)
 		copy->winref = Max(copy->winref, item->winref);
 	if (number == 0)

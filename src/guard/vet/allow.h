@@ -18,6 +18,7 @@
 #ifndef DP_ALLOW_H
 #define DP_ALLOW_H
 
+#include "base/make_node.h"
 #include "nodes/bitmapset.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"

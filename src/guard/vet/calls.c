@@ -231,13 +231,9 @@ written_by_concat(DpVet *vet, Node *node, Oid funcid, Node *arg)
 static Node *
 part_of_concat(DpVet *vet, Node *node, Oid funcid, Node *arg, Oid collation)
 {
-	CoalesceExpr *coalesce = makeNode(CoalesceExpr);
-
-	coalesce->coalescetype = TEXTOID;
-	coalesce->coalescecollid = collation;
-	coalesce->args = list_make2(written_by_concat(vet, node, funcid, arg), makeConst(TEXTOID, -1, collation, -1, CStringGetTextDatum(""), false, false));
-	coalesce->location = exprLocation(arg);
-	return (Node *) coalesce;
+	return (Node *) dp_make(CoalesceExpr, .coalescetype = TEXTOID, .coalescecollid = collation,
+							.args = list_make2(written_by_concat(vet, node, funcid, arg), makeConst(TEXTOID, -1, collation, -1, CStringGetTextDatum(""), false, false)),
+							.location = exprLocation(arg));
 }
 
 /* Returns concat_ws(separator, arguments): each with the separator before it, less the first separator. */

@@ -88,23 +88,18 @@ dp_type_is_opened(Oid type)
 Expr *
 dp_counted_value(Expr *arg)
 {
-	NullTest   *test = makeNode(NullTest);
-	CaseWhen   *when = makeNode(CaseWhen);
-	CaseExpr   *cases = makeNode(CaseExpr);
+	NullTest   *test;
+	CaseWhen   *when;
 
 	if (!IsA(arg, Var) || !dp_type_is_opened(exprType((Node *) arg)))
 		return arg;
-	test->arg = copyObject(arg);
-	test->nulltesttype = IS_NOT_NULL;
-	test->location = exprLocation((Node *) arg);
-	when->expr = (Expr *) test;
-	when->result = (Expr *) makeBoolConst(true, false);
-	when->location = test->location;
-	cases->casetype = BOOLOID;
-	cases->args = list_make1(when);
-	cases->defresult = (Expr *) makeNullConst(BOOLOID, -1, InvalidOid);
-	cases->location = test->location;
-	return (Expr *) cases;
+	test = dp_make(NullTest, .arg = copyObject(arg), .nulltesttype = IS_NOT_NULL,
+				   .location = exprLocation((Node *) arg));
+	when = dp_make(CaseWhen, .expr = (Expr *) test, .result = (Expr *) makeBoolConst(true, false),
+				   .location = test->location);
+	return (Expr *) dp_make(CaseExpr, .casetype = BOOLOID, .args = list_make1(when),
+							.defresult = (Expr *) makeNullConst(BOOLOID, -1, InvalidOid),
+							.location = test->location);
 }
 
 Expr *

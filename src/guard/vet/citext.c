@@ -179,12 +179,9 @@ is_column(Node *node)
 static Node *
 list_as_text(const Comparison *comparison, Node *list)
 {
-	ArrayExpr  *result = makeNode(ArrayExpr);
+	ArrayExpr  *result = dp_make(ArrayExpr, .array_typeid = TEXTARRAYOID, .element_typeid = TEXTOID,
+								 .array_collid = DEFAULT_COLLATION_OID, .location = exprLocation(list));
 
-	result->array_typeid = TEXTARRAYOID;
-	result->element_typeid = TEXTOID;
-	result->array_collid = DEFAULT_COLLATION_OID;
-	result->location = exprLocation(list);
 	if (IsA(list, ArrayExpr) && !((ArrayExpr *) list)->multidims)
 	{
 		foreach_ptr(Node, element, ((ArrayExpr *) list)->elements)

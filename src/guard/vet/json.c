@@ -62,13 +62,9 @@ text_equality(Node *left, const char *right)
 static Expr *
 number_of(Node *value, const char *key)
 {
-	CoerceViaIO *cast = makeNode(CoerceViaIO);
-
-	cast->arg = (Expr *) json_part(F_JSONB_OBJECT_FIELD_TEXT, TEXTOID, value, key);
-	cast->resulttype = NUMERICOID;
-	cast->coerceformat = COERCE_EXPLICIT_CAST;
-	cast->location = -1;
-	return (Expr *) cast;
+	return (Expr *) dp_make(CoerceViaIO, .arg = (Expr *) json_part(F_JSONB_OBJECT_FIELD_TEXT, TEXTOID, value, key),
+							.resulttype = NUMERICOID, .coerceformat = COERCE_EXPLICIT_CAST,
+							.location = -1);
 }
 
 /* Adds conditions that value contains an object of scalars and of such objects; returns false for any other. */
@@ -121,32 +117,20 @@ dp_in_words_of_json(Node *node, Oid funcid, List *args)
 {
 	Const	   *object = funcid == F_JSONB_CONTAINS ? lsecond(args) : NULL;
 	List	   *conditions = NIL;
+	int			location = exprLocation(node);
 	NullTest   *is_there;
 	BooleanTest *contains;
-	CaseExpr   *cases;
 	CaseWhen   *when;
 
 	if (object == NULL || !IsA(object, Const) || object->constisnull ||
 		!add_contained(linitial(args), &DatumGetJsonbP(object->constvalue)->root, &conditions))
 		return NULL;
-	is_there = makeNode(NullTest);
-	contains = makeNode(BooleanTest);
-	cases = makeNode(CaseExpr);
-	when = makeNode(CaseWhen);
-	contains->arg = (Expr *) makeBoolExpr(AND_EXPR, conditions, exprLocation(node));
-	contains->booltesttype = IS_TRUE;
-	contains->location = exprLocation(node);
-	is_there->arg = (Expr *) json_type(linitial(args));
-	is_there->nulltesttype = IS_NOT_NULL;
-	is_there->location = exprLocation(node);
-	when->expr = (Expr *) is_there;
-	when->result = (Expr *) contains;
-	when->location = exprLocation(node);
-	cases->casetype = BOOLOID;
-	cases->args = list_make1(when);
-	cases->defresult = (Expr *) makeNullConst(BOOLOID, -1, InvalidOid);
-	cases->location = exprLocation(node);
-	return (Node *) cases;
+	contains = dp_make(BooleanTest, .arg = (Expr *) makeBoolExpr(AND_EXPR, conditions, location), .booltesttype = IS_TRUE,
+					   .location = location);
+	is_there = dp_make(NullTest, .arg = (Expr *) json_type(linitial(args)), .nulltesttype = IS_NOT_NULL, .location = location);
+	when = dp_make(CaseWhen, .expr = (Expr *) is_there, .result = (Expr *) contains, .location = location);
+	return (Node *) dp_make(CaseExpr, .casetype = BOOLOID, .args = list_make1(when),
+							.defresult = (Expr *) makeNullConst(BOOLOID, -1, InvalidOid), .location = location);
 }
 
 /* ------------------------------------------------------------------------

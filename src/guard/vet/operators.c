@@ -114,9 +114,8 @@ dp_make_comparison(Oid opno, Expr *left, Expr *right, Oid collation)
 ScalarArrayOpExpr *
 dp_make_array_comparison(Oid opno, bool is_any, Expr *left, Expr *array, Oid collation)
 {
-	ScalarArrayOpExpr *op = makeNode(ScalarArrayOpExpr);
+	ScalarArrayOpExpr *op = dp_make(ScalarArrayOpExpr, .opno = opno);
 
-	op->opno = opno;
 	set_sa_opfuncid(op);
 	op->useOr = is_any;
 	op->inputcollid = collation;

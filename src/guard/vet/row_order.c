@@ -145,7 +145,6 @@ Expr *
 dp_row_image(Expr *value)
 {
 	Oid			type;
-	CollateExpr *bytes;
 
 	value = dp_as_base_type(copyObject(value));
 	type = exprType((Node *) value);
@@ -159,11 +158,7 @@ dp_row_image(Expr *value)
 		return (Expr *) makeRelabelType(value, TEXTOID, -1, C_COLLATION_OID, COERCE_IMPLICIT_CAST);
 	if (!type_is_collatable(type) || exprCollation((Node *) value) == C_COLLATION_OID)
 		return value;
-	bytes = makeNode(CollateExpr);
-	bytes->arg = value;
-	bytes->collOid = C_COLLATION_OID;
-	bytes->location = -1;
-	return (Expr *) bytes;
+	return (Expr *) dp_make(CollateExpr, .arg = value, .collOid = C_COLLATION_OID, .location = -1);
 }
 
 /* Tells whether an expression is among those that clauses sort by. */

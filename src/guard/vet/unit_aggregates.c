@@ -247,16 +247,11 @@ dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 static void
 vet_window_aggregate(DpVet *vet, WindowFunc *function, const DpAllowContext *rows)
 {
-	Aggref	   *agg = makeNode(Aggref);
+	Aggref	   *agg = dp_make(Aggref, .aggfnoid = function->winfnoid, .aggtype = function->wintype,
+							  .aggcollid = function->wincollid, .inputcollid = function->inputcollid,
+							  .aggstar = function->winstar, .aggkind = AGGKIND_NORMAL,
+							  .aggfilter = function->aggfilter, .location = function->location);
 
-	agg->aggfnoid = function->winfnoid;
-	agg->aggtype = function->wintype;
-	agg->aggcollid = function->wincollid;
-	agg->inputcollid = function->inputcollid;
-	agg->aggstar = function->winstar;
-	agg->aggkind = AGGKIND_NORMAL;
-	agg->aggfilter = function->aggfilter;
-	agg->location = function->location;
 	foreach_ptr(Expr, arg, function->args)
 		agg->args = lappend(agg->args, makeTargetEntry(arg, foreach_current_index(arg) + 1, NULL, false));
 	agg = vet_aggregate(vet, agg, rows);
@@ -271,7 +266,6 @@ vet_window_aggregate(DpVet *vet, WindowFunc *function, const DpAllowContext *row
 static Node *
 positive(DpVet *vet, WindowFunc *function, Node *number)
 {
-	CaseExpr   *positives = makeNode(CaseExpr);
 	CaseWhen   *when = makeNode(CaseWhen);
 	Const	   *zero = dp_int4_const(0);
 
@@ -284,11 +278,8 @@ positive(DpVet *vet, WindowFunc *function, Node *number)
 	when->expr = (Expr *) dp_make_comparison(Int4LessOperator, (Expr *) zero, (Expr *) number, InvalidOid);
 	when->result = copyObject((Expr *) number);
 	when->location = -1;
-	positives->casetype = INT4OID;
-	positives->args = list_make1(when);
-	positives->defresult = (Expr *) makeNullConst(INT4OID, -1, InvalidOid);
-	positives->location = -1;
-	return (Node *) positives;
+	return (Node *) dp_make(CaseExpr, .casetype = INT4OID, .args = list_make1(when),
+							.defresult = (Expr *) makeNullConst(INT4OID, -1, InvalidOid), .location = -1);
 }
 
 /* Vets the arguments of a function that is no aggregate: a value, how many rows, another value. */
@@ -319,7 +310,7 @@ Node *
 dp_vet_window_function(DpVet *vet, WindowFunc *function)
 {
 	DpAllowContext rows = *vet->cxt;
-	WindowFunc *copy = makeNode(WindowFunc);
+	WindowFunc *copy;
 
 	rows.windows = false;
 	if (vet->no_columns)
@@ -335,16 +326,11 @@ dp_vet_window_function(DpVet *vet, WindowFunc *function)
 		dp_vet_type(vet, (Node *) function, function->wintype);
 		dp_vet_collation(vet, (Node *) function, function->wincollid);
 	}
-	copy->winfnoid = function->winfnoid;
-	copy->wintype = function->wintype;
-	copy->wincollid = function->wincollid;
-	copy->inputcollid = function->inputcollid;
-	copy->args = copyObject(function->args);
-	copy->aggfilter = copyObject(function->aggfilter);
-	copy->winref = function->winref;
-	copy->winstar = function->winstar;
-	copy->winagg = function->winagg;
-	copy->location = function->location;
+	copy = dp_make(WindowFunc, .winfnoid = function->winfnoid, .wintype = function->wintype,
+				   .wincollid = function->wincollid, .inputcollid = function->inputcollid,
+				   .args = copyObject(function->args), .aggfilter = copyObject(function->aggfilter),
+				   .winref = function->winref, .winstar = function->winstar, .winagg = function->winagg,
+				   .location = function->location);
 	if (function->winagg)
 		vet_window_aggregate(vet, copy, &rows);
 	else
