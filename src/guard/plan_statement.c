@@ -222,16 +222,10 @@ plan_below(Query *query, const char *query_string, int cursorOptions, ParamListI
 }
 
 /* Tells whether functions make rows of others somewhere in an inner query. */
-static bool
-makes_rows_walker(Node *node, void *context)
+static DpWalk
+makes_rows(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-		return ((RangeTblEntry *) node)->rtekind == RTE_FUNCTION;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, makes_rows_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, makes_rows_walker, context);
+	return IsA(node, RangeTblEntry) && ((RangeTblEntry *) node)->rtekind == RTE_FUNCTION;
 }
 
 /*
@@ -262,7 +256,7 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	dp_sandbox_begin(&box, dp_relation_owner(release->relid), DP_STACK_TO_PLAN, NULL);
 	PG_TRY();
 	{
-		if (makes_rows_walker((Node *) release->inner_query, NULL))
+		if (dp_walk_all(release->inner_query, makes_rows, NULL))
 			plan_made_rows();
 		release->inner = plan_below(release->inner_query, "private query",
 									options | CURSOR_OPT_PARALLEL_OK, boundParams);

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/compat.h"
 #include "base/settings.h"
+#include "base/walk.h"
 #include "math/normal.h"
 #include "nodes/nodeFuncs.h"
 #include "release/question.h"
@@ -39,19 +40,13 @@ margin_of(double stddev)
 	return stddev * dp_normal_tail_inverse(0.025);
 }
 
-static bool
-any_param(Node *node, void *context)
-{
-	return node != NULL && (IsA(node, Param) || expression_tree_walker(node, any_param, context));
-}
-
 /* Bounds, and the ends of blocks, may be parameters, whose values EXPLAIN does not know. */
 bool
 dp_parameters_known(const DpRelease *release, EState *estate)
 {
 	if (estate->es_param_list_info != NULL)
 		return true;
-	if (any_param((Node *) release->block_first, NULL) || any_param((Node *) release->block_last, NULL))
+	if (dp_has_nodes(release->block_first, T_Param) || dp_has_nodes(release->block_last, T_Param))
 		return false;
 	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{

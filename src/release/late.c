@@ -26,6 +26,7 @@
 #include "base/compat.h"
 #include "base/distributed.h"
 #include "base/errors.h"
+#include "base/walk.h"
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -44,28 +45,21 @@ static bool is_planning = false;
 
 /* Replaces external parameters by their values. */
 static Node *
-constants_mutator(Node *node, ParamListInfo params)
+put_constant(Node *node, int levels, ParamListInfo params)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Query))
-		return (Node *) query_tree_mutator((Query *) node, constants_mutator, params, 0);
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
-	{
-		Param	   *param = (Param *) node;
-		ParamExternData *value;
-		int16		len;
-		bool		byval;
+	Param	   *param = (Param *) node;
+	ParamExternData *value;
+	int16		len;
+	bool		byval;
 
-		if (param->paramid < 1 || param->paramid > params->numParams ||
-			params->params[param->paramid - 1].ptype != param->paramtype)
-			elog(ERROR, "parameter %d of a private query has no value", param->paramid);
-		value = &params->params[param->paramid - 1];
-		get_typlenbyval(param->paramtype, &len, &byval);
-		return (Node *) makeConst(param->paramtype, param->paramtypmod, param->paramcollid, len,
-								  value->isnull ? (Datum) 0 : datumCopy(value->value, byval, len), value->isnull, byval);
-	}
-	return expression_tree_mutator(node, constants_mutator, params);
+	if (!IsA(node, Param) || param->paramkind != PARAM_EXTERN)
+		return NULL;
+	if (param->paramid < 1 || param->paramid > params->numParams || params->params[param->paramid - 1].ptype != param->paramtype)
+		elog(ERROR, "parameter %d of a private query has no value", param->paramid);
+	value = &params->params[param->paramid - 1];
+	get_typlenbyval(param->paramtype, &len, &byval);
+	return (Node *) makeConst(param->paramtype, param->paramtypmod, param->paramcollid, len,
+							  value->isnull ? (Datum) 0 : datumCopy(value->value, byval, len), value->isnull, byval);
 }
 
 /* Refuses what Citus would compute beforehand: it plans that as a statement of its own, by the planner that everybody calls. */
@@ -157,24 +151,15 @@ plan_touch(RangeTblEntry *entry)
 	return dp_inner_planner(query, "private query", 0, NULL);
 }
 
-static bool
-touch_walker(Node *node, List **plans)
+static DpWalk
+touch_entry(Node *node, int levels, List **plans)
 {
+	RangeTblEntry *rte = (RangeTblEntry *) node;
 	AttrNumber	column;
 
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-
-		if (rte->rtekind == RTE_RELATION && dp_is_distributed(rte->relid, &column))
-			*plans = lappend(*plans, plan_touch(rte));
-		return false;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, touch_walker, plans, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, touch_walker, plans);
+	if (IsA(node, RangeTblEntry) && rte->rtekind == RTE_RELATION && dp_is_distributed(rte->relid, &column))
+		*plans = lappend(*plans, plan_touch(rte));
+	return DP_WALK_ON;
 }
 
 /* Tells whether this transaction may have written at other servers; nobody knows whether it has. */
@@ -201,7 +186,7 @@ dp_refuse_touched(ErrorData *error)
 PlannedStmt *
 dp_plan_late(DpRelease *release, ParamListInfo params, List **touches)
 {
-	Query	   *query = (Query *) constants_mutator((Node *) release->late_query, params);
+	Query	   *query = (Query *) dp_put_all(release->late_query, put_constant, params);
 	char	   *probe = dp_worker_probe(query);
 	PlannedStmt *plan = plan_in_one_step(query, release->pulls_rows);
 	bool		written;
@@ -212,7 +197,7 @@ dp_plan_late(DpRelease *release, ParamListInfo params, List **touches)
 	dp_send_settings(probe);
 	*touches = NIL;
 	if (written)
-		(void) touch_walker((Node *) release->late_query, touches);
+		(void) dp_walk_all(release->late_query, touch_entry, touches);
 	return plan;
 }
 

@@ -28,6 +28,7 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/walk.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
@@ -100,18 +101,12 @@ dp_stack_end(pg_stack_base_t base)
 	restore_stack_base(base);
 }
 
-static bool
-count_entries(Node *node, int *count)
+static DpWalk
+count_entries(Node *node, int levels, int *count)
 {
-	if (node == NULL)
-		return false;
-	check_stack_depth();
 	if (IsA(node, Query))
-	{
 		*count += 1 + list_length(((Query *) node)->rtable);
-		return query_tree_walker((Query *) node, count_entries, count, 0);
-	}
-	return expression_tree_walker(node, count_entries, count);
+	return DP_WALK_ON;
 }
 
 void
@@ -119,7 +114,7 @@ dp_stack_check_query(const Query *inner)
 {
 	int			entries = 0;
 
-	(void) count_entries((Node *) inner, &entries);
+	(void) dp_walk_all(inner, count_entries, &entries);
 	if (entries > DP_MAX_INNER_ENTRIES)
 		dp_raise(NOT_RELEASABLE, errmsg("a private query reads too many tables and subqueries; leave at most %d",
 										DP_MAX_INNER_ENTRIES));

@@ -366,14 +366,12 @@ add_join(DpShadow *s, Bitmapset *joins)
 	return bms_add_member(bms_copy(joins), list_length(s->joins));
 }
 
-static bool
-entries_walker(Node *node, Bitmapset **entries)
+static DpWalk
+note_entry(Node *node, int levels, Bitmapset **entries)
 {
-	if (node == NULL)
-		return false;
 	if (IsA(node, RangeTblRef))
 		*entries = bms_add_member(*entries, ((RangeTblRef *) node)->rtindex);
-	return IsA(node, Query) ? false : expression_tree_walker(node, entries_walker, entries);
+	return DP_WALK_ON;
 }
 
 static void add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict, DpEntryMap *map);
@@ -383,7 +381,7 @@ entries_of(Node *tree)
 {
 	Bitmapset  *entries = NULL;
 
-	entries_walker(tree, &entries);
+	dp_walk(tree, note_entry, &entries);
 	return entries;
 }
 

@@ -30,6 +30,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
@@ -151,34 +152,29 @@ typedef struct MadeContext
 } MadeContext;
 
 static Node *
-made_mutator(Node *node, MadeContext *c)
+put_made(Node *node, int levels, MadeContext *c)
 {
 	FuncExpr   *call = (FuncExpr *) node;
+	int			place = 0;
 
-	if (node == NULL)
-		return NULL;
 	if (IsA(node, OpExpr) && ((OpExpr *) node)->opretset)
 		c->unknown = true;
-	if (IsA(node, FuncExpr) && call->funcretset)
+	if (!IsA(node, FuncExpr) || !call->funcretset)
+		return NULL;
+	call = as_unnest(node);
+	c->unknown |= call == NULL || expression_returns_set((Node *) call->args) || contain_agg_clause((Node *) call->args) ||
+		checkExprHasSubLink((Node *) call->args);
+	if (c->unknown)
+		return node;
+	foreach_ptr(Node, item, c->calls)
+		if (equal(item, call))
+		place = foreach_current_index(item) + 1;
+	if (place == 0)
 	{
-		int			place = 0;
-
-		call = as_unnest(node);
-		c->unknown |= call == NULL || expression_returns_set((Node *) call->args) || contain_agg_clause((Node *) call->args) ||
-			checkExprHasSubLink((Node *) call->args);
-		if (c->unknown)
-			return node;
-		foreach_ptr(Node, item, c->calls)
-			if (equal(item, call))
-			place = foreach_current_index(item) + 1;
-		if (place == 0)
-		{
-			c->calls = lappend(c->calls, call);
-			place = list_length(c->calls);
-		}
-		return (Node *) dp_output_var(c->rti, place, (Node *) call);
+		c->calls = lappend(c->calls, call);
+		place = list_length(c->calls);
 	}
-	return expression_tree_mutator(node, made_mutator, c);
+	return (Node *) dp_output_var(c->rti, place, (Node *) call);
 }
 
 /* Tells whether PostgreSQL makes the rows of a target before it groups them, or does not group. */
@@ -205,7 +201,7 @@ dp_write_out_sets(Query *query)
 		if (expression_returns_set((Node *) tle->expr))
 		{
 			c.unknown |= !makes_rows_first(query, tle);
-			tle->expr = (Expr *) made_mutator((Node *) tle->expr, &c);
+			tle->expr = (Expr *) dp_put(tle->expr, put_made, &c);
 		}
 		targets = lappend(targets, tle);
 	}

@@ -27,6 +27,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_operator_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -246,15 +247,11 @@ typedef struct RowContext
 } RowContext;
 
 static Node *
-put_values(Node *node, RowContext *c)
+put_value(Node *node, int levels, const RowContext *c)
 {
 	Var		   *var = (Var *) node;
 
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var) && var->varlevelsup == 0 && var->varno == c->rti)
-		return copyObject(list_nth(c->values, var->varattno - 1));
-	return expression_tree_mutator(node, put_values, c);
+	return IsA(node, Var) && var->varlevelsup == 0 && var->varno == c->rti ? copyObject(list_nth(c->values, var->varattno - 1)) : NULL;
 }
 
 static Expr *
@@ -278,7 +275,7 @@ no_match(Index rti, List *columns, Node *condition, int nrows)
 
 		foreach_ptr(List, column, columns)
 			c.values = lappend(c.values, list_nth(column, row));
-		test = dp_make(BooleanTest, .arg = (Expr *) put_values(condition, &c), .booltesttype = IS_NOT_TRUE,
+		test = dp_make(BooleanTest, .arg = (Expr *) dp_put(condition, put_value, &c), .booltesttype = IS_NOT_TRUE,
 					   .location = -1);
 		tests = lappend(tests, test);
 	}
@@ -292,7 +289,7 @@ join_condition(Index rti, List *values, Node *condition, Expr *no_match, int nro
 	RowContext	c = {rti, values};
 	Expr	   *is_row = compare_number(rti, list_length(values) + 1, Int4LessOperator, nrows + 1);
 
-	return (Node *) make_orclause(list_make2(make_andclause(list_make2(is_row, put_values(condition, &c))), no_match));
+	return (Node *) make_orclause(list_make2(make_andclause(list_make2(is_row, dp_put(condition, put_value, &c))), no_match));
 }
 
 /* Adds a row of NULLs to columns. */

@@ -21,6 +21,7 @@
 #include "access/transam.h"
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
@@ -49,12 +50,10 @@ static const struct
 };
 
 static Node *
-with_configuration(Node *node, void *context)
+put_configuration(Node *node, int levels, void *context)
 {
 	FuncExpr   *call = (FuncExpr *) node;
 
-	if (node == NULL)
-		return NULL;
 	for (int i = 0; IsA(node, FuncExpr) && i < lengthof(configured); i++)
 	{
 		Oid			configuration;
@@ -67,7 +66,7 @@ with_configuration(Node *node, void *context)
 		call->args = lcons(makeConst(REGCONFIGOID, -1, InvalidOid, sizeof(Oid), ObjectIdGetDatum(configuration), false, true), call->args);
 		return (Node *) call;
 	}
-	return expression_tree_mutator(node, with_configuration, context);
+	return NULL;
 }
 
 /* Tells whether PostgreSQL can compute an expression at once: a configuration, or a query. */
@@ -151,8 +150,8 @@ dp_in_words_of_search(DpVet *vet, Node *node, Oid funcid, List *args)
 		document = call_without(F_TO_TSVECTOR_TEXT, TSVECTOROID, document);
 	if (exprType(query) == TEXTOID)
 		query = call_without(F_PLAINTO_TSQUERY_TEXT, TSQUERYOID, query);
-	document = with_configuration(document, NULL);
-	query = with_configuration(query, NULL);
+	document = dp_put(document, put_configuration, NULL);
+	query = dp_put(query, put_configuration, NULL);
 	call = (FuncExpr *) document;
 	if (!IsA(call, FuncExpr) || call->funcid != F_TO_TSVECTOR_REGCONFIG_TEXT)
 		dp_refuse(vet, node, "a full-text search of something else than a string",
