@@ -23,17 +23,15 @@
 #include "base/compat.h"
 #include "base/extension.h"
 #include "base/walk.h"
-#include "catalog/pg_namespace_d.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
+#include "guard/vet/allow.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "utils/fmgroids.h"
-#include "utils/syscache.h"
 
 /* ------------------------------------------------------------------------
  * Arithmetic in double precision, NULL where it is undefined
@@ -90,27 +88,32 @@ square(Node *a)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the name of PostgreSQL's own arithmetic operator on numbers; else 0. */
-static char
-operator_sign(OpExpr *op)
+/* Returns which arithmetic of numbers, *a and *b or *a alone, an expression is; DP_KIND_NONE: it is none. */
+static DpFunctionKind
+arithmetic_of(Node *expr, Node **a, Node **b)
 {
-	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(op->opno));
-	char		sign = '\0';
+	List	   *args = NIL;
+	DpFunctionKind kind = IsA(expr, OpExpr) ? dp_call_kind(expr, &args) : DP_KIND_NONE;
 
-	if (HeapTupleIsValid(tuple))
-	{
-		Form_pg_operator form = (Form_pg_operator) GETSTRUCT(tuple);
-
-		if (form->oprnamespace == PG_CATALOG_NAMESPACE && strlen(NameStr(form->oprname)) == 1)
-			sign = NameStr(form->oprname)[0];
-		ReleaseSysCache(tuple);
-	}
-	foreach_ptr(Node, arg, op->args)
+	foreach_ptr(Node, arg, args)
 	{
 		if (!dp_is_number(exprType(arg)))
-			return '\0';
+			return DP_KIND_NONE;
 	}
-	return sign;
+	*a = args ? linitial(args) : NULL;
+	*b = list_length(args) > 1 ? lsecond(args) : NULL;
+	switch (kind)
+	{
+		case DP_KIND_add:
+		case DP_KIND_subtract:
+		case DP_KIND_multiply:
+		case DP_KIND_divide:
+		case DP_KIND_negate:
+		case DP_KIND_plus:
+			return kind;
+		default:
+			return DP_KIND_NONE;
+	}
 }
 
 static bool
@@ -152,34 +155,32 @@ static Node *
 value(Node *expr)
 {
 	Node	   *arg = converted(expr);
+	Node	   *a,
+			   *b;
 
 	check_stack_depth();
 	if (!dp_has_nodes(expr, T_Aggref))
 		return as_double(expr);
 	if (arg != NULL)
 		return value(arg);
-	if (IsA(expr, OpExpr))
+	switch (arithmetic_of(expr, &a, &b))
 	{
-		OpExpr	   *op = (OpExpr *) expr;
-		char		sign = operator_sign(op);
-		Node	   *a = linitial(op->args);
-		Node	   *b = list_length(op->args) > 1 ? lsecond(op->args) : NULL;
-
-		if (b == NULL && sign == '-')
+		case DP_KIND_negate:
 			return negative(value(a));
-		if (b == NULL && sign == '+')
+		case DP_KIND_plus:
 			return value(a);
-		if (b != NULL && sign == '+')
+		case DP_KIND_add:
 			return add(value(a), value(b));
-		if (b != NULL && sign == '-')
+		case DP_KIND_subtract:
 			return add(value(a), negative(value(b)));
-		if (b != NULL && sign == '*')
+		case DP_KIND_multiply:
 			return times(value(a), value(b));
-		if (b != NULL && sign == '/')
+		case DP_KIND_divide:
 			return calculate("try_divide", value(a), value(b));
+		default:
+			/* derivative() refuses what is not arithmetic */
+			return as_double(expr);
 	}
-	/* derivative() refuses what is not arithmetic */
-	return as_double(expr);
 }
 
 /* Tells whether derivative() knows what expr is made of. */
@@ -187,6 +188,8 @@ static bool
 is_arithmetic(Node *expr)
 {
 	Node	   *arg = converted(expr);
+	Node	   *a,
+			   *b;
 
 	check_stack_depth();
 	if (!dp_is_number(exprType(expr)))
@@ -197,15 +200,7 @@ is_arithmetic(Node *expr)
 		return is_arithmetic(arg);
 	if (IsA(expr, NullIfExpr) && !dp_has_nodes(lsecond(((NullIfExpr *) expr)->args), T_Aggref))
 		return is_arithmetic(linitial(((NullIfExpr *) expr)->args));
-	if (!IsA(expr, OpExpr) || operator_sign((OpExpr *) expr) == '\0' ||
-		strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL)
-		return false;
-	foreach_ptr(Node, item, ((OpExpr *) expr)->args)
-	{
-		if (!is_arithmetic(item))
-			return false;
-	}
-	return true;
+	return arithmetic_of(expr, &a, &b) != DP_KIND_NONE && is_arithmetic(a) && (b == NULL || is_arithmetic(b));
 }
 
 static void
@@ -220,7 +215,9 @@ refuse_expression(DpSplitContext *cxt, Node *expr)
 static Node *
 derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 {
-	Node	   *arg;
+	Node	   *arg,
+			   *a,
+			   *b;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
@@ -234,36 +231,26 @@ derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 	/* a quotient with nullif(x, 0) is NULL where x is 0, and so is its error */
 	if (IsA(expr, NullIfExpr) && !dp_has_nodes(lsecond(((NullIfExpr *) expr)->args), T_Aggref))
 		return derivative(cxt, linitial(((NullIfExpr *) expr)->args), agg);
-	if (IsA(expr, OpExpr))
+	switch (arithmetic_of(expr, &a, &b))
 	{
-		OpExpr	   *op = (OpExpr *) expr;
-		char		sign = operator_sign(op);
-		Node	   *a = linitial(op->args);
-		Node	   *b = list_length(op->args) > 1 ? lsecond(op->args) : NULL;
-
-		if (b == NULL)
-		{
-			if (sign == '-' || sign == '+')
-				return sign == '-' ? negative(derivative(cxt, a, agg)) : derivative(cxt, a, agg);
-		}
-		else if (sign == '+')
+		case DP_KIND_negate:
+			return negative(derivative(cxt, a, agg));
+		case DP_KIND_plus:
+			return derivative(cxt, a, agg);
+		case DP_KIND_add:
 			return add(derivative(cxt, a, agg), derivative(cxt, b, agg));
-		else if (sign == '-')
+		case DP_KIND_subtract:
 			return add(derivative(cxt, a, agg), negative(derivative(cxt, b, agg)));
-		else if (sign == '*')
+		case DP_KIND_multiply:
 			return add(times(derivative(cxt, a, agg), value(b)), times(derivative(cxt, b, agg), value(a)));
-		else if (sign == '/')
-		{
-			/* (a' b - a b') / b^2 */
-			Node	   *above;
-
+		case DP_KIND_divide:
 			if (!dp_has_equal(b, agg))
 				return calculate("try_divide", derivative(cxt, a, agg), value(b));
-			above = add(times(derivative(cxt, a, agg), value(b)),
-						negative(times(derivative(cxt, b, agg), value(a))));
-
-			return calculate("try_divide", above, square(value(b)));
-		}
+			/* (a' b - a b') / b^2 */
+			return calculate("try_divide", add(times(derivative(cxt, a, agg), value(b)), negative(times(derivative(cxt, b, agg), value(a)))),
+							 square(value(b)));
+		default:
+			break;
 	}
 	refuse_expression(cxt, expr);
 	return NULL;				/* keep compiler quiet */

@@ -17,11 +17,9 @@
 
 #include "access/stratnum.h"
 #include "base/compat.h"
-#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/facts/facts.h"
-#include "guard/level.h"
-#include "guard/vet/vet.h"
+#include "guard/vet/allow.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -45,27 +43,6 @@ typedef struct Hull
 	Expr	   *first;
 	Expr	   *last;
 } Hull;
-
-/* Returns the strategy of a comparison of numbers, which those of all types are written as. */
-static int
-strategy_of(Oid opno)
-{
-	switch (opno)
-	{
-		case Int4LessOperator:
-			return BTLessStrategyNumber;
-		case 523:
-			return BTLessEqualStrategyNumber;
-		case Int4EqualOperator:
-			return BTEqualStrategyNumber;
-		case 525:
-			return BTGreaterEqualStrategyNumber;
-		case 521:
-			return BTGreaterStrategyNumber;
-		default:
-			return 0;
-	}
-}
 
 /* Returns how many digits values of an expression have behind the point at most; negative: that is not known. */
 static int
@@ -133,7 +110,8 @@ is_null(Expr *expr)
 static bool
 get_ends(const DpCellTest *test, Expr *constant, Node *target, Hull *ends)
 {
-	int			strategy = strategy_of(test->opno);
+	/* those of all types are written as comparisons of numbers */
+	int			strategy = dp_strategy_of(test->opno, INT4OID);
 	bool		is_exact;
 	DpPreimage	p;
 

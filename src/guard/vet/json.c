@@ -16,7 +16,6 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_collation_d.h"
@@ -138,8 +137,6 @@ dp_in_words_of_json(Node *node, Oid funcid, List *args)
  * ------------------------------------------------------------------------
  */
 
-static const char *const parts[] = {"try_json_keys", "try_json_values", "try_json_elements"};
-
 Oid
 dp_parts_of_json(const char *name)
 {
@@ -151,10 +148,7 @@ dp_parts_of_json(const char *name)
 bool
 dp_is_parts_of_json(Oid funcid)
 {
-	if (funcid < FirstNormalObjectId)
-		return false;
-	for (int i = 0; i < lengthof(parts); i++)
-		if (dp_parts_of_json(parts[i]) == funcid)
-			return true;
-	return false;
+	DpFunctionKind kind = dp_function_kind(funcid);
+
+	return kind == DP_KIND_json_keys || kind == DP_KIND_json_values || kind == DP_KIND_json_elements;
 }
