@@ -24,6 +24,7 @@
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
+#include "guard/describe/time_cells.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -33,6 +34,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -178,32 +180,13 @@ add_column(DpLevel *level, Var *var, DpKeyValues *keys)
  * ------------------------------------------------------------------------
  */
 
-typedef struct FieldRange
-{
-	const char *name;
-	int			low;
-	int			high;
-} FieldRange;
-
-static const FieldRange field_ranges[] = {
-	{"month", 1, 12},
-	{"quarter", 1, 4},
-	{"week", 1, 53},
-	{"day", 1, 31},
-	{"doy", 1, 366},
-	{"dow", 0, 6},
-	{"isodow", 1, 7},
-	{"hour", 0, 23},
-	{"minute", 0, 59},
-};
-
 /* Adds the results of a function that has few. */
 static bool
 add_results(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 {
 	Const	   *constant;
-	char	   *field;
-	int			midnight = 0;
+	const DpTimeField *field;
+	int			last_hour = HOURS_PER_DAY - 1;
 
 	switch (call->funcid)
 	{
@@ -213,7 +196,7 @@ add_results(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 		case F_EXTRACT_TEXT_TIME:
 		case F_DATE_PART_TEXT_TIME:
 			/* 24:00 is a time of the day */
-			midnight = 1;
+			last_hour = HOURS_PER_DAY;
 			break;
 		case F_EXTRACT_TEXT_DATE:
 		case F_EXTRACT_TEXT_TIMESTAMP:
@@ -228,19 +211,11 @@ add_results(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 	constant = dp_constant_argument(call, 0);
 	if (constant == NULL)
 		return false;
-	field = TextDatumGetCString(constant->constvalue);
-	for (int i = 0; i < lengthof(field_ranges); i++)
-	{
-		const FieldRange *range = &field_ranges[i];
-
-		if (pg_strcasecmp(field, range->name) == 0)
-		{
-			keys->null_key |= !dp_expression_never_null(level, (Node *) call);
-			return dp_key_values_add_range(keys, range->low,
-										   range->high + (strcmp(range->name, "hour") == 0 ? midnight : 0));
-		}
-	}
-	return false;
+	field = dp_time_field_of_name(TextDatumGetCString(constant->constvalue));
+	if (field == NULL || field->lowest == NULL)
+		return false;
+	keys->null_key |= !dp_expression_never_null(level, (Node *) call);
+	return dp_key_values_add_range(keys, atoi(field->lowest), field->field == DTK_HOUR ? last_hour : atoi(field->highest));
 }
 
 /* ------------------------------------------------------------------------

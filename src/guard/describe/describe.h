@@ -167,11 +167,8 @@ extern bool dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Cons
 /* time_bounds.c: makes a date of days, or a timestamp of microseconds */
 extern Const *dp_time_const(Oid type, int64 value);
 
-/* bound_fields.c: returns which field of extract or date_part a constant names; -1: none */
+/* time_fields.c: returns which field of extract or date_part a constant names; -1: none */
 extern int	dp_bound_field(Const *name);
-
-/* bound_fields.c: finds between which numbers, as text, a field of a date or time is */
-extern bool dp_bound_field_range(int field, const char **lowest, const char **highest);
 
 /*
  * found_bounds.c: returns bounds of value that are found when the query runs, before its

@@ -29,6 +29,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/datetime.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -136,31 +137,6 @@ is_moved(Node *node, Var *column, DpCellPart *part)
  * ------------------------------------------------------------------------
  */
 
-typedef struct FieldUnit
-{
-	const char *name;
-	DpTimeUnit	unit;
-	bool		has_years;
-} FieldUnit;
-
-/* fields of extract; date_trunc keeps all that is coarser */
-static const FieldUnit field_units[] = {
-	{"minute", DP_UNIT_MINUTE, false}, {"hour", DP_UNIT_HOUR, false},
-	{"day", DP_UNIT_DAY, false}, {"dow", DP_UNIT_DAY, false}, {"isodow", DP_UNIT_DAY, false}, {"doy", DP_UNIT_DAY, false},
-	{"week", DP_UNIT_WEEK, false}, {"isoyear", DP_UNIT_WEEK, true}, {"month", DP_UNIT_MONTH, false},
-	{"quarter", DP_UNIT_QUARTER, false}, {"year", DP_UNIT_YEAR, true}, {"decade", DP_UNIT_YEAR, true},
-	{"century", DP_UNIT_YEAR, true}, {"millennium", DP_UNIT_YEAR, true}
-};
-
-static const FieldUnit *
-field_unit(const char *name)
-{
-	for (int i = 0; name != NULL && i < lengthof(field_units); i++)
-		if (pg_strcasecmp(name, field_units[i].name) == 0)
-			return &field_units[i];
-	return NULL;
-}
-
 static void
 add_part(DpTimeCells *cells, DpCellPart *part)
 {
@@ -171,26 +147,25 @@ add_part(DpTimeCells *cells, DpCellPart *part)
 }
 
 static void
-note_field(DpTimeCells *cells, const char *name, const FieldUnit *field)
+note_field(DpTimeCells *cells, const DpTimeField *field)
 {
 	if (field->unit < DP_UNIT_DAY)
 		return;
 	cells->fields++;
 	cells->has_years |= field->has_years;
-	cells->has_months |= pg_strcasecmp(name, "dow") != 0 && pg_strcasecmp(name, "isodow") != 0;
+	cells->has_months |= field->field != DTK_DOW && field->field != DTK_ISODOW;
 }
 
 static bool
 add_extract(DpTimeCells *cells, FuncExpr *call)
 {
 	DpCellPart	part = {0};
-	const char *name = text_of(linitial(call->args));
-	const FieldUnit *field = field_unit(name);
+	const DpTimeField *field = dp_time_field_of_name(text_of(linitial(call->args)));
 
 	if (field == NULL || !is_moved(lsecond(call->args), cells->column, &part))
 		return false;
 	part.unit = field->unit;
-	note_field(cells, name, field);
+	note_field(cells, field);
 	add_part(cells, &part);
 	return true;
 }
@@ -200,7 +175,7 @@ add_trunc(DpTimeCells *cells, FuncExpr *call)
 {
 	DpCellPart	part = {0};
 	const char *name = text_of(linitial(call->args));
-	const FieldUnit *field = field_unit(name);
+	const DpTimeField *field = dp_time_field_of_name(name);
 
 	if (list_length(call->args) == 3 && (part.zone = text_of(lthird(call->args))) == NULL)
 		return false;

@@ -28,6 +28,26 @@ typedef enum DpTimeUnit
 	DP_UNIT_YEAR
 } DpTimeUnit;
 
+/* a field of dates and times, as of extract() */
+typedef struct DpTimeField
+{
+	const char *name;			/* NULL: one that divides the axis more finely
+								 * than is of use */
+	int			field;			/* DTK_... */
+	const char *lowest;			/* with a scale that says what it is a
+								 * multiple of; NULL: it has no end */
+	const char *highest;
+	DpTimeUnit	unit;			/* within which it is constant; date_trunc
+								 * keeps all that is coarser */
+	bool		has_years;
+} DpTimeField;
+
+/* time_fields.c: returns what is known of a field by its name in full, which may be NULL; NULL: nothing is */
+extern const DpTimeField *dp_time_field_of_name(const char *name);
+
+/* time_fields.c: returns what is known of a field by its DTK_...; NULL: nothing is */
+extern const DpTimeField *dp_time_field(int field);
+
 /* one way in which the axis is divided */
 typedef struct DpCellPart
 {

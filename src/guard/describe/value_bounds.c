@@ -22,6 +22,7 @@
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
+#include "guard/describe/time_cells.h"
 #include "guard/describe/written_limits.h"
 #include "guard/facts/facts.h"
 #include "guard/facts/lists.h"
@@ -350,8 +351,7 @@ field_bound(BoundContext *c, Query *query, Node *expr, List *args)
 	Node	   *source = lsecond(args);
 	bool		is_interval = exprType(source) == INTERVALOID;
 	int			field = dp_bound_field(linitial(args));
-	const char *lowest;
-	const char *highest;
+	const DpTimeField *known = dp_time_field(field);
 	List	   *of_source;
 
 	if (is_interval && dp_call_kind(source, &of_source) == DP_KIND_age)
@@ -363,8 +363,8 @@ field_bound(BoundContext *c, Query *query, Node *expr, List *args)
 		return bound_of(c, expr, DP_BOUND_DAYS, list_make1(build(c, query, source)));
 	if (field == DTK_YEAR && !is_interval)
 		return bound_of(c, expr, DP_BOUND_YEAR, list_make1(build(c, query, source)));
-	if (!is_interval && dp_bound_field_range(field, &lowest, &highest))
-		return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, lowest), number_bound(c, highest)));
+	if (!is_interval && known != NULL && known->lowest != NULL)
+		return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, known->lowest), number_bound(c, known->highest)));
 	return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 }
 
