@@ -14,16 +14,13 @@
 #include "nodes/parsenodes.h"
 
 /*
- * mask.c: changes a query in place, at all of its levels, so that it does not
+ * Changes a query in place, at all of its levels, so that it does not
  * read what current_user may not.  Returns whether it names anything of that
  * kind, and so whether its plan is that role's alone.
  */
 extern bool dp_mask_query(Query *query);
 
-/* mask_class.c: the same for the entries of one level that read pg_class */
-extern bool dp_mask_pg_class(Query *query);
-
-/* mask_class.c: returns whether current_user may read pg_class.reltuples */
+/* Returns whether current_user may read pg_class.reltuples */
 extern bool dp_may_know_rows(void);
 
 #endif							/* DP_MASK_H */

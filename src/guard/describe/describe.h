@@ -161,10 +161,10 @@ extern DpBound *dp_bound_of_value(DpLevel *level, Node *value, Node *filter, boo
 /* Returns the interval of value, as far as it is known while the query is planned. */
 extern DpInterval dp_planned_interval(DpLevel *level, Node *value);
 
-/* time_bounds.c: finds the declared bounds of a column that is a date or timestamp; returns false if it has none */
+/* time_ranges.c: finds the declared bounds of a column that is a date or timestamp; returns false if it has none */
 extern bool dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Const **last);
 
-/* time_bounds.c: makes a date of days, or a timestamp of microseconds */
+/* time_ranges.c: makes a date of days, or a timestamp of microseconds */
 extern Const *dp_time_const(Oid type, int64 value);
 
 /* time_fields.c: returns which field of extract or date_part a constant names; -1: none */
@@ -181,7 +181,7 @@ extern DpBound *dp_find_bounds(DpLevel *level, Node *value, DpBound *usual);
 extern bool dp_is_number(Oid type);
 
 /* ------------------------------------------------------------------------
- * error_functions.c
+ * propagate.c
  * ------------------------------------------------------------------------
  */
 
@@ -194,22 +194,7 @@ extern List *dp_collect_error_functions(Query *query);
 /* Refuses, ZC002, calls in a tree: those that no level has used when all have been split would fail after the debit. */
 extern void dp_refuse_error_functions(Node *node, DpSplitContext *cxt);
 
-/* ------------------------------------------------------------------------
- * propagate.c
- * ------------------------------------------------------------------------
- */
-
 /* Describes, for previews, what the select list computes from aggregates. */
 extern void dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool take_standard);
-
-/*
- * Returns the standard deviation of an expression of private aggregates, made
- * of calls of stddev, the OID of dp_noise_stddev; NULL if expr has no private
- * aggregate.  ZC002 if it is not arithmetic.
- */
-extern Node *dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stddev);
-
-/* Makes the call of stddev for one aggregate. */
-extern Node *dp_stddev_call(Oid stddev, Aggref *agg);
 
 #endif							/* DP_DESCRIBE_H */

@@ -28,7 +28,7 @@
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
-#include "guard/facts/comparisons.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * propagate.c
- *	  The error of an expression of private aggregates.
+ *	  The error of an answer, beside it: of private aggregates, and of expressions
+ *	  of several.
  *
  * Aggregates have independent noise, so that an expression f of aggregates
  * a_1, a_2, ... has to first order the variance
@@ -13,6 +14,14 @@
  * noise is small against the values, and where that is not so (a denominator
  * near 0) the error is large or NULL.  It is post-processing, and free.
  *
+ * dp_noise_stddev, dp_margin and the like stand around a private aggregate, or
+ * an expression of several, and are free: the noise of a count or a sum depends
+ * on nothing private, and that of other answers is computed from the noisy
+ * values that were released.  dp_margin is put into the form
+ * of a multiple of dp_error_stddev, and this becomes a column of the release.
+ * What is wrong with them is found before anything is paid for, as long as a
+ * confidence is known to the planner.
+ *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -23,6 +32,7 @@
 #include "base/compat.h"
 #include "base/extension.h"
 #include "base/walk.h"
+#include "catalog/pg_type.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/vet/allow.h"
@@ -407,8 +417,9 @@ dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool take_standard)
 	}
 }
 
-Node *
-dp_stddev_call(Oid stddev, Aggref *agg)
+/* Makes the call of stddev for one aggregate. */
+static Node *
+stddev_call(Oid stddev, Aggref *agg)
 {
 	FuncExpr   *call = makeFuncExpr(stddev, FLOAT8OID, list_make1(copyObject(agg)),
 									InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -418,8 +429,13 @@ dp_stddev_call(Oid stddev, Aggref *agg)
 	return (Node *) call;
 }
 
-Node *
-dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stddev)
+/*
+ * Returns the standard deviation of an expression of private aggregates, made
+ * of calls of stddev, the OID of dp_noise_stddev; NULL if expr has no private
+ * aggregate.  ZC002 if it is not arithmetic.
+ */
+static Node *
+propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stddev)
 {
 	AggregateContext c = {take_standard};
 	Node	   *variance = NULL;
@@ -439,8 +455,125 @@ dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stdd
 
 		if (slope == NULL)
 			continue;
-		error = dp_stddev_call(stddev, item);
+		error = stddev_call(stddev, item);
 		variance = add(variance, square(calculate("try_multiply", slope, error)));
 	}
 	return variance ? calculate("try_power", variance, (Node *) dp_float8_const(0.5)) : (Node *) dp_float8_const(0);
+}
+
+/* ------------------------------------------------------------------------
+ * Functions around aggregates
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct ExpandContext
+{
+	DpSplitContext *cxt;
+	bool		take_standard;
+	Oid			stddev;			/* dp_noise_stddev("any") */
+	Oid			error;			/* dp_error_stddev("any") */
+	Oid			cut;			/* dp_cut("any") */
+	Oid			margin;			/* dp_cdp_internal.margin(float8, float8) */
+	Oid			times;			/* dp_cdp_internal.try_multiply(float8,
+								 * float8) */
+} ExpandContext;
+
+static void
+look_up(ExpandContext *c)
+{
+	Oid			any = ANYOID;
+	Oid			floats[] = {FLOAT8OID, FLOAT8OID};
+
+	c->stddev = dp_public_routine("dp_noise_stddev", 1, &any);
+	c->error = dp_public_routine("dp_error_stddev", 1, &any);
+	c->cut = dp_public_routine("dp_cut", 1, &any);
+	c->margin = dp_own_function("margin", 2, floats, FLOAT8OID);
+	c->times = dp_own_function("try_multiply", 2, floats, FLOAT8OID);
+}
+
+/* Returns a standard deviation, or cut, of arg, an aggregate or for deviations an expression of several; NULL if arg has none. */
+static Node *
+companion_of(Node *arg, ExpandContext *c, Oid function)
+{
+	arg = dp_strip_relabel(arg);
+	if (!IsA(arg, Aggref))
+		return function == c->cut ? NULL : propagate_error(c->cxt, arg, c->take_standard, function);
+	if (dp_find_aggregate(((Aggref *) arg)->aggfnoid, c->take_standard) == NULL)
+		return NULL;
+	return stddev_call(function, (Aggref *) arg);
+}
+
+static Node *
+expand_call(Node *node, int levels, ExpandContext *c)
+{
+	FuncExpr   *func = (FuncExpr *) node;
+	DpErrorFunction function = IsA(node, FuncExpr) ? dp_find_error_function(func->funcid) : DP_ERROR_FUNCTION_NONE;
+	Node	   *stddev;
+	FuncExpr   *factor;
+	Node	   *confidence,
+			   *one;
+
+	if (function == DP_ERROR_FUNCTION_NONE)
+		return NULL;
+	if (!OidIsValid(c->stddev))
+		look_up(c);
+	stddev = companion_of(linitial(func->args), c,
+						  function == DP_ERROR_FUNCTION_STDDEV ? c->stddev
+						  : function == DP_ERROR_FUNCTION_CUT ? c->cut : c->error);
+	if (stddev == NULL || function != DP_ERROR_FUNCTION_MARGIN)
+		return stddev;
+	confidence = list_length(func->args) > 1 ? dp_put_all(lsecond(func->args), expand_call, c) : (Node *) dp_float8_const(0.95);
+
+	/*
+	 * the planner folds a constant confidence to a number, or raises the
+	 * error
+	 */
+	one = (Node *) dp_float8_const(1);
+	factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),
+						  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Node *) makeFuncExpr(c->times, FLOAT8OID, list_make2(stddev, factor),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+void
+dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool take_standard)
+{
+	ExpandContext c = {cxt, take_standard};
+
+	query->targetList = (List *) dp_put_all(query->targetList, expand_call, &c);
+	query->havingQual = dp_put_all(query->havingQual, expand_call, &c);
+}
+
+static int
+stddev_level(Node *node)
+{
+	DpErrorFunction function = IsA(node, FuncExpr) ? dp_find_error_function(((FuncExpr *) node)->funcid) : DP_ERROR_FUNCTION_NONE;
+	Node	   *arg;
+
+	if (function == DP_ERROR_FUNCTION_NONE || function == DP_ERROR_FUNCTION_MARGIN)
+		return -1;
+	arg = linitial(((FuncExpr *) node)->args);
+	return IsA(arg, Aggref) ? (int) ((Aggref *) arg)->agglevelsup : -1;
+}
+
+List *
+dp_collect_error_functions(Query *query)
+{
+	return dp_collect_of_level(query, stddev_level);
+}
+
+static DpWalk
+refuse_call(Node *node, int levels, DpSplitContext *cxt)
+{
+	if (IsA(node, FuncExpr) && dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_NONE)
+		dp_refuse_at(exprLocation(node),
+					 errmsg("dp_margin, dp_noise_stddev, dp_error_stddev and dp_cut take a private aggregate, where it stands; "
+							"write for example dp_margin(dp_count(*)) beside dp_count(*)"));
+	return DP_WALK_ON;
+}
+
+void
+dp_refuse_error_functions(Node *node, DpSplitContext *cxt)
+{
+	(void) dp_walk_all(node, refuse_call, cxt);
 }

@@ -23,7 +23,7 @@
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
-#include "guard/facts/comparisons.h"
+#include "guard/facts/facts.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

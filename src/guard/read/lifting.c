@@ -14,7 +14,7 @@
  *
  * Invariants:
  * - What is compared is what is grouped by, in addition, by the same equality
- *	 (comparisons.c), so that the rows which a row of the level is compared with
+ *	 (correlations.c), so that the rows which a row of the level is compared with
  *	 are whole groups.
  *
  * Copyright (c) 2026, the dp_cdp developers

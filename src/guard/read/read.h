@@ -156,17 +156,12 @@ extern void dp_make_prefetch(DpRelease *release, Query *query, Index rti, const 
 extern DpPrefetch *dp_prefetch_of(const DpRelease *release, const RangeTblEntry *rte);
 
 /* ------------------------------------------------------------------------
- * equal_columns.c
+ * same_unit.c
  * ------------------------------------------------------------------------
  */
 
 /* Returns those of the expressions that are columns of the query, without aliases, and the columns that conditions, of all of its rows, make equal to them. */
 extern List *dp_equal_columns(Query *query, List *conditions, List *columns);
-
-/* ------------------------------------------------------------------------
- * same_unit.c
- * ------------------------------------------------------------------------
- */
 
 /*
  * Tells whether rows that satisfy all of the conditions have, on both sides,

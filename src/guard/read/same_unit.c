@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * same_unit.c
- *	  Whether conditions make two sets of rows the same privacy unit's.
+ *	  Whether conditions make two sets of rows the same privacy unit's, and which
+ *	  columns they make equal to others.
  *
  * Rows are known to be one unit's by their units being equal, or by both
  * leading to one row of a protected table (a token): the key that they equal
@@ -17,6 +18,9 @@
  * - What an outer join may have replaced by NULLs names no unit; it connects
  *	 by equalities alone, which no NULL satisfies.
  * - What is not understood connects nothing.
+ * - In each row of the query's join tree a column that is said to equal another
+ *	 has its value, by an equality that tells values apart as GROUP BY does, and
+ *	 neither is NULL.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -26,12 +30,93 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "base/collations.h"
 #include "base/compat.h"
 #include "catalog/pg_proc.h"
 #include "guard/read/read.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
 #include "policy/unit_types.h"
 #include "utils/lsyscache.h"
+
+/* ------------------------------------------------------------------------
+ * Columns that are equal
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the column that a column of a join, or of a level's group keys, stands for; NULL where expr is no column of the query. */
+static Var *
+column_of(Query *query, Node *expr)
+{
+	while (expr != NULL)
+	{
+		Var		   *var = (Var *) dp_strip_relabel(expr);
+		RangeTblEntry *rte;
+
+		if (!IsA(var, Var) || var->varlevelsup != 0 || var->varattno <= 0 || var->varno > list_length(query->rtable))
+			return NULL;
+		rte = rt_fetch(var->varno, query->rtable);
+		if (rte->rtekind == RTE_JOIN)
+			expr = list_nth(rte->joinaliasvars, var->varattno - 1);
+		else if (dp_group_expression(rte, var) != NULL)
+			expr = dp_group_expression(rte, var);
+		else
+			return var;
+	}
+	return NULL;
+}
+
+/* Fills both with the columns of which a condition says that they are equal; returns false where it says anything else. */
+static bool
+equal_pair(Query *query, Node *condition, Var **both)
+{
+	Oid			opno;
+	List	   *args = dp_equality_args(condition, false, &opno);
+
+	if (args == NIL || !dp_is_deterministic(exprInputCollation(condition)))
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		both[i] = column_of(query, list_nth(args, i));
+		if (both[i] == NULL || !dp_is_equality_of(opno, (Node *) both[i]) || !dp_is_deterministic(both[i]->varcollid))
+			return false;
+	}
+	return true;
+}
+
+List *
+dp_equal_columns(Query *query, List *conditions, List *columns)
+{
+	List	   *result = NIL;
+	bool		more = true;
+
+	foreach_ptr(Node, column, columns)
+	{
+		Var		   *var = column_of(query, column);
+
+		if (var != NULL && dp_is_deterministic(var->varcollid))
+			result = lappend(result, var);
+	}
+	while (more)
+	{
+		more = false;
+		foreach_ptr(Node, condition, conditions)
+		{
+			Var		   *both[2];
+
+			if (!equal_pair(query, condition, both))
+				continue;
+			for (int i = 0; i < 2; i++)
+			{
+				if (!dp_names_column(result, (Node *) both[i]) || dp_names_column(result, (Node *) both[1 - i]))
+					continue;
+				result = lappend(result, both[1 - i]);
+				more = true;
+			}
+		}
+	}
+	return result;
+}
 
 bool
 dp_is_equality_of(Oid opno, Node *var)

@@ -23,7 +23,7 @@
  *	   FROM s LEFT JOIN (SELECT k, sum(x) AS x FROM t GROUP BY k) q ON s.k = q.k WHERE q.x > 5
  *
  * Invariants:
- * - A row of the level finds at most one row of the subquery (comparisons.c).
+ * - A row of the level finds at most one row of the subquery (correlations.c).
  * - Rows of protected tables are grouped by what names their unit; values of
  *	 other people's rows are not selected in passing, which would be a release.
  * - Where there is no row, aggregates are what they are of no rows, and the

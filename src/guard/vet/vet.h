@@ -123,7 +123,7 @@ extern Node *dp_vet_unit_aggregate(DpVet *vet, Aggref *agg);
 /* Vets a window function and returns its safe form; only where the context accepts windows. */
 extern Node *dp_vet_window_function(DpVet *vet, WindowFunc *function);
 
-/* unit_columns.c: whether a column may be compared, grouped by and handed up, though its values are not read */
+/* citext.c: whether a column may be compared, grouped by and handed up, though its values are not read */
 extern bool dp_is_compared_unit(const DpAllowContext *cxt, Node *node);
 extern bool dp_compares_units(const DpAllowContext *cxt, OpExpr *op);
 
