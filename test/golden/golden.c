@@ -36,7 +36,7 @@ static int	depth = 0;
 static char *
 one_line(const char *text, int location, int len)
 {
-	char	   *line = text == NULL ? pstrdup("") : location < 0 ? pstrdup(text) : len <= 0 ? pstrdup(text + location) : pnstrdup(text + location, len);
+	char	   *line = text == NULL ? pstrdup("") : location < 0 ? pstrdup(text) : len <= 0 ? pstrdup(text +location) : pnstrdup(text +location, len);
 
 	for (char *c = line; *c; c++)
 		if (scanner_isspace(*c))
@@ -53,14 +53,12 @@ write_log(const char *what, const char *statement, const char *result)
 			 errhidecontext(true)));
 }
 
-/* Logs the error at hand, and raises it. */
+/* Logs the error at hand, and raises it; statement: not in ErrorContext, which is emptied. */
 static void
-refused(const char *statement, MemoryContext caller)
+refused(const char *statement)
 {
-	ErrorData  *error;
+	ErrorData  *error = CopyErrorData();
 
-	MemoryContextSwitchTo(caller);
-	error = CopyErrorData();
 	FlushErrorState();
 	if (strncmp(unpack_sql_state(error->sqlerrcode), "ZC", 2) == 0)
 		write_log("refused", statement, psprintf("%s %s", unpack_sql_state(error->sqlerrcode), error->message));
@@ -83,7 +81,8 @@ golden_planner(Query *parse, const char *query_string, int cursor_options, Param
 	{
 		if (--depth > 0)
 			PG_RE_THROW();
-		refused(one_line(query_string, parse->stmt_location, parse->stmt_len), caller);
+		MemoryContextSwitchTo(caller);
+		refused(one_line(query_string, parse->stmt_location, parse->stmt_len));
 	}
 	PG_END_TRY();
 	depth--;
@@ -111,7 +110,8 @@ explain(QueryDesc *desc)
 	PG_CATCH();
 	{
 		depth--;
-		refused(statement, caller);
+		MemoryContextSwitchTo(caller);
+		refused(statement);
 	}
 	PG_END_TRY();
 	depth--;
