@@ -232,7 +232,7 @@ hands_on_rows(Query *around, Query *query)
 	{
 		foreach(lc, is_union_all(around->setOperations) ? around->rtable : NIL)
 			if (is_entry_of(around, lfirst(lc), query))
-				return true;
+			return true;
 		return false;
 	}
 	return (around->commandType == CMD_SELECT || around->commandType == CMD_INSERT) && !around->hasAggs &&

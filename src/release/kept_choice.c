@@ -141,7 +141,7 @@ dp_kept_set_groups(List *all)
 			continue;
 		foreach(other, all)
 			if (lfirst(other) != NULL && strcmp(((DpKept *) lfirst(other))->priced->release->name, kept->priced->release->rest_of) == 0)
-				kept->groups = lfirst(other);
+			kept->groups = lfirst(other);
 		if (kept->groups == NULL)
 			lfirst(lc) = NULL;
 	}

@@ -383,7 +383,7 @@ dp_foresee_kept(List *releases, EState *estate, List **before)
 	dp_kept_set_groups(all);
 	foreach(lc, all)
 		if (lfirst(lc) != NULL)
-			known = lappend(known, lfirst(lc));
+		known = lappend(known, lfirst(lc));
 	dp_kept_agree(known);
 	if (!foresee(all, *before, &moment))
 	{

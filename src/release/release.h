@@ -274,9 +274,9 @@ struct DpRelease
 								 * sets */
 
 	/*
-	 * rest.c: it is of all rows that are in no group which the release of this
-	 * name has shown; NULL: it is not.  The lists from rest_lists on are what
-	 * that has shown, one for each of its keys.
+	 * rest.c: it is of all rows that are in no group which the release of
+	 * this name has shown; NULL: it is not.  The lists from rest_lists on are
+	 * what that has shown, one for each of its keys.
 	 */
 	char	   *rest_of;
 	char	   *rest_keys;		/* their labels */

@@ -46,7 +46,7 @@ dp_run_of_groups(const DpRun *run)
 		return NULL;
 	foreach(lc, dp_runs_of(run->root))
 		if (strcmp(((DpRun *) lfirst(lc))->release->name, run->release->rest_of) == 0)
-			return lfirst(lc);
+		return lfirst(lc);
 	elog(ERROR, "the groups of a rest are not known");
 }
 
@@ -57,7 +57,7 @@ dp_priced_groups(const DpPricedRelease *priced, List *releases)
 
 	foreach(lc, releases)
 		if (strcmp(((DpPricedRelease *) lfirst(lc))->release->name, priced->release->rest_of) == 0)
-			return lfirst(lc);
+		return lfirst(lc);
 	elog(ERROR, "the groups of a rest are not known");
 }
 

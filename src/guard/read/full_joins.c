@@ -334,18 +334,18 @@ merge_mutator(Node *node, MergeContext *c)
 	}
 	if (IsA(node, CoalesceExpr) && list_length(coalesce->args) == 2)
 		forboth(left, c->full->equal_left, right, c->full->equal_right)
+	{
+		bool		in_order = is_column(linitial(coalesce->args), lfirst(left), c->sublevels);
+
+		if (is_column(list_nth(coalesce->args, in_order ? 0 : 1), lfirst(left), c->sublevels) &&
+			is_column(list_nth(coalesce->args, in_order ? 1 : 0), lfirst(right), c->sublevels))
 		{
-			bool		in_order = is_column(linitial(coalesce->args), lfirst(left), c->sublevels);
+			Var		   *merged = dp_output_var(c->rti, c->first + foreach_current_index(left) + 1, lfirst(left));
 
-			if (is_column(list_nth(coalesce->args, in_order ? 0 : 1), lfirst(left), c->sublevels) &&
-				is_column(list_nth(coalesce->args, in_order ? 1 : 0), lfirst(right), c->sublevels))
-			{
-				Var		   *merged = dp_output_var(c->rti, c->first + foreach_current_index(left) + 1, lfirst(left));
-
-				merged->varlevelsup = c->sublevels;
-				return (Node *) merged;
-			}
+			merged->varlevelsup = c->sublevels;
+			return (Node *) merged;
 		}
+	}
 	return expression_tree_mutator(node, merge_mutator, c);
 }
 
