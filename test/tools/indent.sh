@@ -42,6 +42,8 @@ trap 'rm -rf "$work"' EXIT
 rc=0
 for f in "$@"
 do
+	# one that a commit has taken away
+	[[ -f $f ]] || continue
 	# hide boxes and hexadecimal doubles from the indenter
 	perl -pe 's{^(\s*)/\*-+$}{$1/*---X_X}; s{^(\s*)/\* -+$}{$1/*---X_Y};
 		s/\b0x([0-9A-Fa-f]+)p([-+]?)(\d+)/"X0x$1" . ($2 eq "-" ? "m" : $2 eq "+" ? "a" : "n") . $3/ge' \
