@@ -19,7 +19,7 @@
  * on nothing private, and that of other answers is computed from the noisy
  * values that were released.  dp_margin is put into the form
  * of a multiple of dp_error_stddev, and this becomes a column of the release.
- * What is wrong with them is found before anything is paid for, as long as a
+ * A mistake in them is found before anything is paid for, as long as a
  * confidence is known to the planner.
  *
  * Copyright (c) 2026, the dp_cdp developers
