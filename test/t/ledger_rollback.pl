@@ -82,11 +82,13 @@ my $run = background($node, 'test',
 like(finish($run), qr/57014: canceling private query; this charge was not made/, 'statement_timeout while waiting');
 
 $run = background($node, 'test',
-	q{SET application_name = 'victim'; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 1); SELECT dp_cdp.debit_budget('d', 1);});
+	q{SET application_name = 'victim'; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 1); SELECT dp_cdp.debit_budget('d', 2);});
 wait_waiting($node, 'test', 1);
 $node->safe_psql('test', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'});
+
+# the second statement, and not the first that has yet to hear of its end
 $node->poll_query_until('test',
-	q{SELECT query LIKE 'SELECT dp_cdp.debit_budget%' FROM pg_stat_activity WHERE application_name = 'victim'});
+	q{SELECT query LIKE '%debit_budget(''d'', 2)%' FROM pg_stat_activity WHERE application_name = 'victim'});
 wait_waiting($node, 'test', 1);
 $node->safe_psql('test', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'});
 like(finish($run), qr/57014: canceling private query; this charge was not made.*57P01.*terminating/s, 'cancelled, asked again, terminated');
