@@ -169,6 +169,17 @@ COMMENT ON TYPE dp_cdp.memory IS
 CREATE CAST (smallint AS dp_cdp.memory) WITH INOUT AS IMPLICIT;
 CREATE CAST (integer AS dp_cdp.memory) WITH INOUT AS IMPLICIT;
 
+-- A limit on the rows of a person: a number, or a text.  create_dataset() and alter_dataset() read it.
+CREATE TYPE dp_cdp.contribution;
+CREATE FUNCTION dp_cdp_internal.contribution_in(cstring) RETURNS dp_cdp.contribution LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textin';
+CREATE FUNCTION dp_cdp_internal.contribution_out(dp_cdp.contribution) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textout';
+CREATE TYPE dp_cdp.contribution (INPUT = dp_cdp_internal.contribution_in, OUTPUT = dp_cdp_internal.contribution_out, LIKE = text);
+COMMENT ON TYPE dp_cdp.contribution IS
+	'limit on the rows that count of a person: a number of rows, or ''auto'', with which each answer finds its own';
+FOR smallint; integer; bigint; numeric; float8; text
+CREATE CAST ($1 AS dp_cdp.contribution) WITH INOUT AS IMPLICIT;
+END
+
 -- One row for each release that was granted, each debit that was refused, and
 -- each release that was granted and failed while it read rows; for corrections,
 -- and for what pruned rows add up to.

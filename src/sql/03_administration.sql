@@ -103,18 +103,18 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT 0.1,
-	max_contribution text DEFAULT NULL,
+	max_contribution dp_cdp.contribution DEFAULT NULL,
 	epsilon float8 DEFAULT NULL,
 	if_not_exists boolean DEFAULT false,
 	min_units int DEFAULT 1
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, dp_cdp.contribution, float8, boolean, int) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.  16_database_owner.sql says who else may.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, dp_cdp.contribution, float8, boolean, int) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	dataset text,
@@ -137,13 +137,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT NULL,
-	max_contribution text DEFAULT NULL,
+	max_contribution dp_cdp.contribution DEFAULT NULL,
 	reset text[] DEFAULT NULL,
 	min_units int DEFAULT NULL
 ) RETURNS dp_cdp.altered
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, text[], int) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, dp_cdp.contribution, text[], int) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns which options were changed, and what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(dataset text, erase_spent boolean DEFAULT false) RETURNS bigint

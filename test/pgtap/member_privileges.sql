@@ -138,7 +138,7 @@ SELECT provoked('GRANT CREATE ON SCHEMA dp_cdp TO ana', 'critical', 'schema dp_c
 SELECT provoked('GRANT CREATE ON SCHEMA dp_cdp_internal TO ana', 'critical', 'schema dp_cdp_internal', 'may pass for');
 SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.empty_ledger() TO PUBLIC', 'critical', 'function dp_cdp.empty_ledger()', 'administration');
 SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.correct_spent(text, regrole, numeric, text), dp_cdp.check_ledger() TO bob', 'critical', 'function dp_cdp.check_ledger()', 'granted to bob');
-SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO PUBLIC', 'warning', 'function dp_cdp.create_dataset(text,double precision,double precision,double precision,double precision,integer,integer,text,double precision,double precision,integer,interval,dp_cdp.memory,double precision,interval,boolean,boolean,boolean,double precision,text,double precision,boolean,integer)', 'PUBLIC');
+SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO PUBLIC', 'warning', 'function dp_cdp.create_dataset(text,double precision,double precision,double precision,double precision,integer,integer,text,double precision,double precision,integer,interval,dp_cdp.memory,double precision,interval,boolean,boolean,boolean,double precision,dp_cdp.contribution,double precision,boolean,integer)', 'PUBLIC');
 SELECT provoked('GRANT SELECT ON dp_cdp.audit TO PUBLIC', 'critical', 'dp_cdp.audit', 'PUBLIC');
 SELECT provoked('GRANT USAGE ON TYPE dp_cdp_internal.grid TO ana', 'warning', 'type dp_cdp_internal.grid', 'internal type');
 
