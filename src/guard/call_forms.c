@@ -124,7 +124,7 @@ type_text(Oid type)
 		case FLOAT8ARRAYOID:
 			return "double precision[]";
 		case TEXTARRAYOID:
-			return "text[]";
+			return "text[], such as ARRAY['a', 'b']";
 		case DATEOID:
 			return "date";
 		case INTERVALOID:
@@ -329,14 +329,17 @@ hint_at_order(ErrorData *edata, const char *about)
 	const char *form = debug_query_string != NULL ? first_called_form(debug_query_string) : NULL;
 
 	if (form != NULL && edata->hint == NULL)
-		edata->hint = psprintf("%s%sThe call has the form %s.", about != NULL ? about : "", about != NULL ? " " : "", form);
+		edata->hint = psprintf("The call has the form %s.%s%s", form, about != NULL ? " " : "", about != NULL ? about : "");
 }
 
 /* Tells how somebody gets the right to call a function of the extension, or who has it. */
 static void
 hint_at_grant(ErrorData *edata)
 {
-	/* what others than administrators may have: all else shares in administration, and check_setup() says so */
+	/*
+	 * what others than administrators may have: all else shares in
+	 * administration, and check_setup() says so
+	 */
 	static const struct
 	{
 		const char *function;
@@ -389,7 +392,10 @@ complete_error(ErrorData *edata)
 	bool		no_role = is_of(edata, "get_role_oid", ERRCODE_UNDEFINED_OBJECT);
 	bool		no_quotes = is_of(edata, "errorMissingColumn", ERRCODE_UNDEFINED_COLUMN) || is_of(edata, "errorMissingRTE", ERRCODE_UNDEFINED_TABLE);
 
-	/* a literal of a call has a position, which values that are read when it runs have not */
+	/*
+	 * a literal of a call has a position, which values that are read when it
+	 * runs have not
+	 */
 	bool		no_value = edata->elevel == ERROR && edata->cursorpos > 0 && edata->message != NULL &&
 	(edata->sqlerrcode == ERRCODE_INVALID_TEXT_REPRESENTATION || edata->sqlerrcode == ERRCODE_INVALID_DATETIME_FORMAT ||
 	 edata->sqlerrcode == ERRCODE_INVALID_NAME);
@@ -412,7 +418,7 @@ complete_error(ErrorData *edata)
 			hint_at_order(edata, NULL);
 		else
 			hint_at_order(edata, !no_role ? "Give a table with its schema, if that is not in search_path."
-						  : strstr(edata->message, "\"public\"") ? "A budget is a role's, and none is PUBLIC's." : "CREATE ROLE makes a role.");
+						  : strstr(edata->message, "\"public\"") ? "A budget is a role's, and none is PUBLIC's." : "If the role is in its place, CREATE ROLE makes it.");
 		MemoryContextSwitchTo(old);
 	}
 	if (prev_emit_log)

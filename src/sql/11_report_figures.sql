@@ -85,7 +85,7 @@ COMMENT ON FUNCTION dp_cdp_internal.report_up(numeric) IS
 CREATE OR REPLACE FUNCTION dp_cdp_internal.report_guess(guess numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT CASE WHEN guess IS NULL THEN '&#8211;' WHEN guess >= 0.999 THEN 'over 99.9&#160;%'
+	SELECT CASE WHEN guess IS NULL THEN '&#8211;' WHEN guess > 0.999 THEN 'almost 100&#160;%'
 		ELSE trim_scale(ceil(guess * 1000) / 10) || '&#160;%' END
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.report_guess(numeric) IS

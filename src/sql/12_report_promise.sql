@@ -41,7 +41,8 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_limits(r jsonb) RETURNS text
 		SELECT 0::bigint AS place, 'All roles together, for ever: the lifetime cap' AS whom, r AS of WHERE r ->> 'rho_limit' IS NOT NULL
 		UNION ALL
 		SELECT row_number() OVER (ORDER BY (b ->> 'rho_limit')::numeric DESC, b ->> 'role'),
-			dp_cdp_internal.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s', dp_cdp_internal.report_text(b ->> 'period')) END, b
+			dp_cdp_internal.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s',
+				dp_cdp_internal.report_text(regexp_replace(regexp_replace(b ->> 'period', '\mmon', 'month'), '^1 (\w+)$', '\1'))) END, b
 		FROM jsonb_array_elements(r -> 'budgets') b
 	)
 	SELECT CASE WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">There is no lifetime cap: budgets alone bound what roles learn, and those that renew bound it within each period only.</p>' ELSE '' END

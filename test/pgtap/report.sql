@@ -278,7 +278,7 @@ CREATE TABLE stays (patient int NOT NULL, day date NOT NULL);
 SELECT dp_cdp.protect_table('stays', 'monthly', 'patient', block => 'day', every => '1 month');
 SELECT ok(dp_cdp.certificate(d) ~ w, d || ' says ' || w) FROM (VALUES
 	('replaced', 'in which all rows of one person are those of one or of another person'), ('replaced', 'everything but which of two persons is in the data'),
-	('replaced', 'No table is protected: nothing is promised yet of two databases'), ('replaced', 'over 99.9&#160;%'), ('replaced', 'max_contribution</code>, none'), ('replaced', 'at most 2 rows count of a person'),
+	('replaced', 'No table is protected: nothing is promised yet of two databases'), ('replaced', 'almost 100&#160;%'), ('replaced', 'max_contribution</code>, none'), ('replaced', 'at most 2 rows count of a person'),
 	('monthly', 'all rows of one person in one block of 1 mon'), ('monthly', 'Caps and budgets hold for each block of time'), ('monthly', 'its block of time is that of <bdi>day'),
 	('monthly', 'No cap limits what all roles learn together'), ('monthly', 'There is no lifetime cap'), ('spent', 'little is hidden: two databases of which one lacks all rows of one person are told apart in 98.8&#160;% of cases'), ('monthly', 'There is no cap to draw'), ('monthly', 'as much as 7 rows in one'), ('monthly', 'min_units</code>, declared: groups of fewer than 12 people')) v(d, w);
 SELECT ok(dp_cdp.certificate('spent') !~ 'min_units', 'without min_units no line');
@@ -287,7 +287,7 @@ SELECT is(dp_cdp.best_guess(1), 0.7603::float8, 'Phi(sqrt(1/2)), upwards');
 SELECT ok(dp_cdp.best_guess(x, d) BETWEEN w AND w + 1.001e-4, format('best guess of rho %s and delta %s', x, d)) FROM (VALUES (0, 0, 0.5), (0, 0.5, 0.75), (20, 0, 0.9992), (1e9, 0, 0.9999)) v(x, d, w);
 SELECT throws_ok(format('SELECT dp_cdp.best_guess(%s)', v), 'ZC004', NULL, 'no best guess of ' || v) FROM unnest(ARRAY['-1', '''NaN''', '1, 2']) v;
 SELECT is(dp_cdp_internal.report_up(x), w, format('%s, upwards', x)) FROM (VALUES (0, '0'), (1, '1'), (1.001, '1.01'), (10.7249, '10.8'), (0.000020001, '2.01e-5'), (123400.1, '124,000'), (NULL, '&#8211;')) v(x, w);
-SELECT is(dp_cdp_internal.report_guess(x), w, format('a guess of %s', x)) FROM (VALUES (0.5, '50&#160;%'), (0.8414, '84.2&#160;%'), (0.9995, 'over 99.9&#160;%'), (1, 'over 99.9&#160;%')) v(x, w);
+SELECT is(dp_cdp_internal.report_guess(x), w, format('a guess of %s', x)) FROM (VALUES (0.5, '50&#160;%'), (0.8414, '84.2&#160;%'), (0.999, '99.9&#160;%'), (0.9995, 'almost 100&#160;%'), (1, 'almost 100&#160;%')) v(x, w);
 SELECT is(dp_cdp_internal.report_reason(x), w, format('%s in words', x)) FROM (VALUES
 	('ZC001 rho', 'too little rho was left (ZC001)'), ('ZC001 delta; and others, of which this role has too many', 'too little delta was left to select keys; and others, of which this role has too many (ZC001)'),
 	('ZC003', 'the ledger could not answer (ZC003)'), ('ZC002 raw rows', 'raw rows (ZC002)'), ('by hand', 'by hand'), ('', ''), (NULL, NULL)) v(x, w);
