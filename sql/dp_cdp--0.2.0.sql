@@ -169,6 +169,20 @@ COMMENT ON TYPE dp_cdp.memory IS
 CREATE CAST (smallint AS dp_cdp.memory) WITH INOUT AS IMPLICIT;
 CREATE CAST (integer AS dp_cdp.memory) WITH INOUT AS IMPLICIT;
 
+-- A limit on the rows of a person: a number, or a text.  create_dataset() and alter_dataset() read it.
+CREATE TYPE dp_cdp.contribution;
+CREATE FUNCTION dp_cdp_internal.contribution_in(cstring) RETURNS dp_cdp.contribution LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textin';
+CREATE FUNCTION dp_cdp_internal.contribution_out(dp_cdp.contribution) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textout';
+CREATE TYPE dp_cdp.contribution (INPUT = dp_cdp_internal.contribution_in, OUTPUT = dp_cdp_internal.contribution_out, LIKE = text);
+COMMENT ON TYPE dp_cdp.contribution IS
+	'limit on the rows that count of a person: a number of rows, or ''auto'', with which each answer finds its own';
+CREATE CAST (smallint AS dp_cdp.contribution) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS dp_cdp.contribution) WITH INOUT AS IMPLICIT;
+CREATE CAST (bigint AS dp_cdp.contribution) WITH INOUT AS IMPLICIT;
+CREATE CAST (numeric AS dp_cdp.contribution) WITH INOUT AS IMPLICIT;
+CREATE CAST (float8 AS dp_cdp.contribution) WITH INOUT AS IMPLICIT;
+CREATE CAST (text AS dp_cdp.contribution) WITH INOUT AS IMPLICIT;
+
 -- One row for each release that was granted, each debit that was refused, and
 -- each release that was granted and failed while it read rows; for corrections,
 -- and for what pruned rows add up to.
@@ -1023,18 +1037,18 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT 0.1,
-	max_contribution text DEFAULT NULL,
+	max_contribution dp_cdp.contribution DEFAULT NULL,
 	epsilon float8 DEFAULT NULL,
 	if_not_exists boolean DEFAULT false,
 	min_units int DEFAULT 1
 ) RETURNS dp_cdp.granted
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, dp_cdp.contribution, float8, boolean, int) IS
 	'creates a dataset that the caller owns. Its arguments are lifetime caps on rho and delta, or on epsilon and delta, defaults and limits for queries, and the neighbouring relation. It returns what the cap allows';
 
 -- Not for everybody: datasets are many, and never forgotten.  16_database_owner.sql says who else may.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, float8, boolean, int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, dp_cdp.contribution, float8, boolean, int) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	dataset text,
@@ -1057,13 +1071,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	consistent boolean DEFAULT NULL,
 	pull_rows boolean DEFAULT NULL,
 	key_delta_share float8 DEFAULT NULL,
-	max_contribution text DEFAULT NULL,
+	max_contribution dp_cdp.contribution DEFAULT NULL,
 	reset text[] DEFAULT NULL,
 	min_units int DEFAULT NULL
 ) RETURNS dp_cdp.altered
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, text, text[], int) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, dp_cdp.memory, float8, interval, boolean, boolean, boolean, float8, dp_cdp.contribution, text[], int) IS
 	'changes settings of a dataset. NULL leaves one as it is, and reset names those that get their defaults again. Infinity removes rho or max_rho, and 0 removes an answer_step, a release_memory, a find_bounds or a reuse. Setting max_contribution removes max_groups and max_rows, where they are not set with it. It returns which options were changed, and what the cap allows';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(dataset text, erase_spent boolean DEFAULT false) RETURNS bigint
@@ -3829,7 +3843,7 @@ BEGIN
 END $$;
 
 -- What is declared of a column beside what its rows have.  keys: what dp_cdp.declared_keys() says, for its owner, or NULL.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, keys jsonb, most_groups int, source text, person text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, keys jsonb, source text, person text)
 	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
 	AS $$
@@ -3879,7 +3893,7 @@ BEGIN
 	-- by the equality of GROUP BY
 	EXECUTE format('SELECT coalesce(sum(g.rows) FILTER (WHERE g.key IS NULL), 0)::bigint AS nulls,'
 		' coalesce(sum(g.rows) FILTER (WHERE g.key IS NOT NULL AND NOT g.declared), 0)::bigint AS others,'
-		' count(*) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL) AS missing,'
+		' count(*) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL) AS missing, coalesce(sum(g.rows), 0) > 0 AS any_row,'
 		' array_to_string((array_agg(g.key::text ORDER BY g.key::text) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL))[1:5], '', '') AS names'
 		' FROM (SELECT k.key, sum(k.rows) AS rows, bool_or(k.declared) AS declared'
 		' FROM (SELECT %s AS key, count(*) AS rows, false AS declared FROM %s GROUP BY 1 UNION ALL SELECT d.key::%s, 0, true FROM unnest($1) d(key)) k'
@@ -3892,18 +3906,45 @@ BEGIN
 		UNION ALL SELECT 'warning', format('%s rows have a value that is no declared key: they are in no group', n.others), n.others,
 			format('SELECT dp_cdp.set_keys(%s, ...), with all keys that are publicly known', them) WHERE n.others > 0
 		UNION ALL SELECT 'info', format(CASE n.missing WHEN 1 THEN '%s declared key has no row: its group is noise around 0: %s' ELSE '%s declared keys have no row: their groups are noise around 0: %s' END, n.missing, missing), n.missing,
-			'none is needed; leave them out of the keys where everybody knows that they have no row' WHERE n.missing > 0;
-	IF most_groups IS NOT NULL AND person IS NOT NULL THEN
-		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'
-			' FROM (SELECT count(DISTINCT %s) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', value, source, person)
-			INTO n USING most_groups;
-		RETURN QUERY SELECT 'warning', format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
-			n.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', dp_cdp.dataset_of(check_column."table")) WHERE n.above > 0;
-	END IF;
+			'leave them out of the keys if everybody knows that they have no row' WHERE n.missing > 0 AND n.any_row;
 END $$;
 
--- What set_bounds (of_bounds) and set_keys tell at once of the rows of a table that is read in a moment.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean, keys jsonb) RETURNS TABLE(finding text, remedy text)
+-- People above limits: "most" rows, which is a norm or max_rows, and so many groups by each column with declared keys.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.above_limits("table" regclass, most numeric, of_norm boolean, most_groups int, source text, person text)
+	RETURNS TABLE("column" name, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	asked regclass := above_limits."table";
+	keyed record;
+	n record;
+BEGIN
+	IF most IS NOT NULL AND person IS NOT NULL THEN
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p',
+			source, person) INTO n USING most;
+		RETURN QUERY SELECT NULL::name,
+			CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+				ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
+			n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', asked) WHERE n.above > 0;
+	END IF;
+	FOR keyed IN SELECT a.attname FROM dp_cdp.protected p CROSS JOIN jsonb_each(p.columns) c
+			JOIN pg_attribute a ON a.attrelid = p."table" AND a.attname = c.key
+			WHERE most_groups IS NOT NULL AND person IS NOT NULL AND p."table" = asked AND c.value ? 'keys'
+				AND dp_cdp_internal.unfit_policy(asked, a.attname, c.value) IS NULL ORDER BY a.attnum LOOP
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'
+			' FROM (SELECT count(DISTINCT t0.%I) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', keyed.attname, source, person)
+			INTO n USING most_groups;
+		RETURN QUERY SELECT keyed.attname,
+			format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
+			n.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', dp_cdp.dataset_of(asked)) WHERE n.above > 0;
+	END LOOP;
+END $$;
+
+-- What a declaration tells at once of the rows of a table that is read in a moment: of a column's bounds (of_bounds) or keys,
+-- and without a column of limits.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean, keys jsonb,
+		most numeric, of_norm boolean, most_groups int) RETURNS TABLE(at_column name, finding text, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
@@ -3919,17 +3960,24 @@ BEGIN
 			OR bool_or(c.relkind = 'f') OR bool_or(pg_table_size(c.oid) IS NULL), true) INTO too_large
 		FROM r JOIN pg_class c ON c.oid = r.relid WHERE c.relkind <> 'p';
 	IF too_large THEN
-		RETURN QUERY SELECT 'its rows were not looked at, as they may be many', unread;
+		RETURN QUERY SELECT at, 'its rows were not looked at, as they may be many', unread;
 		RETURN;
 	END IF;
 	people := dp_cdp_internal.people_source(asked);
-	RETURN QUERY SELECT f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
-			(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
-			keys, NULL, people.source, people.person) f
-		WHERE p."table" = asked AND f.severity = 'warning';
+	IF at IS NULL THEN
+		RETURN QUERY SELECT f."column", f.finding, f.remedy
+			FROM dp_cdp_internal.above_limits(asked, most, of_norm, most_groups, people.source, people.person) f;
+	ELSE
+		RETURN QUERY SELECT at, f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
+				(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
+				keys, people.source, people.person) f
+			WHERE p."table" = asked
+			UNION ALL SELECT f."column", f.finding, f.remedy
+				FROM dp_cdp_internal.above_limits(asked, NULL, of_norm, most_groups, people.source, people.person) f WHERE f."column" = at AND NOT of_bounds;
+	END IF;
 -- a declaration does not fail because its rows cannot be read
 EXCEPTION WHEN OTHERS THEN
-	RETURN QUERY SELECT 'its rows could not be looked at', unread;
+	RETURN QUERY SELECT at, 'its rows could not be looked at', unread;
 END $$;
 
 -- What check_data() tells of a table, where a person counts with "most" rows, which is a norm or max_rows, in so many groups.
@@ -3948,21 +3996,18 @@ BEGIN
 	IF rows_of.person IS NOT NULL THEN
 		-- heaviest are the people with most rows, one in a hundred
 		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
-			' count(*) FILTER (WHERE p.rows > $1 AND NOT p.nobody) AS above,'
 			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
 			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
 			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
 			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
-			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n USING most;
+			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n;
 		RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
 				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
 			UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
 				format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
 				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
-			UNION ALL SELECT 'warning', t.name, NULL,
-				CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
-					ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
-				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
+			UNION ALL SELECT 'warning', t.name, f."column", f.finding, f.number, f.remedy
+				FROM dp_cdp_internal.above_limits(t."table", most, of_norm, most_groups, rows_of.source, rows_of.person) f
 			UNION ALL SELECT 'info', t.name, NULL,
 				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
 				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
@@ -3976,7 +4021,7 @@ BEGIN
 	END IF;
 	RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
 		FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
-			CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, keys -> c.key, most_groups, rows_of.source, rows_of.person) f
+			CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, keys -> c.key, rows_of.source, rows_of.person) f
 		ORDER BY a.attnum;
 END $$;
 
@@ -5851,7 +5896,7 @@ COMMENT ON FUNCTION dp_cdp_internal.report_up(numeric) IS
 CREATE OR REPLACE FUNCTION dp_cdp_internal.report_guess(guess numeric) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT CASE WHEN guess IS NULL THEN '&#8211;' WHEN guess >= 0.999 THEN 'over 99.9&#160;%'
+	SELECT CASE WHEN guess IS NULL THEN '&#8211;' WHEN guess > 0.999 THEN 'almost 100&#160;%'
 		ELSE trim_scale(ceil(guess * 1000) / 10) || '&#160;%' END
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.report_guess(numeric) IS
@@ -6769,7 +6814,8 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_limits(r jsonb) RETURNS text
 		SELECT 0::bigint AS place, 'All roles together, for ever: the lifetime cap' AS whom, r AS of WHERE r ->> 'rho_limit' IS NOT NULL
 		UNION ALL
 		SELECT row_number() OVER (ORDER BY (b ->> 'rho_limit')::numeric DESC, b ->> 'role'),
-			dp_cdp_internal.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s', dp_cdp_internal.report_text(b ->> 'period')) END, b
+			dp_cdp_internal.report_name(b ->> 'role') || CASE WHEN b ->> 'period' IS NULL THEN '' ELSE format(', anew each %s',
+				dp_cdp_internal.report_text(regexp_replace(regexp_replace(b ->> 'period', '\mmon', 'month'), '^1 (\w+)$', '\1'))) END, b
 		FROM jsonb_array_elements(r -> 'budgets') b
 	)
 	SELECT CASE WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">There is no lifetime cap: budgets alone bound what roles learn, and those that renew bound it within each period only.</p>' ELSE '' END

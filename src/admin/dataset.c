@@ -267,7 +267,8 @@ read_settings(FunctionCallInfo fcinfo, int epsilon, DpDatasetRow *row)
 	if (row->max_rho != 0 && row->default_rho > row->max_rho)
 		dp_raise(BAD_PARAMETER, errmsg("default_rho must not exceed max_rho: raise max_rho or lower default_rho"));
 	if (row->default_delta > row->delta_limit)
-		dp_raise(BAD_PARAMETER, errmsg("default_delta must not exceed delta: raise delta or lower default_delta"));
+		dp_raise(BAD_PARAMETER, errmsg("default_delta must not exceed delta, which is %s: raise delta or lower default_delta",
+									   dp_amount_text(row->delta_limit, DP_DELTA_SCALE)));
 }
 
 /* Returns a time in days and less, which mean the same wherever it is added. */
@@ -582,6 +583,9 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	foreach_oid(table, dp_label_tables(name))
 		dp_policy_invalidate(table);
 	/* of what this call has changed */
+	if (!PG_ARGISNULL(5) || !PG_ARGISNULL(6) || !PG_ARGISNULL(20))
+		foreach_oid(table, dp_label_tables(name))
+			dp_admin_tell_of_rows(table, 0, true);
 	if (had_cap && cap.no_limit)
 		tell_of_no_cap(name);
 	if (!is_spent && (!PG_ARGISNULL(1) || !PG_ARGISNULL(3)))

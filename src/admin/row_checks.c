@@ -79,37 +79,56 @@ may_read_all(Oid relid)
 void
 dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds)
 {
-	char	   *column = get_attname(relid, attnum, false);
-	Oid			types[] = {REGCLASSOID, NAMEOID, BOOLOID, JSONBOID};
-	Datum		values[] = {ObjectIdGetDatum(relid), DirectFunctionCall1(namein, CStringGetDatum(column)), BoolGetDatum(of_bounds), 0};
-	char		nulls[] = {' ', ' ', ' ', 'n'};
+	Oid			types[] = {REGCLASSOID, NAMEOID, BOOLOID, JSONBOID, NUMERICOID, BOOLOID, INT4OID};
+	Datum		values[lengthof(types)] = {ObjectIdGetDatum(relid), 0, BoolGetDatum(of_bounds)};
+	char		nulls[lengthof(types)];
 	AttrNumber	distributed_by;
-	bool		isnull;
 	SPITupleTable *found;
 	AsOwner		before;
 
 	if (dp_is_distributed(relid, &distributed_by) || !may_read_all(relid))
 		return;
 	CommandCounterIncrement();	/* labels that were written just now */
-	if (!of_bounds)
+	memset(nulls, ' ', sizeof(nulls));
+	if (attnum != 0)
+		values[1] = DirectFunctionCall1(namein, CStringGetDatum(get_attname(relid, attnum, false)));
+	else
+		nulls[1] = 'n';
+	/* as who calls, who owns the dataset */
+	SPI_connect();
+	if (dp_admin_execute("SELECT CASE WHEN NOT $3 THEN to_jsonb(dp_cdp.declared_keys($1, $2)) END,"
+						 " coalesce(max_rows, nullif(max_contribution, 'auto')::numeric), max_rows IS NULL, max_groups"
+						 " FROM dp_cdp.datasets WHERE dataset = dp_cdp.dataset_of($1)", 3, types, values, nulls, false) != 1)
+		elog(ERROR, "dp_cdp: dataset of table \"%s\" cannot be read", get_rel_name(relid));
+	for (int i = 3; i < lengthof(types); i++)
 	{
-		/* as who calls, who owns the dataset */
-		SPI_connect();
-		dp_admin_execute("SELECT to_jsonb(dp_cdp.declared_keys($1, $2))", 2, types, values, NULL, false);
-		values[3] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+		bool		isnull;
+
+		values[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i - 2, &isnull);
+		nulls[i] = isnull ? 'n' : ' ';
 		if (!isnull)
-			values[3] = SPI_datumTransfer(values[3], false, -1);
-		nulls[3] = isnull ? 'n' : ' ';
-		SPI_finish();
+			values[i] = SPI_datumTransfer(values[i], get_typbyval(types[i]), get_typlen(types[i]));
 	}
+	SPI_finish();
+	if (attnum == 0 && nulls[4] == 'n' && nulls[6] == 'n')
+		return;					/* no limit is declared */
+
 	begin_as_owner(relid, &before);
-	dp_admin_execute("SELECT finding, remedy FROM dp_cdp_internal.findings_at_once($1, $2, $3, $4)", lengthof(types), types, values, nulls, false);
+	dp_admin_execute("SELECT at_column, finding, remedy FROM dp_cdp_internal.findings_at_once($1, $2, $3, $4, $5, $6, $7)",
+					 lengthof(types), types, values, nulls, false);
 	found = SPI_tuptable;
 	for (uint64 i = 0; i < found->numvals; i++)
-		dp_admin_warn(NOTICE, errmsg("column \"%s\" of table \"%s\": %s", column, get_rel_name(relid),
-									 SPI_getvalue(found->vals[i], found->tupdesc, 1)),
+	{
+		char	   *column = SPI_getvalue(found->vals[i], found->tupdesc, 1);
+		char	   *finding = SPI_getvalue(found->vals[i], found->tupdesc, 2);
+		char	   *remedy = SPI_getvalue(found->vals[i], found->tupdesc, 3);
+
+		remedy[0] = pg_toupper(remedy[0]);	/* a hint is a sentence */
+		dp_admin_warn(NOTICE, column ? errmsg("column \"%s\" of table \"%s\": %s", column, get_rel_name(relid), finding)
+					  : errmsg("table \"%s\": %s", get_rel_name(relid), finding),
 					  errdetail("Roles that may read the rows are told this, and nobody else."),
-					  errhint("%s", SPI_getvalue(found->vals[i], found->tupdesc, 2)));
+					  errhint("%s.", remedy));
+	}
 	end_as_owner(&before);
 }
 

@@ -171,6 +171,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_admin_doubt_unit(relid);
 	dp_admin_end(&context);
 	relabel_workers(relid, NIL);
+	dp_admin_tell_of_rows(relid, 0, true);
 	PG_RETURN_DATUM(dp_admin_table_row(fcinfo, relid));
 }
 

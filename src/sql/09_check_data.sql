@@ -90,7 +90,7 @@ BEGIN
 END $$;
 
 -- What is declared of a column beside what its rows have.  keys: what dp_cdp.declared_keys() says, for its owner, or NULL.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, keys jsonb, most_groups int, source text, person text)
+CREATE OR REPLACE FUNCTION dp_cdp_internal.check_column("table" regclass, "column" name, declared jsonb, keys jsonb, source text, person text)
 	RETURNS TABLE(severity text, finding text, number bigint, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
 	AS $$
@@ -140,7 +140,7 @@ BEGIN
 	-- by the equality of GROUP BY
 	EXECUTE format('SELECT coalesce(sum(g.rows) FILTER (WHERE g.key IS NULL), 0)::bigint AS nulls,'
 		' coalesce(sum(g.rows) FILTER (WHERE g.key IS NOT NULL AND NOT g.declared), 0)::bigint AS others,'
-		' count(*) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL) AS missing,'
+		' count(*) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL) AS missing, coalesce(sum(g.rows), 0) > 0 AS any_row,'
 		' array_to_string((array_agg(g.key::text ORDER BY g.key::text) FILTER (WHERE g.rows = 0 AND g.key IS NOT NULL))[1:5], '', '') AS names'
 		' FROM (SELECT k.key, sum(k.rows) AS rows, bool_or(k.declared) AS declared'
 		' FROM (SELECT %s AS key, count(*) AS rows, false AS declared FROM %s GROUP BY 1 UNION ALL SELECT d.key::%s, 0, true FROM unnest($1) d(key)) k'
@@ -153,18 +153,45 @@ BEGIN
 		UNION ALL SELECT 'warning', format('%s rows have a value that is no declared key: they are in no group', n.others), n.others,
 			format('SELECT dp_cdp.set_keys(%s, ...), with all keys that are publicly known', them) WHERE n.others > 0
 		UNION ALL SELECT 'info', format(CASE n.missing WHEN 1 THEN '%s declared key has no row: its group is noise around 0: %s' ELSE '%s declared keys have no row: their groups are noise around 0: %s' END, n.missing, missing), n.missing,
-			'none is needed; leave them out of the keys where everybody knows that they have no row' WHERE n.missing > 0;
-	IF most_groups IS NOT NULL AND person IS NOT NULL THEN
-		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'
-			' FROM (SELECT count(DISTINCT %s) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', value, source, person)
-			INTO n USING most_groups;
-		RETURN QUERY SELECT 'warning', format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
-			n.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', dp_cdp.dataset_of(check_column."table")) WHERE n.above > 0;
-	END IF;
+			'leave them out of the keys if everybody knows that they have no row' WHERE n.missing > 0 AND n.any_row;
 END $$;
 
--- What set_bounds (of_bounds) and set_keys tell at once of the rows of a table that is read in a moment.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean, keys jsonb) RETURNS TABLE(finding text, remedy text)
+-- People above limits: "most" rows, which is a norm or max_rows, and so many groups by each column with declared keys.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.above_limits("table" regclass, most numeric, of_norm boolean, most_groups int, source text, person text)
+	RETURNS TABLE("column" name, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	asked regclass := above_limits."table";
+	keyed record;
+	n record;
+BEGIN
+	IF most IS NOT NULL AND person IS NOT NULL THEN
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p',
+			source, person) INTO n USING most;
+		RETURN QUERY SELECT NULL::name,
+			CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+				ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
+			n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', asked) WHERE n.above > 0;
+	END IF;
+	FOR keyed IN SELECT a.attname FROM dp_cdp.protected p CROSS JOIN jsonb_each(p.columns) c
+			JOIN pg_attribute a ON a.attrelid = p."table" AND a.attname = c.key
+			WHERE most_groups IS NOT NULL AND person IS NOT NULL AND p."table" = asked AND c.value ? 'keys'
+				AND dp_cdp_internal.unfit_policy(asked, a.attname, c.value) IS NULL ORDER BY a.attnum LOOP
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'
+			' FROM (SELECT count(DISTINCT t0.%I) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', keyed.attname, source, person)
+			INTO n USING most_groups;
+		RETURN QUERY SELECT keyed.attname,
+			format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
+			n.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', dp_cdp.dataset_of(asked)) WHERE n.above > 0;
+	END LOOP;
+END $$;
+
+-- What a declaration tells at once of the rows of a table that is read in a moment: of a column's bounds (of_bounds) or keys,
+-- and without a column of limits.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean, keys jsonb,
+		most numeric, of_norm boolean, most_groups int) RETURNS TABLE(at_column name, finding text, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
@@ -180,17 +207,24 @@ BEGIN
 			OR bool_or(c.relkind = 'f') OR bool_or(pg_table_size(c.oid) IS NULL), true) INTO too_large
 		FROM r JOIN pg_class c ON c.oid = r.relid WHERE c.relkind <> 'p';
 	IF too_large THEN
-		RETURN QUERY SELECT 'its rows were not looked at, as they may be many', unread;
+		RETURN QUERY SELECT at, 'its rows were not looked at, as they may be many', unread;
 		RETURN;
 	END IF;
 	people := dp_cdp_internal.people_source(asked);
-	RETURN QUERY SELECT f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
-			(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
-			keys, NULL, people.source, people.person) f
-		WHERE p."table" = asked AND f.severity = 'warning';
+	IF at IS NULL THEN
+		RETURN QUERY SELECT f."column", f.finding, f.remedy
+			FROM dp_cdp_internal.above_limits(asked, most, of_norm, most_groups, people.source, people.person) f;
+	ELSE
+		RETURN QUERY SELECT at, f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
+				(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
+				keys, people.source, people.person) f
+			WHERE p."table" = asked
+			UNION ALL SELECT f."column", f.finding, f.remedy
+				FROM dp_cdp_internal.above_limits(asked, NULL, of_norm, most_groups, people.source, people.person) f WHERE f."column" = at AND NOT of_bounds;
+	END IF;
 -- a declaration does not fail because its rows cannot be read
 EXCEPTION WHEN OTHERS THEN
-	RETURN QUERY SELECT 'its rows could not be looked at', unread;
+	RETURN QUERY SELECT at, 'its rows could not be looked at', unread;
 END $$;
 
 -- What check_data() tells of a table, where a person counts with "most" rows, which is a norm or max_rows, in so many groups.
@@ -209,21 +243,18 @@ BEGIN
 	IF rows_of.person IS NOT NULL THEN
 		-- heaviest are the people with most rows, one in a hundred
 		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
-			' count(*) FILTER (WHERE p.rows > $1 AND NOT p.nobody) AS above,'
 			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
 			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
 			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
 			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
-			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n USING most;
+			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n;
 		RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
 				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
 			UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
 				format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
 				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
-			UNION ALL SELECT 'warning', t.name, NULL,
-				CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
-					ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
-				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0
+			UNION ALL SELECT 'warning', t.name, f."column", f.finding, f.number, f.remedy
+				FROM dp_cdp_internal.above_limits(t."table", most, of_norm, most_groups, rows_of.source, rows_of.person) f
 			UNION ALL SELECT 'info', t.name, NULL,
 				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
 				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
@@ -237,7 +268,7 @@ BEGIN
 	END IF;
 	RETURN QUERY SELECT f.severity, t.name, a.attname, f.finding, f.number, f.remedy
 		FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
-			CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, keys -> c.key, most_groups, rows_of.source, rows_of.person) f
+			CROSS JOIN LATERAL dp_cdp_internal.check_column(t."table", a.attname, c.value, keys -> c.key, rows_of.source, rows_of.person) f
 		ORDER BY a.attnum;
 END $$;
 

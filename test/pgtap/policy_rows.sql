@@ -108,23 +108,31 @@ SELECT throws_ok($$SELECT dp_cdp.drop_dataset('gone')$$, 'ZC004', 'dataset "gone
 CREATE TABLE bills (person int NOT NULL, paid int, at date, kind text NOT NULL, mood mood);
 INSERT INTO bills SELECT i % 10, i, date '2026-01-01' + i, (ARRAY['a', 'b', 'c'])[1 + i % 3], (ARRAY['up', 'down']::mood[])[1 + i % 2] FROM generate_series(1, 100) i;
 SELECT dp_cdp.protect_table('bills', 'shop', unit => 'person') \g /dev/null
-SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 90)).warnings, ARRAY[$$column "paid" of table "bills": 10 of 100 values are outside of the bounds 0 and 90, and count as the nearer one. SELECT dp_cdp.set_bounds('public.bills', 'paid', lower, upper), with bounds that are publicly plausible$$], 'values outside of bounds');
+SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 90)).warnings, ARRAY[$$column "paid" of table "bills": 10 of 100 values are outside of the bounds 0 and 90, and count as the nearer one. SELECT dp_cdp.set_bounds('public.bills', 'paid', lower, upper), with bounds that are publicly plausible.$$], 'values outside of bounds');
 SELECT is((dp_cdp.set_bounds('bills', 'at', date '2026-01-01', date '2026-02-01')).warnings,
-	ARRAY[$$column "at" of table "bills": 69 of 100 values are outside of the bounds 2026-01-01 and 2026-02-01, and count as the nearer one. SELECT dp_cdp.set_bounds('public.bills', 'at', lower, upper), with bounds that are publicly plausible$$], '... of times');
+	ARRAY[$$column "at" of table "bills": 69 of 100 values are outside of the bounds 2026-01-01 and 2026-02-01, and count as the nearer one. SELECT dp_cdp.set_bounds('public.bills', 'at', lower, upper), with bounds that are publicly plausible.$$], '... of times');
 SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 100)).warnings, '{}'::text[], 'none are');
-SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b}'::text[])).warnings, ARRAY[$$column "kind" of table "bills": 33 rows have a value that is no declared key: they are in no group. SELECT dp_cdp.set_keys('public.bills', 'kind', ...), with all keys that are publicly known$$], 'rows outside of keys');
-SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b,c,d}'::text[])).warnings, '{}'::text[], 'keys without rows may be right');
+SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b}'::text[])).warnings, ARRAY[$$column "kind" of table "bills": 33 rows have a value that is no declared key: they are in no group. SELECT dp_cdp.set_keys('public.bills', 'kind', ...), with all keys that are publicly known.$$], 'rows outside of keys');
+SELECT is((dp_cdp.set_keys('bills', 'kind', '{a,b,c,d}'::text[])).warnings, ARRAY['column "kind" of table "bills": 1 declared key has no row: its group is noise around 0: d. Leave them out of the keys if everybody knows that they have no row.'], 'keys without rows');
+SELECT is((dp_cdp.alter_dataset('shop', max_rows => 3, max_groups => 1)).warnings,
+	ARRAY[$$table "bills": 10 of 10 people have more than 3 rows (max_rows): in one group at most 3 of each count. SELECT * FROM dp_cdp.suggest_limits('public.bills', rho => ...), which finds a limit privately.$$,
+		$$column "kind" of table "bills": 10 of 10 people are in more than 1 of its groups (max_groups), and count in so many alone. SELECT dp_cdp.alter_dataset('shop', max_groups => ...), or a max_contribution instead.$$], 'people above limits');
+SELECT is((dp_cdp.alter_dataset('shop', max_contribution => 4)).warnings,
+	ARRAY['max_contribution takes the place of max_groups and max_rows of the dataset: give them, too, to keep them',
+		$$table "bills": 10 of 10 people have more than 4 rows (max_contribution), and are scaled down to that. SELECT * FROM dp_cdp.suggest_limits('public.bills', rho => ...), which finds a limit privately.$$],
+	'people above the norm; a number will do');
+SELECT dp_cdp.alter_dataset('shop', reset => ARRAY['max_contribution']) \g /dev/null
 SELECT is((dp_cdp.set_keys('bills', 'mood', '{up,NULL}'::mood[])).warnings,
-	ARRAY[$$column "mood" of table "bills": 50 rows have a value that is no declared key: they are in no group. SELECT dp_cdp.set_keys('public.bills', 'mood', ...), with all keys that are publicly known$$],
+	ARRAY[$$column "mood" of table "bills": 50 rows have a value that is no declared key: they are in no group. SELECT dp_cdp.set_keys('public.bills', 'mood', ...), with all keys that are publicly known.$$],
 	'... of a type of one''s own');
 SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 100, 0, 200)).warnings,
-	ARRAY[$$column "paid" of table "bills": the values of 10 of 10 people add up to less than 0 or more than 200, and are cut to that. SELECT dp_cdp.set_bounds('public.bills', 'paid', 0, 100, total_lower, total_upper), with totals that are publicly plausible$$],
+	ARRAY[$$column "paid" of table "bills": the values of 10 of 10 people add up to less than 0 or more than 200, and are cut to that. SELECT dp_cdp.set_bounds('public.bills', 'paid', 0, 100, total_lower, total_upper), with totals that are publicly plausible.$$],
 	'totals that are exceeded');
 CREATE TABLE more () INHERITS (bills);
 ALTER TABLE more ALTER kind SET STORAGE EXTERNAL;
 INSERT INTO more SELECT 1, 1, '2026-01-01', repeat('x', 1000000), 'up' FROM generate_series(1, 140);
 SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 50)).warnings,
-	ARRAY[$$column "paid" of table "bills": its rows were not looked at, as they may be many. SELECT * FROM dp_cdp.check_data('shop') reads them$$], 'a table that is large with its children');
+	ARRAY[$$column "paid" of table "bills": its rows were not looked at, as they may be many. SELECT * FROM dp_cdp.check_data('shop') reads them.$$], 'a table that is large with its children');
 DROP TABLE more;
 
 -- as the table's owner: planning runs code of his
