@@ -136,6 +136,7 @@ SELECT refused('SELECT dp_count(*) FROM visits WHERE lib.share((random() * id)::
 SELECT refused('SELECT dp_count(*) FROM visits WHERE lib.share(whole => mine(id), part => 1) = 1', '^ZC002 function mine\(integer\)', 'by name, too');
 SELECT refused('SELECT dp_count(*) FROM visits WHERE lib.share((SELECT id)) = 1', '^ZC002', 'and may not hold a subquery of rows');
 SELECT refused('SELECT dp_count(*) FROM visits WHERE lib.band(tableoid::int) = ''a''', '^ZC002 a system column', 'nor a system column');
+SELECT refused('SELECT dp_count(*) FROM visits WHERE ctid = ''(0,1)''', '^ZC002 a system column cannot be used', 'nor with an operator that rows may not use');
 CREATE FUNCTION lib.by_default(i int, x float8 DEFAULT random()) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT i + x';
 CREATE FUNCTION lib.in_turn(i int) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT lib.by_default(i, 0)';
 SELECT dp_cdp.allow_function('lib.by_default(int,float8)');

@@ -100,6 +100,12 @@ dp_refuse_function(DpVet *vet, Node *node, Oid funcid, const char *remedy)
 	Oid			opno = operator_of(node);
 	const char *what;
 
+	/* no function would take it */
+	foreach_node(Var, var, pull_vars_of_level(node, 0))
+	{
+		if (var->varattno < 0)
+			refuse(vet, (Node *) var, "a system column", "name columns of the table itself", false);
+	}
 	if (OidIsValid(opno))
 		what = psprintf("operator %s", format_operator(opno));
 	else
