@@ -482,6 +482,8 @@ class Grammar(Asked):
                 a.fragile = True
             a.fragile = a.fragile or any(c[1] for c in a.columns)
             a.charged, a.soft, a.plain = (), None, False
+            # a row that comes or goes makes another go or come
+            a.flips = a.flips and 2 * a.flips
             tail += rng.choice([' LIMIT 3', ' LIMIT 2 OFFSET 1', ' LIMIT 0', ' OFFSET 1', ' FETCH FIRST 2 ROWS ONLY'])
         a.private += tail
         a.exact += tail
