@@ -171,6 +171,13 @@ geometric(int unit)
 	return 1 + floor(-4 * log((unit + 0.5) / 2000));
 }
 
+/* rows of whom they fall as a power of the rank, from 250 on: a Pareto distribution of index 1.83 */
+static double
+power_of_rank(int unit)
+{
+	return floor(4 * pow((unit + 0.5) / 2000, -0.545));
+}
+
 /*
  * Returns in which share of draws twice the doubt, and the noise of 95 %, hold what the chosen limit cuts of norms.
  */
@@ -208,6 +215,10 @@ test_doubt(void)
 	double		held = share_held(inverse_to_rank, 16.5, 7.4);
 
 	check(held > 0.9, "%g of intervals hold norms that are inverse to ranks", held);
+	held = share_held(power_of_rank, 16.5, 7.4);
+	check(held > 0.85, "%g of intervals hold norms that fall as a power of the rank", held);
+	held = share_held(power_of_rank, 2, 1);
+	check(held > 0.85, "%g of intervals of a high price hold norms that fall as a power of the rank", held);
 	held = share_held(geometric, 16.5, 7.4);
 	check(held > 0.95, "%g of intervals hold geometric norms", held);
 }

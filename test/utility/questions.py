@@ -28,6 +28,14 @@ TABLES = {
                    ("education", "occupation", "race", "sex")),
 }
 
+# Rows that are made: 6,000 readers, of whom the one at a rank r borrows in proportion to r^-0.33, r^-0.55 and r^-0.67.
+MADE = {
+    "readers": (Table("reader int, branch int, pages int, tail int", "reader", {"pages": (0, 500)}, ("branch",)),
+                """SELECT 10000 * tail + floor(6000 * ((i - 0.5) / 50000) ^ power), i % 4, 50 + i * 7919 % 300, tail
+                   FROM generate_series(1, 50000) i, (VALUES (1, 1.5), (2, 2.2), (3, 3)) AS t (tail, power)"""),
+}
+TABLES |= {name: table for name, (table, _) in MADE.items()}
+
 # A question: what is asked, as count(*), sum(x), avg(x) or count(DISTINCT x), by which keys ("": of all rows), under which condition.
 # found: nobody has declared the keys, so that they must be found, too.
 Question = collections.namedtuple("Question", "table ask by where found", defaults=("", "", False))
@@ -72,6 +80,10 @@ def _questions():
     rows += [q("insteval", "count(DISTINCT dept)", "lectage"), q("pbcseq", "count(DISTINCT chol)"),
              q("pbcseq", "count(DISTINCT platelet)", "stage"), q(week, "count(DISTINCT euros)"), q(week, "count(DISTINCT minutes)", "day"),
              q("adult", "count(DISTINCT age)"), q("adult", "count(DISTINCT native_country)", "race")]
+
+    for tail in (1, 2, 3):
+        rows += [q("readers", "count(*)", "", f"tail = {tail}"), q("readers", "count(*)", "branch", f"tail = {tail}"),
+                 q("readers", "sum(pages)", "", f"tail = {tail}")]
 
     rows += [q("adult", "count(*)")]
     rows += [q("adult", "count(*)", by) for by in ("education", "race")]
