@@ -137,8 +137,6 @@ run_release(DpRun *run)
 		dp_run_inner(lfirst(lc), run->root);
 	foreach(lc, dp_agree_end(run))
 		dp_report_limits(lfirst(lc));
-	notice_missing_groups(run);
-	notice_no_group(run);
 }
 
 static TupleTableSlot *
@@ -157,6 +155,12 @@ release_next(ScanState *node)
 	/* what is kept has run by now */
 	if (!run->done)
 		run_release(run);
+	if (!run->is_told)
+	{
+		run->is_told = true;
+		notice_missing_groups(run);
+		notice_no_group(run);
+	}
 
 	ExecClearTuple(slot);
 	if (!dp_rows_read(run->rows, &state->reader, ScanDirectionIsForward(estate->es_direction), &values, &nulls))

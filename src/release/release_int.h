@@ -206,6 +206,7 @@ typedef struct DpRun
 	DpRelease  *release;
 	DpPricedRelease *priced;	/* NULL: not paid yet */
 	bool		done;
+	bool		is_told;		/* that groups are missing */
 	Oid			payer;			/* current_user of the debit; it may be
 								 * another when rows are read */
 	DpCharge	charged;		/* for the whole statement until it is read,

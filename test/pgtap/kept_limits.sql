@@ -38,7 +38,7 @@ BEGIN
 	RETURN QUERY INSERT INTO told (answer, kept, paid, cap) VALUES (answer, kept, spent(who) - paid, cap() - cap) RETURNING *;
 END $$;
 
-SELECT plan(12);
+SELECT plan(13);
 SELECT is(kept, NULL, 'nothing is kept at first') FROM ask('analyst1', 1e-4);
 SELECT is(kept, 'count(*), limit of count(*)', 'at nine times the price the limit stays') FROM ask('analyst1', 9e-4);
 SELECT ok(paid < 8e-4, 'and a better answer costs the difference, less what the limit would') FROM told WHERE n = 2;
@@ -52,4 +52,7 @@ SELECT is(answer, (SELECT answer FROM told WHERE n = 1), 'another, who has paid 
 SELECT is(format('%s, %s', paid::float8, cap::float8), '0.0001, 0', 'which the cap has paid for') FROM told WHERE n = 5;
 SELECT is(answer, (SELECT answer FROM told WHERE n = 3), 'and the best at its price') FROM ask('analyst2', 0.5);
 SELECT is(cap::float8, 0::float8, 'which the cap has paid for, too') FROM told WHERE n = 6;
+-- that no group is shown is told of kept answers, too, each time
+\set said `psql -X -q -U analyst1 -o /dev/null -c 'SELECT dept, count(*) FROM visits WHERE patient < 3 GROUP BY 1' -c 'SELECT dept, count(*) FROM visits WHERE patient < 3 GROUP BY 1' 2>&1 | grep -c 'no group is shown'`
+SELECT is(:'said'::text, '2', 'no group is shown, and kept');
 SELECT * FROM finish();
