@@ -92,6 +92,18 @@ raise_silent(void)
 			 errhint("It is stopped, or waits, for a disk or a synchronous standby for instance: pg_stat_activity shows what for."));
 }
 
+/* Tells how less may be asked, where something is left. */
+static int
+hint_at_price(int128 remaining)
+{
+	if (dp_guc_target > 0)
+		return errhint("dp_cdp.target_error decides on the price in this session: RESET dp_cdp.target_error, or SET it wider.");
+	if (remaining <= 0)
+		return 0;
+	return dp_guc_rho > 0 ? errhint("dp_cdp.rho is %g in this session: SET it lower, for an answer with more noise.", dp_guc_rho)
+		: errhint("An answer with more noise costs less: SET dp_cdp.rho.");
+}
+
 /* Says that a budget or a cap does not hold what was asked. */
 static void
 raise_exhausted(const DpReply *reply)
@@ -123,8 +135,7 @@ raise_exhausted(const DpReply *reply)
 			 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); the dataset's owner can raise it with dp_cdp.set_budget",
 					reply->dataset, unit, asked, in, remaining, role_name(reply->role)),
 			 errdetail("This budget does not renew."),
-			 dp_guc_rho > 0 && reply->reason == DP_REASON_RHO ?
-			 errhint("dp_cdp.rho is %g in this session: RESET dp_cdp.rho asks the default of the dataset.", dp_guc_rho) : 0);
+			 reply->reason == DP_REASON_RHO ? hint_at_price(reply->remaining) : 0);
 }
 
 /* Raises the error for an answer of DP_REQUEST_REFUSED. */
