@@ -2333,7 +2333,7 @@ COMMENT ON COLUMN dp_cdp.budgets.delta_limit IS 'how much delta private selectio
 COMMENT ON COLUMN dp_cdp.budgets.delta_spent IS 'how much delta they have spent in this period';
 COMMENT ON COLUMN dp_cdp.budgets.period IS 'how often the budget is renewed; NULL: never';
 COMMENT ON COLUMN dp_cdp.budgets.renews_at IS 'when it is renewed next';
-COMMENT ON COLUMN dp_cdp.budgets.max_failures IS 'as many failures close the budget for the day';
+COMMENT ON COLUMN dp_cdp.budgets.max_failures IS 'this many failures in a day close the budget';
 COMMENT ON COLUMN dp_cdp.budgets.failures_end IS 'when the failures are forgotten';
 COMMENT ON COLUMN dp_cdp.budgets.role_name IS 'name of the role, also of one that does not exist any more';
 COMMENT ON COLUMN dp_cdp.budgets.role_missing IS 'the role does not exist any more, and nobody has this budget';
@@ -2483,11 +2483,11 @@ COMMENT ON COLUMN dp_cdp.datasets.epsilon_spent IS 'epsilon that corresponds to 
 COMMENT ON COLUMN dp_cdp.datasets.default_rho IS 'price of one aggregate, where dp_cdp.rho is not set';
 COMMENT ON COLUMN dp_cdp.datasets.max_rho IS 'the most that one aggregate may cost; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.default_delta IS 'price of one private selection of keys, where dp_cdp.delta is not set';
-COMMENT ON COLUMN dp_cdp.datasets.max_groups IS 'in so many groups of a query a person counts; NULL: no such limit';
+COMMENT ON COLUMN dp_cdp.datasets.max_groups IS 'the most groups of a query in which a person counts; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.max_rows IS 'how many rows of a person count in a group; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.neighbors IS 'add_remove: a person is in the data or is not; replace_one: his rows are replaced by others';
 COMMENT ON COLUMN dp_cdp.datasets.min_rho IS 'the least that one aggregate may cost';
-COMMENT ON COLUMN dp_cdp.datasets.max_failures IS 'as many failures close a budget for the day';
+COMMENT ON COLUMN dp_cdp.datasets.max_failures IS 'this many failures in a day close a budget';
 COMMENT ON COLUMN dp_cdp.datasets.answer_step IS 'answers and failures leave at a multiple of this time; NULL: at once';
 COMMENT ON COLUMN dp_cdp.datasets.owner_name IS 'name of the owner, also of one that does not exist any more';
 COMMENT ON COLUMN dp_cdp.datasets.release_memory IS 'kB that declared keys and their groups may take; NULL: as much as the server allows';
@@ -3921,10 +3921,10 @@ DECLARE
 	n record;
 BEGIN
 	IF most IS NOT NULL AND person IS NOT NULL THEN
-		EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p',
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole, sum(p.rows)::bigint AS rows, coalesce(round(sum(p.rows - $1) FILTER (WHERE p.rows > $1)), 0) AS cut FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p',
 			source, person) INTO n USING most;
 		RETURN QUERY SELECT NULL::name,
-			CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+			CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that: a count lacks %s of %s rows', n.above, n.whole, most, n.cut, n.rows)
 				ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
 			n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', asked) WHERE n.above > 0;
 	END IF;
@@ -3941,8 +3941,42 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- What check_data() tells of the people of a table, where one counts with "most" rows, which is a norm or max_rows, in so many groups.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.people_findings("table" regclass, most numeric, of_norm boolean, most_groups int, source text, person text)
+	RETURNS TABLE(severity text, "column" name, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	asked regclass := people_findings."table";
+	t record;
+	n record;
+BEGIN
+	SELECT p.* INTO t FROM dp_cdp.protected p WHERE p."table" = asked;
+	IF person IS NOT NULL THEN
+		-- heaviest are the people with most rows, one in a hundred
+		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
+			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
+			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
+			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
+			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
+			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', source, person) INTO n;
+		RETURN QUERY SELECT 'warning', NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
+				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
+			UNION ALL SELECT 'warning', t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
+				format('SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
+				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
+			UNION ALL SELECT 'warning', f."column", f.finding, f.number, f.remedy
+				FROM dp_cdp_internal.above_limits(t."table", most, of_norm, most_groups, source, person) f
+			UNION ALL SELECT 'info', NULL,
+				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
+				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
+				WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
+	END IF;
+END $$;
+
 -- What a declaration tells at once of the rows of a table that is read in a moment: of a column's bounds (of_bounds) or keys,
--- and without a column of limits.
+-- and without a column of whose rows they are (of_bounds), or of limits alone.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean, keys jsonb,
 		most numeric, of_norm boolean, most_groups int) RETURNS TABLE(at_column name, finding text, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
@@ -3964,7 +3998,10 @@ BEGIN
 		RETURN;
 	END IF;
 	people := dp_cdp_internal.people_source(asked);
-	IF at IS NULL THEN
+	IF at IS NULL AND of_bounds THEN
+		RETURN QUERY SELECT f."column", f.finding, f.remedy
+			FROM dp_cdp_internal.people_findings(asked, most, of_norm, most_groups, people.source, people.person) f WHERE f.severity = 'warning';
+	ELSIF at IS NULL THEN
 		RETURN QUERY SELECT f."column", f.finding, f.remedy
 			FROM dp_cdp_internal.above_limits(asked, most, of_norm, most_groups, people.source, people.person) f;
 	ELSE
@@ -3993,26 +4030,8 @@ DECLARE
 BEGIN
 	SELECT p."table"::text AS name, p.* INTO t FROM dp_cdp.protected p WHERE p."table" = findings_of_table."table";
 	rows_of := dp_cdp_internal.people_source(t."table");
-	IF rows_of.person IS NOT NULL THEN
-		-- heaviest are the people with most rows, one in a hundred
-		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
-			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
-			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
-			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
-			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
-			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n;
-		RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
-				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
-			UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
-				format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
-				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
-			UNION ALL SELECT 'warning', t.name, f."column", f.finding, f.number, f.remedy
-				FROM dp_cdp_internal.above_limits(t."table", most, of_norm, most_groups, rows_of.source, rows_of.person) f
-			UNION ALL SELECT 'info', t.name, NULL,
-				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
-				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
-				WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
-	END IF;
+	RETURN QUERY SELECT f.severity, t.name, f."column", f.finding, f.number, f.remedy
+		FROM dp_cdp_internal.people_findings(t."table", most, of_norm, most_groups, rows_of.source, rows_of.person) f;
 	IF t.block IS NOT NULL THEN
 		EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
 		RETURN QUERY SELECT 'info', t.name, t.block,
@@ -5203,6 +5222,10 @@ BEGIN
 		FROM tops t LEFT JOIN units u ON u.relid = t.relid
 		WHERE t.nthrough = 0 AND (u.relid IS NULL OR EXISTS (SELECT FROM pg_index i
 			WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
+			-- a table of people: rows of another one name them by the same column, or reference it
+			AND NOT EXISTS (SELECT FROM units o WHERE o.dataset = t.dataset AND o.relid <> t.relid AND o.attname = u.attname)
+			AND NOT EXISTS (SELECT FROM tops o JOIN pg_constraint c ON c.conrelid = o.relid
+				WHERE o.dataset = t.dataset AND c.contype = 'f' AND c.confrelid = t.relid AND c.confkey = ARRAY[u.attnum])
 		UNION ALL
 		SELECT 'warning', d.relation::text, d.finding, d.remedy FROM doubts d
 		-- of two tables that differ the later one
@@ -6842,9 +6865,9 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_contribution(r jsonb) RETURNS 
 		(1, CASE WHEN r ->> 'max_contribution' = 'auto' THEN '<code>max_contribution</code>, found: each answer finds privately, within its price, how much of a person counts.'
 			WHEN r ->> 'max_contribution' IS NULL THEN '<code>max_contribution</code>, none: the two below limit a person alone.'
 			ELSE format('<code>max_contribution</code>, declared: a person counts in all groups together as much as %s rows in one.', dp_cdp_internal.report_text(r ->> 'max_contribution')) END),
-		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5, where an answer needs one.'
+		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5 is used for the few aggregates that need a limit.'
 			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp_internal.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
-		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
+		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5 is used for the few aggregates that need a limit.'
 			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp_internal.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
 		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.'),
 		(5, CASE WHEN (r ->> 'min_units')::bigint > 1 THEN format('<code>min_units</code>, declared: groups of fewer than %s people are not shown. Groups whose keys are declared have no answers where a noisy number of people is below it.', (r ->> 'min_units')::bigint) END)) l(n, line)
@@ -6887,7 +6910,7 @@ BEGIN
 			WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">No cap limits what all roles learn together. By the answers of one role, %s are as hard to tell apart as its budget says. '
 			WHEN (r ->> 'best_guess')::numeric > 0.8 THEN '<p class="warning">Once the cap is spent, little is hidden: %s are told apart in %s of cases. '
 			ELSE '<p>By all private answers, %s are hard to tell apart. ' END, dp_cdp_internal.report_neighbors(r), guess)
-		|| format('Take the best guesser: he knows %s, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
+		|| format('Take the best guesser: he knows %s, and thinks both equally likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
 			CASE WHEN replaced THEN 'everything but which of two persons is in the data'
 				WHEN every IS NOT NULL THEN 'everything but whether a person''s rows of one block are in the data' ELSE 'everything but whether one person is in the data' END)
 		|| CASE WHEN every IS NULL THEN '' ELSE format('<p class="warning">Caps and budgets hold for each block of time (%s) alone. Of somebody with rows in several blocks, up to as many times as much is known.</p>', every) END

@@ -164,7 +164,7 @@ extern char *dp_admin_partial_readers(Oid relid);
 
 /*
  * Tells who may read the rows of a small table how they differ from what was declared just now: of a column its bounds and
- * totals, else its keys; without a column, attnum 0, the limits on people.  Outside of dp_admin_begin and dp_admin_end.
+ * totals, else its keys; without a column, attnum 0, whose rows they are, else limits alone.  Outside of dp_admin_begin and dp_admin_end.
  */
 extern void dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds);
 

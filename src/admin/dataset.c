@@ -585,7 +585,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	/* of what this call has changed */
 	if (!PG_ARGISNULL(5) || !PG_ARGISNULL(6) || !PG_ARGISNULL(20))
 		foreach_oid(table, dp_label_tables(name))
-			dp_admin_tell_of_rows(table, 0, true);
+			dp_admin_tell_of_rows(table, 0, false);
 	if (had_cap && cap.no_limit)
 		tell_of_no_cap(name);
 	if (!is_spent && (!PG_ARGISNULL(1) || !PG_ARGISNULL(3)))

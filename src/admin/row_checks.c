@@ -96,7 +96,7 @@ dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds)
 		nulls[1] = 'n';
 	/* as who calls, who owns the dataset */
 	SPI_connect();
-	if (dp_admin_execute("SELECT CASE WHEN NOT $3 THEN to_jsonb(dp_cdp.declared_keys($1, $2)) END,"
+	if (dp_admin_execute("SELECT CASE WHEN $2 IS NOT NULL AND NOT $3 THEN to_jsonb(dp_cdp.declared_keys($1, $2)) END,"
 						 " coalesce(max_rows, nullif(max_contribution, 'auto')::numeric), max_rows IS NULL, max_groups"
 						 " FROM dp_cdp.datasets WHERE dataset = dp_cdp.dataset_of($1)", 3, types, values, nulls, false) != 1)
 		elog(ERROR, "dp_cdp: dataset of table \"%s\" cannot be read", get_rel_name(relid));
@@ -110,7 +110,7 @@ dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds)
 			values[i] = SPI_datumTransfer(values[i], get_typbyval(types[i]), get_typlen(types[i]));
 	}
 	SPI_finish();
-	if (attnum == 0 && nulls[4] == 'n' && nulls[6] == 'n')
+	if (attnum == 0 && !of_bounds && nulls[4] == 'n' && nulls[6] == 'n')
 		return;					/* no limit is declared */
 
 	begin_as_owner(relid, &before);

@@ -347,7 +347,7 @@ hint_at_grant(ErrorData *edata)
 	}			granted[] = {
 		{"create_dataset", "The owner of the database, or a superuser,"},
 		{"setup_metrics", "A superuser"},
-		{"debit_budget(text, numeric, numeric)", "A superuser"}
+		{"debit_budget(text, numeric, numeric)", "The owner of the dataset needs no grant if he gives delta and role, too. A superuser"}
 	};
 	const char *said = "permission denied for function ";
 	const char *name = edata->message + strlen(said);

@@ -46,7 +46,7 @@ COMMENT ON COLUMN dp_cdp.budgets.delta_limit IS 'how much delta private selectio
 COMMENT ON COLUMN dp_cdp.budgets.delta_spent IS 'how much delta they have spent in this period';
 COMMENT ON COLUMN dp_cdp.budgets.period IS 'how often the budget is renewed; NULL: never';
 COMMENT ON COLUMN dp_cdp.budgets.renews_at IS 'when it is renewed next';
-COMMENT ON COLUMN dp_cdp.budgets.max_failures IS 'as many failures close the budget for the day';
+COMMENT ON COLUMN dp_cdp.budgets.max_failures IS 'this many failures in a day close the budget';
 COMMENT ON COLUMN dp_cdp.budgets.failures_end IS 'when the failures are forgotten';
 COMMENT ON COLUMN dp_cdp.budgets.role_name IS 'name of the role, also of one that does not exist any more';
 COMMENT ON COLUMN dp_cdp.budgets.role_missing IS 'the role does not exist any more, and nobody has this budget';
@@ -196,11 +196,11 @@ COMMENT ON COLUMN dp_cdp.datasets.epsilon_spent IS 'epsilon that corresponds to 
 COMMENT ON COLUMN dp_cdp.datasets.default_rho IS 'price of one aggregate, where dp_cdp.rho is not set';
 COMMENT ON COLUMN dp_cdp.datasets.max_rho IS 'the most that one aggregate may cost; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.default_delta IS 'price of one private selection of keys, where dp_cdp.delta is not set';
-COMMENT ON COLUMN dp_cdp.datasets.max_groups IS 'in so many groups of a query a person counts; NULL: no such limit';
+COMMENT ON COLUMN dp_cdp.datasets.max_groups IS 'the most groups of a query in which a person counts; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.max_rows IS 'how many rows of a person count in a group; NULL: no such limit';
 COMMENT ON COLUMN dp_cdp.datasets.neighbors IS 'add_remove: a person is in the data or is not; replace_one: his rows are replaced by others';
 COMMENT ON COLUMN dp_cdp.datasets.min_rho IS 'the least that one aggregate may cost';
-COMMENT ON COLUMN dp_cdp.datasets.max_failures IS 'as many failures close a budget for the day';
+COMMENT ON COLUMN dp_cdp.datasets.max_failures IS 'this many failures in a day close a budget';
 COMMENT ON COLUMN dp_cdp.datasets.answer_step IS 'answers and failures leave at a multiple of this time; NULL: at once';
 COMMENT ON COLUMN dp_cdp.datasets.owner_name IS 'name of the owner, also of one that does not exist any more';
 COMMENT ON COLUMN dp_cdp.datasets.release_memory IS 'kB that declared keys and their groups may take; NULL: as much as the server allows';

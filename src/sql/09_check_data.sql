@@ -168,10 +168,10 @@ DECLARE
 	n record;
 BEGIN
 	IF most IS NOT NULL AND person IS NOT NULL THEN
-		EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p',
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole, sum(p.rows)::bigint AS rows, coalesce(round(sum(p.rows - $1) FILTER (WHERE p.rows > $1)), 0) AS cut FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p',
 			source, person) INTO n USING most;
 		RETURN QUERY SELECT NULL::name,
-			CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that', n.above, n.whole, most)
+			CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that: a count lacks %s of %s rows', n.above, n.whole, most, n.cut, n.rows)
 				ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
 			n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', asked) WHERE n.above > 0;
 	END IF;
@@ -188,8 +188,42 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- What check_data() tells of the people of a table, where one counts with "most" rows, which is a norm or max_rows, in so many groups.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.people_findings("table" regclass, most numeric, of_norm boolean, most_groups int, source text, person text)
+	RETURNS TABLE(severity text, "column" name, finding text, number bigint, remedy text)
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	asked regclass := people_findings."table";
+	t record;
+	n record;
+BEGIN
+	SELECT p.* INTO t FROM dp_cdp.protected p WHERE p."table" = asked;
+	IF person IS NOT NULL THEN
+		-- heaviest are the people with most rows, one in a hundred
+		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
+			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
+			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
+			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
+			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
+			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', source, person) INTO n;
+		RETURN QUERY SELECT 'warning', NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
+				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
+			UNION ALL SELECT 'warning', t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
+				format('SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
+				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
+			UNION ALL SELECT 'warning', f."column", f.finding, f.number, f.remedy
+				FROM dp_cdp_internal.above_limits(t."table", most, of_norm, most_groups, source, person) f
+			UNION ALL SELECT 'info', NULL,
+				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
+				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
+				WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
+	END IF;
+END $$;
+
 -- What a declaration tells at once of the rows of a table that is read in a moment: of a column's bounds (of_bounds) or keys,
--- and without a column of limits.
+-- and without a column of whose rows they are (of_bounds), or of limits alone.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.findings_at_once("table" regclass, "column" name, of_bounds boolean, keys jsonb,
 		most numeric, of_norm boolean, most_groups int) RETURNS TABLE(at_column name, finding text, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
@@ -211,7 +245,10 @@ BEGIN
 		RETURN;
 	END IF;
 	people := dp_cdp_internal.people_source(asked);
-	IF at IS NULL THEN
+	IF at IS NULL AND of_bounds THEN
+		RETURN QUERY SELECT f."column", f.finding, f.remedy
+			FROM dp_cdp_internal.people_findings(asked, most, of_norm, most_groups, people.source, people.person) f WHERE f.severity = 'warning';
+	ELSIF at IS NULL THEN
 		RETURN QUERY SELECT f."column", f.finding, f.remedy
 			FROM dp_cdp_internal.above_limits(asked, most, of_norm, most_groups, people.source, people.person) f;
 	ELSE
@@ -240,26 +277,8 @@ DECLARE
 BEGIN
 	SELECT p."table"::text AS name, p.* INTO t FROM dp_cdp.protected p WHERE p."table" = findings_of_table."table";
 	rows_of := dp_cdp_internal.people_source(t."table");
-	IF rows_of.person IS NOT NULL THEN
-		-- heaviest are the people with most rows, one in a hundred
-		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
-			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
-			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
-			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
-			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
-			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', rows_of.source, rows_of.person) INTO n;
-		RETURN QUERY SELECT 'warning', t.name, NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
-				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
-			UNION ALL SELECT 'warning', t.name, t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
-				format('dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
-				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
-			UNION ALL SELECT 'warning', t.name, f."column", f.finding, f.number, f.remedy
-				FROM dp_cdp_internal.above_limits(t."table", most, of_norm, most_groups, rows_of.source, rows_of.person) f
-			UNION ALL SELECT 'info', t.name, NULL,
-				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
-				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
-				WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
-	END IF;
+	RETURN QUERY SELECT f.severity, t.name, f."column", f.finding, f.number, f.remedy
+		FROM dp_cdp_internal.people_findings(t."table", most, of_norm, most_groups, rows_of.source, rows_of.person) f;
 	IF t.block IS NOT NULL THEN
 		EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
 		RETURN QUERY SELECT 'info', t.name, t.block,

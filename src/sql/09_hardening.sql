@@ -1143,6 +1143,10 @@ BEGIN
 		FROM tops t LEFT JOIN units u ON u.relid = t.relid
 		WHERE t.nthrough = 0 AND (u.relid IS NULL OR EXISTS (SELECT FROM pg_index i
 			WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
+			-- a table of people: rows of another one name them by the same column, or reference it
+			AND NOT EXISTS (SELECT FROM units o WHERE o.dataset = t.dataset AND o.relid <> t.relid AND o.attname = u.attname)
+			AND NOT EXISTS (SELECT FROM tops o JOIN pg_constraint c ON c.conrelid = o.relid
+				WHERE o.dataset = t.dataset AND c.contype = 'f' AND c.confrelid = t.relid AND c.confkey = ARRAY[u.attnum])
 		UNION ALL
 		SELECT 'warning', d.relation::text, d.finding, d.remedy FROM doubts d
 		-- of two tables that differ the later one

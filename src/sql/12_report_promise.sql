@@ -69,9 +69,9 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_contribution(r jsonb) RETURNS 
 		(1, CASE WHEN r ->> 'max_contribution' = 'auto' THEN '<code>max_contribution</code>, found: each answer finds privately, within its price, how much of a person counts.'
 			WHEN r ->> 'max_contribution' IS NULL THEN '<code>max_contribution</code>, none: the two below limit a person alone.'
 			ELSE format('<code>max_contribution</code>, declared: a person counts in all groups together as much as %s rows in one.', dp_cdp_internal.report_text(r ->> 'max_contribution')) END),
-		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5, where an answer needs one.'
+		(2, CASE WHEN r ->> 'max_groups' IS NULL THEN '<code>max_groups</code>, not declared: 5 is used for the few aggregates that need a limit.'
 			ELSE format('<code>max_groups</code>, declared: a person counts in at most %s of an answer.', dp_cdp_internal.report_plural((r ->> 'max_groups')::bigint, 'group', 'groups')) END),
-		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5, where an answer needs one.'
+		(3, CASE WHEN r ->> 'max_rows' IS NULL THEN '<code>max_rows</code>, not declared: 5 is used for the few aggregates that need a limit.'
 			ELSE format('<code>max_rows</code>, declared: in one group at most %s of a person.', dp_cdp_internal.report_plural((r ->> 'max_rows')::bigint, 'row counts', 'rows count')) END),
 		(4, 'An analyst may choose others: noise follows the limit, and the promise stays.'),
 		(5, CASE WHEN (r ->> 'min_units')::bigint > 1 THEN format('<code>min_units</code>, declared: groups of fewer than %s people are not shown. Groups whose keys are declared have no answers where a noisy number of people is below it.', (r ->> 'min_units')::bigint) END)) l(n, line)
@@ -114,7 +114,7 @@ BEGIN
 			WHEN r ->> 'rho_limit' IS NULL THEN '<p class="warning">No cap limits what all roles learn together. By the answers of one role, %s are as hard to tell apart as its budget says. '
 			WHEN (r ->> 'best_guess')::numeric > 0.8 THEN '<p class="warning">Once the cap is spent, little is hidden: %s are told apart in %s of cases. '
 			ELSE '<p>By all private answers, %s are hard to tell apart. ' END, dp_cdp_internal.report_neighbors(r), guess)
-		|| format('Take the best guesser: he knows %s, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
+		|| format('Take the best guesser: he knows %s, and thinks both equally likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50&#160;%% of the time.</p>',
 			CASE WHEN replaced THEN 'everything but which of two persons is in the data'
 				WHEN every IS NOT NULL THEN 'everything but whether a person''s rows of one block are in the data' ELSE 'everything but whether one person is in the data' END)
 		|| CASE WHEN every IS NULL THEN '' ELSE format('<p class="warning">Caps and budgets hold for each block of time (%s) alone. Of somebody with rows in several blocks, up to as many times as much is known.</p>', every) END

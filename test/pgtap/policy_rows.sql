@@ -119,7 +119,7 @@ SELECT is((dp_cdp.alter_dataset('shop', max_rows => 3, max_groups => 1)).warning
 		$$column "kind" of table "bills": 10 of 10 people are in more than 1 of its groups (max_groups), and count in so many alone. SELECT dp_cdp.alter_dataset('shop', max_groups => ...), or a max_contribution instead.$$], 'people above limits');
 SELECT is((dp_cdp.alter_dataset('shop', max_contribution => 4)).warnings,
 	ARRAY['max_contribution takes the place of max_groups and max_rows of the dataset: give them, too, to keep them',
-		$$table "bills": 10 of 10 people have more than 4 rows (max_contribution), and are scaled down to that. SELECT * FROM dp_cdp.suggest_limits('public.bills', rho => ...), which finds a limit privately.$$],
+		$$table "bills": 10 of 10 people have more than 4 rows (max_contribution), and are scaled down to that: a count lacks 60 of 100 rows. SELECT * FROM dp_cdp.suggest_limits('public.bills', rho => ...), which finds a limit privately.$$],
 	'people above the norm; a number will do');
 SELECT dp_cdp.alter_dataset('shop', reset => ARRAY['max_contribution']) \g /dev/null
 SELECT is((dp_cdp.set_keys('bills', 'mood', '{up,NULL}'::mood[])).warnings,
@@ -128,6 +128,12 @@ SELECT is((dp_cdp.set_keys('bills', 'mood', '{up,NULL}'::mood[])).warnings,
 SELECT is((dp_cdp.set_bounds('bills', 'paid', 0, 100, 0, 200)).warnings,
 	ARRAY[$$column "paid" of table "bills": the values of 10 of 10 people add up to less than 0 or more than 200, and are cut to that. SELECT dp_cdp.set_bounds('public.bills', 'paid', 0, 100, total_lower, total_upper), with totals that are publicly plausible.$$],
 	'totals that are exceeded');
+CREATE TABLE tills AS SELECT CASE WHEN i % 10 > 0 THEN i % 5 END AS till FROM generate_series(1, 100) i;
+SELECT is((dp_cdp.protect_table('tills', 'shop', unit => 'till')).warnings,
+	ARRAY['table "tills": 10 rows belong to nobody, and count in no answer. Give each row its person, and declare the column NOT NULL.',
+		$$column "till" of table "tills": 90 rows have 5 different values here: is each of them one person?. SELECT dp_cdp.unprotect_table('public.tills'), and dp_cdp.protect_table('public.tills', 'shop', unit => ...) with the column that says whose row it is, if it is another.$$],
+	'a unit of few values, and rows of nobody');
+SELECT dp_cdp.unprotect_table('tills') \g /dev/null
 CREATE TABLE more () INHERITS (bills);
 ALTER TABLE more ALTER kind SET STORAGE EXTERNAL;
 INSERT INTO more SELECT 1, 1, '2026-01-01', repeat('x', 1000000), 'up' FROM generate_series(1, 140);

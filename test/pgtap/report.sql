@@ -257,7 +257,7 @@ SELECT is((SELECT jsonb_agg(jsonb_build_array(l.epsilon, l.delta, l.best_guess) 
 	(SELECT jsonb_agg(jsonb_build_array(dp_cdp.epsilon_spent(g.rho, 1e-6), g.delta, g.best_guess) ORDER BY g.rho DESC) FROM given g WHERE g.what <> 'stranger'),
 	'as set_budget and create_dataset told');
 SELECT is((find_all('normalize-space(//h:section[@id = "promise"]/h:p[1])'))[1],
-	E'By all private answers, two databases of which one lacks all rows of one person are hard to tell apart. Take the best guesser: he knows everything but whether one person is in the data, and holds either for as likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50\u00a0% of the time.',
+	E'By all private answers, two databases of which one lacks all rows of one person are hard to tell apart. Take the best guesser: he knows everything but whether one person is in the data, and thinks both equally likely. Once a limit below is spent, he is right at most as often as it says; without answers, 50\u00a0% of the time.',
 	'the promise in words');
 SELECT ok(html ~ '<code>max_contribution</code>, found:' AND html ~ 'max_groups</code>, declared: a person counts in at most 3 groups' AND html ~ 'max_rows</code>, not declared: 5', 'limits, found and declared') FROM told;
 SELECT is(cardinality(find_all('//h:section')), 1, 'one section') FROM told;
