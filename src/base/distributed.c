@@ -43,9 +43,8 @@ catalogue(const char *name)
 	return get_relname_relid(name, PG_CATALOG_NAMESPACE);
 }
 
-/* Whether there is a catalogue of Citus, valid if it is known. */
-static bool citus_known = false;
-static bool has_citus;
+bool		dp_citus_is_absent = false;
+static bool citus_is_there = false;
 static uint32 citus_hash;
 static uint64 citus_changes = 0;
 
@@ -54,20 +53,20 @@ relation_changed(Datum arg, int cacheid, uint32 hashvalue)
 {
 	if (hashvalue != 0 && hashvalue != citus_hash)
 		return;
-	citus_known = false;
+	dp_citus_is_absent = citus_is_there = false;
 	citus_changes++;
 }
 
-/* Each query of each role asks. */
 bool
-dp_has_citus(void)
+dp_look_for_citus(void)
 {
 	static bool registered = false;
 	const char *name = "pg_dist_partition";
 	uint64		before;
+	bool		result;
 
-	if (citus_known)
-		return has_citus;
+	if (citus_is_there)
+		return true;
 	if (!registered)
 	{
 		citus_hash = GetSysCacheHashValue2(RELNAMENSP, CStringGetDatum(name), ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
@@ -75,9 +74,13 @@ dp_has_citus(void)
 		registered = true;
 	}
 	before = citus_changes;
-	has_citus = OidIsValid(catalogue(name));
-	citus_known = citus_changes == before;
-	return has_citus;
+	result = OidIsValid(catalogue(name));
+	if (citus_changes == before)
+	{
+		citus_is_there = result;
+		dp_citus_is_absent = !result;
+	}
+	return result;
 }
 
 bool

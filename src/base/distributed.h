@@ -13,8 +13,16 @@
 
 #include "access/attnum.h"
 
-/* Tells whether the database has Citus; cheap. */
-extern bool dp_has_citus(void);
+/* it is known that this database has no catalogue of Citus; for dp_has_citus alone */
+extern bool dp_citus_is_absent;
+extern bool dp_look_for_citus(void);
+
+/* Tells whether the database has Citus, in a few instructions: each query of each role asks. */
+static inline bool
+dp_has_citus(void)
+{
+	return !dp_citus_is_absent && dp_look_for_citus();
+}
 
 /* Tells whether this server is a worker of a cluster, which has no say in releases. */
 extern bool dp_is_citus_worker(void);

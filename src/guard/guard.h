@@ -63,6 +63,13 @@ extern Query *dp_inline_functions(Query *query, Oid *table, List **depends);
  */
 
 /*
+ * Tells by one look, few instructions long, whether the guard has nothing to do with a query: it is of a form that most
+ * have, reads and writes relations that are known to be neither protected nor held, and is plain (below); false: it may
+ * be such a query all the same.
+ */
+extern bool dp_is_bystander(const Query *query);
+
+/*
  * Tells whether dp_inline_functions() and dp_mask_query() leave a query as it is, at less cost than these; false: they
  * may change it.
  */

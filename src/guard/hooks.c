@@ -23,6 +23,7 @@
 #include "access/sysattr.h"
 #include "access/xact.h"
 #include "base/compat.h"
+#include "base/distributed.h"
 #include "base/errors.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_statistic.h"
@@ -77,10 +78,11 @@ refuse_explain(void)
  * read.  A partition is read with the rights on the table that the query
  * names, as long as that is protected, too.
  */
-static void
-guard_relation_info(DP_REL_HOOK_ARGS)
+static pg_noinline void
+check_statistics(DP_REL_HOOK_ARGS)
 {
 	Oid			read = DP_REL_RELID;
+	Oid			named = read;
 
 	if (prev_rel_hook)
 		prev_rel_hook(DP_REL_HOOK_CALL);
@@ -89,31 +91,49 @@ guard_relation_info(DP_REL_HOOK_ARGS)
 	 * TRUNCATE, REINDEX and CLUSTER plan how many workers build an index,
 	 * without a query; who may run them PostgreSQL has asked.
 	 */
-	if (root->parse->jointree == NULL || !OidIsValid(read))
+	if (root->parse->jointree == NULL)
 		return;
-	if (dp_policy_table(read) != NULL &&
-		!dp_is_inner_entry(planner_rt_fetch(rel->relid, root)))
+	if (dp_policy_table(read) == NULL || dp_is_inner_entry(planner_rt_fetch(rel->relid, root)))
+		return;
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 	{
-		Oid			named = read;
+		Oid			top = planner_rt_fetch(bms_singleton_member(rel->top_parent_relids), root)->relid;
 
-		if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
-		{
-			Oid			top = planner_rt_fetch(bms_singleton_member(rel->top_parent_relids), root)->relid;
-
-			if (dp_policy_table(top) != NULL)
-				named = top;
-		}
-		if (!dp_may_read(named))
-			refuse_rows(named);
+		if (dp_policy_table(top) != NULL)
+			named = top;
 	}
+	if (!dp_may_read(named))
+		refuse_rows(named);
 }
 
-static bool
-guard_check_perms(DP_CHECK_PERMS_ARGS)
+static void
+guard_relation_info(DP_REL_HOOK_ARGS)
 {
-	if (prev_check_perms && !prev_check_perms(DP_CHECK_PERMS_CALL))
-		return false;
+	if (unlikely(!dp_is_known_unprotected(DP_REL_RELID)))
+		check_statistics(DP_REL_HOOK_CALL);
+	else if (prev_rel_hook)
+		prev_rel_hook(DP_REL_HOOK_CALL);
+}
 
+/* Tells whether xmax is among the columns of an entry that are read. */
+static inline bool
+reads_marks(const Bitmapset *columns)
+{
+	/* system columns are in the first word */
+	return columns != NULL &&
+		(columns->words[0] & ((bitmapword) 1 << (MaxTransactionIdAttributeNumber - FirstLowInvalidHeapAttributeNumber))) != 0;
+}
+
+/* Tells whether an entry is such as most queries have: a relation that is nobody's, whose rows alone are read. */
+static inline bool
+is_unprotected(const RangeTblEntry *rte)
+{
+	return rte->relkind != RELKIND_SEQUENCE && dp_is_known_unprotected(rte->relid) && !dp_has_citus() && !is_explain_closed;
+}
+
+static pg_noinline bool
+check_entries(DP_CHECK_PERMS_ARGS)
+{
 	/*
 	 * a worker's plan was checked in the leader, unless the worker planned it
 	 * itself
@@ -127,8 +147,7 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 
 		if (rte->rtekind != RTE_RELATION || !DP_RTE_IS_READ(rte) || dp_is_inner_entry(rte))
 			continue;
-		if (bms_is_member(MaxTransactionIdAttributeNumber - FirstLowInvalidHeapAttributeNumber, DP_RTE_SELECTED(rte)) &&
-			OidIsValid(table = dp_marked_by(rte->relid)))
+		if (reads_marks(DP_RTE_SELECTED(rte)) && OidIsValid(table = dp_marked_by(rte->relid)))
 		{
 			if (ereport_on_violation)
 				dp_refuse_marks(rte->relid, table, false);
@@ -153,13 +172,25 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 }
 
 static bool
-explain_option(Node *statement, const char *name)
+guard_check_perms(DP_CHECK_PERMS_ARGS)
+{
+	if (prev_check_perms && !prev_check_perms(DP_CHECK_PERMS_CALL))
+		return false;
+	/* each execution of each query asks */
+	foreach_ptr(RangeTblEntry, rte, rangeTable)
+	{
+		if (rte->rtekind == RTE_RELATION && (!is_unprotected(rte) || reads_marks(DP_RTE_SELECTED(rte))))
+			return check_entries(DP_CHECK_PERMS_CALL);
+	}
+	return true;
+}
+
+static bool
+explain_option(ExplainStmt *statement, const char *name)
 {
 	bool		is_set = false;
 
-	if (!IsA(statement, ExplainStmt))
-		return false;
-	foreach_ptr(DefElem, option, ((ExplainStmt *) statement)->options)
+	foreach_ptr(DefElem, option, statement->options)
 	{
 		if (strcmp(option->defname, name) == 0)
 			is_set = defGetBoolean(option);
@@ -236,14 +267,22 @@ execute_of(Node *statement)
 static void
 check_parameters(ExecuteStmt *execute)
 {
-	PreparedStatement *prepared = FetchPreparedStatement(execute->name, false);
+	PreparedStatement *prepared;
 
+	if (execute == NULL || !IsTransactionState())
+		return;
+	prepared = FetchPreparedStatement(execute->name, false);
 	for (int i = 0; prepared != NULL && i < prepared->plansource->num_params; i++)
-		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(prepared->plansource->param_types[i])))
+	{
+		Oid			type = prepared->plansource->param_types[i];
+
+		/* PostgreSQL's own are not dropped */
+		if (type >= FirstNormalObjectId && !SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("the type of parameter $%d of prepared statement \"%s\" does not exist any more; DEALLOCATE it, and PREPARE it with another type",
 							i + 1, execute->name)));
+	}
 }
 
 /*
@@ -265,41 +304,37 @@ is_about_former_functions(GrantStmt *stmt)
 	return true;
 }
 
-static void
-guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
-					  ProcessUtilityContext context, ParamListInfo params,
-					  QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
+static inline void
+next_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
+			 ProcessUtilityContext context, ParamListInfo params,
+			 QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
 {
-	bool		analyze = explain_option(pstmt->utilityStmt, "analyze");
+	if (prev_process_utility)
+		prev_process_utility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+	else
+		standard_ProcessUtility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+}
+
+static pg_noinline void
+explain(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
+		ProcessUtilityContext context, ParamListInfo params,
+		QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
+{
+	ExplainStmt *statement = (ExplainStmt *) pstmt->utilityStmt;
 	int			save_depth = dp_explain_analyze_depth;
 	bool		save_memory = dp_explain_shows_memory;
 	bool		save_closed = is_explain_closed;
 
-	if (IsBinaryUpgrade && IsA(pstmt->utilityStmt, GrantStmt) &&
-		is_about_former_functions((GrantStmt *) pstmt->utilityStmt))
-		return;
-	if (IsA(pstmt->utilityStmt, CopyStmt) && IsTransactionState())
-		check_copy((CopyStmt *) pstmt->utilityStmt, pstmt, queryString);
-	if (execute_of(pstmt->utilityStmt) != NULL && IsTransactionState())
-		check_parameters(execute_of(pstmt->utilityStmt));
-	if (IsA(pstmt->utilityStmt, VariableSetStmt))
-		dp_check_sent_setting((VariableSetStmt *) pstmt->utilityStmt);
-	if (IsA(pstmt->utilityStmt, AlterTableStmt) && IsTransactionState())
-		dp_check_added_references((AlterTableStmt *) pstmt->utilityStmt);
-	if (IsA(pstmt->utilityStmt, CreateTrigStmt))
-		check_trigger((CreateTrigStmt *) pstmt->utilityStmt);
-	if (analyze)
+	check_parameters(execute_of((Node *) statement));
+	if (explain_option(statement, "analyze"))
 		dp_explain_analyze_depth++;
-	if (IsA(pstmt->utilityStmt, ExplainStmt) && !dp_may_know_rows())
+	if (!dp_may_know_rows())
 		is_explain_closed = true;
-	if (explain_option(pstmt->utilityStmt, "memory"))
+	if (explain_option(statement, "memory"))
 		dp_explain_shows_memory = true;
 	PG_TRY();
 	{
-		if (prev_process_utility)
-			prev_process_utility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
-		else
-			standard_ProcessUtility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+		next_utility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
 	}
 	PG_FINALLY();
 	{
@@ -308,6 +343,48 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 		is_explain_closed = save_closed;
 	}
 	PG_END_TRY();
+}
+
+static void
+guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
+					  ProcessUtilityContext context, ParamListInfo params,
+					  QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
+{
+	Node	   *statement = pstmt->utilityStmt;
+
+	switch (nodeTag(statement))
+	{
+		case T_GrantStmt:
+			if (IsBinaryUpgrade && is_about_former_functions((GrantStmt *) statement))
+				return;
+			break;
+		case T_CopyStmt:
+			if (IsTransactionState())
+				check_copy((CopyStmt *) statement, pstmt, queryString);
+			break;
+		case T_ExecuteStmt:
+			check_parameters((ExecuteStmt *) statement);
+			break;
+		case T_CreateTableAsStmt:
+			check_parameters(execute_of(statement));
+			break;
+		case T_VariableSetStmt:
+			dp_check_sent_setting((VariableSetStmt *) statement);
+			break;
+		case T_AlterTableStmt:
+			if (IsTransactionState())
+				dp_check_added_references((AlterTableStmt *) statement);
+			break;
+		case T_CreateTrigStmt:
+			check_trigger((CreateTrigStmt *) statement);
+			break;
+		default:
+			break;
+	}
+	if (IsA(statement, ExplainStmt))
+		explain(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+	else
+		next_utility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
 	dp_report_taken_names();
 }
 

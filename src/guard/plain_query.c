@@ -16,6 +16,7 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/distributed.h"
 #include "catalog/pg_class_d.h"
 #include "guard/guard.h"
 #include "miscadmin.h"
@@ -40,22 +41,6 @@ may_change(FuncExpr *call)
 	return call->funcid >= FirstNormalObjectId || dp_is_bucket_of_array((Node *) call) || dp_mask_of(call->funcid, &told) != DP_MASK_NONE;
 }
 
-/* Tells whether a query has expressions nowhere but in its target list, FROM and WHERE. */
-static bool
-is_simple(const Query *query)
-{
-	if (query->commandType != CMD_SELECT || query->utilityStmt != NULL || query->cteList != NIL || query->havingQual != NULL ||
-		query->windowClause != NIL || query->limitOffset != NULL || query->limitCount != NULL || query->setOperations != NULL ||
-		query->hasSubLinks)
-		return false;
-	foreach_ptr(RangeTblEntry, rte, query->rtable)
-	{
-		if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL || rte->securityQuals != NIL)
-			return false;
-	}
-	return true;
-}
-
 static bool change_walker(Node *node, void *context);
 
 static inline bool
@@ -64,14 +49,21 @@ is_leaf(Node *node)
 	return node == NULL || IsA(node, Var) || IsA(node, Const) || IsA(node, Param) || IsA(node, RangeTblRef);
 }
 
-static bool
-any_may_change(List *nodes, void *context)
+static inline bool
+node_may_change(Node *node)
+{
+	return !is_leaf(node) && change_walker(node, NULL);
+}
+
+/* Tells whether something is to change in any of a list of nodes, the most of which are leaves. */
+static inline bool
+any_may_change(const List *nodes)
 {
 	foreach_ptr(Node, node, nodes)
 	{
 		if (node != NULL && IsA(node, TargetEntry))
 			node = (Node *) ((TargetEntry *) node)->expr;
-		if (!is_leaf(node) && change_walker(node, context))
+		if (node_may_change(node))
 			return true;
 	}
 	return false;
@@ -80,7 +72,7 @@ any_may_change(List *nodes, void *context)
 static bool
 change_walker(Node *node, void *context)
 {
-	Query	   *query;
+	List	   *parts;
 
 	if (is_leaf(node))
 		return false;
@@ -88,28 +80,72 @@ change_walker(Node *node, void *context)
 	switch (nodeTag(node))
 	{
 		case T_List:
-			return any_may_change((List *) node, context);
+			parts = (List *) node;
+			break;
 		case T_OpExpr:
 		case T_DistinctExpr:
-			return ((OpExpr *) node)->opno >= FirstNormalObjectId || any_may_change(((OpExpr *) node)->args, context);
-		case T_ScalarArrayOpExpr:
-			return ((ScalarArrayOpExpr *) node)->opno >= FirstNormalObjectId || any_may_change(((ScalarArrayOpExpr *) node)->args, context);
-		case T_BoolExpr:
-			return any_may_change(((BoolExpr *) node)->args, context);
-		case T_FuncExpr:
-			return may_change((FuncExpr *) node) || any_may_change(((FuncExpr *) node)->args, context);
-		case T_FromExpr:
-			return any_may_change(((FromExpr *) node)->fromlist, context) || change_walker(((FromExpr *) node)->quals, context);
-		case T_Query:
-			query = (Query *) node;
-			if (reads_pg_class(query))
+			if (((OpExpr *) node)->opno >= FirstNormalObjectId)
 				return true;
-			if (is_simple(query))
-				return any_may_change(query->targetList, context) || change_walker((Node *) query->jointree, context);
-			return query_tree_walker(query, change_walker, context, 0);
+			parts = ((OpExpr *) node)->args;
+			break;
+		case T_ScalarArrayOpExpr:
+			if (((ScalarArrayOpExpr *) node)->opno >= FirstNormalObjectId)
+				return true;
+			parts = ((ScalarArrayOpExpr *) node)->args;
+			break;
+		case T_BoolExpr:
+			parts = ((BoolExpr *) node)->args;
+			break;
+		case T_FuncExpr:
+			if (may_change((FuncExpr *) node))
+				return true;
+			parts = ((FuncExpr *) node)->args;
+			break;
+		case T_Aggref:
+			if (any_may_change(((Aggref *) node)->aggdirectargs) || node_may_change((Node *) ((Aggref *) node)->aggfilter))
+				return true;
+			parts = ((Aggref *) node)->args;
+			break;
+		case T_JoinExpr:
+			return node_may_change(((JoinExpr *) node)->larg) || node_may_change(((JoinExpr *) node)->rarg) ||
+				node_may_change(((JoinExpr *) node)->quals);
+		case T_Query:
+			return reads_pg_class((Query *) node) || query_tree_walker((Query *) node, change_walker, context, 0);
 		default:
 			return expression_tree_walker(node, change_walker, context);
 	}
+	return any_may_change(parts);
+}
+
+/* Tells whether an entry has something to look at, or may be protected, held or masked. */
+static inline bool
+entry_may_change(const RangeTblEntry *rte)
+{
+	if (rte->rtekind == RTE_JOIN)
+		return any_may_change(rte->joinaliasvars);
+	return rte->rtekind != RTE_RELATION || !dp_is_known_unprotected(rte->relid) || rte->relid == RelationRelationId ||
+		rte->relkind == RELKIND_SEQUENCE || rte->tablesample != NULL || rte->securityQuals != NIL;
+}
+
+bool
+dp_is_bystander(const Query *query)
+{
+	if (query->commandType != CMD_SELECT &&
+		((query->commandType != CMD_INSERT && query->commandType != CMD_UPDATE && query->commandType != CMD_DELETE) ||
+		 query->onConflict != NULL || query->withCheckOptions != NIL || dp_has_citus()))
+		return false;
+	if (query->hasSubLinks || query->cteList != NIL || query->windowClause != NIL || query->setOperations != NULL ||
+		query->utilityStmt != NULL || query->jointree == NULL)
+		return false;
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
+	{
+		if (entry_may_change(rte))
+			return false;
+	}
+	return !any_may_change(query->targetList) && !any_may_change(query->jointree->fromlist) &&
+		!node_may_change(query->jointree->quals) && !node_may_change(query->havingQual) &&
+		!node_may_change(query->limitOffset) && !node_may_change(query->limitCount) &&
+		!any_may_change(query->returningList);
 }
 
 bool

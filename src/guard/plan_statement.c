@@ -429,7 +429,6 @@ static PlannedStmt *
 guard_query(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams,
 			struct ExplainState *explain, DpSplitContext *around)
 {
-	dp_refuse_steps();
 	if (IsTransactionState())
 	{
 		Oid			table = dp_query_touches_protected(parse);
@@ -480,8 +479,13 @@ check_row_marks(const PlannedStmt *plan)
 static PlannedStmt *
 guard_planner(DP_PLANNER_ARGS)
 {
-	PlannedStmt *plan = guard_query(parse, query_string, cursorOptions, boundParams, DP_PLANNER_EXPLAIN, NULL);
+	PlannedStmt *plan;
 
+	dp_refuse_steps();
+	if (likely(dp_is_bystander(parse)))
+		plan = next_planner(parse, query_string, cursorOptions, boundParams, DP_PLANNER_EXPLAIN);
+	else
+		plan = guard_query(parse, query_string, cursorOptions, boundParams, DP_PLANNER_EXPLAIN, NULL);
 	if (unlikely(plan->rowMarks != NIL))
 		check_row_marks(plan);
 	return plan;

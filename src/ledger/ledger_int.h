@@ -494,7 +494,6 @@ extern void dp_raise_not_kept(const DpReply *reply);
 
 /* --- writes.c --- */
 
-extern void dp_ledger_writes_init(void);
 
 /* --- stamp.c --- */
 

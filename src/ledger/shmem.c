@@ -108,7 +108,6 @@ startup_shared_memory(void)
 void
 dp_ledger_init(void)
 {
-	dp_ledger_writes_init();
 
 	if (!process_shared_preload_libraries_in_progress)
 		return;

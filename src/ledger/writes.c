@@ -69,15 +69,16 @@ at_subxact(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, v
 }
 
 void
-dp_ledger_writes_init(void)
-{
-	RegisterXactCallback(at_xact, NULL);
-	RegisterSubXactCallback(at_subxact, NULL);
-}
-
-void
 dp_ledger_write_begin(void)
 {
+	static bool registered = false;
+
+	if (!registered)
+	{
+		RegisterXactCallback(at_xact, NULL);
+		RegisterSubXactCallback(at_subxact, NULL);
+		registered = true;
+	}
 	Assert(write_level == 0);
 	write_level = GetCurrentTransactionNestLevel();
 }

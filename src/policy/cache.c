@@ -82,13 +82,9 @@ typedef struct PolicyEntry
 
 static HTAB *policy_cache = NULL;
 
-/*
- * Some of the relations whose entry says neither protected nor held, each at
- * a place that its OID decides: what every query of everybody asks for takes a
- * comparison instead of a search in the hash table.
- */
-#define RECENT_PLACE(relid) ((relid) % lengthof(recent_unprotected))
-static Oid	recent_unprotected[64];
+/* what every query of everybody asks for takes a comparison instead of a search in the hash table */
+#define RECENT_PLACE(relid) ((relid) % lengthof(dp_recent_unprotected))
+Oid			dp_recent_unprotected[DP_RECENT_UNPROTECTED];
 
 /* handed out, invalidated, to be freed at the end of the transaction */
 static slist_head buried = SLIST_STATIC_INIT(buried);
@@ -109,8 +105,8 @@ bury(PolicyEntry *entry)
 {
 	if (entry->cached != NULL)
 		slist_push_head(&buried, &entry->cached->link);
-	if (recent_unprotected[RECENT_PLACE(entry->relid)] == entry->relid)
-		recent_unprotected[RECENT_PLACE(entry->relid)] = InvalidOid;
+	if (dp_recent_unprotected[RECENT_PLACE(entry->relid)] == entry->relid)
+		dp_recent_unprotected[RECENT_PLACE(entry->relid)] = InvalidOid;
 	hash_search(policy_cache, &entry->relid, HASH_REMOVE, NULL);
 }
 
@@ -405,6 +401,12 @@ compute_policy(Oid relid)
 
 	if (table.is_protected)
 	{
+		static bool registered = false;
+
+		/* transactions of sessions that meet no protected table do not ask */
+		if (!registered)
+			RegisterXactCallback(xact_callback, NULL);
+		registered = true;
 		cached = MemoryContextAlloc(CacheMemoryContext, sizeof(CachedTable));
 		cached->table = table;
 		cached->has_digest = false;
@@ -439,7 +441,7 @@ look_up(Oid relid)
 	if (entry != NULL && entry->cached == NULL)
 	{
 		if (!entry->held)
-			recent_unprotected[RECENT_PLACE(relid)] = relid;
+			dp_recent_unprotected[RECENT_PLACE(relid)] = relid;
 		return NULL;
 	}
 
@@ -469,9 +471,9 @@ dp_policy_table(Oid relid)
 	/* catalogs are never protected */
 	if (relid < FirstNormalObjectId)
 		return NULL;
-	if (unlikely(dp_holds_policies()))
+	if (unlikely(dp_held_policies != NULL))
 		return dp_held_table(relid, look_up);
-	if (likely(recent_unprotected[RECENT_PLACE(relid)] == relid))
+	if (likely(dp_recent_unprotected[RECENT_PLACE(relid)] == relid))
 		return NULL;
 	return look_up(relid);
 }
@@ -575,5 +577,4 @@ void
 dp_cache_init(void)
 {
 	CacheRegisterRelcacheCallback(relcache_callback, (Datum) 0);
-	RegisterXactCallback(xact_callback, NULL);
 }

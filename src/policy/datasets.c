@@ -167,7 +167,7 @@ dp_policy_dataset(const char *name)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("the policy of a protected table in this query is damaged: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
 				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables."));
-	if (dp_holds_policies() ? dp_held_dataset(name, read_dataset, dataset) : read_dataset(name, dataset))
+	if (dp_held_policies != NULL ? dp_held_dataset(name, read_dataset, dataset) : read_dataset(name, dataset))
 		return dataset;
 	if (dp_is_citus_worker())
 		dp_raise(LEDGER_UNAVAILABLE,

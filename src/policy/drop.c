@@ -317,8 +317,8 @@ change_inheritance(Oid child, Oid parent)
  * ------------------------------------------------------------------------
  */
 
-static void
-object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
+static pg_noinline void
+object_changes(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
 {
 	if (previous_hook)
 		previous_hook(access, classId, objectId, subId, arg);
@@ -352,6 +352,19 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 		dp_moves_schema(objectId);
 	else if (access == OAT_POST_CREATE && classId == RelationRelationId && subId == 0)
 		dp_moves_create(objectId);
+}
+
+static void
+object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
+{
+	/* each function that a query calls, in each execution */
+	if (likely(access == OAT_FUNCTION_EXECUTE))
+	{
+		if (previous_hook)
+			previous_hook(access, classId, objectId, subId, arg);
+	}
+	else
+		object_changes(access, classId, objectId, subId, arg);
 }
 
 /* Where the library was not preloaded: the ledger alone is kept, for the rest of the session. */
@@ -390,7 +403,6 @@ dp_policy_init(void)
 {
 	dp_cache_init();
 	dp_label_init();
-	dp_moves_init();
 	previous_hook = object_access_hook;
 	object_access_hook = object_access;
 }

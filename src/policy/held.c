@@ -55,12 +55,12 @@ struct DpHeldPolicies
 };
 
 /* NULL: each question is answered anew */
-static DpHeldPolicies *held = NULL;
+DpHeldPolicies *dp_held_policies = NULL;
 
 DpHeldPolicies *
 dp_hold_policies(void)
 {
-	DpHeldPolicies *before = held;
+	DpHeldPolicies *before = dp_held_policies;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp policies of a planning", ALLOCSET_SMALL_SIZES);
 	HASHCTL		ctl = {0};
 	DpHeldPolicies *now = MemoryContextAllocZero(context, sizeof(DpHeldPolicies));
@@ -70,49 +70,43 @@ dp_hold_policies(void)
 	ctl.hcxt = context;
 	now->context = context;
 	now->tables = hash_create("dp_cdp policies of a planning", 16, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	held = now;
+	dp_held_policies = now;
 	return before;
 }
 
 DpHeldPolicies *
 dp_suspend_policies(DpHeldPolicies *instead)
 {
-	DpHeldPolicies *before = held;
+	DpHeldPolicies *before = dp_held_policies;
 
-	held = instead;
+	dp_held_policies = instead;
 	return before;
-}
-
-bool
-dp_holds_policies(void)
-{
-	return held != NULL;
 }
 
 void
 dp_held_note_unwatched(void)
 {
-	if (held != NULL)
-		held->read_unwatched = true;
+	if (dp_held_policies != NULL)
+		dp_held_policies->read_unwatched = true;
 }
 
 bool
 dp_policies_read_unwatched(void)
 {
-	return held == NULL || held->read_unwatched;
+	return dp_held_policies == NULL || dp_held_policies->read_unwatched;
 }
 
 const DpTable *
 dp_held_table(Oid relid, const DpTable *(*look_up) (Oid relid))
 {
-	HeldTable  *entry = hash_search(held->tables, &relid, HASH_FIND, NULL);
+	HeldTable  *entry = hash_search(dp_held_policies->tables, &relid, HASH_FIND, NULL);
 	const DpTable *table;
 
 	if (entry != NULL)
 		return entry->table;
 	/* which may hold those of ancestors, and move entries */
 	table = look_up(relid);
-	entry = hash_search(held->tables, &relid, HASH_ENTER, NULL);
+	entry = hash_search(dp_held_policies->tables, &relid, HASH_ENTER, NULL);
 	entry->table = table;
 	entry->look_up = look_up;
 	return table;
@@ -124,7 +118,7 @@ dp_held_dataset(const char *name, bool (*read) (const char *name, DpDataset *dat
 	MemoryContext caller;
 	HeldDataset *now;
 
-	foreach_ptr(HeldDataset, item, held->datasets)
+	foreach_ptr(HeldDataset, item, dp_held_policies->datasets)
 	{
 		now = item;
 		if (strcmp(now->dataset.name, name) != 0)
@@ -134,11 +128,11 @@ dp_held_dataset(const char *name, bool (*read) (const char *name, DpDataset *dat
 	}
 	if (!read(name, dataset))
 		return false;
-	caller = MemoryContextSwitchTo(held->context);
+	caller = MemoryContextSwitchTo(dp_held_policies->context);
 	now = palloc(sizeof(HeldDataset));
 	memcpy(&now->dataset, dataset, sizeof(DpDataset));
 	now->read = read;
-	held->datasets = lappend(held->datasets, now);
+	dp_held_policies->datasets = lappend(dp_held_policies->datasets, now);
 	MemoryContextSwitchTo(caller);
 	return true;
 }
@@ -178,7 +172,7 @@ dp_let_go_policies(DpHeldPolicies *before)
 	DpHeldPolicies *then = dp_suspend_policies(NULL);
 	bool		changed = is_changed(then);
 
-	held = before;
+	dp_held_policies = before;
 	MemoryContextDelete(then->context);
 	return changed;
 }

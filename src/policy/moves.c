@@ -57,8 +57,12 @@ forget_taken(XactEvent event, void *arg)
 static void
 note_taken(Oid relid)
 {
+	static bool registered = false;
 	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 
+	if (!registered)
+		RegisterXactCallback(forget_taken, NULL);
+	registered = true;
 	taken = list_append_unique_oid(taken, relid);
 	MemoryContextSwitchTo(caller);
 }
@@ -296,10 +300,4 @@ dp_policy_name_passes(Oid old, Oid new, const char *dataset)
 
 	if (dp_relation_name(old, false, &name))
 		dp_name_hold(&name, dataset, new);
-}
-
-void
-dp_moves_init(void)
-{
-	RegisterXactCallback(forget_taken, NULL);
 }

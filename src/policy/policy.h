@@ -20,6 +20,7 @@
 #define DP_POLICY_H
 
 #include "access/attnum.h"
+#include "access/transam.h"
 #include "base/blocks.h"
 #include "datatype/timestamp.h"
 #include "nodes/parsenodes.h"
@@ -169,6 +170,25 @@ extern void dp_policy_init(void);
  * dp_policy_dataset refuses.
  */
 extern const DpTable *dp_policy_table(Oid relid);
+
+/*
+ * cache.c: some of the relations that are neither protected nor held, each at a place that its OID decides.
+ * held.c: what the running planning holds.  For the function below, in a few instructions.
+ */
+#define DP_RECENT_UNPROTECTED 64
+extern Oid	dp_recent_unprotected[DP_RECENT_UNPROTECTED];
+extern DpHeldPolicies *dp_held_policies;
+
+/*
+ * Tells at once that a relation is neither protected nor held, and needs no transaction; false: dp_policy_table may say
+ * so all the same.  While policies are held, it knows this of catalogues alone.
+ */
+static inline bool
+dp_is_known_unprotected(Oid relid)
+{
+	return relid < FirstNormalObjectId ||
+		(dp_recent_unprotected[relid % DP_RECENT_UNPROTECTED] == relid && dp_held_policies == NULL);
+}
 
 /*
  * held.c: dp_hold_policies lets the functions of this file give each policy as they

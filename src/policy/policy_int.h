@@ -50,7 +50,6 @@ extern Snapshot dp_register_latest_snapshot(void);
 extern void dp_cache_init(void);
 
 /* held.c: what a planning holds is returned; what it does not, yet, is looked up, and held from then on */
-extern bool dp_holds_policies(void);
 extern const DpTable *dp_held_table(Oid relid, const DpTable *(*look_up) (Oid relid));
 extern bool dp_held_dataset(const char *name, bool (*read) (const char *name, DpDataset *dataset), DpDataset *dataset);
 
@@ -113,7 +112,6 @@ extern void dp_moves_create(Oid relid);
 /* child was attached to parent, or detached from it */
 extern void dp_moves_detach(Oid child, Oid parent);
 
-extern void dp_moves_init(void);
 
 /* ------------------------------------------------------------------------
  * column_values.c

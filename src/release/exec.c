@@ -231,8 +231,8 @@ create_state(CustomScan *cscan)
 }
 
 /* Has every error of a statement with releases say what it was charged. */
-static void
-release_executor_run(DP_EXECUTOR_RUN_ARGS)
+static pg_noinline void
+run_charged(DP_EXECUTOR_RUN_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	DpCharge	charged;
@@ -252,6 +252,15 @@ release_executor_run(DP_EXECUTOR_RUN_ARGS)
 		dp_charge_rethrow(caller, &charged);
 	}
 	PG_END_TRY();
+}
+
+static void
+release_executor_run(DP_EXECUTOR_RUN_ARGS)
+{
+	if (likely(!dp_release_is_live()))
+		prev_executor_run(DP_EXECUTOR_RUN_CALL);
+	else
+		run_charged(DP_EXECUTOR_RUN_CALL);
 }
 
 void

@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "lib/ilist.h"
 #include "release/release.h"
 #include "release/release_int.h"
 
@@ -26,7 +25,7 @@ typedef struct LiveRun
 	DpRun		run;
 } LiveRun;
 
-static dlist_head live_runs = DLIST_STATIC_INIT(live_runs);
+dlist_head	dp_live_runs = DLIST_STATIC_INIT(dp_live_runs);
 
 static void
 forget_run(void *arg)
@@ -41,7 +40,7 @@ dp_enter_run(EState *root, DpRelease *release)
 	LiveRun    *live;
 	MemoryContextCallback *callback;
 
-	dlist_foreach(iter, &live_runs)
+	dlist_foreach(iter, &dp_live_runs)
 	{
 		live = dlist_container(LiveRun, node, iter.cur);
 		if (live->run.root == root && strcmp(live->run.release->name, release->name) == 0)
@@ -52,7 +51,7 @@ dp_enter_run(EState *root, DpRelease *release)
 	callback = MemoryContextAlloc(root->es_query_cxt, sizeof(MemoryContextCallback));
 	live->run.root = root;
 	live->run.release = release;
-	dlist_push_tail(&live_runs, &live->node);
+	dlist_push_tail(&dp_live_runs, &live->node);
 	callback->func = forget_run;
 	callback->arg = live;
 	MemoryContextRegisterResetCallback(root->es_query_cxt, callback);
@@ -66,7 +65,7 @@ dp_runs_of(EState *estate)
 	List	   *rests = NIL;
 	dlist_iter	iter;
 
-	dlist_foreach(iter, &live_runs)
+	dlist_foreach(iter, &dp_live_runs)
 	{
 		LiveRun    *live = dlist_container(LiveRun, node, iter.cur);
 
@@ -82,18 +81,12 @@ dp_runs_of(EState *estate)
 }
 
 bool
-dp_release_is_live(void)
-{
-	return !dlist_is_empty(&live_runs);
-}
-
-bool
 dp_charge_of(EState *root, DpCharge *charged)
 {
 	dlist_iter	iter;
 	bool		found = false;
 
-	dlist_foreach(iter, &live_runs)
+	dlist_foreach(iter, &dp_live_runs)
 	{
 		LiveRun    *live = dlist_container(LiveRun, node, iter.cur);
 

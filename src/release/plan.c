@@ -145,18 +145,15 @@ static const CustomPathMethods release_path_methods = {
 	.PlanCustomPath = plan_release
 };
 
-static void
-release_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+/* Puts the path of a release in the place of all others. */
+static pg_noinline void
+replace_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
-	DpRelease  *release;
+	DpRelease  *release = find_release(rte->enrname);
 	CustomPath *path;
 
 	if (prev_set_rel_pathlist)
 		prev_set_rel_pathlist(root, rel, rti, rte);
-
-	if (rte->rtekind != RTE_NAMEDTUPLESTORE)
-		return;
-	release = find_release(rte->enrname);
 	if (release == NULL)
 		return;
 	rel->rows = estimate_rows(release);
@@ -177,6 +174,15 @@ release_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	rel->partial_pathlist = NIL;
 	rel->consider_parallel = false;
 	add_path(rel, &path->path);
+}
+
+static void
+release_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (unlikely(rte->rtekind == RTE_NAMEDTUPLESTORE))
+		replace_paths(root, rel, rti, rte);
+	else if (prev_set_rel_pathlist)
+		prev_set_rel_pathlist(root, rel, rti, rte);
 }
 
 static void
@@ -220,5 +226,4 @@ dp_release_init(void)
 	dp_release_params_init();
 	dp_release_exec_init();
 	dp_objects_init();
-	dp_worker_settings_init();
 }

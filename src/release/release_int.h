@@ -13,6 +13,7 @@
 
 #include "commands/explain.h"
 #include "executor/execdesc.h"
+#include "lib/ilist.h"
 #include "math/calibrate.h"
 #include "nodes/execnodes.h"
 #include "policy/policy.h"
@@ -267,7 +268,14 @@ extern DpRun *dp_enter_run(EState *root, DpRelease *release);
 extern List *dp_runs_of(EState *estate);
 
 /* live_runs.c: tells whether some statement of this backend is a private query that has begun and not ended */
-extern bool dp_release_is_live(void);
+extern dlist_head dp_live_runs;
+
+static inline bool
+dp_release_is_live(void)
+{
+	return !dlist_is_empty(&dp_live_runs);
+}
+
 
 /* live_runs.c: tells whether a statement has releases, and sets what it was charged for them so far */
 extern bool dp_charge_of(EState *root, DpCharge *charged);
@@ -670,7 +678,6 @@ extern void dp_receiver_end(DpReceiver *receiver);
  */
 extern void dp_send_settings(const char *probe);
 extern char *dp_worker_probe(Query *query);
-extern void dp_worker_settings_init(void);
 
 /* blocks.c: settles which blocks a release is charged to; and sets the parameters that hold its rows to these */
 extern void dp_settle_blocks(DpPricedRelease *priced, EState *estate);

@@ -97,11 +97,19 @@ end_transaction(XactEvent event, void *arg)
 		asker_has_sent = release_has_sent = false;
 }
 
-void
-dp_worker_settings_init(void)
+/* Notes in one of these that settings were sent, until the transaction ends. */
+static void
+note_sent(bool *has_sent)
 {
-	RegisterXactCallback(end_transaction, NULL);
-	RegisterSubXactCallback(end_subtransaction, NULL);
+	static bool registered = false;
+
+	if (!registered)
+	{
+		RegisterXactCallback(end_transaction, NULL);
+		RegisterSubXactCallback(end_subtransaction, NULL);
+		registered = true;
+	}
+	*has_sent = true;
 }
 
 void
@@ -119,7 +127,7 @@ dp_check_sent_setting(const VariableSetStmt *stmt)
 	if (release_has_sent)
 		dp_raise(NOT_RELEASABLE,
 				 errmsg("settings cannot be sent to the cluster's servers after a release from a distributed table; end the transaction, or SET citus.propagate_set_commands = 'none'"));
-	asker_has_sent = true;
+	note_sent(&asker_has_sent);
 }
 
 /* Has Citus do something in what it takes for a transaction: it sends nothing outside of one. */
@@ -220,7 +228,7 @@ dp_send_settings(const char *probe)
 	if (asker_has_sent)
 		dp_raise(NOT_RELEASABLE,
 				 errmsg("private query cannot be computed where settings of this transaction were sent; nothing was charged: ask in another transaction, or with citus.propagate_set_commands = 'none'"));
-	release_has_sent = true;
+	note_sent(&release_has_sent);
 	/* ends what is set here; there it lasts until the end of the transaction */
 	level = NewGUCNestLevel();
 	(void) set_config_option(PROPAGATE, "local", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);

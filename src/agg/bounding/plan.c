@@ -518,18 +518,27 @@ add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
 		add_finished_partial_path(final_rel, path_above(root, &rows, partial));
 }
 
-static void
-bounding_upper_paths(PlannerInfo *root, UpperRelationKind stage,
-					 RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
+/* Adds paths that bound units to those of a query that makes rows of its target list. */
+static pg_noinline void
+bounding_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
 {
 	const Query *query = root->parse;
 
 	if (prev_create_upper_paths)
 		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
-	/* what most queries have to pass is cheap */
-	if (stage == UPPERREL_FINAL && dp_guc_bounding_node && query->hasTargetSRFs && !query->hasAggs &&
-		query->groupClause == NIL && has_no_more(query))
+	if (stage == UPPERREL_FINAL && dp_guc_bounding_node && !query->hasAggs && query->groupClause == NIL && has_no_more(query))
 		add_bounding(root, output_rel);
+}
+
+static void
+bounding_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+					 RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
+{
+	/* what most queries have to pass is cheap */
+	if (unlikely(root->parse->hasTargetSRFs))
+		bounding_paths(root, stage, input_rel, output_rel, extra);
+	else if (prev_create_upper_paths)
+		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
 }
 
 void
