@@ -20,102 +20,123 @@
  */
 #include "postgres.h"
 
+#include "access/gin.h"
+#include "access/tableam.h"
 #include "access/xlog.h"
+#include "base/distributed.h"
 #include "base/errors.h"
+#include "catalog/namespace.h"
+#include "jit/jit.h"
 #include "miscadmin.h"
+#include "optimizer/geqo.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "parser/parse_expr.h"
+#include "parser/parser.h"
+#include "pgstat.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "tcop/tcopprot.h"
+#include "tsearch/ts_cache.h"
+#include "utils/builtins.h"
+#include "utils/bytea.h"
+#include "utils/float.h"
 #include "utils/guc.h"
+#include "utils/rls.h"
 
-/* settings that an analyst could use to see more or to change a meaning */
-static const struct
+/*
+ * A setting that is pinned.  Each release begins a sandbox twice, and PostgreSQL
+ * searches for a name among all settings.  Flag, number or text points to where it
+ * keeps this one, and "is" tells what is there with that value; without these it searches.
+ */
+typedef struct PinnedSetting
 {
 	const char *name;
 	const char *value;
-}			pinned_settings[] =
+	const bool *flag;
+	const int  *number;
+	char	   *const *text;
+	int			is;
+} PinnedSetting;
 
-{
-	{"search_path", "pg_catalog, pg_temp"},
+/* settings that an analyst could use to see more or to change a meaning */
+static const PinnedSetting pinned_settings[] = {
+	{"search_path", "pg_catalog, pg_temp", .text = &namespace_search_path},
 	{"TimeZone", "UTC"},
 	{"DateStyle", "ISO, YMD"},
-	{"IntervalStyle", "postgres"},
-	{"bytea_output", "hex"},
-	{"extra_float_digits", "1"},
-	{"client_min_messages", "error"},
+	{"IntervalStyle", "postgres", .number = &IntervalStyle, .is = INTSTYLE_POSTGRES},
+	{"bytea_output", "hex", .number = &bytea_output, .is = BYTEA_OUTPUT_HEX},
+	{"extra_float_digits", "1", .number = &extra_float_digits, .is = 1},
+	{"client_min_messages", "error", .number = &client_min_messages, .is = ERROR},
 
 	/*
 	 * would send an error's own text instead of ours, and end the session
 	 * with it
 	 */
-	{"exit_on_error", "off"},
-	{"debug_print_parse", "off"},
-	{"debug_print_rewritten", "off"},
-	{"debug_print_plan", "off"},
-	{"transform_null_equals", "off"},
+	{"exit_on_error", "off", .flag = &ExitOnAnyError, .is = false},
+	{"debug_print_parse", "off", .flag = &Debug_print_parse, .is = false},
+	{"debug_print_rewritten", "off", .flag = &Debug_print_rewritten, .is = false},
+	{"debug_print_plan", "off", .flag = &Debug_print_plan, .is = false},
+	{"transform_null_equals", "off", .flag = &Transform_null_equals, .is = false},
 	{"standard_conforming_strings", "on"},
-	{"backslash_quote", "safe_encoding"},
-	{"quote_all_identifiers", "off"},
-	{"row_security", "on"},
+	{"backslash_quote", "safe_encoding", .number = &backslash_quote, .is = BACKSLASH_QUOTE_SAFE_ENCODING},
+	{"quote_all_identifiers", "off", .flag = &quote_all_identifiers, .is = false},
+	{"row_security", "on", .flag = &row_security, .is = true},
 	/* pg_stat_xact_* would count the rows that the inner run touched */
-	{"track_counts", "off"},
+	{"track_counts", "off", .flag = &pgstat_track_counts, .is = false},
 	/* so would pg_stat_user_functions, of functions that a superuser allowed */
-	{"track_functions", "none"},
+	{"track_functions", "none", .number = &pgstat_track_functions, .is = TRACK_FUNC_OFF},
 
 	/*
 	 * where the run is in a large table is where scans of other sessions
 	 * begin, also of tables that the asker may read
 	 */
-	{"synchronize_seqscans", "off"},
+	{"synchronize_seqscans", "off", .flag = &synchronize_seqscans, .is = false},
 
 	/*
 	 * from here on: what could make a run fail, or go astray, for the rows
 	 * that it meets
 	 */
-	{"temp_file_limit", "-1"},
+	{"temp_file_limit", "-1", .number = &temp_file_limit, .is = -1},
 	/* would leave out rows of everybody at random, as many as there are */
-	{"gin_fuzzy_search_limit", "0"},
+	{"gin_fuzzy_search_limit", "0", .number = &GinFuzzySearchLimit, .is = 0},
 
 	/*
 	 * compiles when the first row comes, in stack and memory that nobody
 	 * counts
 	 */
-	{"jit", "off"},
+	{"jit", "off", .flag = &jit_enabled, .is = false},
 
 	/*
 	 * parallel workers look up the objects that these name, which may be
 	 * gone, and start when a row asks for them
 	 */
-	{"default_text_search_config", "pg_catalog.simple"},
+	{"default_text_search_config", "pg_catalog.simple", .text = &TSCurrentConfig},
 	{"default_tablespace", ""},
-	{"default_table_access_method", "heap"},
+	{"default_table_access_method", "heap", .text = &default_table_access_method},
 	/* limits on planning that do not depend on the query */
-	{"geqo", "on"},
-	{"geqo_effort", "5"},
-	{"geqo_pool_size", "0"},
-	{"geqo_generations", "0"},
+	{"geqo", "on", .flag = &enable_geqo, .is = true},
+	{"geqo_effort", "5", .number = &Geqo_effort, .is = 5},
+	{"geqo_pool_size", "0", .number = &Geqo_pool_size, .is = 0},
+	{"geqo_generations", "0", .number = &Geqo_generations, .is = 0},
 };
 
 /* no more than this */
 static const struct
 {
 	const char *name;
+	const int  *number;
 	int			most;
 }			limited_settings[] =
 
 {
-	{"geqo_threshold", 12},
-	{"from_collapse_limit", 12},
-	{"join_collapse_limit", 12},
+	{"geqo_threshold", &geqo_threshold, 12},
+	{"from_collapse_limit", &from_collapse_limit, 12},
+	{"join_collapse_limit", &join_collapse_limit, 12},
 };
 
-/* settings that exist only with other extensions, or in some servers */
-static const struct
-{
-	const char *name;
-	const char *value;
-}			foreign_settings[] =
-
-{
+/* settings that exist only in some servers */
+static const PinnedSetting other_settings[] = {
 	{"trace_sort", "off"},
 
 	/*
@@ -124,6 +145,10 @@ static const struct
 	 */
 	{"debug_print_raw_parse", "off"},
 	{"enable_eager_aggregate", "off"},
+};
+
+/* Citus' */
+static const PinnedSetting citus_settings[] = {
 	{"citus.max_intermediate_result_size", "-1"},
 
 	/*
@@ -152,9 +177,9 @@ static const char *const meanings[] = {
 	"DateStyle", "IntervalStyle", "bytea_output", "extra_float_digits"
 };
 
-/* Most have the value already, so that nothing is to be set, nor restored. */
+/* Sets what has another value: most have it already, so that nothing is to be set, nor restored. */
 static void
-pin_setting(const char *name, const char *value)
+pin(const char *name, const char *value)
 {
 	const char *now = GetConfigOption(name, true, false);
 
@@ -162,21 +187,38 @@ pin_setting(const char *name, const char *value)
 		(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
+static void
+pin_setting(const PinnedSetting *setting)
+{
+	if (setting->flag != NULL ? *setting->flag == (setting->is != 0) :
+		setting->number != NULL ? *setting->number == setting->is :
+		setting->text !=NULL && *setting->text !=NULL && strcmp(*setting->text, setting->value) == 0)
+		return;
+	pin(setting->name, setting->value);
+}
+
+/* Pins those of some settings that exist. */
+static void
+pin_existing(const PinnedSetting *settings, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (GetConfigOption(settings[i].name, true, false) != NULL)
+			pin_setting(&settings[i]);
+}
+
 void
 dp_pin_meanings(const char *timezone)
 {
-	pin_setting("TimeZone", timezone);
+	pin("TimeZone", timezone);
 	for (int i = 0; i < lengthof(meanings); i++)
 		for (int j = 0; j < lengthof(pinned_settings); j++)
 			if (strcmp(meanings[i], pinned_settings[j].name) == 0)
-				pin_setting(pinned_settings[j].name, pinned_settings[j].value);
+				pin_setting(&pinned_settings[j]);
 }
 
 void
 dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *timezone)
 {
-	char		depth[32];
-
 	dp_stack_check(0);
 	dp_withhold_debug_messages();
 	GetUserIdAndSecContext(&box->save_userid, &box->save_sec_context);
@@ -184,22 +226,20 @@ dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *timezone)
 	box->save_wal = pgWalUsage;
 	box->save_nestlevel = NewGUCNestLevel();
 	for (int i = 0; i < lengthof(pinned_settings); i++)
-		pin_setting(pinned_settings[i].name, pinned_settings[i].value);
+		pin_setting(&pinned_settings[i]);
 	if (timezone != NULL)
-		pin_setting("TimeZone", timezone);
+		pin("TimeZone", timezone);
 	for (int i = 0; i < lengthof(limited_settings); i++)
 	{
-		if (atoi(GetConfigOption(limited_settings[i].name, false, false)) > limited_settings[i].most)
-			pin_setting(limited_settings[i].name, psprintf("%d", limited_settings[i].most));
+		if (*limited_settings[i].number > limited_settings[i].most)
+			pin(limited_settings[i].name, psprintf("%d", limited_settings[i].most));
 	}
-	for (int i = 0; i < lengthof(foreign_settings); i++)
-	{
-		if (GetConfigOption(foreign_settings[i].name, true, false) != NULL)
-			pin_setting(foreign_settings[i].name, foreign_settings[i].value);
-	}
+	pin_existing(other_settings, lengthof(other_settings));
+	if (dp_has_citus())
+		pin_existing(citus_settings, lengthof(citus_settings));
 	/* in kB */
-	snprintf(depth, sizeof(depth), "%d", stack / 1024);
-	pin_setting("max_stack_depth", depth);
+	if (max_stack_depth != stack / 1024)
+		pin("max_stack_depth", psprintf("%d", stack / 1024));
 	SetUserIdAndSecContext(owner,
 						   box->save_sec_context | SECURITY_RESTRICTED_OPERATION |
 						   SECURITY_LOCAL_USERID_CHANGE);
