@@ -117,6 +117,27 @@ dp_noise_bytes(void *buf, size_t len)
 	}
 }
 
+bool
+dp_noise_prepare(dp_gauss *g, const dp_variance *v)
+{
+	static dp_gauss last[8];	/* den 0: none */
+	static int	next = 0;
+
+	for (int i = 0; i < lengthof(last); i++)
+	{
+		if (last[i].variance.den != 0 && last[i].variance.num == v->num && last[i].variance.den == v->den)
+		{
+			*g = last[i];
+			return true;
+		}
+	}
+	if (!dp_gauss_init(g, v))
+		return false;
+	last[next] = *g;
+	next = (next + 1) % lengthof(last);
+	return true;
+}
+
 dp_i128
 dp_noise_gauss(const dp_gauss *g)
 {

@@ -21,7 +21,13 @@
 /* fills buf with operating system entropy; ereport(ERROR) if there is none */
 extern void dp_noise_bytes(void *buf, size_t len);
 
-/* one draw; g was prepared by dp_gauss_init */
+/*
+ * Prepares a sampler as dp_gauss_init does, false as there.  Some that were prepared last are kept: a sampler follows
+ * from its variance alone, and a variance from prices, bounds and limits, which are public or were paid for.
+ */
+extern bool dp_noise_prepare(dp_gauss *g, const dp_variance *v);
+
+/* one draw; g was prepared by the function above, or by dp_gauss_init */
 extern dp_i128 dp_noise_gauss(const dp_gauss *g);
 
 /* one draw of a rung between two that differ by n; b was prepared by dp_bridge_init */

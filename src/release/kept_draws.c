@@ -115,7 +115,7 @@ prepare_step(const DpKeptColumn *column, const DpPricedColumn *settled, int i)
 	if (step->is_dearer || step->is_cheaper)
 		return;
 	if (step->is_bridge ? !dp_bridge_init(&step->bridge, wanted - dearer, cheaper - wanted)
-		: !dp_gauss_init(&step->gauss, &added))
+		: !dp_noise_prepare(&step->gauss, &added))
 		cannot_derive(settled);
 }
 

@@ -38,6 +38,7 @@
 #include "base/amounts.h"
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/noise.h"
 #include "base/settings.h"
 #include "base/sizes.h"
 #include "common/int.h"
@@ -185,7 +186,7 @@ calibrate_part(DpPricedColumn *column, DpPricedPart *part, int64 rho)
 {
 	if (rho < 1 || part->sens2 > (dp_u128) 1 << 100 ||
 		!dp_calibrate(part->sens2, rho, &part->variance) ||
-		!dp_gauss_init(&part->gauss, &part->variance))
+		!dp_noise_prepare(&part->gauss, &part->variance))
 		dp_raise(BAD_PARAMETER, errmsg("rho is too small for the bounds of %s: the noise would not be representable; "
 									   "raise dp_cdp.rho", column->desc->label));
 	part->sigma = dp_variance_sigma(&part->variance) * part->step;
