@@ -62,10 +62,20 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 AttrNumber
 dp_dataset_attnum(TupleDesc desc, DpDatasetColumn column)
 {
-	int			attnum = SPI_fnumber(desc, column_names[column]);
+	/*
+	 * where it was found last is where it is, as long as the name there is
+	 * its name
+	 */
+	static AttrNumber last[DP_DATASET_NCOLUMNS];
+	AttrNumber	attnum = last[column];
 
+	if (attnum > 0 && attnum <= desc->natts && !TupleDescAttr(desc, attnum - 1)->attisdropped &&
+		strcmp(NameStr(TupleDescAttr(desc, attnum - 1)->attname), column_names[column]) == 0)
+		return attnum;
+	attnum = SPI_fnumber(desc, column_names[column]);
 	if (attnum <= 0)
 		elog(ERROR, "table dp_cdp.dataset lacks column \"%s\"", column_names[column]);
+	last[column] = attnum;
 	return attnum;
 }
 

@@ -211,15 +211,18 @@ verify_function(DpVerify *v, Oid funcid, List *args, bool returns_set, Node *nod
 				   (v->place & DP_PLACE_RAW) != 0, "a function that is not total", node);
 		verify_constants(args, allowed->constants, node);
 	}
-	else if (funcid >= FirstNormalObjectId && dp_function_is_added(funcid))
-		dp_require(dp_added_problem(funcid) == NULL && !returns_set && (v->place & DP_PLACE_RAW) != 0,
-				   "an added function that has changed", node);
 	else if (dp_is_image_function(funcid))
 		dp_require(v->place == DP_PLACE_SOURCE && (v->query->hasWindowFuncs || v->query->hasDistinctOn), "an image of a value", node);
 	else
 	{
 		OwnFunction own = funcid >= FirstGenbkiObjectId ? own_function(funcid) : (OwnFunction) {0};
 
+		if (own.places == 0 && funcid >= FirstNormalObjectId && dp_function_is_added(funcid))
+		{
+			dp_require(dp_added_problem(funcid) == NULL && !returns_set && (v->place & DP_PLACE_RAW) != 0,
+					   "an added function that has changed", node);
+			return;
+		}
 		dp_require((own.places & v->place) != 0 && own.is_set == returns_set, "a function that is not listed", node);
 		verify_constants(args, own.constants, node);
 	}
