@@ -126,6 +126,16 @@ def differ(private, exact, columns):
     return None
 
 
+def contradicts(sql):
+    """whether a comparison of a column with an integer, joined by AND, excludes an equality of it"""
+    for column, value in re.findall(r'([\w.]+) = (-?\d+)\b', sql):
+        for limit in re.finditer(r'(?<![\w.])%s (<=|>=|<|>|=) (-?\d+)\b' % re.escape(column), sql):
+            a, b = int(value), int(limit[2])
+            if not {'<=': a <= b, '>=': a >= b, '<': a < b, '>': a > b, '=': a == b}[limit[1]]:
+                return True
+    return False
+
+
 def differ_softly(private, exact, empty, q):
     """
     as differ(), but groups of one unit may be missing and empty ones may be

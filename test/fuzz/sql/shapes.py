@@ -634,6 +634,8 @@ class Shapes:
         if extra:
             # in a set of some keys the others are columns like any
             told = [w for w in s.where if w[1] is None or all(c.known for c in w[1])]
+            # a column that equals a public one has its values, which y need not have
+            s.loose |= any(w not in told and any(c.known for c in w[1]) for w in s.where)
         names = ', '.join('%s AS c%d' % (t, i) for i, t in enumerate(texts + extra))
         group = ' GROUP BY ' + grouped
         n = len(texts) + len(extra)
