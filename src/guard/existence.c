@@ -1,14 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * existence.c
- *	  Questions whether there is a row: EXISTS (SELECT ...), and SELECT 1 FROM
- *	  ... LIMIT 1, which is what some tools write for it.
+ *	  Questions whether there is a row: EXISTS (SELECT ...), and what some tools
+ *	  write for it: SELECT 1 FROM ... LIMIT 1, and SELECT DISTINCT 1 FROM ...
  *
  * Whether there is a row at all may hang on one person.  What can be told is
  * whether there are more rows than noise explains: the level becomes
  *		SELECT 1 FROM ... HAVING 1.96 * dp_noise_stddev(count(*)) + 0.5 < count(*)
  * which is a count, is charged as one, and says yes of no rows in one case of
  * forty.  Of each public row this is asked in read/sublink_values.c.
+ *
+ * DISTINCT and GROUP BY of what is the same in each row leave one row, and within EXISTS they
+ * change nothing.  As keys they would be declared: the answer would be yes, whatever there is.
  *
  * The LIMIT of EXISTS stays as it is, above that row.  Of SELECT 1 it may be a parameter, as ORMs send it, which has to be 1
  * when the query runs: more rows would be a number of rows.  That is asked before the first of them, so before the debit.
@@ -22,6 +25,7 @@
 
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "guard/describe/key_values.h"
@@ -29,6 +33,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 
 PG_FUNCTION_INFO_V1(dp_only_one);
 
@@ -57,24 +62,32 @@ is_limited_to_one(Query *query, bool *is_known)
 	return *is_known ? !limit->constisnull && DatumGetInt64(limit->constvalue) == 1 : dp_reads_param((Node *) limit);
 }
 
-/* Tells whether all that a query shows is constant. */
+/* Tells whether all that a query shows, and all that it groups by, is the same in each row. */
 static bool
-shows_constants(Query *query)
+shows_one_row(Query *query)
 {
 	bool		shows = false;
 
 	foreach_ptr(TargetEntry, tle, query->targetList)
 	{
-		if (tle->resjunk)
+		/* one row needs no order */
+		if (tle->resjunk && get_sortgroupref_clause_noerr(tle->ressortgroupref, query->groupClause) == NULL)
 			continue;
-		shows = true;
-		if (!IsA(eval_const_expressions(NULL, copyObject((Node *) tle->expr)), Const))
+		shows |= !tle->resjunk;
+		if (dp_has_nodes(tle->expr, T_Var, T_SubLink) || contain_volatile_functions((Node *) tle->expr))
 			return false;
 	}
 	return shows;
 }
 
-/* Leaves out what puts rows in order, of which there is one. */
+/* Tells whether rows that are equal become one. */
+static bool
+merges_rows(Query *query)
+{
+	return (query->distinctClause != NIL && !query->hasDistinctOn) || query->groupClause != NIL;
+}
+
+/* Leaves out what puts rows in order, or makes one of several, of which there is one. */
 static void
 forget_order(Query *query)
 {
@@ -85,7 +98,9 @@ forget_order(Query *query)
 		if (!lfirst_node(TargetEntry, lc)->resjunk)
 		targets = lappend(targets, lfirst(lc));
 	query->targetList = targets;
-	query->sortClause = NIL;
+	query->sortClause = query->distinctClause = query->groupClause = NIL;
+	query->hasDistinctOn = false;
+	query->limitOption = LIMIT_OPTION_COUNT;
 }
 
 bool
@@ -95,8 +110,8 @@ dp_ask_whether_rows(Query *query, bool below_exists)
 	Oid			bigint[] = {INT8OID};
 	bool		is_known;
 
-	if (query->commandType != CMD_SELECT || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
-		query->havingQual != NULL || query->distinctClause != NIL || query->hasWindowFuncs || query->hasTargetSRFs ||
+	if (query->commandType != CMD_SELECT || query->hasAggs || query->groupingSets != NIL ||
+		query->havingQual != NULL || query->hasWindowFuncs || query->hasTargetSRFs ||
 		query->setOperations != NULL || query->rowMarks != NIL)
 		return false;
 	if (below_exists)
@@ -105,9 +120,9 @@ dp_ask_whether_rows(Query *query, bool below_exists)
 			return false;
 		query->targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1),
 													   1, pstrdup("one"), false));
-		query->sortClause = NIL;
+		forget_order(query);
 	}
-	else if (!is_limited_to_one(query, &is_known) || !shows_constants(query))
+	else if (!shows_one_row(query) || !((is_known = merges_rows(query)) || is_limited_to_one(query, &is_known)))
 		return false;
 	else
 	{
