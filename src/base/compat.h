@@ -432,6 +432,9 @@ dp_ctype_is_c(Oid collation)
 #if PG_VERSION_NUM < 180000
 #define F_REVERSE_TEXT F_REVERSE
 #endif
+#if PG_VERSION_NUM >= 170000
+#define F_RANDOM F_RANDOM_
+#endif
 
 /* makes a tuple without room in front of it, which callers may have from 18 on */
 #if PG_VERSION_NUM >= 180000

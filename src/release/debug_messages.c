@@ -16,6 +16,11 @@
  *
  * The setting has its value in asked, here, and elog.c's variable follows it by
  * the assign hook, which PostgreSQL calls for each change, ROLLBACK's included.
+ * guc.c, of 15 to 19, reads a setting by the record's pointer alone: to save it for a
+ * transaction or function, to compare it when that ends, to show it, and to hand it to parallel
+ * workers.  It writes no value without the hook, and nothing else writes elog.c's variable.
+ * The record is changed in the postmaster, before any process has saved a value.  A worker
+ * withholds nothing, but sends what it says to the leader, which does.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <sys/socket.h>
 
+#include "base/compat.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"

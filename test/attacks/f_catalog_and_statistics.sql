@@ -102,6 +102,19 @@ DO $$ BEGIN PERFORM set_config('client_min_messages', 'debug2', false); END $$;
 CREATE FUNCTION pg_temp.told() RETURNS bigint LANGUAGE sql SET client_min_messages = debug1 AS 'SELECT count(c.oid::regcollation::text) FROM pg_collation c';
 SELECT pg_temp.told();
 --> ok
+-- nor by what ends a setting
+BEGIN;
+SAVEPOINT a;
+SET LOCAL client_min_messages = error;
+ROLLBACK TO a;
+SELECT v::text FROM unnest(enum_range(NULL::state)) v;
+--> ok
+COMMIT;
+SET client_min_messages = warning;
+RESET ALL;
+SET client_min_messages = debug3;
+SELECT count(t.oid::regtype::text) FROM pg_type t;
+--> ok
 --@ teardown
 DROP TYPE ana.many;
 SELECT dp_cdp.unprotect_table('stay');

@@ -69,6 +69,12 @@ SELECT as_counted(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM notes WHERE words LIKE ANY (ARRAY[''%crash%'', ''dark%''])', 'SELECT count(*) FROM notes WHERE words ILIKE ANY (''{%CRASH%,NULL}'')',
 	'SELECT count(*) FROM notes WHERE words NOT ILIKE ALL (ARRAY[''%crash%'', ''%dark%''])', 'SELECT count(*) FROM notes WHERE words ~ ANY (ARRAY[''^App'', ''in$''])',
 	'SELECT count(*) FROM notes WHERE words LIKE ANY (''{}'')']) AS statement;
+-- lists within each other multiply what is written out
+CREATE FUNCTION nested(n int) RETURNS text LANGUAGE sql AS $$
+	SELECT 'SELECT count(*) FROM notes WHERE ' || repeat('CASE WHEN ', n) || 'words' || repeat(' LIKE ANY (''{a%,b%,c%,d%,e%,f%}'') THEN ''ab'' ELSE ''ba'' END', n) || ' = ''ab'''
+$$;
+SELECT as_counted(nested(3));
+SELECT refused(nested(12));
 
 -- full-text search
 SELECT as_counted(statement) FROM unnest(ARRAY[

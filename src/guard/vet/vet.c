@@ -247,8 +247,9 @@ vet_distinct_or_nullif(DpVet *vet, Node *node)
 	return (Node *) copy;
 }
 
-/* a comparison with more members of a list is not written out */
+/* a comparison with more members of a list is not written out, nor one that would become more nodes than this */
 #define MOST_MEMBERS 100
+#define MOST_WRITTEN 10000
 
 /* Returns the members of a list whose number the query tells; false: it does not, or they are too many. */
 static bool
@@ -281,15 +282,41 @@ members_of(Node *array, List **members)
 	return true;
 }
 
+/* Tells whether a comparison with a list of members is one of an operator that is not run as it stands. */
+static bool
+is_for_each(ScalarArrayOpExpr *op, List **members)
+{
+	const DpAllowed *allowed = dp_allowed_function(get_opcode(op->opno));
+
+	return allowed != NULL && (allowed->safe != NULL || allowed->constants != 0) && members_of(lsecond(op->args), members);
+}
+
+/* Adds to *written how many nodes an expression becomes; stops at too many: within each other, lists multiply. */
+static DpWalk
+count_written(Node *node, int levels, int64 *written)
+{
+	List	   *members;
+	int64		value = 0;
+
+	if (++*written <= MOST_WRITTEN && IsA(node, ScalarArrayOpExpr) && is_for_each((ScalarArrayOpExpr *) node, &members))
+	{
+		if (dp_walk(linitial(((ScalarArrayOpExpr *) node)->args), count_written, &value))
+			*written += MOST_WRITTEN;
+		*written += (value + 2) * list_length(members);
+		return dp_walk(lsecond(((ScalarArrayOpExpr *) node)->args), count_written, written) ? DP_WALK_STOP : DP_WALK_PAST;
+	}
+	return *written > MOST_WRITTEN ? DP_WALK_STOP : DP_WALK_ON;
+}
+
 /* Returns value operator ANY or ALL (list), of an operator that is not run as it stands, with one comparison for each member; NULL: it has no such list. */
 static Node *
 written_out(ScalarArrayOpExpr *op)
 {
-	const DpAllowed *allowed = dp_allowed_function(op->opfuncid);
 	List	   *members;
 	List	   *comparisons = NIL;
+	int64		written = 0;
 
-	if (allowed == NULL || (allowed->safe == NULL && allowed->constants == 0) || !members_of(lsecond(op->args), &members))
+	if (!is_for_each(op, &members) || dp_walk(op, count_written, &written))
 		return NULL;
 	foreach_ptr(Expr, member, members)
 	{
