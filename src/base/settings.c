@@ -16,9 +16,11 @@
 
 #include <math.h>
 
+#include "nodes/plannodes.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/plancache.h"
+#include "utils/inval.h"
+#include "utils/syscache.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -240,6 +242,33 @@ check_contribution_setting(char **newval, void **extra, GucSource source)
 	return keep_extra(&rows, sizeof(rows), extra);
 }
 
+/*
+ * Plans that settings decide on depend on a function of this hash, so that the plan cache finds them among all others
+ * when such a setting changes.  If there is a function of this hash, its changes reset them, too.  Nothing is
+ * looked up: ROLLBACK changes settings as well.
+ */
+#define HASH_OF_SETTINGS 0x64706364
+
+static bool has_plans = false;
+
+void
+dp_watch_settings(PlannedStmt *plan)
+{
+	PlanInvalItem *item = makeNode(PlanInvalItem);
+
+	item->cacheId = PROCOID;
+	item->hashValue = HASH_OF_SETTINGS;
+	plan->invalItems = lappend(plan->invalItems, item);
+	has_plans = true;
+}
+
+static void
+forget_plans(void)
+{
+	if (has_plans)
+		CallSyscacheCallbacks(PROCOID, HASH_OF_SETTINGS);
+}
+
 /* Whether norms are limited is planned: cached plans are of the old values. */
 static void
 assign_contribution_setting(const char *newval, void *extra)
@@ -247,7 +276,7 @@ assign_contribution_setting(const char *newval, void *extra)
 	double		rows = *(double *) extra;
 
 	if ((rows == 0) != (dp_guc_max_contribution == 0))
-		ResetPlanCache();
+		forget_plans();
 	dp_guc_max_contribution = rows;
 }
 
@@ -255,14 +284,14 @@ static void
 assign_max_groups_setting(int newval, void *extra)
 {
 	if ((newval == 0) != (dp_guc_max_groups == 0))
-		ResetPlanCache();
+		forget_plans();
 }
 
 static void
 assign_max_rows_setting(int newval, void *extra)
 {
 	if ((newval == 0) != (dp_guc_max_rows == 0))
-		ResetPlanCache();
+		forget_plans();
 }
 
 bool
@@ -304,7 +333,7 @@ assign_consistent_setting(const char *newval, void *extra)
 	int			wanted = *(int *) extra;
 
 	if (wanted != dp_guc_consistent)
-		ResetPlanCache();
+		forget_plans();
 	dp_guc_consistent = wanted;
 }
 
@@ -312,14 +341,14 @@ static void
 assign_rest_setting(bool newval, void *extra)
 {
 	if (newval != dp_guc_rest)
-		ResetPlanCache();
+		forget_plans();
 }
 
 static void
 assign_rest_label(const char *newval, void *extra)
 {
 	if (dp_guc_rest_label != NULL && strcmp(newval, dp_guc_rest_label) != 0)
-		ResetPlanCache();
+		forget_plans();
 }
 
 void

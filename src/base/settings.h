@@ -98,6 +98,10 @@ extern int	dp_guc_reuse_max_size;
 /* a superuser's, like enable_hashagg: the planner may group by units with a node of ours */
 extern bool dp_guc_bounding_node;
 
+/* Has the plan cache forget a plan when a setting changes that is planned: max_contribution, max_groups, max_rows, consistent, rest. */
+struct PlannedStmt;
+extern void dp_watch_settings(struct PlannedStmt *plan);
+
 /* defines the settings, from _PG_init */
 extern void dp_guc_init(void);
 

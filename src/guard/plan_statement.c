@@ -15,6 +15,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "base/walk.h"
 #include "guard/mask.h"
 #include "guard/plan_statement.h"
@@ -454,6 +455,7 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 
 			result->dependsOnRole |= inlined != NULL;
 			result->invalItems = list_concat(result->invalItems, depends);
+			dp_watch_settings(result);
 			return result;
 		}
 		if (!is_plain)

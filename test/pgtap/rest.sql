@@ -145,6 +145,26 @@ SET dp_cdp.rest = on;
 CREATE TEMP TABLE with_row AS EXECUTE s;
 SET dp_cdp.rest = off;
 CREATE TEMP TABLE without_row AS EXECUTE s;
+-- ... and plans that read nothing protected are kept as they are
+PREPARE bystander AS SELECT count(*) FROM pg_class WHERE oid = 1259;
+CREATE FUNCTION pg_temp.is_by_index() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	plan text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN EXECUTE bystander' LOOP
+		plan := plan || line;
+	END LOOP;
+	RETURN plan ~ 'Index';
+END $$;
+SET plan_cache_mode = force_generic_plan;
+SELECT pg_temp.is_by_index();
+SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;
+SET dp_cdp.rest = on; SET dp_cdp.rest_label = 'others'; SET dp_cdp.max_groups = 7; SET dp_cdp.consistent = on;
+SELECT ok(pg_temp.is_by_index(), 'plans of other statements stay');
+RESET dp_cdp.rest; RESET dp_cdp.rest_label; RESET dp_cdp.max_groups; RESET dp_cdp.consistent;
+SELECT ok(pg_temp.is_by_index(), '... also when settings end');
+RESET enable_indexscan; RESET enable_indexonlyscan; RESET enable_bitmapscan; RESET plan_cache_mode;
 SELECT is((SELECT array_agg(n) FROM (SELECT (SELECT count(*) FROM sizes) UNION ALL SELECT count(*) FROM with_row UNION ALL SELECT count(*) FROM without_row) q (n)), '{3,4,3}'::bigint[], 'prepared statements follow the setting');
 SELECT is(dp_cdp.rest(), false, 'in plain SQL it is false');
 SELECT is((SELECT string_agg(g || r, ' ') FROM (SELECT g, dp_cdp.rest() AS r FROM public_towns GROUP BY 1, 2) q), 'afalse one40false', '... of public tables');

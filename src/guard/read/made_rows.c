@@ -22,6 +22,10 @@
  * Such an entry repeats rows, and ends each fact that tells rows of a unit
  * apart, or that a unit has one row.
  *
+ * Several of them multiply, so that one row may take as long as somebody likes.  A limit
+ * on their number would close nothing: a unit's rows that are joined with each other, or with
+ * a public table, multiply as well.  docs/privacy.md says what stands against measuring time.
+ *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
  *
