@@ -7,6 +7,8 @@
  *
  * Then the keys are declared by these rows: none is selected, and no delta is paid for.
  * A group without rows has noise around 0.
+ * EXISTS of it says yes by existence.c's rule, as of keys that a foreign key declares, in one of forty such rows.  A
+ * selection hardly ever does, but says no of most groups of a few units.  Both are private: noise alone decides here, and delta there.
  *
  * Invariants:
  * - So it is only where that means the same: where a row without a group has 0, since it
