@@ -54,7 +54,7 @@ BLOCKS = ["{d} >= '2024-0%d-01' AND {d} < '2024-0%d-01'", "{d} >= '2024-0%d-15' 
 class Asked(Laterals):
     def asked(self):
         return self.rng.choice([self.in_blocks, self.cube, self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine,
-                                self.public_rows_with, self.public_rows_with, self.filtered, self.filtered, self.filtered, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values, self.rest, self.rest])()
+                                self.public_rows_with, self.public_rows_with, self.any_row, self.filtered, self.filtered, self.filtered, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values, self.rest, self.rest])()
 
     # ------------------------------------------------------------------
     # One level, of which the groups are known
@@ -315,7 +315,7 @@ class Asked(Laterals):
         where = [self.condition(inner, 1)] if self.chance(0.5) else []
         unit = TABLES[table][0]
         a, b = '%s.%s' % (s, key), '%s.%s' % (z, column)
-        form = rng.choice(['EXISTS (SELECT FROM {t} {z} WHERE {w})', 'NOT EXISTS (SELECT 1 FROM {t} {z} WHERE {w})', '{a} IN (SELECT {b} FROM {t} {z}{v})', 'EXISTS (SELECT {b} FROM {t} {z} WHERE {w} LIMIT 1)'])
+        form = rng.choice(['EXISTS (SELECT FROM {t} {z} WHERE {w})', 'NOT EXISTS (SELECT 1 FROM {t} {z} WHERE {w})', '{a} IN (SELECT {b} FROM {t} {z}{v})', 'EXISTS (SELECT {b} FROM {t} {z} WHERE {w} LIMIT 1)', 'EXISTS (SELECT DISTINCT 1 FROM {t} {z} WHERE {w})'])
         present = ['%s.%s IS NOT NULL' % (z, unit)] if unit else []
         more = rng.choice(['', '', ' AND %s IS NOT NULL' % a])
 
@@ -331,6 +331,22 @@ class Asked(Laterals):
         # keys that are not declared need two units
         out.sure = column in ('site', 'dept', 'level')
         return self.tagged('public rows with rows', out)
+
+    def any_row(self):
+        """a row of constants, if there are more rows than noise explains"""
+        rng, out = self.rng, Level()
+        z, table = self.name('z'), rng.choice(['visits', 'stays', 'cards', 'legs'])
+        form = rng.choice(['SELECT 1 AS c0 FROM {t} {z} WHERE {w} LIMIT 1', 'SELECT DISTINCT 1 AS c0 FROM {t} {z} WHERE {w}', "SELECT 'x' AS c0 FROM {t} {z} WHERE {w} GROUP BY 1",
+                           'SELECT 1 AS c0 WHERE EXISTS (SELECT DISTINCT {z}.* FROM {t} {z} WHERE {w})', 'SELECT DISTINCT 1 AS c0 FROM {t} {z} WHERE {w} ORDER BY 1 LIMIT 3'])
+        inner = self.rows_of(z, table)
+        condition = self.condition(inner, 1)
+        unit = TABLES[table][0]
+        out.private = form.format(t=table, z=z, w=condition)
+        out.exact = form.format(t=table, z=z, w=condition + (' AND %s.%s IS NOT NULL' % (z, unit) if unit else ''))
+        out.columns, out.keys = [('key', 0)], [0]
+        out.rows = out.kept = TABLES[table][1]
+        out.flips = 1
+        return self.tagged('any row', out)
 
     def filtered(self):
         """groups that public rows are joined with, which conditions leave"""
