@@ -39,8 +39,8 @@ CREATE TABLE lone (x float8, y float8);
 INSERT INTO lone VALUES (3, 4);
 CREATE TABLE busy (patient int, x int);		-- one patient with many rows of 10, ten with one row of 0
 INSERT INTO busy SELECT 0, 10 FROM generate_series(1, 1000) UNION ALL SELECT g, 0 FROM generate_series(1, 10) g;
-SELECT dp_cdp.create_dataset('aggregates', default_rho => 0.5, max_groups => 5, max_rows => 5);
-SELECT dp_cdp.create_dataset('replacing', default_rho => 0.5, max_groups => 5, max_rows => 5, neighbors => 'replace_one');
+SELECT dp_cdp.create_dataset('aggregates', find_bounds => 0, default_rho => 0.5, max_groups => 5, max_rows => 5);
+SELECT dp_cdp.create_dataset('replacing', find_bounds => 0, default_rho => 0.5, max_groups => 5, max_rows => 5, neighbors => 'replace_one');
 SELECT dp_cdp.protect_table('answers', 'aggregates', each_row => true), dp_cdp.protect_table('strange', 'aggregates', each_row => true),
 	dp_cdp.protect_table('lone', 'aggregates', each_row => true), dp_cdp.protect_table('busy', 'aggregates', unit => 'patient'),
 	dp_cdp.protect_table('visits', 'aggregates', unit => 'patient');

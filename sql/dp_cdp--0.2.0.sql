@@ -1031,7 +1031,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
 	release_memory dp_cdp.memory DEFAULT NULL,
-	find_bounds float8 DEFAULT NULL,
+	find_bounds float8 DEFAULT 0.1,
 	reuse interval DEFAULT NULL,
 	reuse_dumped boolean DEFAULT NULL,
 	consistent boolean DEFAULT NULL,

@@ -30,7 +30,7 @@ INSERT INTO visits VALUES (61, NULL, 'a', 1, 5, true);
 CREATE TABLE unprotected (x int);
 INSERT INTO unprotected VALUES (1);
 GRANT SELECT ON unprotected TO PUBLIC;
-SELECT dp_cdp.create_dataset('release', default_rho => 0.5, max_groups => 5, max_rows => 5, delta => 1e-6);
+SELECT dp_cdp.create_dataset('release', find_bounds => 0, default_rho => 0.5, max_groups => 5, max_rows => 5, delta => 1e-6);
 SELECT dp_cdp.protect_table('answers', 'release', each_row => true);
 SELECT dp_cdp.protect_table('visits', 'release', unit => 'patient');
 SELECT dp_cdp.set_keys('answers', 'dept', ARRAY['b', 'a', 'z', NULL]);

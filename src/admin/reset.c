@@ -26,6 +26,7 @@
 #include "admin/admin.h"
 #include "base/amounts.h"
 #include "base/errors.h"
+#include "base/settings.h"
 
 void
 dp_admin_default_options(DpDatasetRow *row)
@@ -43,7 +44,7 @@ dp_admin_default_options(DpDatasetRow *row)
 	row->max_failures = 20;
 	row->answer_step = NULL;
 	row->release_memory = 0;
-	row->find_bounds = 0;
+	row->find_bounds = DP_USUAL_BOUNDS_SHARE;
 	row->reuse = 0;
 	row->reuse_dumped = false;
 	row->consistent = false;

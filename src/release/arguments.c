@@ -201,6 +201,7 @@ derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedR
 		by_rows = priced->found != NULL && dp_none_found(derived, priced->found) && interval.state == DP_INTERVAL_KNOWN;
 	if (derived == desc->derived)
 		column->by_rows = by_rows;
+	column->is_lacking |= is_found && priced->found != NULL && dp_lacks_found(derived, priced->found);
 	if (interval.state == DP_INTERVAL_NONE)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("%s needs bounds%s; write them as the arguments of the aggregate, lower and upper",

@@ -226,6 +226,19 @@ start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
 
 static List *notice_usual_bounds(const DpPricedRelease *priced, List *told);
 
+/* Warns of answers that are NULL as no bounds were found, which the counts that were paid for decide alone. */
+static void
+warn_lacking(const DpPricedRelease *priced)
+{
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		if (priced->columns[i].is_lacking)
+			ereport(WARNING,
+					(errmsg("%s is NULL, as too few people have values for bounds to be found; write bounds as its arguments, or SET dp_cdp.rho higher",
+							priced->columns[i].desc->label)));
+	}
+}
+
 /* Finds the bounds for a run, which are paid for, and settles what follows from them. */
 static void
 find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
@@ -241,6 +254,7 @@ find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 	dp_rows_end(finder->rows);
 	finder->rows = NULL;
 	dp_settle_found(priced, root);
+	warn_lacking(priced);
 	(void) notice_usual_bounds(priced, NIL);
 	if (run->kept != NULL && run->kept->before[DP_FINDS_LIMITS] == NULL)
 		dp_kept_begin(run->kept, run->desc);

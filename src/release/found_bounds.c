@@ -164,6 +164,7 @@ dp_found_nothing(const DpReleaseColumn *column)
 {
 	DpInterval	nothing = found_nothing(column->input_type);
 
+	nothing.is_lacking = true;
 	if (column->has_usual)
 		nothing.state = DP_INTERVAL_NONE;
 	return nothing;

@@ -224,6 +224,20 @@ of_found(const DpBound *bound, const DpIntervalInputs *inputs)
 }
 
 bool
+dp_lacks_found(const DpBound *bound, const DpInterval *found)
+{
+	check_stack_depth();
+	if (bound->op == DP_BOUND_FOUND)
+		return bound->args == NIL && found[bound->range].is_lacking;
+	foreach_ptr(const DpBound, arg, bound->args)
+	{
+		if (dp_lacks_found(arg, found))
+			return true;
+	}
+	return false;
+}
+
+bool
 dp_none_found(const DpBound *bound, const DpInterval *found)
 {
 	return bound->op == DP_BOUND_FOUND && bound->args != NIL && found[bound->range].state != DP_INTERVAL_KNOWN;

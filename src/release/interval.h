@@ -112,6 +112,7 @@ typedef struct DpInterval
 	Numeric		grain;			/* every value is a multiple of it; NULL: not
 								 * known */
 	bool		never_null;
+	bool		is_lacking;		/* of a finder: it has found none */
 	bool		has_totals;		/* limits of a unit's total are known, beside
 								 * max_rows times the bounds */
 	Numeric		total_lower;
@@ -144,6 +145,9 @@ extern DpInterval dp_interval(const DpBound *bound, const DpIntervalInputs *inpu
  * known yet.
  */
 extern bool dp_interval_by_rows(const DpBound *bound, const DpIntervalInputs *inputs);
+
+/* Tells whether a bound rests on one that the finder, which has run, has not found, so that values within it tell nothing. */
+extern bool dp_lacks_found(const DpBound *bound, const DpInterval *found);
 
 /* Tells whether bounds that follow from numbers of rows hold, as none were found by the finder, which has run. */
 extern bool dp_none_found(const DpBound *bound, const DpInterval *found);

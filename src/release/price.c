@@ -259,7 +259,7 @@ dp_settle_found(DpPricedRelease *priced, EState *estate)
 
 		if (!column->found_first)
 			continue;
-		column->later = false;
+		column->later = column->is_lacking = false;
 		dp_settle_arguments(column, priced, estate);
 		dp_settle_norm(column, priced);
 		for (int j = 0; j < column->nparts; j++)

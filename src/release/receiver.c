@@ -56,7 +56,10 @@ struct DpReceiver
 	DpKeyTable *asked;
 };
 
-/* Puts the answer of a column in one group where the released row has it, and its error, and moves on in both; is_few: they are NULL. */
+/*
+ * Puts the answer of a column in one group where the released row has it, and its error, and moves on in both.  They are
+ * NULL where is_few, or where no bounds were found: values within others than these tell nothing.
+ */
 static void
 put_answer(DpReceiver *receiver, int i, bool is_few, int *out, int *errors)
 {
@@ -65,7 +68,7 @@ put_answer(DpReceiver *receiver, int i, bool is_few, int *out, int *errors)
 	DpAnswerError error;
 
 	receiver->values[*out] = dp_answer_of_draws(column, receiver->drawn[i], &error);
-	error.isnull |= is_few;
+	error.isnull |= is_few || column->is_lacking;
 	receiver->nulls[*out] = error.isnull;
 	if (receiver->run->pilot)
 		dp_pilot_add(receiver->run->pilot, i, error.value, error.stddev);

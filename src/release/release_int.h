@@ -60,6 +60,7 @@ typedef struct DpPricedColumn
 	DpLimits	totals;			/* sums, totals: of a unit */
 	bool		later;			/* bounds are known when it runs */
 	bool		found_first;	/* that is, after they have been found */
+	bool		is_lacking;		/* none have been: its answers are NULL */
 	bool		by_rows;		/* they follow from how many rows of a unit
 								 * count */
 	bool		totals_by_rows; /* they are max_rows times those of rows */

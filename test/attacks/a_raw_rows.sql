@@ -107,7 +107,7 @@ SELECT floor FROM ward LIMIT (SELECT greatest(count(*) FILTER (WHERE false), 0) 
 SELECT floor FROM ward LIMIT (SELECT -1 - greatest(count(*) FILTER (WHERE false), 0) FROM visit);
 --> ok 1
 SELECT 42 = ANY (SELECT min(patient) FROM visit);
---> ZC004
+--> ok 1.1
 SELECT 42 = ANY (SELECT dp_min(patient, 0, 500) FROM visit);
 --> ok 1
 SELECT max(cost), min(age), avg(cost), stddev(age), variance(age), count(*) FROM visit;

@@ -43,17 +43,17 @@ SELECT dp_avg(cost, 0, random() * 1000) FROM visit;
 SELECT dp_avg(cost, -nextval('visit_id_seq'), 1) FROM visit;
 --> ZC002
 SELECT avg(cost + length(ward)), max(cost * length(ward)) FROM visit;
---> ZC004
+--> ok 2.2
 SELECT max(x) FROM (SELECT CASE WHEN age = 97 THEN cost / (cost::float8 - 7.5) END AS x FROM visit) s;
---> ZC004
+--> ok 1.1
 SELECT avg(cost + 0) < 1e9 AND max(cost * 2) < 1e9 FROM visit;
 --> ok 2
 SELECT max(x) < 1e9 FROM (SELECT CASE WHEN age = 97 THEN cost + 0 END AS x FROM visit) s;
 --> ok 1
 SELECT max(at), min(id) FROM visit;
---> ZC004
+--> ok 2.2
 SELECT max(zip::int), avg(zip::numeric) FROM patient;
---> ZC004
+--> ok 2.2
 
 --# quantiles and numbers of bins that depend on rows, or change
 --@ attack

@@ -15,7 +15,7 @@ ALTER TABLE visits DROP COLUMN gone;
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 2 = 0, 1, 1, 1, 1, 1, 1, 1
 	FROM generate_series(1, 3000) i;
 INSERT INTO visits VALUES (0, 1, 'rare', true, 1, 1, 1, 1, 1, 1, 1);
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
+SELECT dp_cdp.create_dataset('clinic', find_bounds => 0, default_rho => 1e-6);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.set_bounds('visits', c, 0, 10) FROM unnest('{i2,i4,i8,f4,f8,n}'::name[]) c;
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);

@@ -25,7 +25,7 @@ ALTER TABLE people ALTER dept SET NOT NULL;
 CREATE TABLE undeclared AS SELECT i AS id, i % 7 AS ward FROM generate_series(1, 700) i;
 CREATE TABLE single (person int PRIMARY KEY, ward int);
 INSERT INTO single SELECT id, ward FROM undeclared;
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
+SELECT dp_cdp.create_dataset('clinic', find_bounds => 0, default_rho => 1e-6);
 SELECT dp_cdp.protect_table('visits', 'clinic', each_row => true);
 SELECT dp_cdp.protect_table('people', 'clinic', 'patient');
 SELECT dp_cdp.protect_table('undeclared', 'clinic', each_row => true);

@@ -8,8 +8,8 @@ CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.create_dataset('shop', max_groups => 3, max_rows => 10);
-SELECT dp_cdp.create_dataset('persons');
+SELECT dp_cdp.create_dataset('shop', find_bounds => 0, max_groups => 3, max_rows => 10);
+SELECT dp_cdp.create_dataset('persons', find_bounds => 0);
 SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6, period => '1 millisecond') FROM unnest('{shop,persons}'::text[]) d;
 -- 1000 customers with 1 to 8 orders
 CREATE TABLE orders AS SELECT c AS customer, (ARRAY['web', 'app'])[1 + o % 2] AS channel, (1 + (c * 7 + o * 13) % 400)::numeric(10, 2) AS amount,

@@ -7,8 +7,8 @@ CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.create_dataset('shop', max_groups => 3, max_rows => 10);
-SELECT dp_cdp.create_dataset('persons', neighbors => 'replace_one');
+SELECT dp_cdp.create_dataset('shop', find_bounds => 0, max_groups => 3, max_rows => 10);
+SELECT dp_cdp.create_dataset('persons', find_bounds => 0, neighbors => 'replace_one');
 SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6) FROM unnest('{shop,persons}'::text[]) d;
 -- 5000 customers with 1 to 8 orders
 CREATE TABLE orders AS SELECT c AS customer, (ARRAY['web', 'app'])[1 + o % 2] AS channel, c % 3 AS region,
@@ -227,6 +227,24 @@ SELECT is(found('SELECT dp_avg(nothing) FROM orders'), 'bounds of nothing: none 
 SELECT is(count(*)::int, 1, 'an answer all the same') FROM asked('SELECT dp_avg(amount), dp_sum(amount), dp_max(day), dp_histogram(change, 3) FROM nobody', '0.01');
 SELECT is(count(*)::int, 2, 'and all groups') FROM asked('SELECT channel, dp_sum(amount) FROM orders WHERE false OR amount < 0 GROUP BY channel', '0.01');
 SELECT matches(string_agg(found('SELECT dp_avg(amount) FROM orders WHERE customer < 30', '0.0001'), '; '), 'bounds of amount: none found, 0 .. 1', 'noise hides them, but once in a million') FROM generate_series(1, 3);
+
+-- --------------------------------------------------------------------------
+-- By default
+-- --------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('usual', max_groups => 3, max_rows => 10);
+CREATE TABLE usual AS SELECT * FROM orders;
+SELECT dp_cdp.protect_table('usual', 'usual', 'customer'), dp_cdp.set_budget('usual', 'analyst1', rho => 1e6);
+RESET SESSION AUTHORIZATION;
+SELECT is(find_bounds, 0.1::float8, 'a tenth of the price is the default of a dataset') FROM dp_cdp.datasets WHERE dataset = 'usual';
+SELECT is(string_agg(asked, ' '), '(2026-01-01,2026-03-01)', 'bounds of dates are found without a setting') FROM asked('SELECT min(day), max(day) FROM usual', find => '');
+SELECT is(string_agg(asked, ' '), '(,)', 'where none are found, there is no answer') FROM asked('SELECT sum(nothing), avg(share) FROM usual WHERE amount < 0', find => '');
+SELECT matches(string_agg(asked, ' '), '^\(-?[0-9]+,\)$', '... but of what needs no bounds') FROM asked('SELECT count(*), sum(amount) FROM usual WHERE amount < 0', find => '');
+SELECT dp_cdp.alter_dataset('usual', find_bounds => 0) \g /dev/null
+SELECT fails('SELECT min(day) FROM usual', 'ZC004 min(day) needs bounds: write dp_min(day, lower, upper), or let the owner declare them with dp_cdp.set_bounds', '0 turns it off', '');
+SELECT dp_cdp.alter_dataset('usual', reset => '{find_bounds}') \g /dev/null
+SELECT is(find_bounds, 0.1::float8, 'and a reset on') FROM dp_cdp.datasets WHERE dataset = 'usual';
 
 -- --------------------------------------------------------------------------
 -- Once, however it is asked

@@ -34,7 +34,7 @@ INSERT INTO parent SELECT i, 'a', 'a' FROM generate_series(1, 20) i;
 CREATE TABLE months (id int, k text NOT NULL, month date NOT NULL) PARTITION BY LIST (k);
 CREATE TABLE months_a PARTITION OF months FOR VALUES IN ('a', 'b');
 INSERT INTO months SELECT i, 'a', '2024-01-01' FROM generate_series(1, 20) i;
-SELECT dp_cdp.create_dataset('pay', default_rho => 5000, max_rows => 2, max_groups => 2);
+SELECT dp_cdp.create_dataset('pay', find_bounds => 0, default_rho => 5000, max_rows => 2, max_groups => 2);
 SELECT dp_cdp.protect_table('payslips', 'pay', 'person'), dp_cdp.protect_table(t, 'pay', each_row => true) FROM unnest('{notes,parent,months}'::regclass[]) t;
 SELECT dp_cdp.set_keys('payslips', 'dept', ARRAY['a', 'b']), dp_cdp.set_keys('payslips', 'sex', ARRAY['f', 'm']);
 SELECT dp_cdp.set_bounds('payslips', 'day', '2024-01-01', '2024-02-29'), dp_cdp.set_bounds('payslips', 'amount', 0, 10);
@@ -181,7 +181,7 @@ SELECT is(rows_for('analyst1', 'SELECT dept, sex, count(*) > 0 FROM payslips WHE
 -- ------------------------------------------------------------------------
 
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.create_dataset('visits', default_rho => 1e-6, reuse => '1 day', max_groups => 3, max_rows => 5, consistent => true);
+SELECT dp_cdp.create_dataset('visits', find_bounds => 0, default_rho => 1e-6, reuse => '1 day', max_groups => 3, max_rows => 5, consistent => true);
 SELECT dp_cdp.create_dataset('blocks', default_rho => 5000, max_groups => 3, max_rows => 5);
 CREATE TABLE visits AS SELECT i AS id, i % 500 AS person, (ARRAY['a', 'b', NULL])[1 + i % 3] AS dept, (ARRAY['f', 'm'])[1 + i % 2] AS sex, date '2024-01-01' + i % 60 AS day FROM generate_series(1, 3000) i;
 ALTER TABLE visits ALTER day SET NOT NULL;

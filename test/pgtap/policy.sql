@@ -261,7 +261,7 @@ SELECT is(string_agg(current_setting('dp_cdp.' || name), ' '), '0.25 999999', 'a
 SELECT is(seen_by('ana', $$SELECT concat_ws(' | ', setting, coalesce(session, '-'), coalesce(dataset_value, '-'), coalesce(in_effect, '-'), because) FROM dp_cdp.settings WHERE because !~ 'which no dataset changes'$$), ARRAY[
 	'dp_cdp.consistent | - | off | off | the dataset''s default',
 	'dp_cdp.delta | - | 0.000000001 | 0.000000001 | the dataset''s default',
-	'dp_cdp.find_bounds | - | - | off | neither the session nor the dataset says anything',
+	'dp_cdp.find_bounds | - | 0.1 | 0.1 | the dataset''s default',
 	'dp_cdp.max_contribution | - | auto | auto | the dataset''s default',
 	'dp_cdp.max_groups | - | - | - | neither the session nor the dataset says anything',
 	'dp_cdp.max_rows | 999999 | - | 999999 | SET in this session',

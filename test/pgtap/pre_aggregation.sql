@@ -37,7 +37,7 @@ INSERT INTO visits (patient, r, f, n) VALUES (1003, 3.4e38, 1.7e308, '9e131071')
 INSERT INTO visits (patient) VALUES (1004), (1004);
 CREATE TABLE one_each (id int, x float8);
 INSERT INTO one_each SELECT i, i FROM generate_series(1, 100) i;
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
+SELECT dp_cdp.create_dataset('clinic', find_bounds => 0, default_rho => 1e-6);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.protect_table('one_each', 'clinic', each_row => true);
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);

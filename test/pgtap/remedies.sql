@@ -27,7 +27,7 @@ INSERT INTO staff SELECT i, 'open' FROM generate_series(1, 500) i;
 UPDATE orders SET tags = ARRAY['new', 'sale'] WHERE id % 3 = 0;
 CREATE TABLE tags (customer int NOT NULL, "order" int NOT NULL, tag text NOT NULL, place bigint NOT NULL);
 INSERT INTO tags SELECT customer, id, tag, n FROM orders, unnest(tags) WITH ORDINALITY t (tag, n);
-SELECT dp_cdp.create_dataset('shop', default_rho => 8000, max_rows => 16, max_groups => 3);
+SELECT dp_cdp.create_dataset('shop', find_bounds => 0, default_rho => 8000, max_rows => 16, max_groups => 3);
 SELECT dp_cdp.create_dataset('staff', default_rho => 9500);
 SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events,tags}'::regclass[]) t;
 SELECT dp_cdp.protect_table('readings', 'shop', each_row => true), dp_cdp.protect_table('staff', 'staff', 'person');

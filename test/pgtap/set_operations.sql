@@ -34,7 +34,7 @@ CREATE TABLE mails (who text, n int);
 INSERT INTO calls SELECT 'p' || i % 300, i % 5 FROM generate_series(1, 700) i;
 INSERT INTO mails SELECT 'p' || i % 400, i % 5 FROM generate_series(1, 700) i;
 CREATE VIEW activity AS SELECT customer, 'order' AS what, amount::bigint AS amount, at FROM orders UNION ALL SELECT customer, 'event', amount, at::date FROM events;
-SELECT dp_cdp.create_dataset('shop', default_rho => 11000, max_rows => 10, max_groups => 4);
+SELECT dp_cdp.create_dataset('shop', find_bounds => 0, default_rho => 11000, max_rows => 10, max_groups => 4);
 SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events}'::regclass[]) t;
 SELECT dp_cdp.protect_table(t, 'shop', 'who') FROM unnest('{calls,mails}'::regclass[]) t;
 SELECT dp_cdp.protect_table(t, 'shop', each_row => true) FROM unnest('{notes,faxes}'::regclass[]) t;

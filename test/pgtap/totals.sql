@@ -8,7 +8,7 @@ CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.create_dataset('clinic', max_groups => 3, max_rows => 10);
+SELECT dp_cdp.create_dataset('clinic', find_bounds => 0, max_groups => 3, max_rows => 10);
 SELECT dp_cdp.create_dataset('persons', max_groups => 3, max_rows => 10);
 SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6) FROM unnest('{clinic,persons}'::text[]) d;
 -- the clinic of the README; and a patient who is there every day

@@ -28,7 +28,7 @@ CREATE TABLE channels (channel text PRIMARY KEY, kind text NOT NULL);
 INSERT INTO channels VALUES ('web', 'far'), ('shop', 'near'), ('phone', 'far');
 GRANT SELECT ON channels TO analyst1;
 
-SELECT dp_cdp.create_dataset('shop', default_rho => 7000, max_groups => 4, max_rows => 6);
+SELECT dp_cdp.create_dataset('shop', find_bounds => 0, default_rho => 7000, max_groups => 4, max_rows => 6);
 SELECT dp_cdp.protect_table('customers', 'shop', 'customer');
 SELECT dp_cdp.protect_table('orders', 'shop', 'customer');
 SELECT dp_cdp.protect_table('lines', 'shop', through => 'id');

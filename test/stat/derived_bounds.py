@@ -78,7 +78,7 @@ def setup():
     psql("""
         CREATE TABLE t (id int, unit int, %s);
         INSERT INTO t VALUES %s;
-        SELECT dp_cdp.create_dataset('bounds', max_groups => 5, max_rows => %d);
+        SELECT dp_cdp.create_dataset('bounds', find_bounds => 0, max_groups => 5, max_rows => %d);
         SELECT dp_cdp.protect_table('t', 'bounds', 'unit');
         SELECT dp_cdp.set_budget('bounds', '%s', rho => 1);
         %s

@@ -19,7 +19,7 @@ CREATE SCHEMA mine AUTHORIZATION ana;
 SET ROLE owner;
 CREATE TABLE visits (patient int NOT NULL, dept text NOT NULL, cost numeric);
 INSERT INTO visits SELECT i % 200, (ARRAY['a', 'b', 'c'])[1 + i % 3], i % 400 FROM generate_series(1, 1000) i;
-SELECT dp_cdp.create_dataset(d, default_rho => 0.001, max_failures => 1000, max_groups => 5, max_rows => 5) FROM unnest('{clinic,other}'::text[]) d;
+SELECT dp_cdp.create_dataset(d, find_bounds => 0, default_rho => 0.001, max_failures => 1000, max_groups => 5, max_rows => 5) FROM unnest('{clinic,other}'::text[]) d;
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500);
 SELECT dp_cdp.set_keys('visits', 'dept', '{a,b,c}'::text[]);

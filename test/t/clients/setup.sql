@@ -22,7 +22,7 @@ GRANT SELECT ON recent TO analyst1;
 CREATE TABLE admissions (id int PRIMARY KEY, patient int NOT NULL, dept text NOT NULL, cost numeric);
 INSERT INTO admissions SELECT i, i % 500, substr('abc', 1 + i % 3, 1), 1 FROM generate_series(1, 1000) i;
 
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, delta => 1e-3, default_delta => 1e-6, max_groups => 5, max_rows => 5);
+SELECT dp_cdp.create_dataset('clinic', find_bounds => 0, default_rho => 1e-6, delta => 1e-3, default_delta => 1e-6, max_groups => 5, max_rows => 5);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.set_bounds('visits', c, 0, 10) FROM unnest('{i4,i8,f8,n}'::name[]) c;
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c', 'd']);
