@@ -312,7 +312,7 @@ SELECT dp_count(*) FROM (SELECT ward, max(cost) FROM visits GROUP BY ward) q;
 SELECT dp_sum(n, 0, 1) FROM (SELECT count(*) AS n FROM visits) q;
 SELECT dp_count(*) FROM (SELECT patient % 2, max(cost) FROM visits GROUP BY 1) q;
 SELECT dp_count(*) FROM (SELECT patient, max(cost) FROM visits GROUP BY ROLLUP (patient)) q;
-SELECT dp_count(*) FROM (SELECT patient, string_agg(ward, ',') AS wards FROM visits GROUP BY patient) q WHERE wards <> '';
+SELECT dp_count(*) FROM (SELECT patient, json_agg(ward) AS wards FROM visits GROUP BY patient) q WHERE wards IS NOT NULL;
 SELECT * FROM (SELECT patient, count(*) FROM visits GROUP BY patient) q;
 SELECT * FROM totals;
 SELECT max(n) FROM (SELECT patient, count(*) AS n FROM visits GROUP BY patient) q;

@@ -97,8 +97,8 @@ CREATE VIEW listed AS
 		JOIN (SELECT DISTINCT type FROM sample) t
 			ON pronargs = 0 AND t.type = 'int4'::regtype OR proargtypes[0] = t.type OR proargtypes[0] = '"any"'::regtype
 				OR proargtypes[0] = 'anyenum'::regtype AND t.type = 'mood'::regtype
-	WHERE treatment = 'per unit';
-SELECT function FROM dp_cdp.allowed_functions() WHERE treatment = 'per unit' EXCEPT SELECT function FROM listed;
+	WHERE treatment = 'per unit' AND proname NOT IN ('string_agg', 'array_agg');
+SELECT function FROM dp_cdp.allowed_functions() WHERE treatment = 'per unit' EXCEPT SELECT function FROM listed ORDER BY 1;
 
 CREATE FUNCTION sweep(f regprocedure, total regprocedure, type regtype, OUT units bigint, OUT offence text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -240,6 +240,23 @@ SELECT ROW(dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x)) FROM unnest
 SELECT dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x) FROM unnest('{30 days,1 month,720:00,29 days 24:00}'::interval[]) x;
 SELECT dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x) FROM unnest('{0,-0}'::float8[]) x;
 SELECT dp_cdp_internal.unit_min(x), dp_cdp_internal.unit_max(x) FROM unnest('{NaN,1,-Infinity}'::float4[]) x;
+-- ------------------------------------------------------------------------
+-- Lists of rows: PostgreSQL's, and NULL where they are long
+-- ------------------------------------------------------------------------
+
+CREATE TABLE list AS SELECT * FROM (VALUES (1, 'b', ',', 1.0, '1 month'::interval), (2, NULL, ';', NULL, '1 day'), (3, 'a', NULL, 1, NULL), (4, 'ä', '--', 2, '30 days'), (5, '', ':', 1.00, '0')) v (n, x, d, m, i);
+SELECT dp_cdp_internal.unit_string_agg(x, d ORDER BY n), string_agg(x, d ORDER BY n) FROM list;
+SELECT dp_cdp_internal.unit_string_agg(x, ',' ORDER BY n DESC), dp_cdp_internal.unit_string_agg(DISTINCT left(x, 1), '' ORDER BY left(x, 1)) FROM list;
+SELECT dp_cdp_internal.unit_string_agg(x, ',') FROM list WHERE x IS NULL;
+SELECT dp_cdp_internal.unit_string_agg(x, ',') FROM list WHERE false;
+SELECT dp_cdp_internal.unit_array_agg(x ORDER BY n) = array_agg(x ORDER BY n) AS text, dp_cdp_internal.unit_array_agg(m ORDER BY n DESC)::text = array_agg(m ORDER BY n DESC)::text AS numeric,
+	dp_cdp_internal.unit_array_agg(i ORDER BY n)::text = array_agg(i ORDER BY n)::text AS interval, dp_cdp_internal.unit_array_agg(n ORDER BY n) = array_agg(n ORDER BY n) AS int FROM list;
+SELECT dp_cdp_internal.unit_array_agg(n) FILTER (WHERE n > 5), array_ndims(dp_cdp_internal.unit_array_agg(x) FILTER (WHERE n = 2)) FROM list;
+SELECT n, length(dp_cdp_internal.unit_string_agg(repeat('x', 1000), '')), length(dp_cdp_internal.unit_string_agg('', repeat('x', 1000)))
+	FROM unnest(ARRAY[524, 525, 526, 100000]) n, generate_series(1, n) GROUP BY n ORDER BY n;
+SELECT n, cardinality(dp_cdp_internal.unit_array_agg(g)), cardinality(dp_cdp_internal.unit_array_agg(NULL::text)) FROM unnest(ARRAY[43690, 43691, 65536, 65537]) n, generate_series(1, n) g GROUP BY n ORDER BY n;
+SELECT n, length(dp_cdp_internal.unit_string_agg(repeat('x', n), ',')), cardinality(dp_cdp_internal.unit_array_agg(repeat('x', n))) FROM unnest(ARRAY[500000, 524289, 100000000]) n GROUP BY n ORDER BY n;
+
 -- states are nobody's to make or to read
 SELECT dp_cdp_internal.exact_float_add(NULL, 1.0::float8);
 SELECT '0'::dp_cdp_internal.exact_float;

@@ -306,7 +306,7 @@ put_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *ta
 static void
 put_aggregate(DpQuestionWriter *w, DpQuestionPlace *place, Aggref *agg)
 {
-	w->is_unknown |= agg->agglevelsup != 0 || agg->aggorder != NIL || agg->aggdirectargs != NIL;
+	w->is_unknown |= agg->agglevelsup != 0 || agg->aggdirectargs != NIL;
 	PUT("agg(");
 	dp_question_named(w, ProcedureRelationId, agg->aggfnoid);
 	dp_question_type(w, agg->aggtype);
@@ -319,6 +319,8 @@ put_aggregate(DpQuestionWriter *w, DpQuestionPlace *place, Aggref *agg)
 	}
 	PUT(" distinct ");
 	put_clauses(w, place, agg->aggdistinct, agg->args, false);
+	PUT(" order ");
+	put_clauses(w, place, agg->aggorder, agg->args, true);
 	PUT(" where{");
 	dp_question_sorted(w, dp_question_conjuncts(w, place, (Node *) agg->aggfilter, NIL));
 	PUT("})");

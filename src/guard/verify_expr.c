@@ -31,6 +31,7 @@
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "policy/unit_types.h"
 #include "utils/hsearch.h"
@@ -51,6 +52,7 @@ static const struct
 {
 	const char *name;
 	int			places;
+	bool		is_ordered;		/* an aggregate in which the order of rows shows */
 }			own_functions[] = {
 	{"is_declared", DP_PLACE_RAW},
 	{"key_place", DP_PLACE_RAW},
@@ -69,6 +71,8 @@ static const struct
 	{"unit_stddev_samp", DP_PLACE_SOURCE},
 	{"unit_min", DP_PLACE_SOURCE},
 	{"unit_max", DP_PLACE_SOURCE},
+	{"unit_string_agg", DP_PLACE_SOURCE, true},
+	{"unit_array_agg", DP_PLACE_SOURCE, true},
 	{"exact_sum", DP_PLACE_ROWS},
 	{"exact_histogram", DP_PLACE_ROWS},
 	{"moment_n", DP_PLACE_ROWS},
@@ -108,6 +112,7 @@ typedef struct OwnFunction
 	int			places;			/* 0: it is none of ours, or of no use here */
 	uint16		constants;		/* as in DpAllowed */
 	bool		is_set;
+	bool		is_ordered;
 } OwnFunction;
 
 static HTAB *own_cache = NULL;
@@ -134,7 +139,10 @@ describe_own(OwnFunction *own, Form_pg_proc proc)
 	own->is_set = proc->proretset;
 	for (int i = 0; i < lengthof(own_functions); i++)
 		if (strcmp(name, own_functions[i].name) == 0)
+		{
 			own->places = own_functions[i].places;
+			own->is_ordered = own_functions[i].is_ordered;
+		}
 	if (strncmp(name, "try_", 4) == 0 && proc->prokind == PROKIND_FUNCTION && proc->proisstrict && !proc->proretset)
 		own->places = DP_PLACE_RAW;
 	list = dp_allowed_functions(&count);
@@ -212,7 +220,7 @@ verify_function(DpVerify *v, Oid funcid, List *args, bool returns_set, Node *nod
 		verify_constants(args, allowed->constants, node);
 	}
 	else if (dp_is_image_function(funcid))
-		dp_require(v->place == DP_PLACE_SOURCE && (v->query->hasWindowFuncs || v->query->hasDistinctOn), "an image of a value", node);
+		dp_require(v->place == DP_PLACE_SOURCE && (v->query->hasWindowFuncs || v->query->hasDistinctOn || v->in_aggregate), "an image of a value", node);
 	else
 	{
 		OwnFunction own = funcid >= FirstGenbkiObjectId ? own_function(funcid) : (OwnFunction) {0};
@@ -263,18 +271,36 @@ verify_unit_aggregate(Oid aggfnoid, Expr *argument, bool distinct, Node *node)
 			   "an aggregate that is not total", node);
 }
 
+/* Verifies that rows which the order of an aggregate takes for equal add the same: by DISTINCT, or by the images of its arguments. */
+static void
+verify_order(Aggref *agg)
+{
+	List	   *order = get_sortgrouplist_exprs(agg->aggorder, agg->args);
+	List	   *distinct = get_sortgrouplist_exprs(agg->aggdistinct, agg->args);
+
+	foreach_node(TargetEntry, tle, agg->args)
+		dp_require(tle->resjunk || IsA(tle->expr, Const) || list_member(order, dp_row_image(tle->expr)) ||
+				   (list_member(distinct, tle->expr) && dp_is_canonical((Node *) tle->expr) && dp_type_is_key(exprType((Node *) tle->expr))),
+				   "an order of rows that is not theirs", agg);
+}
+
 static void
 verify_aggregate(DpVerify *v, Aggref *agg)
 {
+	OwnFunction own = agg->aggfnoid >= FirstGenbkiObjectId ? own_function(agg->aggfnoid) : (OwnFunction) {0};
+
 	dp_require(v->query->hasAggs && !v->in_aggregate && agg->agglevelsup == 0 && agg->aggkind == AGGKIND_NORMAL &&
-			   agg->aggsplit == AGGSPLIT_SIMPLE && !agg->aggvariadic && agg->aggorder == NIL && agg->aggdirectargs == NIL,
+			   agg->aggsplit == AGGSPLIT_SIMPLE && !agg->aggvariadic && (agg->aggorder == NIL || own.is_ordered) && agg->aggdirectargs == NIL,
 			   "an aggregate of another form", agg);
 	dp_verify_sort_clauses(agg->aggdistinct);
+	dp_verify_sort_clauses(agg->aggorder);
+	if (own.is_ordered)
+		verify_order(agg);
 	if (v->place == DP_PLACE_SOURCE && agg->aggfnoid < FirstGenbkiObjectId)
 		verify_unit_aggregate(agg->aggfnoid, agg->args ? linitial_node(TargetEntry, agg->args)->expr : NULL,
 							  agg->aggdistinct != NIL, (Node *) agg);
 	else if (v->place != DP_PLACE_ROWS || (agg->aggfnoid != F_COUNT_ && agg->aggfnoid != F_COUNT_ANY))
-		dp_require((own_function(agg->aggfnoid).places & v->place) != 0, "an aggregate that is not listed", agg);
+		dp_require((own.places & v->place) != 0, "an aggregate that is not listed", agg);
 }
 
 static void
@@ -428,7 +454,7 @@ verify_units_comparison(DpVerify *v, OpExpr *op)
 
 static void verify_arguments(DpVerify *v, List *args);
 
-/* Verifies a list of constants, or a column of arrays, which comes with a function that limits its length. */
+/* Verifies a list of constants, a column of arrays, which comes with a function that limits its length, or what an aggregate makes. */
 static void
 verify_array(DpVerify *v, Node *array)
 {
@@ -436,7 +462,7 @@ verify_array(DpVerify *v, Node *array)
 	DpVerify	inner = *v;
 
 	inner.array = true;
-	inner.no_columns |= !IsA(value, FuncExpr);
+	inner.no_columns |= !IsA(value, FuncExpr) && !IsA(value, Aggref);
 	dp_verify_expr(array, &inner);
 }
 
@@ -618,6 +644,7 @@ dp_verify_expr(Node *node, DpVerify *v)
 		case T_Aggref:
 			verify_aggregate(v, (Aggref *) node);
 			inner.in_aggregate = true;
+			inner.array = false;
 			dp_verify_expr((Node *) ((Aggref *) node)->args, &inner);
 			return dp_verify_expr((Node *) ((Aggref *) node)->aggfilter, &inner);
 		case T_WindowFunc:

@@ -495,6 +495,21 @@ CREATE AGGREGATE dp_cdp_internal.unit_max(double precision) (
 CREATE AGGREGATE dp_cdp_internal.unit_min(double precision) (
 	SFUNC = dp_cdp_internal.less_of, STYPE = double precision, COMBINEFUNC = dp_cdp_internal.less_of, PARALLEL = SAFE
 );
+-- strings and arrays of one unit's rows; NULL where they are long
+CREATE FUNCTION dp_cdp_internal.gather_string(internal, text, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'dp_gather_string' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.gathered_string(internal) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_gathered_string' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.gather_array(internal, anynonarray) RETURNS internal
+	AS 'MODULE_PATHNAME', 'dp_gather_array' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.gathered_array(internal, anynonarray) RETURNS anyarray
+	AS 'MODULE_PATHNAME', 'dp_gathered_array' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp_internal.unit_string_agg(text, text) (
+	SFUNC = dp_cdp_internal.gather_string, STYPE = internal, FINALFUNC = dp_cdp_internal.gathered_string, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp_internal.unit_array_agg(anynonarray) (
+	SFUNC = dp_cdp_internal.gather_array, STYPE = internal, FINALFUNC = dp_cdp_internal.gathered_array, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
 
 -- For the extension's owner and tests: grids by hand, exact values without noise
 
@@ -526,7 +541,7 @@ CREATE FUNCTION dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum) R
 
 -- Not revoked: is_declared, key_place, is_shown, exact_sum, clamped_steps, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
 -- bound_distinct_codes, bound_cut, bound_share, bound_bin, bound_first, steps_sum, limited_sum, codes_histogram, codes_distinct, distinct_count, distinct_shares,
--- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
+-- centered, bin, chebyshev, product, code, unit_sum .. unit_array_agg, greater_of, less_of, gather_string .. gathered_array.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or
 -- bound_spec to call them with is nobody's to make.  chebyshev, product,
 -- code, unit_*, steps_sum, limited_sum and codes_* are functions of plain values, and what moment_*, steps_sum, limited_sum and the

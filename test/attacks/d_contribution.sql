@@ -220,6 +220,8 @@ SELECT dp_count(*) FROM (SELECT patient, rank() OVER (ORDER BY count(*)) AS r FR
 SELECT dp_count(*) FROM (SELECT patient, count(*) FROM visit GROUP BY patient ORDER BY 2 DESC LIMIT 1) s;
 --> ZC002
 SELECT dp_sum(c, 0, 10) FROM (SELECT patient, string_agg(ward, ',') AS w, array_agg(age) AS a, count(*) AS c FROM visit GROUP BY patient) s WHERE w LIKE '%x%' AND a[1] = 97;
+--> ok 1
+SELECT dp_sum(c, 0, 10) FROM (SELECT ward, string_agg(patient::text, ',') AS w, count(*) AS c FROM visit GROUP BY ward) s WHERE w LIKE '%42%';
 --> ZC002
 SET dp_cdp.rho = 50;
 SELECT n < 25 FROM (SELECT dp_sum(c, 0, 5) AS n FROM (SELECT patient, count(*) AS c FROM visit GROUP BY patient) s WHERE patient = 42) q;

@@ -214,7 +214,17 @@ SELECT dp_count(*) FROM (SELECT patient, max(w) COLLATE "C" AS w FROM durations 
 --> ZC002
 SELECT dp_count(*) FROM (SELECT patient, count(DISTINCT w) AS n FROM durations GROUP BY patient) q WHERE n = 1;
 --> ZC002
-SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING (array_agg(x))[1] > 1) q;
+SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING (array_agg(DISTINCT iv))[1] > '1 day') q;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING string_agg(DISTINCT w, ',') > 'a') q;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING (array_agg(w COLLATE "C" ORDER BY w))[1] > 'a') q;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING (array_agg(x ORDER BY ctid))[1] > 1) q;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING (array_agg(x ORDER BY x) OVER (PARTITION BY patient))[1] > 1) q;
+--> 42P20 | 0A000
+SELECT dp_count(*) FROM (SELECT patient, (array_agg(x) OVER (PARTITION BY patient % 2))[1] AS x FROM durations) q WHERE x > 1;
 --> ZC002
 SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING string_agg(w, ',') > 'a') q;
 --> ZC002

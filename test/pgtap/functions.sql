@@ -96,7 +96,7 @@ RESET SESSION AUTHORIZATION;
 
 -- what is refused says what to write
 SELECT is(rows_for('analyst1', q), 'ZC002 ' || w, q) FROM (VALUES
-	('SELECT tags, count(*) FROM visits GROUP BY 1', 'column "tags" of type text[] cannot be used on rows of a protected table; look into it, for example with value = ANY (column), @>, && or cardinality'),
+	('SELECT tags, count(*) FROM visits GROUP BY 1', 'column "tags" of type text[] cannot be used on rows of a protected table; look into it, for example with value = ANY (column), @>, && or cardinality, or write array_to_string(column, '','')'),
 	('SELECT stay, count(*) FROM visits GROUP BY 1', 'column "stay" of type tstzrange cannot be used on rows of a protected table; look into it, for example with @>, &&, lower or upper'),
 	('SELECT count(*) FROM visits WHERE codes[1:2] = ''{1}''', 'a list that is not constant cannot be used on rows of a protected table; write comparisons joined by OR, or an IN list of constants'),
 	('SELECT count(*) FROM visits WHERE stay && tstzrange(now(), NULL)', 'function tstzrange(timestamp with time zone,timestamp with time zone) cannot be used on rows of a protected table; write a range of constants, or compare its ends, for example lower(column) < a AND upper(column) > b')) AS t (q, w);

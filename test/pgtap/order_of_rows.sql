@@ -96,7 +96,7 @@ listed AS (
 	FROM dp_cdp.allowed_functions() a JOIN pg_proc p ON p.oid = function LEFT JOIN pg_proc t ON t.oid = total
 		JOIN columns c ON p.pronargs = 0 AND attname = 'ok' OR p.proargtypes[0] = atttypid OR p.proargtypes[0] = '"any"'::regtype
 			OR p.proargtypes[0] = 'anyenum'::regtype AND attname = 'e'
-	WHERE treatment = 'per unit')
+	WHERE treatment = 'per unit' AND p.proname NOT IN ('string_agg', 'array_agg'))
 SELECT count(expect(format('%s(%s%s)', proname, how, CASE WHEN function = 'count()'::regprocedure THEN '*' ELSE attname END),
 	CASE WHEN function = 'count()'::regprocedure THEN 'count(*)'
 		WHEN own THEN format('%s(%s%s)', total::oid::regproc, CASE WHEN proname !~ 'min|max' THEN how END, attname)
@@ -107,6 +107,14 @@ FROM listed, unnest(ARRAY['', 'DISTINCT ']) how
 WHERE NOT (function = 'count()'::regprocedure AND how <> '')
 \gset
 SELECT expect('sum(f8 * 0.1) FILTER (WHERE k > 3)', 'dp_cdp_internal.unit_sum(f8 * 0.1) FILTER (WHERE k > 3)');
+-- lists of rows
+SELECT expect(format(l, '', ''), format(l, exact, CASE WHEN l ~ 'DISTINCT.*n' THEN 'trim_scale' END)) FROM (VALUES
+	('string_agg(c::text, t ORDER BY e%s)', ', c::text COLLATE "C", t COLLATE "C"'), ('string_agg(n::text, ''/''%s)', ' ORDER BY n::text COLLATE "C"'),
+	('string_agg(c || ''.'', '','' ORDER BY c DESC, n%s)', ', (c || ''.'') COLLATE "C"'), ('string_agg(DISTINCT t, '','')', ''),
+	('(array_agg(n ORDER BY e%s))[1]', ', numeric_send(n)'), ('(array_agg(iv ORDER BY e DESC%s))[3]', ', interval_send(iv)'),
+	('(array_agg(c%s))[2]', ' ORDER BY c::text COLLATE "C", octet_length(c)'), ('(array_agg(f8 ORDER BY k %% 2%s))[array_length(array_agg(f8), 1)]', ', float8send(f8)'),
+	('array_to_string(array_agg(DISTINCT %2$s(n)), '';'')', ''), ('array_to_string(array_agg(n ORDER BY t DESC%s) FILTER (WHERE k > 3), '';'')', ', numeric_send(n)')
+	) AS v (l, exact);
 
 -- Windows and DISTINCT ON: rows that ORDER BY takes for equal, rows that are written differently, and rows that are the
 -- same in all that is read; exact: with what decides between them.
@@ -147,7 +155,7 @@ SELECT expect_of('sum(a * octet_length(c))',
 -- every listed aggregate is asked for
 CREATE FUNCTION missing() RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT function::text FROM dp_cdp.allowed_functions() JOIN pg_proc ON oid = function
-	WHERE treatment = 'per unit' AND NOT EXISTS (SELECT FROM asked WHERE call LIKE proname || '(%') $$;
+	WHERE treatment = 'per unit' AND NOT EXISTS (SELECT FROM asked WHERE call ~ ('\m' || proname || '\(')) $$;
 
 -- those whose value is another for some unit; all of them, or one call of each aggregate
 CREATE FUNCTION astray(every boolean DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$

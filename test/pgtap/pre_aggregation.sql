@@ -88,7 +88,7 @@ BEGIN
 		expected + expected_more, aggregate);
 END $$;
 
-SELECT plan(109);
+SELECT plan(132);
 
 -- ------------------------------------------------------------------------
 -- what is charged
@@ -136,6 +136,25 @@ SELECT gives('SELECT dp_count(*) FROM (SELECT bool_and(ok) AS a, bool_or(ok) AS 
 SELECT gives('SELECT dp_count(*) FROM (SELECT DISTINCT patient FROM visits) q', 204, 'DISTINCT alone');
 
 -- ------------------------------------------------------------------------
+-- lists of a unit's rows
+-- ------------------------------------------------------------------------
+
+SELECT gives(format('SELECT dp_count(*) FROM (SELECT patient, %s AS m FROM visits WHERE patient <= 200 GROUP BY patient) q WHERE m %s', list, is_so), count, list || ' ' || is_so) FROM (VALUES
+	('string_agg(dept, ''>'' ORDER BY w)', '= ''b>c>a''', 40), ('string_agg(dept, ''>'' ORDER BY w DESC)', '= ''a>c>b''', 40), ('string_agg(DISTINCT dept, '''')', '= ''abc''', 120),
+	('string_agg(dept, ''>'') FILTER (WHERE w > 1)', 'IS NULL', 40), ('string_agg(dept, w::text ORDER BY w)', '= ''b2c''', 40),
+	('(array_agg(dept ORDER BY w))[1]', '= ''b''', 200), ('(array_agg(dept ORDER BY w DESC))[1]', '= ''a''', 40),
+	('(array_agg(w ORDER BY w))[array_length(array_agg(w ORDER BY w), 1)]', '= 5', 40), ('cardinality(array_agg(ts))', '= 3', 40),
+	('(array_agg(mood ORDER BY w))[2]', '= ''happy''', 160), ('array_to_string(array_agg(w ORDER BY w DESC), ''-'')', '= ''3-2-1''', 40)) v (list, is_so, count);
+SELECT gives('SELECT dp_count(*) FROM (SELECT patient, array_agg(dept ORDER BY w) AS l FROM visits WHERE patient <= 200 GROUP BY patient) q WHERE ' || condition, count, 'an array of a subquery: ' || condition) FROM (VALUES
+	('l[2] = ''c''', 160), ('''c'' = ANY (l)', 160), ('l @> ARRAY[''a'', ''b'']', 120), ('cardinality(l) > 3', 80), ('array_position(l, ''a'') = 3', 120)) v (condition, count);
+SELECT gives('SELECT n FROM (SELECT l, dp_count(*) AS n FROM (SELECT patient, string_agg(dept, ''>'' ORDER BY w) AS l FROM visits GROUP BY patient) q GROUP BY l) r WHERE l = ''b>c''', 40, 'as a key');
+-- of 1001 three rows are too long together
+UPDATE visits SET dept = repeat('x', 200000) WHERE patient = 1001;
+SELECT gives('SELECT dp_count(*) FROM (SELECT patient, ' || list || ' AS m FROM visits WHERE patient > 1000 GROUP BY patient) q WHERE m IS NULL', 4, list || ' of long strings')
+	FROM unnest(ARRAY['string_agg(dept, '','')', '(array_agg(dept))[1]']) list;
+UPDATE visits SET dept = 'a' WHERE patient = 1001;
+
+-- ------------------------------------------------------------------------
 -- HAVING
 -- ------------------------------------------------------------------------
 
@@ -158,8 +177,12 @@ CREATE FUNCTION refused_target(aggregate text, message text) RETURNS text LANGUA
 		'^ZC002 ' || message, aggregate);
 	$$;
 SELECT refused_target(a, m) FROM (VALUES
-	('string_agg(dept, '','')', 'aggregate string_agg\(text,text\) cannot be used on rows .* may use count, min, max'),
-	('array_agg(w)', 'aggregate array_agg\(anynonarray\) cannot'),
+	('array_agg(j)', 'a value of type jsonb'),
+	('array_agg(ARRAY[w])', 'aggregate array_agg\(anyarray\) cannot be used on rows .* may use count, min, max'),
+	('array_agg(DISTINCT iv)', 'DISTINCT of values of type interval in a list'),
+	('string_agg(dept::bytea, '''')', 'aggregate string_agg\(bytea,bytea\) cannot'),
+	('string_agg(dept, '','' ORDER BY random())', 'function random'),
+	('string_agg(dept COLLATE loose, '','' ORDER BY dept COLLATE loose)', 'nondeterministic collation'),
 	('json_agg(w)', 'aggregate json_agg\(anyelement\) cannot'),
 	('sum(m)', 'aggregate sum\(money\) cannot .* as numeric'),
 	('sum(iv)', 'aggregate sum\(interval\) cannot .*extract\(epoch'),

@@ -144,8 +144,8 @@ SELECT refused(format('SELECT count(*) FROM (SELECT *, %s AS v FROM orders) q WH
 	('count(*) OVER (PARTITION BY customer ORDER BY day::timestamptz RANGE ''400000 days'' PRECEDING)', 'an interval of at most'),
 	('count(*) OVER (PARTITION BY customer ORDER BY span RANGE ''1 hour'' PRECEDING)', 'extract.epoch'),
 	('count(*) OVER (PARTITION BY customer ORDER BY ordered_at::time RANGE ''1 hour'' PRECEDING)', 'extract.epoch'),
-	('array_agg(id) OVER (PARTITION BY customer ORDER BY id)', 'may use count'),
-	('string_agg(channel, '','') OVER (PARTITION BY customer ORDER BY id)', 'may use count'),
+	('array_agg(id) OVER (PARTITION BY customer ORDER BY id)', 'aggregate in a subquery that groups'),
+	('string_agg(channel, '','') OVER (PARTITION BY customer ORDER BY id)', 'aggregate in a subquery that groups'),
 	('sum(span) OVER (PARTITION BY customer)', 'extract.epoch'),
 	('row_number() OVER (PARTITION BY customer ORDER BY channel USING ~<~)', 'leave ORDER BY ... USING out'),
 	('lag(doc ->> ''n'') OVER (PARTITION BY customer ORDER BY doc)', 'type jsonb')

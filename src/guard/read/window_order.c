@@ -78,23 +78,6 @@ dp_rebuild_order(DpSplitContext *cxt, List *clauses, Query *new)
 	return result;
 }
 
-/* Adds an expression to what clauses sort by, last, and to the targets. */
-static List *
-sort_by(List *clauses, Query *new, Expr *expr)
-{
-	SortGroupClause *clause = makeNode(SortGroupClause);
-	TargetEntry *tle = tlist_member(expr, new->targetList);
-
-	if (tle == NULL)
-	{
-		tle = makeTargetEntry(expr, list_length(new->targetList) + 1, NULL, true);
-		new->targetList = lappend(new->targetList, tle);
-	}
-	clause->tleSortGroupRef = assignSortGroupRef(tle, new->targetList);
-	get_sort_group_operators(exprType((Node *) expr), true, true, false, &clause->sortop, &clause->eqop, NULL, &clause->hashable);
-	return lappend(clauses, clause);
-}
-
 List *
 dp_complete_order(DpSplitContext *cxt, Query *new, List *values, List *partition, List *order)
 {
@@ -110,7 +93,7 @@ dp_complete_order(DpSplitContext *cxt, Query *new, List *values, List *partition
 								format_type_be(exprType((Node *) value)),
 								exprType((Node *) value) == JSONBOID ? "read a part of it as text, for example with ->> 'name'" :
 								"leave the column out of the subquery"));
-		order = sort_by(order, new, image);
+		order = dp_sort_by(order, &new->targetList, image);
 	}
 	return order;
 }
@@ -233,7 +216,7 @@ dp_rebuild_frame(DpSplitContext *cxt, Query *new, WindowClause *window, WindowCl
 							"order by extract(epoch FROM ...) and write the distance in seconds", format_type_be(type)));
 	if (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID)
 	{
-		SortGroupClause *guarded = llast(sort_by(NIL, new, within_limits(measure)));
+		SortGroupClause *guarded = llast(dp_sort_by(NIL, &new->targetList, within_limits(measure)));
 
 		by->tleSortGroupRef = guarded->tleSortGroupRef;
 	}

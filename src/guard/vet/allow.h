@@ -106,8 +106,9 @@ extern void dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt);
  */
 extern void dp_make_groups_canonical(Query *query);
 
-/* Tells whether that was done to one subquery. */
+/* Tell whether that was done to one subquery, and whether one expression has that form. */
 extern bool dp_groups_are_canonical(Query *sub);
+extern bool dp_is_canonical(Node *key);
 
 /* Tell whether values of this type may be read at all, and whether they may be keys. */
 extern bool dp_type_is_allowed(Oid type);
@@ -289,6 +290,7 @@ typedef struct DpUnitAggregate
 	const char *own;			/* an aggregate of schema dp_cdp_internal that
 								 * is run instead; NULL: it runs itself */
 	bool		of_set;			/* DISTINCT changes nothing */
+	bool		is_ordered;		/* the order of rows shows */
 } DpUnitAggregate;
 
 /* Returns the whole list, in no particular order. */
@@ -341,6 +343,9 @@ extern List *dp_shown_values(Query *query);
  * two values only if nothing tells them apart; NULL where there is none.
  */
 extern Expr *dp_row_image(Expr *value);
+
+/* Adds an expression to what clauses sort by, last, and to the targets. */
+extern List *dp_sort_by(List *clauses, List **targets, Expr *expr);
 
 /* Tells whether a function that the allow-list need not have makes images. */
 extern bool dp_is_image_function(Oid funcid);

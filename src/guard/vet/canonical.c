@@ -195,15 +195,19 @@ dp_make_groups_canonical(Query *query)
 }
 
 bool
+dp_is_canonical(Node *key)
+{
+	Node	   *form = dp_canonical_key(key);
+
+	return form == key || (IsA(key, FuncExpr) && ((FuncExpr *) key)->funcid == ((FuncExpr *) form)->funcid);
+}
+
+bool
 dp_groups_are_canonical(Query *sub)
 {
 	foreach_ptr(Node, key, get_sortgrouplist_exprs(sub->groupClause, sub->targetList))
 	{
-		Node	   *form = dp_canonical_key(key);
-
-		if (form != key && !(IsA(key, FuncExpr) && ((FuncExpr *) key)->funcid == ((FuncExpr *) form)->funcid))
-			return false;
-		if (exprType(key) == INTERVALOID)
+		if (!dp_is_canonical(key) || exprType(key) == INTERVALOID)
 			return false;
 	}
 	return true;

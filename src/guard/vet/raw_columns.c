@@ -73,7 +73,7 @@ instead_of_type(Oid type)
 		return "its owner can give it type jsonb, of which parts can be read with ->> 'name'";
 	if (!dp_type_is_opened(type))
 		return "only built-in scalar types and enums can be read; its owner can add a generated column of such a type";
-	return type_is_array(type) ? "look into it, for example with value = ANY (column), @>, && or cardinality" :
+	return type_is_array(type) ? "look into it, for example with value = ANY (column), @>, && or cardinality, or write array_to_string(column, ',')" :
 		"look into it, for example with @>, &&, lower or upper";
 }
 

@@ -34,6 +34,9 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parse_clause.h"
+#include "parser/parse_oper.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -159,6 +162,22 @@ dp_row_image(Expr *value)
 	if (!type_is_collatable(type) || exprCollation((Node *) value) == C_COLLATION_OID)
 		return value;
 	return (Expr *) dp_make(CollateExpr, .arg = value, .collOid = C_COLLATION_OID, .location = -1);
+}
+
+List *
+dp_sort_by(List *clauses, List **targets, Expr *expr)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+	TargetEntry *tle = tlist_member(expr, *targets);
+
+	if (tle == NULL)
+	{
+		tle = makeTargetEntry(expr, list_length(*targets) + 1, NULL, true);
+		*targets = lappend(*targets, tle);
+	}
+	clause->tleSortGroupRef = assignSortGroupRef(tle, *targets);
+	get_sort_group_operators(exprType((Node *) expr), true, true, false, &clause->sortop, &clause->eqop, NULL, &clause->hashable);
+	return lappend(clauses, clause);
 }
 
 /* Tells whether an expression is among those that clauses sort by. */

@@ -15,7 +15,9 @@
  *	 that whatever depended on it would depend on others.  Integers and numeric
  *	 are added up exactly by PostgreSQL; averages and variances are computed of
  *	 exact sums, and the scale of a numeric result of the largest scale of the
- *	 rows.  Floating point is not added up exactly, and of values that are
+ *	 rows.  Strings and arrays that string_agg and array_agg make are of rows
+ *	 in an order, which the images of their arguments complete (row_order.c).
+ *	 Floating point is not added up exactly, and of values that are
  *	 equal but written differently PostgreSQL keeps the one that came first: for
  *	 these an aggregate unit_* of schema dp_cdp_internal is run instead
  *	 (agg/exact/float.c, agg/exact/full_order.c).  DISTINCT keeps the first of equal
@@ -24,7 +26,8 @@
  * - No rows raise an error.  Sums, averages and variances of numeric overflow,
  *	 and the strings that min and max keep may be too long for one row; of
  *	 these, values so large that they might are taken for NULL, by a function
- *	 try_* of schema dp_cdp_internal around the argument, which reads one row alone.  Results of floating point that are too large are NULL.
+ *	 try_* of schema dp_cdp_internal around the argument, which reads one row alone.
+ *	 Long strings and arrays of rows are NULL (agg/exact/gathered.c).  Results of floating point that are too large are NULL.
  *
  * sql/unit_aggregates.sql sweeps the whole list for both, over orders, plans
  * and parallel workers.
@@ -34,8 +37,7 @@
  * are refused here, and parameters are taken for NULL.
  *
  * Not listed, on purpose: sums of money and interval (they overflow), what
- * makes arrays, strings or documents (memory), ordered sets, and aggregates
- * that anybody but PostgreSQL wrote.
+ * makes documents, ordered sets, and aggregates that anybody but PostgreSQL wrote.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -53,6 +55,7 @@
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
 /* as it stands; over values that go through a function; another in its place */
@@ -64,6 +67,9 @@
 #define DP_AGG_SET(f) {F_##f, NULL, NULL, true}
 #define DP_AGG_ORDER(t) DP_AGG_SET(MIN_##t), DP_AGG_SET(MAX_##t)
 #define DP_AGG_ORDER_OWN(t) {F_MIN_##t, NULL, "unit_min", true}, {F_MAX_##t, NULL, "unit_max", true}
+
+/* of rows in an order */
+#define DP_AGG_OF_ORDER(f, own) {F_##f, NULL, "unit_" own, false, true}
 
 #define DP_AGG_SPREAD(t) \
 	DP_AGG(VARIANCE_##t), DP_AGG(VAR_SAMP_##t), DP_AGG(VAR_POP_##t), \
@@ -103,7 +109,9 @@ static const DpUnitAggregate dp_unit_aggregate_list[] = {
 
 	DP_AGG_FLOAT(FLOAT4), DP_AGG_FLOAT(FLOAT8),
 	DP_AGG_TRY(SUM_NUMERIC, "summand"), DP_AGG_TRY(AVG_NUMERIC, "summand"),
-	DP_AGG_SPREAD_TRY(NUMERIC, "summand_squared")
+	DP_AGG_SPREAD_TRY(NUMERIC, "summand_squared"),
+
+	DP_AGG_OF_ORDER(STRING_AGG_TEXT_TEXT, "string_agg"), DP_AGG_OF_ORDER(ARRAY_AGG_ANYNONARRAY, "array_agg")
 };
 
 const DpUnitAggregate *
@@ -138,7 +146,7 @@ remedy_for(Oid aggfnoid)
 			return "aggregate extract(epoch FROM interval)";
 		default:
 			return "a subquery that groups by the privacy unit may use count, min, max, bool_and, bool_or, "
-				"and sum, avg, variance and stddev of numbers";
+				"sum, avg, variance and stddev of numbers, string_agg and array_agg";
 	}
 }
 
@@ -160,7 +168,7 @@ dp_unit_aggregate_safe(const DpUnitAggregate *allowed)
 	Oid			result = get_func_signature(allowed->aggfnoid, &types, &nargs);
 
 	if (allowed->own)
-		return dp_own_aggregate(allowed->own, 1, &types[0], result);
+		return dp_own_aggregate(allowed->own, nargs, types, result);
 	return allowed->summand ? summand_function(allowed) : InvalidOid;
 }
 
@@ -172,11 +180,10 @@ vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr
 	Node	   *arg = dp_vet((Node *) (counts ? dp_counted_value(expr) : expr), vet);
 	FuncExpr   *call;
 
-	if (agg->aggdistinct != NIL)
-	{
+	if (agg->aggdistinct != NIL || agg->aggorder != NIL)
 		dp_vet_input_collation(vet, arg, list_make1(arg), exprCollation(arg));
+	if (agg->aggdistinct != NIL)
 		arg = dp_canonical_key(arg);
-	}
 	if (allowed->summand == NULL)
 		return (Expr *) arg;
 	call = makeFuncExpr(summand_function(allowed), exprType(arg),
@@ -185,19 +192,48 @@ vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr
 	return (Expr *) call;
 }
 
+/* Completes the order of rows by the images of the arguments, so that rows which it takes for equal add the same; those of DISTINCT do. */
+static void
+complete_order(DpVet *vet, Aggref *agg)
+{
+	foreach_node(TargetEntry, tle, list_copy(agg->args))
+	{
+		Expr	   *image = tle->resjunk || IsA(tle->expr, Const) ? NULL : dp_row_image(tle->expr);
+
+		if (!tle->resjunk && agg->aggdistinct != NIL && !dp_type_is_key(exprType((Node *) tle->expr)))
+			dp_refuse(vet, (Node *) agg, psprintf("DISTINCT of values of type %s in a list", dp_type_name(exprType((Node *) tle->expr))), "cast them to text");
+		if (image != NULL && agg->aggdistinct == NIL && !list_member(get_sortgrouplist_exprs(agg->aggorder, agg->args), image))
+			agg->aggorder = dp_sort_by(agg->aggorder, &agg->args, image);
+		else if (image == NULL && !tle->resjunk && !IsA(tle->expr, Const))
+			dp_refuse(vet, (Node *) agg, "a list of values that have no order of bytes", "aggregate values that can be read");
+	}
+}
+
+/* Vets the operators that sort clauses name. */
+static void
+vet_clauses(DpVet *vet, Aggref *agg, List *clauses, const char *what)
+{
+	foreach_node(SortGroupClause, clause, clauses)
+	{
+		if (clause->eqop >= FirstGenbkiObjectId || clause->sortop >= FirstGenbkiObjectId)
+			dp_refuse(vet, (Node *) agg, psprintf("%s by an operator that is not built in", what), NULL);
+	}
+}
+
 /* Vets an aggregate, whose arguments are read in another context. */
 static Aggref *
 vet_aggregate(DpVet *vet, Aggref *agg, const DpAllowContext *rows)
 {
 	const DpUnitAggregate *allowed = find_unit_aggregate(agg->aggfnoid);
 	DpVet		inner = {rows, false, InvalidOid};
+	Oid			element = get_element_type(agg->aggtype);
 	Aggref	   *copy;
 
 	if (vet->no_columns)
 		dp_refuse(vet, (Node *) agg, "an aggregate in place of a constant", NULL);
 	if (allowed == NULL || agg->aggkind != AGGKIND_NORMAL || agg->aggvariadic)
 		dp_refuse_function(vet, (Node *) agg, agg->aggfnoid, remedy_for(agg->aggfnoid));
-	if (agg->aggorder != NIL)
+	if (agg->aggorder != NIL && !allowed->is_ordered)
 		dp_refuse(vet, (Node *) agg, "ORDER BY inside of an aggregate",
 				  "leave it out: the result does not depend on it");
 
@@ -205,13 +241,10 @@ vet_aggregate(DpVet *vet, Aggref *agg, const DpAllowContext *rows)
 	if (agg->aggfnoid != F_COUNT_ANY && agg->aggfnoid != F_COUNT_)
 		dp_vet_input_collation(vet, (Node *) agg, agg->args ? list_make1(linitial_node(TargetEntry, agg->args)->expr) : NIL,
 							   agg->inputcollid);
-	dp_vet_type(vet, (Node *) agg, agg->aggtype);
+	dp_vet_type(vet, (Node *) agg, allowed->is_ordered && OidIsValid(element) ? element : agg->aggtype);
 	dp_vet_collation(vet, (Node *) agg, agg->aggcollid);
-	foreach_node(SortGroupClause, clause, agg->aggdistinct)
-	{
-		if (clause->eqop >= FirstGenbkiObjectId || clause->sortop >= FirstGenbkiObjectId)
-			dp_refuse(vet, (Node *) agg, "DISTINCT by an operator that is not built in", NULL);
-	}
+	vet_clauses(vet, agg, agg->aggdistinct, "DISTINCT");
+	vet_clauses(vet, agg, agg->aggorder, "ORDER BY");
 
 	copy = copyObject(agg);
 	if (allowed->of_set)
@@ -222,6 +255,8 @@ vet_aggregate(DpVet *vet, Aggref *agg, const DpAllowContext *rows)
 			tle->ressortgroupref = 0;
 		tle->expr = vet_argument(&inner, copy, allowed, tle->expr);
 	}
+	if (allowed->is_ordered)
+		complete_order(vet, copy);
 	if (allowed->own)
 		copy->aggfnoid = dp_unit_aggregate_safe(allowed);
 	copy->aggfilter = (Expr *) dp_vet((Node *) copy->aggfilter, &inner);
@@ -255,6 +290,8 @@ vet_window_aggregate(DpVet *vet, WindowFunc *function, const DpAllowContext *row
 	foreach_ptr(Expr, arg, function->args)
 		agg->args = lappend(agg->args, makeTargetEntry(arg, foreach_current_index(arg) + 1, NULL, false));
 	agg = vet_aggregate(vet, agg, rows);
+	if (agg->aggorder != NIL)
+		dp_refuse_function(vet, (Node *) function, function->winfnoid, "aggregate in a subquery that groups by the privacy unit");
 	function->winfnoid = agg->aggfnoid;
 	function->aggfilter = agg->aggfilter;
 	function->args = NIL;

@@ -60,13 +60,13 @@ vet_array_column(DpVet *vet, Node *column)
 								 exprCollation(column), InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
-/* Tells whether an expression is an array that a function of the list, or of this extension, makes of a value. */
+/* Tells whether an expression is an array that a function of the list, or of this extension, makes of a value, or array_agg of rows. */
 static bool
 makes_array(Node *array)
 {
 	Oid			funcid = IsA(array, FuncExpr) ? ((FuncExpr *) array)->funcid : InvalidOid;
 
-	return OidIsValid(funcid) && (dp_allowed_function(funcid) != NULL || dp_is_parts_of_json(funcid));
+	return (IsA(array, Aggref) && ((Aggref *) array)->aggfnoid == F_ARRAY_AGG_ANYNONARRAY) || (OidIsValid(funcid) && (dp_allowed_function(funcid) != NULL || dp_is_parts_of_json(funcid)));
 }
 
 /* Vets an array that is looked into: a column, or one whose values are known before the first row, as those of IN. */

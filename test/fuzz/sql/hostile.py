@@ -61,6 +61,12 @@ OF_UNIT = [
     ("max(place)", 'text', ["'place1'", "'place2'"]), ('max(cost)', 'float8', ['0.3', '0.7']), ('count(*)', 'int', ['1', '2', '3']),
     ('max(note)', 'text', ["'note1'", "'note2'"]), ('sum(amount)', 'numeric', ['3', '2']), ('min(span)', 'interval', ["'1 mon'"]),
     ("bool_or(big > 0)", 'bool', ['true']), ("max(day)", 'date', ["'2024-01-01'"]), ('sum(-big)', 'float8', ['-1', '0']),
+    # of rows in an order, which ties leave open
+    ("string_agg(amount::text, ',' ORDER BY day)", 'text', ["'1'", "'1.0,1'", "'1,1.0'"]), ("string_agg(code::text, word ORDER BY amount DESC)", 'text', ["'a'"]),
+    ("string_agg(DISTINCT word, ',')", 'text', ["'abc'", "'ABC,abc'"]), ("string_agg(word, ',')", 'text', ["'abc'", "'ABC,abc'"]),
+    ('scale((array_agg(amount ORDER BY day))[1])', 'int', ['1', '2', '3']), ('octet_length((array_agg(code ORDER BY amount DESC))[2])', 'int', ['2', '3', '4']),
+    ('(array_agg(cost ORDER BY big))[array_length(array_agg(cost), 1)]', 'float8', ['0.3', '0.7']), ('(array_agg(span))[1]', 'interval', ["'1 mon'"]),
+    ("array_to_string(array_agg(DISTINCT amount), ',')", 'text', ["'1'", "'1,2'"]), ('cardinality(array_agg(r) FILTER (WHERE big > 0))', 'int', ['1', '2']),
 ]
 # columns whose equal values are written differently
 KEYS_OF_UNIT = [('amount', 'scale(%s)', 'int', ['1', '2', '3']), ('code', 'octet_length(%s)', 'int', ['2', '3', '4']),
