@@ -25,7 +25,7 @@
 extern void dp_split_query(Query *query, DpSplitContext *cxt);
 
 /* ------------------------------------------------------------------------
- * empty_results.c, unread_columns.c, existence.c, changes.c: what is not released
+ * empty_results.c, unread_columns.c, existence.c, named_values.c, changes.c: what is not released
  * ------------------------------------------------------------------------
  */
 
@@ -35,6 +35,12 @@ extern void dp_split_query(Query *query, DpSplitContext *cxt);
  * budget of theirs could pay for anything.
  */
 extern void dp_answer_without_rows(DpScope *scope);
+
+/*
+ * Makes subqueries of a private level that read a value of a released WITH query, which is named several times, columns of
+ * one entry of FROM (named_values.c); tells whether it has.
+ */
+extern bool dp_name_values_once(DpScope *scope);
 
 /*
  * Leaves out of the subqueries in FROM of the level what nobody reads, so that

@@ -627,6 +627,11 @@ process_level(DpSplitContext *cxt)
 		dp_collect_aggregates(query, &collected);
 	}
 	/* its parts are levels of their own */
+	if (dp_name_values_once(cxt->scope))
+	{
+		collected = (DpCollected) {.cxt = cxt};
+		dp_collect_aggregates(query, &collected);
+	}
 	if (collected.take_standard && dp_take_of_groups(cxt->scope))
 		return;
 	if (query->commandType != CMD_SELECT)

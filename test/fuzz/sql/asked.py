@@ -406,6 +406,12 @@ class Asked(Laterals):
         value = rng.choice(['(SELECT count(*) FROM stays {z} WHERE {z}.days = 1) / 10.0 - 1.05', '(SELECT dp_sum({z}.days, 0, 4) FROM stays {z}) / 100.0 - 0.03', '(SELECT count(DISTINCT {z}.person) + 0.5 FROM visits {z}) / 40'])
         query = 'SELECT {t}.dept AS c0, {0} AS c1 FROM visits {t} WHERE {t}.n > {1}{2} GROUP BY {t}.dept'
         out.private = query.format('count(*)', value.format(z=z), '', t=t)
+        if self.chance(0.4):
+            # which a WITH query names, and the level several times
+            w, end = self.name('w'), value.index(')', value.index('FROM')) + 1
+            of_w = '(SELECT v FROM %s)%s' % (w, value[end:])
+            out.private = 'WITH %s AS (%s) %s' % (w, value[1:end - 1].format(z=z).replace(' FROM', ' AS v FROM', 1),
+                                                  query.format('count(*) FILTER (WHERE %s.n + 1 > %s)' % (t, of_w), of_w, '', t=t))
         exact = query.format('count(*)', value.format(z=z).replace('dp_sum({z}.days, 0, 4)'.format(z=z), 'sum(%s.days)' % z), ' AND %s.person IS NOT NULL' % t, t=t)
         out.exact = "SELECT d.c0, coalesce(e.c1, 0) AS c1 FROM (VALUES ('a'), ('b'), ('c'), ('d')) d (c0) LEFT JOIN (%s) e USING (c0)" % exact
         out.rows = out.kept = 4
