@@ -4821,6 +4821,11 @@ BEGIN
 				CASE g.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE '' END, g.relid::regclass, g.whom) AS remedy
 		FROM granted g
 		WHERE NOT (g.privilege = 'SELECT' AND g.hidden)
+			-- a foreign key needs all columns of a unique index
+			AND NOT (g.privilege = 'REFERENCES' AND g.columns <> '' AND NOT EXISTS (SELECT FROM pg_index i
+				WHERE i.indrelid = g.relid AND i.indisunique AND NOT EXISTS (SELECT FROM unnest(i.indkey::int2[]) WITH ORDINALITY c (attnum, n)
+					WHERE c.n <= i.indnkeyatts AND (c.attnum = 0
+						OR NOT has_column_privilege(coalesce((SELECT r.rolname FROM pg_roles r WHERE r.oid = g.grantee), 'public'), g.relid, c.attnum, 'REFERENCES')))))
 			AND (g.privilege = 'SELECT' OR g.kind IN ('protected', 'sequence'))
 
 		UNION ALL

@@ -240,6 +240,12 @@ SELECT provoked('GRANT DELETE ON lab.visits TO ana', 'warning', 'lab.visits', 'D
 SELECT provoked('GRANT TRUNCATE ON lab.visits TO ana', 'warning', 'lab.visits', 'TRUNCATE');
 SELECT provoked('GRANT TRIGGER ON lab.visits TO ana', 'critical', 'lab.visits', 'TRIGGER');
 SELECT provoked('GRANT REFERENCES ON lab.visits TO ana', 'warning', 'lab.visits', 'REFERENCES');
+SELECT provoked('GRANT REFERENCES (id, dept) ON lab.visits TO ana', 'warning', 'lab.visits', 'REFERENCES', 'REVOKE REFERENCES (id, dept) ON lab.visits FROM ana');
+GRANT REFERENCES (dept, cost) ON lab.visits TO ana;
+SELECT is_empty('SELECT * FROM found', 'columns of which no foreign key can be made');
+SELECT is((SELECT string_agg(column_name, ' ' ORDER BY column_name) FROM information_schema.columns WHERE table_schema = 'lab' AND table_name = 'visits'
+	AND has_column_privilege('ana', 'lab.visits', column_name, 'REFERENCES')), 'cost dept', '... and information_schema shows them');
+REVOKE REFERENCES (dept, cost) ON lab.visits FROM ana;
 SELECT provoked('GRANT SELECT ON SEQUENCE lab.visits_id_seq TO ana', 'warning', 'lab.visits_id_seq', 'lab.visits');
 SELECT provoked('GRANT INSERT ON dp_cdp.budget TO ana', 'critical', 'dp_cdp.budget', 'ledger');
 SELECT provoked('ALTER DEFAULT PRIVILEGES FOR ROLE dba IN SCHEMA lab GRANT SELECT ON TABLES TO team',
