@@ -133,7 +133,7 @@ take_out_of_groups(DpSplitContext *cxt, Query *query)
 			refs = lappend_int(refs, tle->ressortgroupref);
 		else if (find_rest((Node *) tle->expr) != NULL)
 			dp_refuse_at(find_rest((Node *) tle->expr)->location,
-						 errmsg("dp_cdp.rest() is a key by itself; GROUP BY it and the key, and use both in the select list, as in SELECT CASE WHEN dp_cdp.rest() THEN 'others' ELSE k END"));
+						 errmsg("dp_cdp.rest() is a key by itself; GROUP BY it and the key, and use both in the select list: CASE WHEN dp_cdp.rest() THEN 'others' ELSE key END"));
 		else
 			clauses = lappend(clauses, lfirst(lc));
 	}

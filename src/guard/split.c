@@ -487,7 +487,7 @@ is_in_recursion(DpScope *scope)
 	return false;
 }
 
-/* Returns a column of entry rti to group by in an example: the first one that the query names and that is not the unit. */
+/* Returns a column of entry rti to group by in an example: the first one that the query names and that is not the unit, else one of the table; NULL: none is known. */
 static const char *
 example_column(Query *query, Index rti)
 {
@@ -499,7 +499,14 @@ example_column(Query *query, Index rti)
 			(rte->rtekind != RTE_RELATION || !dp_leads_to_unit(rte->relid, var->varattno)))
 			return quote_identifier(get_rte_attribute_name(rte, var->varattno));
 	}
-	return "some_column";
+	for (AttrNumber column = 1; rte->rtekind == RTE_RELATION && get_attname(rte->relid, column, true) != NULL; column++)
+	{
+		Oid			type = get_atttype(rte->relid, column);
+
+		if (OidIsValid(type) && !dp_leads_to_unit(rte->relid, column) && dp_type_is_key(getBaseType(type)))
+			return quote_identifier(get_attname(rte->relid, column, false));
+	}
+	return NULL;
 }
 
 /* Refuses what reads rows where it stands and would read released values elsewhere; table: that of entry rti. */
@@ -507,14 +514,15 @@ static void
 refuse_construct(DpSplitContext *cxt, Query *query, Index rti, int where, Oid table, const char *from)
 {
 	const char *name = get_rel_name(table);
-	const char *groups = psprintf("SELECT %s AS k, %s AS n FROM %s GROUP BY 1", example_column(query, rti), dp_example_count(),
-								  strcmp(from, "...") != 0 ? from : dp_relation_text(table));
+	const char *column = example_column(query, rti);
+	const char *groups = psprintf("SELECT %s%s AS n FROM %s%s", column ? psprintf("%s AS k, ", column) : "", dp_example_count(),
+								  from ? from : dp_relation_text(table), column ? " GROUP BY 1" : "");
 
 	dp_refuse_error_functions((Node *) query->targetList, cxt);
 	if (query->hasWindowFuncs)
 		dp_refuse_at(where,
 					 errmsg("window functions cannot be used on rows of protected table \"%s\"; use them on released values of a subquery", name),
-					 errhint("Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (%s) AS q", groups));
+					 errhint("Such as: SELECT %sn, rank() OVER (ORDER BY n DESC) FROM (%s) AS q", column ? "k, " : "", groups));
 	if (is_in_recursion(cxt->scope))
 		dp_refuse_at(where,
 					 errmsg("WITH RECURSIVE cannot read rows of protected table \"%s\"; let it read released values: CREATE TEMPORARY TABLE q AS %s",
@@ -546,7 +554,9 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 					 errmsg("permission denied for rows of protected table \"%s\", which \"%s\" reads; "
 							"ask for private aggregates over \"%s\", such as %s", name,
 							named->eref->aliasname, named->eref->aliasname,
-							strcmp(from, "...") != 0 ? psprintf("SELECT %s FROM %s", dp_example_count(), from) : dp_example_count()));
+							from ? psprintf("SELECT %s FROM %s", dp_example_count(), from) : dp_example_count()));
+	if (get_rel_relkind(base->relid) == RELKIND_TOASTVALUE)
+		dp_refuse_at(level_location(query, rti), errmsg("permission denied for rows of protected table \"%s\"; ask for private aggregates of the table whose values it holds", name));
 	dp_refuse_at(level_location(query, rti),
 				 errmsg("permission denied for rows of protected table \"%s\"; "
 						"ask for private aggregates, such as SELECT %s FROM %s", name,
@@ -619,6 +629,11 @@ process_level(DpSplitContext *cxt)
 	}
 	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;
 	if (unreadable != 0 && dp_guc_standard_aggregates)
+	if (dp_name_values_once(cxt->scope))
+	{
+		collected = (DpCollected) {.cxt = cxt};
+		dp_collect_aggregates(query, &collected);
+	}
 	{
 		dp_write_out_composed(query);
 		collected.take_standard = true;
@@ -627,11 +642,6 @@ process_level(DpSplitContext *cxt)
 		dp_collect_aggregates(query, &collected);
 	}
 	/* its parts are levels of their own */
-	if (dp_name_values_once(cxt->scope))
-	{
-		collected = (DpCollected) {.cxt = cxt};
-		dp_collect_aggregates(query, &collected);
-	}
 	if (collected.take_standard && dp_take_of_groups(cxt->scope))
 		return;
 	if (query->commandType != CMD_SELECT)

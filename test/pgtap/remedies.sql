@@ -27,7 +27,7 @@ INSERT INTO staff SELECT i, 'open' FROM generate_series(1, 500) i;
 UPDATE orders SET tags = ARRAY['new', 'sale'] WHERE id % 3 = 0;
 CREATE TABLE tags (customer int NOT NULL, "order" int NOT NULL, tag text NOT NULL, place bigint NOT NULL);
 INSERT INTO tags SELECT customer, id, tag, n FROM orders, unnest(tags) WITH ORDINALITY t (tag, n);
-SELECT dp_cdp.create_dataset('shop', find_bounds => 0, default_rho => 8000, max_rows => 16, max_groups => 3);
+SELECT dp_cdp.create_dataset('shop', find_bounds => 0, default_rho => 7000, max_rows => 16, max_groups => 3);
 SELECT dp_cdp.create_dataset('staff', default_rho => 9500);
 SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events,tags}'::regclass[]) t;
 SELECT dp_cdp.protect_table('readings', 'shop', each_row => true), dp_cdp.protect_table('staff', 'staff', 'person');
@@ -53,6 +53,9 @@ SELECT taught(statement) FROM unnest(ARRAY[
 	'SELECT * FROM orders', 'SELECT status FROM orders LIMIT 3', 'SELECT * FROM paid', 'SELECT note FROM orders ORDER BY at DESC LIMIT 1',
 	'SELECT customer, count(*) FROM orders GROUP BY 1', 'SELECT id, sum(amount) FROM orders GROUP BY id', 'SELECT customer FROM customers GROUP BY 1', 'SELECT DISTINCT customer FROM orders AS o',
 	'SELECT min(status) FROM orders', 'SELECT array_agg(status) FROM orders WHERE amount > 3', 'SELECT string_agg(upper(status), '','') FROM orders',
+	'SELECT active, min(status), max(status) FROM orders GROUP BY active', 'SELECT active, quantity, string_agg(note, '','') FROM orders GROUP BY 1, 2',
+	'SELECT active, mode() WITHIN GROUP (ORDER BY CASE WHEN id % 10 > 2 THEN ''x'' ELSE note END) FROM orders GROUP BY 1', 'SELECT min(o.note) FROM orders o JOIN customers c USING (customer)',
+	'SELECT c.customer FROM customers c LEFT JOIN orders o ON o.customer = c.customer GROUP BY 1', 'SELECT customer, count(*) FROM paid JOIN customers USING (customer) GROUP BY 1',
 	'SELECT json_agg(status) FROM orders', 'SELECT json_agg(o) FROM orders o', 'SELECT sum(DISTINCT quantity) FILTER (WHERE active) FROM orders']) AS statement;
 
 -- parts of equal size of all persons are told apart by released quantiles
@@ -63,10 +66,16 @@ SELECT is(rows_for('analyst1', statement), rows_for('owner1', statement), statem
 	'WITH q AS (SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY quantity) AS a, percentile_disc(0.75) WITHIN GROUP (ORDER BY quantity) AS c FROM orders)
 		SELECT CASE WHEN quantity <= q.a THEN ''low'' WHEN quantity <= q.c THEN ''middle'' ELSE ''high'' END AS part, count(*) AS n FROM orders, q GROUP BY 1',
 	'WITH q AS (SELECT count(*) AS c FROM customers) SELECT status, count(*) FILTER (WHERE quantity < q.c) AS n FROM orders, q GROUP BY 1',
-	'WITH q AS (SELECT max(shop) AS m, min(shop) AS s FROM shops) SELECT count(*) FROM orders, q WHERE status = ''open''']) AS statement;
+	'WITH q AS (SELECT max(shop) AS m, min(shop) AS s FROM shops) SELECT count(*) FROM orders, q WHERE status = ''open''',
+	-- a release that is named several times
+	'WITH q AS (SELECT count(*) AS c FROM customers) SELECT count(*) FILTER (WHERE quantity < (SELECT c FROM q)) AS n, count(*) FILTER (WHERE amount < (SELECT c FROM q)) AS m FROM orders',
+	'WITH q AS (SELECT count(*) / 1000 AS c, count(*) / 400 AS d FROM customers) SELECT count(*) FROM orders WHERE quantity >= (SELECT c FROM q) AND quantity < (SELECT d - 1 FROM q)',
+	'WITH q AS (SELECT count(*) / 1000 AS c FROM customers) SELECT active, count(*) FROM orders, q WHERE quantity > c AND quantity - 1 > (SELECT c FROM q) GROUP BY active',
+	'WITH q AS (SELECT count(*) / 1000 AS c, count(*) / 500 AS d FROM customers)
+		SELECT CASE WHEN quantity <= (SELECT c FROM q) THEN ''low'' WHEN quantity <= (SELECT d FROM q) THEN ''middle'' ELSE ''high'' END AS part, count(*) AS n FROM orders GROUP BY 1']) AS statement;
 SELECT mended(statement, says, remedy) FROM (VALUES
-	('WITH q AS (SELECT count(*) AS c FROM customers) SELECT count(*) FILTER (WHERE quantity < (SELECT c FROM q)) AS n, count(*) FILTER (WHERE amount < (SELECT c FROM q)) AS m FROM orders', 'name it once, in FROM',
-		'WITH q AS (SELECT count(*) AS c FROM customers) SELECT count(*) FILTER (WHERE quantity < q.c) AS n, count(*) FILTER (WHERE amount < q.c) AS m FROM orders, q'),
+	('WITH q AS (SELECT count(*) AS c FROM customers) SELECT count(*) FILTER (WHERE quantity < (SELECT c FROM q)) AS n, (SELECT c FROM q) > 0 AS m FROM orders', 'name it once, in FROM',
+		'WITH q AS (SELECT count(*) AS c FROM customers) SELECT count(*) FILTER (WHERE quantity < q.c) AS n, true AS m FROM orders, q'),
 	('SELECT count(*) FROM orders WHERE random() < 0.1', 'leave the sample out', 'SELECT count(*) FROM orders'),
 	('SELECT count(*) FROM orders WHERE hashtext(note) % 10 = 0', 'leave the sample out', 'SELECT count(*) FROM orders'),
 	('SELECT count(*) FROM orders TABLESAMPLE BERNOULLI (10)', 'leave the clause out', 'SELECT count(*) FROM orders'),

@@ -212,7 +212,7 @@ SELECT is((run_as_analyst(query)).failure, 'ZC002 ' || message, query) FROM (VAL
 	('SELECT count(*) FROM t WHERE dp_cdp.rest()', 'dp_cdp.rest() is not known of single rows, of which WHERE is a condition; put it into GROUP BY, HAVING or the select list'),
 	('SELECT count(*) FILTER (WHERE dp_cdp.rest()) FROM t', 'dp_cdp.rest() is not known of single rows, of which an aggregate is; write it beside the aggregate'),
 	('SELECT coalesce(g, dp_cdp.rest()::text), count(*) FROM t GROUP BY 1',
-		'dp_cdp.rest() is a key by itself; GROUP BY it and the key, and use both in the select list, as in SELECT CASE WHEN dp_cdp.rest() THEN ''others'' ELSE k END'),
+		'dp_cdp.rest() is a key by itself; GROUP BY it and the key, and use both in the select list: CASE WHEN dp_cdp.rest() THEN ''others'' ELSE key END'),
 	('SELECT g, dp_cdp.rest() FROM t GROUP BY g, dp_cdp.rest()', 'dp_cdp.rest() needs an aggregate of rows; add dp_count(*)'),
 	('SELECT g, dp_cdp.rest() FROM (SELECT g, count(*) FROM t GROUP BY g) q',
 		'dp_cdp.rest() tells of groups of a protected table, and there are none where it stands; write it into the query that makes them, and read its column'))

@@ -523,12 +523,12 @@ mode_values(AggregateCall *c)
 
 	if (set == NULL && dp_names_one_person(c->level, value))
 		dp_refuse_at(c->agg->location,
-					 errmsg("%s would name one person; count persons, or values, for example SELECT count(DISTINCT %s) FROM %s",
-							column->label, key->label, dp_example_from(c->level->query)));
+					 errmsg("%s would name one person; count persons, or values%s",
+							column->label, dp_count_of_values(c->level, key->label)));
 	if (set == NULL || dp_list_size(set->domain) > DP_MAX_HISTOGRAM)
 		dp_refuse_at(c->agg->location,
-					 errmsg("%s needs declared keys, at most %d; take the largest released group, for example SELECT %s, count(*) FROM %s GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
-							column->label, DP_MAX_HISTOGRAM, key->label, dp_example_from(c->level->query)));
+					 errmsg("%s needs declared keys, at most %d; take the largest released group%s",
+							column->label, DP_MAX_HISTOGRAM, dp_largest_groups(c->level, key->label)));
 	column->values = set->domain;
 	return list_make1(makeFuncExpr(dp_own_routine("key_place", 2, types), INT4OID,
 								   list_make2(dp_canonical_key(safe(c, value)),

@@ -70,6 +70,15 @@ equal_to_key(DpLevel *level, Node *expr)
 	return list_concat(key, dp_equal_columns(level->from.query, level->conditions, key));
 }
 
+/* Returns how messages write out a count over what the level groups by; empty where that cannot be typed in. */
+static const char *
+count_of_groups(DpLevel *level, const char *shown, const char *grouped)
+{
+	const char *from = dp_example_from(level->query);
+
+	return from == NULL ? "" : psprintf(", as in SELECT %s FROM (SELECT %s FROM %s GROUP BY %s) AS q", dp_example_count(), shown, from, grouped);
+}
+
 /* Finds the sets of all keys: by what the public inputs of the level allow, and what that leaves, each key by itself. */
 static void
 declare_keys(DpLevel *level)
@@ -94,8 +103,8 @@ declare_keys(DpLevel *level)
 		}
 		else if (any_among(level->from.unit.vars, equal_to_key(level, expr)))
 			dp_refuse_at(exprLocation(expr),
-						 errmsg("grouping by the privacy unit \"%s\" would show single persons; aggregate over such a subquery, as in SELECT %s FROM (SELECT %s FROM %s GROUP BY 1) AS q",
-								key->label, dp_example_count(), key->label, dp_example_from(level->query)));
+						 errmsg("grouping by the privacy unit \"%s\" would show single persons; aggregate over such a subquery%s",
+								key->label, count_of_groups(level, key->label, "1")));
 	}
 	list_sort(release->key_sets, compare_sets);
 }
@@ -147,8 +156,8 @@ refuse_single_rows(DpLevel *level)
 				continue;
 			labels = labels_among(level, columns, vars);
 			dp_refuse_at(exprLocation(lfirst(expr)),
-						 errmsg("grouping by \"%s\" would show single persons; aggregate over such a subquery, as in SELECT %s FROM (SELECT %s FROM %s GROUP BY %s) AS q",
-								((DpReleaseKey *) lfirst(key))->label, dp_example_count(), labels, dp_example_from(level->query), labels));
+						 errmsg("grouping by \"%s\" would show single persons; aggregate over such a subquery%s",
+								((DpReleaseKey *) lfirst(key))->label, count_of_groups(level, labels, labels)));
 		}
 	}
 }

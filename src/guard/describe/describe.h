@@ -60,8 +60,8 @@ extern char *dp_expression_text(DpLevel *level, Node *expr);
 
 /*
  * expression_text.c: how a query that a message writes out has it, with a schema that search_path does not find:
- * dp_relation_text returns the name of a table or view, dp_example_from what follows FROM: the table or view that query
- * reads, or "..."; dp_example_count returns dp_count(*).
+ * dp_relation_text returns the name of a table or view, dp_example_from what follows FROM in query, NULL
+ * where a statement by itself could not say it; dp_example_count returns dp_count(*).
  */
 extern const char *dp_relation_text(Oid relid);
 extern const char *dp_example_from(Query *query);
@@ -87,6 +87,12 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
  */
 
 /* Tells whether a value tells rows of one person from all others, so that it can be no group. */
+/*
+ * instead.c: how messages write out a query for the most frequent value in each group of the level, or of all, and one that counts
+ * values; empty where that cannot be typed in
+ */
+extern const char *dp_largest_groups(DpLevel *level, const char *value);
+extern const char *dp_count_of_values(DpLevel *level, const char *value);
 extern bool dp_names_one_person(DpLevel *level, Node *expr);
 
 /* Refuse, ZC002, an aggregate that is no private one, and one of distinct values. */

@@ -19,8 +19,10 @@
 #include "guard/read/read.h"
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "parser/scansup.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -141,23 +143,62 @@ dp_relation_text(Oid relid)
 									  get_rel_name(relid));
 }
 
+/* a longer FROM is not repeated */
+#define LONGEST_FROM 200
+
+/* Makes an entry again the view that it was, of which nothing but its name may be left; false: it is what a statement by itself cannot name. */
+static bool
+name_view(RangeTblEntry *rte)
+{
+	Oid			view = rte->rtekind == RTE_SUBQUERY ? rte->relid : InvalidOid;
+
+	if (rte->rtekind == RTE_SUBQUERY && !OidIsValid(view) && rte->alias == NULL)
+		view = RelnameGetRelid(rte->eref->aliasname);
+	if (OidIsValid(view))
+	{
+		rte->rtekind = RTE_RELATION;
+		rte->relid = view;
+		rte->relkind = RELKIND_VIEW;
+		rte->inh = true;
+		rte->subquery = NULL;
+	}
+	return rte->rtekind == RTE_RELATION || rte->rtekind == RTE_JOIN || rte->rtekind == RTE_VALUES ||
+		(rte->rtekind == RTE_SUBQUERY && rte->alias != NULL);
+}
+
+/* Tells whether node names a WITH query or an outer column, or chooses rows, none of which an example has room for. */
+static DpWalk
+is_named_above(Node *node, int levels, void *context)
+{
+	return (IsA(node, Query) && ((Query *) node)->limitCount != NULL) ||
+		(IsA(node, RangeTblEntry) && ((RangeTblEntry *) node)->rtekind == RTE_CTE) ||
+		(IsA(node, Var) && ((Var *) node)->varlevelsup > levels);
+}
+
 const char *
 dp_example_from(Query *query)
 {
-	RangeTblEntry *rte;
-	Oid			relid;
+	Query	   *all = dp_make(Query, .commandType = CMD_SELECT, .canSetTag = true, .rtable = copyObject(query->rtable),
+							  .jointree = makeFromExpr(copyObject(query->jointree->fromlist), NULL),
+							  .targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1), 1, pstrdup("k"), false)));
+	char	   *text;
+	char	   *to;
 
-	if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef))
-		return "...";
-	rte = rt_fetch(linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex, query->rtable);
-	relid = rte->relid;
-	/* a view, of which nothing but its name may be left */
-	if (rte->rtekind == RTE_SUBQUERY && rte->alias == NULL && !OidIsValid(relid))
-		relid = RelnameGetRelid(rte->eref->aliasname);
-	if ((rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY) || !OidIsValid(relid) || query->cteList != NIL)
-		return "...";
-	return rte->alias == NULL ? dp_relation_text(relid)
-		: psprintf("%s AS %s", dp_relation_text(relid), quote_identifier(rte->alias->aliasname));
+	foreach_node(RangeTblEntry, rte, all->rtable)
+		if (!name_view(rte))
+		return NULL;
+	if (query->cteList != NIL || query->jointree->fromlist == NIL || dp_walk_all(all, is_named_above, NULL))
+		return NULL;
+	text = strstr(pg_get_querydef(all, false), "FROM ");
+	if (text == NULL)
+		return NULL;
+	text += strlen("FROM ");
+	to = text;
+	for (char *c = text; *c; c++)
+		if (!scanner_isspace(*c) || (to > text && to[-1] != ' ' && to[-1] != '('))
+			*to++ = scanner_isspace(*c) ? ' ' : *c;
+	*to = '\0';
+	return strlen(text) <= LONGEST_FROM && strstr(text, "dp_cdp_internal") == NULL ? text : NULL;
 }
 
 const char *

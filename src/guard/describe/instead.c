@@ -35,7 +35,9 @@ typedef enum NeededType
 } NeededType;
 
 /*
- * PostgreSQL's aggregates, and queries of the same meaning.  %v is the argument, %f what the query reads.
+ * PostgreSQL's aggregates, and queries of the same meaning.  %v is the argument, %f what the query reads.  The query's keys are
+ * %k in SELECT, %a with the names by which %o shows them outside; %b and %n are what follows GROUP BY for the first, and after 1, of
+ * the second; %d are these names; %g follows FROM outside.
  */
 static const struct
 {
@@ -47,20 +49,20 @@ static const struct
 
 {
 #define OF_GROUPS "take it of released groups"
-#define GROUPS "FROM (SELECT %v AS k, count(*) AS n FROM %f GROUP BY 1) AS q"
-	{"min", GROUP_KEY, OF_GROUPS, "SELECT min(k) " GROUPS},
-	{"max", GROUP_KEY, OF_GROUPS, "SELECT max(k) " GROUPS},
-	{"any_value", GROUP_KEY, OF_GROUPS, "SELECT any_value(k) " GROUPS},
-	{"array_agg", GROUP_KEY, OF_GROUPS, "SELECT array_agg(k ORDER BY k) " GROUPS},
-	{"string_agg", GROUP_KEY, OF_GROUPS, "SELECT string_agg(k, ', ' ORDER BY k) " GROUPS},
-	{"json_agg", GROUP_KEY, OF_GROUPS, "SELECT json_agg(k ORDER BY k) " GROUPS},
-	{"jsonb_agg", GROUP_KEY, OF_GROUPS, "SELECT jsonb_agg(k ORDER BY k) " GROUPS},
+#define GROUPS "FROM (SELECT %a%v AS k, count(*) AS n FROM %f GROUP BY 1%n) AS q%g"
+	{"min", GROUP_KEY, OF_GROUPS, "SELECT %omin(k) " GROUPS},
+	{"max", GROUP_KEY, OF_GROUPS, "SELECT %omax(k) " GROUPS},
+	{"any_value", GROUP_KEY, OF_GROUPS, "SELECT %oany_value(k) " GROUPS},
+	{"array_agg", GROUP_KEY, OF_GROUPS, "SELECT %oarray_agg(k ORDER BY k) " GROUPS},
+	{"string_agg", GROUP_KEY, OF_GROUPS, "SELECT %ostring_agg(k, ', ' ORDER BY k) " GROUPS},
+	{"json_agg", GROUP_KEY, OF_GROUPS, "SELECT %ojson_agg(k ORDER BY k) " GROUPS},
+	{"jsonb_agg", GROUP_KEY, OF_GROUPS, "SELECT %ojsonb_agg(k ORDER BY k) " GROUPS},
 #define IN_SECONDS "compute it in seconds"
-	{"sum", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => sum(extract(epoch FROM %v))) FROM %f"},
-	{"avg", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => avg(extract(epoch FROM %v))) FROM %f"},
-	{"min", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => min(extract(epoch FROM %v))) FROM %f"},
-	{"max", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => max(extract(epoch FROM %v))) FROM %f"},
-	{"percentile_cont", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %v))) FROM %f"}
+	{"sum", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => sum(extract(epoch FROM %v))) FROM %f%b"},
+	{"avg", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => avg(extract(epoch FROM %v))) FROM %f%b"},
+	{"min", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => min(extract(epoch FROM %v))) FROM %f%b"},
+	{"max", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => max(extract(epoch FROM %v))) FROM %f%b"},
+	{"percentile_cont", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %v))) FROM %f%b"}
 };
 
 /* ------------------------------------------------------------------------
@@ -102,22 +104,106 @@ dp_names_one_person(DpLevel *level, Node *expr)
 	return false;
 }
 
-/* Puts the argument, and what is read, into a query that has places for them. */
+/* Returns how a message writes an argument; NULL: it would not be what the query has. */
+static const char *
+argument_text(DpLevel *level, Node *value)
+{
+	const char *text = dp_expression_text(level, value);
+
+	return strlen(text) <= LONGEST_VALUE && strcmp(text, "...") != 0 ? text : NULL;
+}
+
+/* Returns the keys of a query that is written out: the level's, or none where one of them could not be written. */
+static List *
+written_keys(DpLevel *level)
+{
+	List	   *keys = get_sortgrouplist_exprs(level->query->groupClause, level->query->targetList);
+
+	foreach_ptr(Node, key, keys)
+		if (argument_text(level, key) == NULL)
+		return NIL;
+	return keys;
+}
+
+/* Returns what a query that is written out has for one of its places, which letters name. */
 static char *
-fill_in(const char *query, const char *value, const char *from)
+place_text(DpLevel *level, char place)
 {
 	StringInfoData text;
+	List	   *keys = written_keys(level);
+	int			n = list_length(keys);
+	const char *outside = n > 1 ? "g%d" : "g";
 
 	initStringInfo(&text);
-	for (const char *p = query; *p; p++)
-		if (*p != '%')
-			appendStringInfoChar(&text, *p);
-		else
+	if (n > 0 && (place == 'b' || place == 'g'))
+		appendStringInfoString(&text, " GROUP BY ");
+	for (int i = 1; i <= n; i++)
+	{
+		const char *key = dp_expression_text(level, list_nth(keys, i - 1));
+
+		switch (place)
 		{
-			p++;
-			appendStringInfoString(&text, *p == 'v' ? value : from);
+			case 'k':
+				appendStringInfo(&text, "%s, ", key);
+				break;
+			case 'a':
+				appendStringInfo(&text, "%s AS ", key);
+				/* FALLTHROUGH */
+			case 'o':
+				appendStringInfo(&text, outside, i);
+				appendStringInfoString(&text, ", ");
+				break;
+			case 'd':
+				appendStringInfoString(&text, i > 1 ? ", " : "");
+				appendStringInfo(&text, outside, i);
+				break;
+			case 'n':
+				appendStringInfo(&text, ", %d", i + 1);
+				break;
+			case 'b':
+			case 'g':
+				appendStringInfo(&text, i > 1 ? ", %d" : "%d", i);
+				break;
 		}
+	}
 	return text.data;
+}
+
+/* Returns how messages write out a query that has places for the argument, keys, and what is read; empty where that cannot be typed in. */
+static const char *
+fill_in(DpLevel *level, const char *query, const char *value)
+{
+	const char *from = dp_example_from(level->query);
+	StringInfoData text;
+
+	if (from == NULL)
+		return "";
+	initStringInfo(&text);
+	appendStringInfoString(&text, ", for example ");
+	for (const char *p = query; *p; p++)
+	{
+		if (*p != '%')
+		{
+			appendStringInfoChar(&text, *p);
+			continue;
+		}
+		p++;
+		appendStringInfoString(&text, *p == 'v' ? value : *p == 'f' ? from : place_text(level, *p));
+	}
+	return text.data;
+}
+
+const char *
+dp_largest_groups(DpLevel *level, const char *value)
+{
+	return fill_in(level, written_keys(level) == NIL ? "SELECT %v, count(*) FROM %f GROUP BY 1 ORDER BY 2 DESC LIMIT 1"
+				   : "SELECT DISTINCT ON (%d) %ok FROM (SELECT %a%v AS k, count(*) AS n FROM %f GROUP BY 1%n) AS q ORDER BY %d, n DESC", value);
+}
+
+const char *
+dp_count_of_values(DpLevel *level, const char *value)
+{
+	return fill_in(level, "SELECT count(DISTINCT %v) FROM %f", value);
 }
 
 /* Returns the first argument of an aggregate, among those that are no more than its order; NULL: it has none. */
@@ -129,21 +215,11 @@ first_argument(Aggref *agg)
 	return args != NIL ? linitial(args) : NULL;
 }
 
-/* Returns how a message writes an argument; NULL: it would not be what the query has. */
-static const char *
-argument_text(DpLevel *level, Node *value)
-{
-	const char *text = dp_expression_text(level, value);
-
-	return strlen(text) <= LONGEST_VALUE && strcmp(text, "...") != 0 ? text : NULL;
-}
-
 /* Returns what to write instead of an aggregate that cannot be released. */
 static const char *
 instead_of_exact(DpLevel *level, Aggref *agg)
 {
 	const char *name = get_func_name(agg->aggfnoid);
-	const char *from = dp_example_from(level->query);
 	Node	   *value = first_argument(agg);
 	const char *text = value ? argument_text(level, value) : NULL;
 
@@ -154,11 +230,11 @@ instead_of_exact(DpLevel *level, Aggref *agg)
 		/* what may not run on rows is refused for that */
 		(void) dp_make_safe(value, &level->allow);
 		if (instead_of[i].needs == GROUP_KEY && dp_names_one_person(level, value))
-			return psprintf("count persons, or values, for example SELECT count(DISTINCT %s) FROM %s", text, from);
-		return psprintf("%s, for example %s", instead_of[i].hint, fill_in(instead_of[i].query, text, from));
+			return psprintf("count persons, or values%s", dp_count_of_values(level, text));
+		return psprintf("%s%s", instead_of[i].hint, fill_in(level, instead_of[i].query, text));
 	}
-	return psprintf("use dp_count, dp_sum, dp_avg or another private aggregate, for example SELECT %s FROM %s",
-					dp_example_count(), from);
+	return psprintf("use dp_count, dp_sum, dp_avg or another private aggregate%s",
+					fill_in(level, psprintf("SELECT %s FROM %%f", dp_example_count()), NULL));
 }
 
 void
@@ -199,10 +275,9 @@ dp_refuse_distinct(DpLevel *level, Aggref *agg)
 	(void) dp_make_safe(value, &level->allow);
 	if (dp_names_one_person(level, value))
 		dp_refuse_at(agg->location,
-					 errmsg("DISTINCT inside %s would take each person's value; count them, for example SELECT count(DISTINCT %s) FROM %s",
-							name, text, dp_example_from(level->query)));
+					 errmsg("DISTINCT inside %s would take each person's value; count them%s",
+							name, dp_count_of_values(level, text)));
 	dp_refuse_at(agg->location,
-				 errmsg("DISTINCT inside %s is not releasable; aggregate the values of released groups, for example "
-						"SELECT %s FROM (SELECT %s AS k, count(*) AS n FROM %s GROUP BY 1) AS q",
-						name, instead, text, dp_example_from(level->query)));
+				 errmsg("DISTINCT inside %s is not releasable; aggregate the values of released groups%s",
+						name, fill_in(level, psprintf("SELECT %%o%s %s", instead, GROUPS), text)));
 }

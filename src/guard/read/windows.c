@@ -41,6 +41,9 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+/* in how many parts of equal size a message tells people apart, at most */
+#define MOST_PARTS 10
+
 /* ------------------------------------------------------------------------
  * Which windows are there
  * ------------------------------------------------------------------------
@@ -278,7 +281,7 @@ unit_in_brackets(Query *sub, DpFrom *from)
 }
 
 /*
- * Returns a query that tells people above and below the median apart, for messages about functions that cut all rows into
+ * Returns a query that tells people apart by released quantiles, for messages about functions that cut all rows into
  * parts of equal size; NULL: it is another function, or not of a column of a table.
  */
 static const char *
@@ -288,12 +291,21 @@ example_of_parts(Query *sub, WindowClause *window, List *functions)
 	RangeTblEntry *rte;
 	const char *name;
 	const char *table;
+	int			parts = 2;
+	StringInfoData shares,
+				cases;
 
 	foreach_ptr(WindowFunc, function, functions)
 	{
 		if (function->winref == window->winref && window->partitionClause == NIL && list_length(window->orderClause) == 1 &&
 			(function->winfnoid == F_NTILE || function->winfnoid == F_PERCENT_RANK_ || function->winfnoid == F_CUME_DIST_))
+		{
+			Const	   *n = function->args != NIL ? linitial(function->args) : NULL;
+
 			column = (Var *) get_sortgroupclause_expr(linitial(window->orderClause), sub->targetList);
+			if (n != NULL && IsA(n, Const) && !n->constisnull && DatumGetInt32(n->constvalue) >= 2)
+				parts = Min(DatumGetInt32(n->constvalue), MOST_PARTS);
+		}
 	}
 	if (column == NULL || !IsA(column, Var) || column->varattno <= 0 ||
 		(rte = rt_fetch(column->varno, sub->rtable))->rtekind != RTE_RELATION ||
@@ -302,8 +314,15 @@ example_of_parts(Query *sub, WindowClause *window, List *functions)
 	name = quote_identifier(get_rte_attribute_name(rte, column->varattno));
 	table = RelationIsVisible(rte->relid) ? quote_identifier(get_rel_name(rte->relid)) :
 		quote_qualified_identifier(get_namespace_name(get_rel_namespace(rte->relid)), get_rel_name(rte->relid));
-	return psprintf("WITH q AS (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY %s) AS m FROM %s) "
-					"SELECT %s > q.m AS above, count(*) AS n FROM %s, q GROUP BY 1", name, table, name, table);
+	initStringInfo(&shares);
+	initStringInfo(&cases);
+	for (int i = 1; i < parts; i++)
+	{
+		appendStringInfo(&shares, i > 1 ? ", %.3g" : "%.3g", (double) i / parts);
+		appendStringInfo(&cases, "WHEN %s <= q.m[%d] THEN %d ", name, i, i);
+	}
+	return psprintf("WITH q AS (SELECT percentile_cont(ARRAY[%s]) WITHIN GROUP (ORDER BY %s) AS m FROM %s) "
+					"SELECT CASE %sELSE %d END AS part, count(*) AS n FROM %s, q GROUP BY 1", shares.data, name, table, cases.data, parts, table);
 }
 
 void
