@@ -60,6 +60,7 @@ double		dp_guc_find_bounds = -1;
 static char *find_bounds_text = NULL;
 int			dp_guc_consistent = -1;
 bool		dp_guc_rest = false;
+bool		dp_guc_empty_previews = false;
 char	   *dp_guc_rest_label = NULL;
 static char *consistent_text = NULL;
 int			dp_guc_log_query_bytes = MAX_QUERY_BYTES;
@@ -345,6 +346,13 @@ assign_rest_setting(bool newval, void *extra)
 }
 
 static void
+assign_empty_previews(bool newval, void *extra)
+{
+	if (newval != dp_guc_empty_previews)
+		ResetPlanCache();
+}
+
+static void
 assign_rest_label(const char *newval, void *extra)
 {
 	if (dp_guc_rest_label != NULL && strcmp(newval, dp_guc_rest_label) != 0)
@@ -425,6 +433,14 @@ dp_guc_init(void)
 							 false,
 							 PGC_USERSET, 0,
 							 NULL, assign_rest_setting, NULL);
+
+	DefineCustomBoolVariable("dp_cdp.empty_previews",
+							 "Answers statements that ask for rows of protected tables with no row, where they would be refused.",
+							 "It is for tools that learn names and types of columns so. It tells nothing of rows, and is free.",
+							 &dp_guc_empty_previews,
+							 false,
+							 PGC_USERSET, 0,
+							 NULL, assign_empty_previews, NULL);
 
 	DefineCustomStringVariable("dp_cdp.rest_label",
 							   "Stands for keys of text in the row that dp_cdp.rest adds.",

@@ -56,6 +56,9 @@ extern int	dp_guc_consistent;
 
 /* what groups by keys that are selected leaves out is one row more; what texts are there for its keys, empty: NULL */
 extern bool dp_guc_rest;
+
+/* whether SELECT of protected rows has no row instead of an error */
+extern bool dp_guc_empty_previews;
 extern char *dp_guc_rest_label;
 
 /* a superuser's: count and sum are taken for dp_count and dp_sum */

@@ -9,6 +9,9 @@
  * there is no row is told by the text of the query alone: by LIMIT and by
  * conditions that are constants, of the level or of what it reads.
  *
+ * Some tools ask for LIMIT 1, or for all rows.  With dp_cdp.empty_previews a statement
+ * that would be refused as it shows rows has none, for whoever has set that.
+ *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -17,6 +20,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/settings.h"
 #include "base/walk.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
@@ -248,4 +252,16 @@ dp_answer_without_rows(DpScope *scope)
 	/* not a plan for everybody, though nothing is read */
 	dp_check_payer(dp_policy_table(relid)->dataset);
 	make_empty(scope->query);
+}
+
+bool
+dp_preview_without_rows(DpScope *scope, Oid relid)
+{
+	Query	   *query = scope->query;
+
+	if (!dp_guc_empty_previews || scope->outer != NULL || query->commandType != CMD_SELECT || query->rowMarks != NIL || query->cteList != NIL)
+		return false;
+	dp_check_payer(dp_policy_table(relid)->dataset);
+	make_empty(query);
+	return true;
 }

@@ -37,6 +37,12 @@ extern void dp_split_query(Query *query, DpSplitContext *cxt);
 extern void dp_answer_without_rows(DpScope *scope);
 
 /*
+ * Does so, where dp_cdp.empty_previews is on, with a statement that would be refused for the rows of relid that it
+ * shows; false: it is another.
+ */
+extern bool dp_preview_without_rows(DpScope *scope, Oid relid);
+
+/*
  * Makes subqueries of a private level that read a value of a released WITH query, which is named several times, columns of
  * one entry of FROM (named_values.c); tells whether it has.
  */

@@ -547,6 +547,8 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	const char *from = dp_example_from(query);
 
 	dp_refuse_login(base->relid);
+	if (dp_preview_without_rows(cxt->scope, base->relid))
+		return;
 	refuse_construct(cxt, query, rti, level_location(query, rti), base->relid, from);
 
 	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
@@ -561,7 +563,7 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 				 errmsg("permission denied for rows of protected table \"%s\"; "
 						"ask for private aggregates, such as SELECT %s FROM %s", name,
 						dp_example_count(), dp_relation_text(base->relid)),
-				 asks_one_row(query) ? errhint("Names and types of columns are told by LIMIT 0, or WHERE false, for nothing.") : 0);
+				 asks_one_row(query) ? errhint("Names and types of columns are told by LIMIT 0, or WHERE false, for nothing. SET dp_cdp.empty_previews = on has this statement tell them, with no row.") : 0);
 }
 
 /*
@@ -627,13 +629,13 @@ process_level(DpSplitContext *cxt)
 						 errdetail("Such a subquery keeps the rows, or groups them by the privacy unit."));
 		return;
 	}
-	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;
-	if (unreadable != 0 && dp_guc_standard_aggregates)
 	if (dp_name_values_once(cxt->scope))
 	{
 		collected = (DpCollected) {.cxt = cxt};
 		dp_collect_aggregates(query, &collected);
 	}
+	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;
+	if (unreadable != 0 && dp_guc_standard_aggregates)
 	{
 		dp_write_out_composed(query);
 		collected.take_standard = true;
