@@ -140,5 +140,6 @@ sys.exit(1 if problems else 0)
 EOF
 rc=$?
 python3 test/tools/test_files.py check || rc=1
+python3 test/tools/golden.py dead test/golden || rc=1
 python3 test/tools/language.py || rc=1
 python3 test/tools/doc_names.py ARCHITECTURE.md docs/dev/*.md && exit $rc

@@ -4,7 +4,8 @@
 `make golden` runs both with a library that logs it (test/golden/golden.c), and writes a file for each of theirs below test/golden/.
 A statement has a line, and one for each of its releases: the keys, whether they are known, and how many there are; blocks of time;
 of each aggregate its sensitivity, bounds and limits; and the statement of the file that was the first to ask the same
-question, if another was.  A statement that is refused has the refusal.  `git diff test/golden` then shows what a change of the
+question, if another was.  A statement that is refused has the refusal, and after it come the statements that this writes out,
+with what becomes of them: `golden.py dead` prints those that are refused in turn, and fails if there are any.  `git diff test/golden` then shows what a change of the
 guard makes better or worse: prices, noise, budgets and what follows from noise are left out.  Some tests fail meanwhile, as they count
 what planning does.
 """
@@ -15,7 +16,7 @@ import re
 import sys
 import zlib
 
-ENTRY = re.compile(r"LOG:  golden (released|refused): (.*?)\001(.*)\n")
+ENTRY = re.compile(r"LOG:  golden (released|refused|remedy): (.*?)\001(.*)\n")
 # what is random in a test's own text
 RANDOM = re.compile(r"\b(pg_temp_\d+|pg_toast_\d+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\S*)")
 # characters of a statement
@@ -64,7 +65,9 @@ def golden(log):
         statement = RANDOM.sub("?", " ".join(text.split()))
         if len(statement) > MOST:
             statement = f"{statement[:MOST]} ... {zlib.crc32(statement.encode()):08x}"
-        if what == "refused":
+        if what == "remedy":
+            found = ["  remedy: " + RANDOM.sub("?", result)]
+        elif what == "refused":
             found = ["  refused: " + RANDOM.sub("?", result)]
         else:
             found = [line for node in releases(json.loads(result)[0]["Plan"]) for line in lines_of(node, statement, asked)]
@@ -95,5 +98,22 @@ def main(logs, out):
     print(f"{len(written)} files in {out}: git diff shows what has changed")
 
 
+def dead(out):
+    """Prints which statements refusals write out that are refused; returns how many."""
+    # a role without a budget is told of that next, and a policy that is damaged is not the analyst's to mend
+    ends = re.compile(r"^(.*)\n  remedy: (?!answered$|ZC001 .*has no privacy budget|ZC004 .* is damaged)(.*)$", re.M)
+    n = 0
+    for folder, _, names in os.walk(out):
+        for name in sorted(names):
+            if name.endswith(".txt"):
+                with open(os.path.join(folder, name), encoding="utf-8") as f:
+                    for statement, result in ends.findall(f.read()):
+                        print(f"{os.path.relpath(os.path.join(folder, name), out)}: {statement}\n  {result}")
+                        n += 1
+    return n
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "dead":
+        sys.exit(dead(sys.argv[2]) > 0)
     main(sys.argv[1], sys.argv[2])
