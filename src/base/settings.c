@@ -349,7 +349,7 @@ static void
 assign_empty_previews(bool newval, void *extra)
 {
 	if (newval != dp_guc_empty_previews)
-		ResetPlanCache();
+		forget_plans();
 }
 
 static void

@@ -209,8 +209,7 @@ typedef struct DpRun
 	DpPricedRelease *priced;	/* NULL: not paid yet */
 	bool		done;
 	bool		is_told;		/* that groups are missing */
-	Oid			payer;			/* current_user of the debit; it may be
-								 * another when rows are read */
+	Oid			payer;			/* current_user of the debit */
 	DpCharge	charged;		/* for the whole statement until it is read,
 								 * its pilots too */
 	bool		is_hidden;		/* its answers are not shown */
@@ -220,8 +219,7 @@ typedef struct DpRun
 	const DpPricedRelease *asked;	/* kept answers of a wider release are
 									 * given, which priced is: what was asked
 									 * for; NULL: none */
-	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not
-									 * needed any more */
+	QueryEnvironment *prefetched;	/* for the inner plan, while it runs */
 	MemoryContext prefetch_context;
 	struct DpKeyTuples **tuples;	/* key_sets.c; NULL: none */
 	const char *timezone;		/* the asker's when it was priced */
