@@ -222,7 +222,7 @@ read_epsilon(FunctionCallInfo fcinfo, int arg, DpDatasetRow *row)
 	row->has_rho_limit = true;
 }
 
-/* epsilon: the argument of this name, 0 where there is none */
+/* epsilon: the argument of this name */
 static void
 read_settings(FunctionCallInfo fcinfo, int epsilon, DpDatasetRow *row)
 {
@@ -236,7 +236,7 @@ read_settings(FunctionCallInfo fcinfo, int epsilon, DpDatasetRow *row)
 	}
 	if (!PG_ARGISNULL(2))
 		row->delta_limit = dataset_delta(PG_GETARG_DATUM(2), "delta");
-	if (epsilon > 0 && !PG_ARGISNULL(epsilon))
+	if (!PG_ARGISNULL(epsilon))
 		read_epsilon(fcinfo, epsilon, row);
 	if (!PG_ARGISNULL(3))
 		row->default_rho = dp_rho_amount(PG_GETARG_FLOAT8(3), "default_rho");
@@ -513,7 +513,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 /*
  * alter_dataset(dataset, ...as create_dataset..., new_owner, min_rho, max_failures,
  *				 answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent,
- *				  pull_rows, key_delta_share, max_contribution, reset, min_units)
+ *				  pull_rows, key_delta_share, max_contribution, reset, min_units, epsilon)
  *
  * Returns what the cap allows, and which settings have another value now.  NULL leaves a setting as it is;
  * reset names those that get their defaults again.  rho or max_rho => 'Infinity', answer_step => '0', release_memory => 0,
@@ -523,6 +523,7 @@ Datum
 dp_alter_dataset(PG_FUNCTION_ARGS)
 {
 	bool		is_spent = false;
+	bool		new_cap = !PG_ARGISNULL(1) || !PG_ARGISNULL(23);
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			user = GetUserId();
 	DpDatasetRow *row;
@@ -542,7 +543,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	were_dumped = row->reuse_dumped;
 	had_cap = row->has_rho_limit;
 	dp_admin_reset_options(fcinfo, 21, row);
-	read_settings(fcinfo, 0, row);
+	read_settings(fcinfo, 23, row);
 	read_limits(fcinfo, 10, true, row);
 	if (!PG_ARGISNULL(9))
 	{
@@ -556,6 +557,8 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	}
 
 	cap = cap_of(row, name);
+	if (!PG_ARGISNULL(23))
+		cap.epsilon = PG_GETARG_FLOAT8(23);
 	settings_parameters(row, types, values, nulls);
 	/* an owner that there is no more stays as it was written down */
 	sql = psprintf("UPDATE dp_cdp.dataset d SET owner = CASE WHEN $2 = 0 THEN d.owner ELSE $2 END,"
@@ -573,7 +576,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	if (row->reuse_dumped != were_dumped)
 		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
 						 NUM_SETTINGS, types, values, nulls, true);
-	if (!PG_ARGISNULL(1))
+	if (new_cap)
 	{
 		dp_admin_tell_of_budgets(&cap);
 		is_spent = dp_admin_tell_of_spent(&cap);
@@ -588,9 +591,9 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 			dp_admin_tell_of_rows(table, 0, false);
 	if (had_cap && cap.no_limit)
 		tell_of_no_cap(name);
-	if (!is_spent && (!PG_ARGISNULL(1) || !PG_ARGISNULL(3)))
+	if (!is_spent && (new_cap || !PG_ARGISNULL(3)))
 		dp_admin_tell_of_little(&cap);
-	if (!PG_ARGISNULL(1) || !PG_ARGISNULL(2))
+	if (new_cap || !PG_ARGISNULL(2))
 		dp_admin_tell_of_much(&cap);
 	PG_RETURN_DATUM(dp_admin_altered(fcinfo, &cap, changed));
 }

@@ -53,6 +53,12 @@ SELECT ok((g).best_guess >= guess(g) - 1e-15 AND (g).best_guess <= guess(g) + 1.
 SELECT is((g).best_guess, 0.7603::float8, 'Phi(sqrt(1/2)) = 0.76025, upwards') FROM given WHERE rho = 1;
 SELECT is((g).aggregates, floor((g).rho / 0.01), 'aggregates of rho ' || (g).rho) FROM given;
 SELECT is((g).key_selections, floor(round((g).key_delta::numeric / 1e-8, 6)), 'selections of delta ' || (g).key_delta) FROM given;
+SELECT dp_cdp.create_dataset('as_epsilon', epsilon => 3, delta => 1e-6), dp_cdp.create_dataset('as_rho', rho => 1) \g /dev/null
+SELECT is(a, b, 'alter_dataset takes an epsilon as create_dataset does') FROM (SELECT rho, epsilon, delta, report_delta, key_delta FROM dp_cdp.alter_dataset('as_rho', epsilon => 3, delta => 1e-6)) a,
+	(SELECT d.rho_limit AS rho, d.epsilon_limit, d.delta_limit, d.report_delta, d.key_delta FROM (SELECT rho_limit, 3::float8 AS epsilon_limit, 1e-6::float8 AS delta_limit, 5e-7::float8 AS report_delta, 5e-7::float8 AS key_delta FROM dp_cdp.datasets WHERE dataset = 'as_epsilon') d) b;
+SELECT throws_ok($$SELECT dp_cdp.alter_dataset('as_rho', epsilon => 3)$$, 'ZC004', NULL, 'but not without a delta');
+SELECT throws_ok($$SELECT dp_cdp.alter_dataset('as_rho', rho => 1, epsilon => 3, delta => 1e-6)$$, 'ZC004', NULL, 'nor beside a rho');
+SELECT dp_cdp.drop_dataset('as_epsilon'), dp_cdp.drop_dataset('as_rho') \g /dev/null
 SELECT is((dp_cdp.set_budget('town', 'analyst1', epsilon => 1, delta => 1e-6)).aggregates, 2::numeric, 'epsilon 1 at delta 1e-6 buys two aggregates');
 SELECT is((dp_cdp.set_budget('town', 'analyst1', epsilon => 0.5, delta => 1e-6)).aggregates, 0::numeric, 'epsilon 0.5 none');
 RESET SESSION AUTHORIZATION;
