@@ -87,7 +87,6 @@ dp_bucket_as_cases(FuncExpr *call)
 	TypeCacheEntry *type;
 	List	   *list;
 	CaseExpr   *cases;
-	NullTest   *is_null;
 
 	if (!OidIsValid(element) || getBaseType(exprType(operand)) != element || contain_volatile_functions(operand) ||
 		checkExprHasSubLink(operand))
@@ -100,8 +99,7 @@ dp_bucket_as_cases(FuncExpr *call)
 		return (Node *) call;
 	cases = dp_make_case((Expr *) dp_int4_const(list_length(list)));
 	cases->location = call->location;
-	is_null = dp_make(NullTest, .arg = copyObject((Expr *) operand), .nulltesttype = IS_NULL, .location = -1);
-	dp_add_when(cases, (Expr *) is_null, (Expr *) makeNullConst(INT4OID, -1, InvalidOid));
+	dp_add_when(cases, dp_is_null(copyObject((Expr *) operand)), (Expr *) makeNullConst(INT4OID, -1, InvalidOid));
 	foreach_ptr(Expr, item, list)
 	{
 		OpExpr	   *below = dp_make_comparison(type->lt_opr, copyObject((Expr *) operand), item, call->inputcollid);

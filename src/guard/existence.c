@@ -28,7 +28,7 @@
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
-#include "guard/describe/key_values.h"
+#include "guard/describe/forms.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

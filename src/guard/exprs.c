@@ -52,6 +52,12 @@ dp_is_not_null(Expr *arg)
 	return (Expr *) dp_make(NullTest, .arg = arg, .nulltesttype = IS_NOT_NULL, .argisrow = false, .location = -1);
 }
 
+Expr *
+dp_is_null(Expr *arg)
+{
+	return (Expr *) dp_make(NullTest, .arg = arg, .nulltesttype = IS_NULL, .argisrow = false, .location = -1);
+}
+
 CaseExpr *
 dp_make_case(Expr *otherwise)
 {
@@ -249,12 +255,12 @@ dp_is_equality(Node *condition, Node **left, Node **right)
 }
 
 Node *
-dp_listed_in(Node *condition, Var *column)
+dp_listed_in(Node *condition, Node *expr)
 {
 	DpComparison c;
 
 	return dp_read_comparison(condition, &c) && c.is_array && c.is_any && dp_is_deterministic(c.collation) &&
-		dp_strategy_of(c.opno, column->vartype) == BTEqualStrategyNumber && equal(dp_strip_labels(c.left), column) ? c.right : NULL;
+		dp_strategy_of(c.opno, exprType(expr)) == BTEqualStrategyNumber && equal(dp_strip_labels(c.left), expr) ? c.right : NULL;
 }
 
 RangeTblEntry *

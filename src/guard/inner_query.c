@@ -577,8 +577,9 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	}
 	foreach_ptr(DpListedValue, listed, release->has_unit || undeclared ? parts->listed : NIL)
 	{
-		add_condition(from->query, dp_make_membership(release, from->query, (Expr *) listed->column,
-													  listed->list, listed->null_listed));
+		if (!listed->is_held)
+			add_condition(from->query, dp_make_membership(release, from->query, dp_as_base_type((Expr *) listed->column),
+														  listed->list, listed->null_listed));
 	}
 	foreach_ptr(DpHeldKey, held, parts->held)
 	{

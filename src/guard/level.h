@@ -109,6 +109,7 @@ typedef struct DpListedValue
 	Var		   *column;
 	Const	   *list;			/* an array without NULLs */
 	bool		null_listed;
+	bool		is_held;		/* to fewer, by a key's own values */
 } DpListedValue;
 
 /* a key of a finer grouping set: rows of which it is not declared are left out here, too */
@@ -205,7 +206,9 @@ extern Expr *dp_make_param(int number, Oid type);
 /* Makes value NULL where it is NaN, which counts as NULL; types without NaN stay as they are. */
 extern Expr *dp_nan_to_null(Expr *value);
 
+/* Makes arg IS [NOT] NULL. */
 extern Expr *dp_is_not_null(Expr *arg);
+extern Expr *dp_is_null(Expr *arg);
 
 /* Makes CASE ELSE otherwise END, of the type of otherwise; adds WHEN condition THEN result to it. */
 extern CaseExpr *dp_make_case(Expr *otherwise);
@@ -268,7 +271,7 @@ extern Node *dp_strip_labels(Node *node);
  */
 extern bool dp_is_equality(Node *condition, Node **left, Node **right);
 
-/* Returns the array, one of whose elements the column is where the condition holds; NULL: it says anything else. */
-extern Node *dp_listed_in(Node *condition, Var *column);
+/* Returns the array, one of whose elements the expression is where the condition holds; NULL: it says anything else. */
+extern Node *dp_listed_in(Node *condition, Node *expr);
 
 #endif							/* DP_LEVEL_H */

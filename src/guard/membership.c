@@ -99,7 +99,6 @@ Expr *
 dp_make_membership(DpRelease *release, Query *query, Expr *value, Const *list, bool null_listed)
 {
 	Expr	   *in;
-	NullTest   *isnull;
 
 	/* false, true and NULL: no row has another value */
 	if (list->consttype == BOOLARRAYOID && null_listed && dp_list_size(list) == 2)
@@ -113,6 +112,5 @@ dp_make_membership(DpRelease *release, Query *query, Expr *value, Const *list, b
 		? make_set_membership(release, value, list) : make_list_membership(value, list);
 	if (!null_listed)
 		return in;
-	isnull = dp_make(NullTest, .arg = copyObject(value), .nulltesttype = IS_NULL, .location = -1);
-	return makeBoolExpr(OR_EXPR, list_make2(in, isnull), -1);
+	return makeBoolExpr(OR_EXPR, list_make2(in, dp_is_null(copyObject(value))), -1);
 }

@@ -6,7 +6,7 @@
  * Counted is what is known before rows are read, as dp_cdp.release_memory or
  * its dataset allows: the declared keys of all releases of a statement, with
  * the tables in which they are looked up, while they are collected
- * (guard/describe/key_values.c); and the states of all groups of declared
+ * (guard/describe/planned_keys.c); and the states of all groups of declared
  * keys, when the release is priced.  So a query that would hold more is
  * refused by EXPLAIN, too, and before its debit.
  *

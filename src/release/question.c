@@ -40,6 +40,7 @@
 #include "release/release_int.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 
 /* what is hashed */
 typedef struct Hasher
@@ -238,7 +239,27 @@ put_tuples(Hasher *h, const DpKeyTuples *tuples, const DpRelease *release, const
 	}
 }
 
-/* Adds which keys are declared; false where that is not known yet. */
+/* Adds the values of one key, in the same way. */
+static void
+put_domain(Hasher *h, const DpKeySet *set, const DpReleaseKey *key)
+{
+	ArrayType  *array = DatumGetArrayTypeP(set->domain->constvalue);
+	Datum	   *values;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	int			n;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
+	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign, &values, NULL, &n);
+	put_number(h, n + set->null_key);
+	for (int i = 0; i < n; i++)
+		put_value(h, key->type, key->collation, values[i], false);
+	if (set->null_key)
+		put_value(h, key->type, key->collation, (Datum) 0, true);
+}
+
+/* Adds which keys are declared; false where that is not known yet.  What is selected needs no list that is found when the query runs. */
 static bool
 put_key_sets(Hasher *h, const DpRelease *release, DpKeyTuples **tuples)
 {
@@ -247,14 +268,14 @@ put_key_sets(Hasher *h, const DpRelease *release, DpKeyTuples **tuples)
 		put_string(h, "set");
 		foreach_int(key, set->keys)
 			put_number(h, key);
-		put_number(h, set->null_key);
-		put_const(h, set->domain);
-		/* what is selected needs no list */
-		if (set->domain != NULL || release->selection >= 0)
+		if (set->domain != NULL)
+			put_domain(h, set, list_nth(release->keys, linitial_int(set->keys)));
+		else if (release->selection >= 0)
 			continue;
-		if (tuples == NULL || tuples[foreach_current_index(set)] == NULL)
+		else if (tuples == NULL || tuples[foreach_current_index(set)] == NULL)
 			return false;
-		put_tuples(h, tuples[foreach_current_index(set)], release, set);
+		else
+			put_tuples(h, tuples[foreach_current_index(set)], release, set);
 	}
 	return true;
 }

@@ -105,7 +105,8 @@ SELECT same(q, q) FROM unnest(ARRAY[
 	'SELECT count(*) FILTER (WHERE CASE WHEN mood = ''good'' THEN cost ELSE -cost END > 1) AS n FROM priced',
 	'SELECT count(*) AS n FROM priced WHERE mood IN (''good'', ''worse'') AND cost::int = 4 AND customer IS NOT NULL',
 	'SELECT count(*) AS n FROM orders a LEFT JOIN orders b ON a.no = b.no AND a.id < b.id',
-	'SELECT coalesce(mood, ''none'') AS m, count(*) AS n FROM orders WHERE mood IS NOT NULL GROUP BY 1 ORDER BY 1'
+	'SELECT coalesce(mood, ''none'') AS m, count(*) AS n FROM orders WHERE mood IS NOT NULL GROUP BY 1 ORDER BY 1',
+	'SELECT mood, price > 4 AS p, count(*) AS n FROM orders WHERE price IS NOT NULL AND (mood = ''good'' OR price > 4) GROUP BY 1, 2 ORDER BY 1, 2'
 	]) AS q;
 SELECT same('SELECT abs(sum(price) - 237) < 9 AS s, abs(avg(price) - 3.95) < 1 AS a, abs(min(price)) < 1 AS l FROM orders', 'aggregates of a domain over numeric');
 SELECT same('SELECT pg_typeof(dp_median(price)) AS t, dp_median(price) > 1 AS m FROM orders', 'an answer of the argument''s type', 'SELECT ''cents''::regtype AS t, true AS m');

@@ -518,7 +518,7 @@ mode_values(AggregateCall *c)
 	DpReleaseColumn *column = c->column;
 	Node	   *value = linitial(c->read);
 	DpReleaseKey *key = dp_make_key(c->level, value);
-	DpKeySet   *set = dp_declare_key_values(c->level, key, value);
+	DpKeySet   *set = dp_planned_values(c->level, value);
 	Oid			types[] = {ANYELEMENTOID, dp_own_type("key_set")};
 
 	if (set == NULL && dp_names_one_person(c->level, value))

@@ -32,7 +32,7 @@
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/key_values.h"
+#include "guard/facts/facts.h"
 #include "guard/describe/shadow.h"
 #include "guard/describe/time_cells.h"
 #include "guard/describe/time_ranges.h"
@@ -100,7 +100,12 @@ is_too_long(const DpTimeRange *range, Oid type, int64 step)
 	if (first->constisnull || last->constisnull)
 		return false;
 	if (type == DATEOID)
+	{
+		/* of these no day is between two */
+		if (DATE_NOT_FINITE(DatumGetDateADT(last->constvalue)) || DATE_NOT_FINITE(DatumGetDateADT(first->constvalue)))
+			return true;
 		length = (double) DatumGetDateADT(last->constvalue) - DatumGetDateADT(first->constvalue);
+	}
 	else
 		length = ((double) DatumGetTimestamp(last->constvalue) - DatumGetTimestamp(first->constvalue)) / step;
 	return length > MAX_POINTS;
@@ -136,9 +141,29 @@ add_points(DpShadow *s, Var *column, const DpTimeRange *range, const DpTimeCells
 											   array_of(TIMEOID, type == DATEOID ? NIL : cells->times))),
 						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	call->funcretset = true;
-	points = dp_shadow_add_list(s, column, (Expr *) call);
+	points = dp_shadow_add_list(s, (Node *) column, (Expr *) call);
 	points->is_series = true;
 	return points;
+}
+
+/* Makes a list of the days of a range that is known now, and not long: each of them is a point.  NULL: it is not made. */
+static DpShadowItem *
+add_days(DpShadow *s, Var *column, const DpTimeRange *range)
+{
+	Var		   *var = dp_shadow_level_var(s, column);
+	bool		with_null = !range->from_conditions && (var == NULL || !dp_is_never_null(s->level->from.query, (Node *) var));
+	Const	   *first;
+	Const	   *last;
+	Const	   *days;
+
+	if (column->vartype != DATEOID || dp_is_unfoldable((Node *) range->first, NULL) || dp_is_unfoldable((Node *) range->last, NULL))
+		return NULL;
+	first = dp_fold((Node *) range->first);
+	last = dp_fold((Node *) range->last);
+	if (first->constisnull || last->constisnull)
+		return NULL;
+	days = dp_range_array(DATEOID, DatumGetDateADT(first->constvalue), DatumGetDateADT(last->constvalue), with_null);
+	return days ? dp_shadow_add_list(s, (Node *) column, (Expr *) days) : NULL;
 }
 
 /* one column while its points are looked for */
@@ -240,7 +265,9 @@ find_points(DpShadow *s, Var *column, List *keys)
 	step = column->vartype == DATEOID ? USECS_PER_DAY : dp_time_cells_step(&p.cells);
 	if (step == 0 || is_too_long(&p.range, column->vartype, step))
 		return;
-	points = add_points(s, column, &p.range, &p.cells, step);
+	points = add_days(s, column, &p.range);
+	if (points == NULL)
+		points = add_points(s, column, &p.range, &p.cells, step);
 	point = makeVar(points->number, 1, column->vartype, column->vartypmod, column->varcollid, 0);
 	foreach_ptr(DpShadowCondition, condition, p.asked)
 	{
@@ -255,103 +282,37 @@ find_points(DpShadow *s, Var *column, List *keys)
 }
 
 /* ------------------------------------------------------------------------
- * Integers
- * ------------------------------------------------------------------------
- */
-
-/* Returns an array of the integers of a range, of the type. */
-static Const *
-integers_of(Oid type, int64 first, int64 last)
-{
-	int			n = last < first ? 0 : (int) (last - first + 1);
-	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-	ArrayType  *array;
-
-	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	for (int i = 0; i < n; i++)
-		values[i] = type == INT2OID ? Int16GetDatum((int16) (first + i))
-			: type == INT4OID ? Int32GetDatum((int32) (first + i)) : Int64GetDatum(first + i);
-	array = construct_array(values, n, type, typlen, typbyval, typalign);
-	return makeConst(get_array_type(type), -1, InvalidOid, -1, PointerGetDatum(array), false, false);
-}
-
-/* Makes a list of the integers that conditions leave a column, if these are no more than so many. */
-static void
-list_integers(DpShadow *s, Var *column, int most)
-{
-	List	   *conditions = NIL;
-	int64		first;
-	int64		last;
-	int64		least = column->vartype == INT2OID ? PG_INT16_MIN : column->vartype == INT4OID ? PG_INT32_MIN : PG_INT64_MIN;
-	int64		greatest = column->vartype == INT2OID ? PG_INT16_MAX : column->vartype == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
-
-	foreach_ptr(const DpShadowCondition, condition, s->conditions)
-	{
-		if (bms_is_empty(condition->joins))
-			conditions = lappend(conditions, condition->expr);
-	}
-	if (!dp_find_range(conditions, (Node *) column, &first, &last))
-		return;
-	first = Max(first, least);
-	last = Min(last, greatest);
-	if (last < first || (uint64) last - (uint64) first < (uint64) most)
-		(void) dp_shadow_add_list(s, column, (Expr *) integers_of(column->vartype, first, last));
-}
-
-/* Tells whether a key has a list of its own: those of width_bucket are shorter. */
-static bool
-has_buckets(Node *key)
-{
-	List	   *args;
-
-	return dp_call_kind(key, &args) == DP_KIND_width_bucket;
-}
-
-void
-dp_shadow_add_integers(DpShadow *s, List *keys, int most)
-{
-	List	   *columns = NIL;
-
-	foreach_ptr(Node, key, keys)
-		if (!has_buckets(key))
-		columns = list_concat_unique(columns, pull_var_clause(key, 0));
-	foreach_ptr(Var, column, columns)
-	{
-		Bitmapset  *items = NULL;
-
-		if ((column->vartype == INT2OID || column->vartype == INT4OID || column->vartype == INT8OID) &&
-			dp_shadow_item(s, column->varno)->is_private && dp_shadow_resolve(s, (Node *) column, true, &items) == NULL)
-			list_integers(s, column, most);
-	}
-}
-
-/* ------------------------------------------------------------------------
  * Entry point
  * ------------------------------------------------------------------------
  */
 
-static DpWalk
-note_time_column(Node *node, int levels, List **columns)
+/* Returns the protected columns that keys read and of which nothing is known, times or none. */
+static List *
+unknown_columns(DpShadow *s, List *keys, bool times)
 {
-	if (IsA(node, Var) && dp_is_time_expr((Expr *) node))
-		*columns = list_append_unique(*columns, node);
-	return DP_WALK_ON;
+	List	   *unknown = NIL;
+
+	foreach_ptr(Var, column, pull_var_clause((Node *) keys, 0))
+	{
+		Bitmapset  *items = NULL;
+
+		if (dp_is_time_expr((Expr *) column) == times && dp_shadow_item(s, column->varno)->is_private &&
+			dp_shadow_resolve(s, (Node *) column, DP_LISTS_KNOWN, &items) == NULL)
+			unknown = list_append_unique(unknown, column);
+	}
+	return unknown;
 }
 
 void
 dp_shadow_add_points(DpShadow *s, List *keys)
 {
-	List	   *columns = NIL;
+	foreach_ptr(Var, column, unknown_columns(s, keys, true))
+		find_points(s, column, keys);
+}
 
-	dp_walk(keys, note_time_column, &columns);
-	foreach_ptr(Var, column, columns)
-	{
-		Bitmapset  *items = NULL;
-
-		if (dp_shadow_item(s, column->varno)->is_private && dp_shadow_resolve(s, (Node *) column, true, &items) == NULL)
-			find_points(s, column, keys);
-	}
+void
+dp_shadow_add_integers(DpShadow *s, List *keys, int most)
+{
+	foreach_ptr(Node, column, unknown_columns(s, keys, false))
+		(void) dp_shadow_list_range(s, column, most);
 }

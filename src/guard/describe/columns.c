@@ -79,7 +79,7 @@ count_of_groups(DpLevel *level, const char *shown, const char *grouped)
 	return from == NULL ? "" : psprintf(", as in SELECT %s FROM (SELECT %s FROM %s GROUP BY %s) AS q", dp_example_count(), shown, from, grouped);
 }
 
-/* Finds the sets of all keys: by what the public inputs of the level allow, and what that leaves, each key by itself. */
+/* Finds the sets of all keys, by what the public inputs of the level allow. */
 static void
 declare_keys(DpLevel *level)
 {
@@ -89,19 +89,9 @@ declare_keys(DpLevel *level)
 	dp_shadow_keys(level);
 	foreach_ptr(Node, expr, level->key_exprs)
 	{
-		int			i = foreach_current_index(expr);
-		DpReleaseKey *key = list_nth(release->keys, i);
-		DpKeySet   *set;
+		DpReleaseKey *key = list_nth(release->keys, foreach_current_index(expr));
 
-		if (dp_key_set_of(release, i) != NULL)
-			continue;
-		set = dp_declare_key_values(level, key, expr);
-		if (set != NULL)
-		{
-			set->keys = list_make1_int(i);
-			release->key_sets = lappend(release->key_sets, set);
-		}
-		else if (any_among(level->from.unit.vars, equal_to_key(level, expr)))
+		if (dp_key_set_of(release, foreach_current_index(expr)) == NULL && any_among(level->from.unit.vars, equal_to_key(level, expr)))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("grouping by the privacy unit \"%s\" would show single persons; aggregate over such a subquery%s",
 								key->label, count_of_groups(level, key->label, "1")));
@@ -193,8 +183,9 @@ dp_hold_keys(DpLevel *level, List *clauses)
 
 		if (list_member(level->key_exprs, expr))
 			continue;
-		set = dp_declare_key_values(level, dp_make_key(level, expr), expr);
-		if (set == NULL || set->domain == NULL)
+		(void) dp_make_key(level, expr);
+		set = dp_planned_values(level, expr);
+		if (set == NULL)
 			return false;
 		if (dp_keys_cover(level, expr, set))
 			continue;

@@ -108,16 +108,9 @@ extern void dp_refuse_distinct(DpLevel *level, Aggref *agg) __attribute__((noret
 extern bool dp_expression_never_null(DpLevel *level, Node *expr);
 
 /* ------------------------------------------------------------------------
- * declared_keys.c
+ * Keys
  * ------------------------------------------------------------------------
  */
-
-/*
- * Returns the set of the possible values of a key, whose expression is expr
- * and good for one, if they are known without looking at protected rows; else
- * NULL.
- */
-extern DpKeySet *dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
 
 /*
  * key_tests.c: takes from the WHERE of a query, which is the level's as it was before it was read, the conditions that look
@@ -130,12 +123,15 @@ extern List *dp_take_key_tests(DpLevel *level, Query *query);
 extern DpColumn *dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, int64 room);
 
 /* ------------------------------------------------------------------------
- * shadow_query.c
+ * shadow_keys.c
  * ------------------------------------------------------------------------
  */
 
-/* Adds the sets of keys whose tuples the public inputs of the level tell. */
+/* Adds the sets of keys that the public inputs of the level tell: tuples of them, or the values of one. */
 extern void dp_shadow_keys(DpLevel *level);
+
+/* Returns a set of the values that an expression, which is good for a key, can have, by what is known now; NULL: they are not known. */
+extern DpKeySet *dp_planned_values(DpLevel *level, Node *expr);
 
 /* ------------------------------------------------------------------------
  * shadow_range.c

@@ -21,7 +21,7 @@
 #include "base/compat.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
-#include "guard/describe/key_values.h"
+#include "guard/describe/forms.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"

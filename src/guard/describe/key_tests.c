@@ -22,7 +22,7 @@
 #include "base/compat.h"
 #include "base/walk.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/key_values.h"
+#include "guard/describe/forms.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

@@ -26,7 +26,7 @@
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/key_values.h"
+#include "guard/describe/forms.h"
 #include "guard/describe/shadow.h"
 #include "guard/facts/facts.h"
 #include "guard/read/read.h"
@@ -189,143 +189,6 @@ fit_value(Node *value, Node *column, Node **fits)
 }
 
 /* ------------------------------------------------------------------------
- * Lists
- * ------------------------------------------------------------------------
- */
-
-static DpShadowItem *
-find_list(DpShadow *s, Node *column)
-{
-	foreach_ptr(DpShadowItem, item, s->items)
-	{
-		if (item->column != NULL && equal(item->column, column))
-			return item;
-	}
-	return NULL;
-}
-
-DpShadowItem *
-dp_shadow_add_list(DpShadow *s, Var *column, Expr *values)
-{
-	DpShadowItem *item = dp_shadow_add_item(s);
-	int			join = -1;
-
-	item->column = column;
-	item->values = values;
-	item->joins = dp_shadow_item(s, column->varno)->joins;
-	while ((join = bms_next_member(item->joins, join)) >= 0)
-	{
-		DpShadowJoin *j = list_nth(s->joins, join - 1);
-
-		/* not every row has a match */
-		j->items = bms_add_member(j->items, item->number);
-		j->is_whole = false;
-	}
-	return item;
-}
-
-static Const *
-array_of(Oid type, Oid collation, Datum *values, bool *nulls, int n)
-{
-	int			lower = 1;
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-
-	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	return makeConst(get_array_type(type), -1, collation, -1,
-					 PointerGetDatum(n == 0 ? construct_empty_array(type)
-									 : construct_md_array(values, nulls, 1, &n, &lower, type, typlen, typbyval, typalign)),
-					 false, false);
-}
-
-/* Makes a list of the values that the policy declares for a column, to be filled where it is used; NULL: there are none. */
-static DpShadowItem *
-declared_list(DpShadow *s, Var *column)
-{
-	Var		   *var = dp_shadow_level_var(s, column);
-	DpSplitContext *cxt = s->level->cxt;
-	DpColumnOrigin origin;
-	DpShadowItem *item;
-	DpColumn   *policy;
-
-	if (var == NULL || !dp_trace_column(s->level->from.query, NULL, (Node *) var, &origin) || !origin.is_protected)
-		return NULL;
-	policy = dp_level_policy(s->level, origin.relid, origin.attnum,
-							 dp_allowed_memory(s->level->dataset) - cxt->key_memory);
-	if (!policy->has_keys || policy->keytype != column->vartype || policy->nkeys > DP_MAX_DECLARED_KEYS)
-		return NULL;
-	item = dp_shadow_add_list(s, column, NULL);
-	item->policy = policy;
-	item->listed = palloc0(sizeof(DpListedValue));
-	item->listed->column = var;
-	item->listed->null_listed = policy->null_key || origin.may_be_null;
-	return item;
-}
-
-void
-dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
-{
-	DpColumn   *policy = item->policy;
-	DpSplitContext *cxt = s->level->cxt;
-	Oid			type = item->column->vartype;
-	Oid			collation = item->column->varcollid;
-	int			n;
-	bool		with_null;
-	Datum	   *values;
-	bool	   *nulls;
-
-	if (item->values != NULL)
-		return;
-	n = policy->nkeys;
-	with_null = policy->null_key && dp_shadow_may_be_null(s, (Node *) item->column);
-	values = palloc_extended((n + 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
-	nulls = palloc0(n + 1);
-	memcpy(values, policy->keys, n * sizeof(Datum));
-	values[n] = (Datum) 0;
-	nulls[n] = true;
-	item->listed->list = array_of(type, collation, values, nulls, n);
-	item->values = (Expr *) array_of(type, collation, values, nulls, n + with_null);
-	cxt->keys += n;
-	for (int i = 0; i < n; i++)
-		cxt->key_memory += dp_key_memory(values[i], get_typbyval(type), get_typlen(type));
-	if (cxt->key_memory > dp_allowed_memory(s->level->dataset))
-		dp_refuse_keys(s->level->dataset, cxt->keys, true);
-	pfree(values);
-	pfree(nulls);
-}
-
-/* Makes a list of the array that a column is compared with by = ANY, in whose type its values are. */
-static DpShadowItem *
-compared_list(DpShadow *s, Var *column)
-{
-	foreach_ptr(DpShadowCondition, condition, s->conditions)
-	{
-		Node	   *array = bms_is_empty(condition->joins) ? dp_listed_in(condition->expr, column) : NULL;
-
-		/* of numbers it is known what depends on their form */
-		if (array == NULL || dp_has_columns(array = dp_strip_relabel(array)) || (has_forms((Node *) column) && column->vartype == BPCHAROID) ||
-			getBaseType(get_element_type(exprType(array))) != exprType(linitial(((ScalarArrayOpExpr *) condition->expr)->args)))
-			continue;
-		return dp_shadow_add_list(s, column, (Expr *) array);
-	}
-	return NULL;
-}
-
-static Node *
-list_var(DpShadowItem *item)
-{
-	Oid			type = item->policy || item->is_series ? item->column->vartype : get_element_type(exprType((Node *) item->values));
-	Node	   *var = (Node *) makeVar(item->number, 1, type, -1, item->column->varcollid, 0);
-
-	/* a varchar column's list may be of text */
-	if (type != item->column->vartype)
-		return (Node *) makeRelabelType((Expr *) var, item->column->vartype, -1, item->column->varcollid,
-										COERCE_IMPLICIT_CAST);
-	return var;
-}
-
-/* ------------------------------------------------------------------------
  * Values
  * ------------------------------------------------------------------------
  */
@@ -333,7 +196,7 @@ list_var(DpShadowItem *item)
 typedef struct ResolveContext
 {
 	DpShadow   *s;
-	bool		with_lists;
+	DpShadowLists with_lists;
 	bool		unknown;
 	Bitmapset  *items;			/* what is read */
 	bool		form_matters;	/* an argument of what may tell spellings
@@ -368,21 +231,24 @@ dp_shadow_constant(DpShadow *s, Node *expr)
 
 /* Returns what a protected expression is known to be, but for its form; NULL: it is not known as a whole. */
 static Node *
-known_value(DpShadow *s, Node *expr, bool with_lists)
+known_value(DpShadow *s, Node *expr, DpShadowLists with_lists)
 {
-	Node	   *value = known_member(s, expr, false);
+	Node	   *member = known_member(s, expr, false);
+	Node	   *value = s->is_planned ? NULL : member;
 	Node	   *fits = NULL;
-	DpShadowItem *list;
+	DpShadowItem *list = NULL;
 
-	if (value == NULL && IsA(expr, Var))
+	if (value == NULL)
 	{
-		list = find_list(s, expr);
-		if (list == NULL && with_lists)
-			list = declared_list(s, (Var *) expr);
-		if (list == NULL && with_lists && known_member(s, expr, true) == NULL)
-			list = compared_list(s, (Var *) expr);
+		list = dp_shadow_find_list(s, expr);
+		if (list == NULL && (with_lists == DP_LISTS_ANY || (with_lists == DP_LISTS_KNOWN && IsA(expr, Var))))
+			list = dp_shadow_make_list(s, expr, known_member(s, expr, true) == NULL);
+		if (list == NULL && s->is_planned && member != NULL && IsA(member, Var))
+			list = dp_shadow_list_public(s, (Var *) member);
+		if (list != NULL && (list->policy != NULL || list->is_series))
+			return dp_shadow_list_var(list);
 		if (list != NULL)
-			return list_var(list);
+			value = dp_shadow_list_var(list);
 	}
 	if (value == NULL)
 		value = known_member(s, expr, true);
@@ -392,6 +258,9 @@ known_value(DpShadow *s, Node *expr, bool with_lists)
 	if (exprType(value) != exprType(expr))
 		value = (Node *) makeRelabelType((Expr *) value, exprType(expr), -1, exprCollation(expr), COERCE_IMPLICIT_CAST);
 	value = fit_value(value, expr, &fits);
+	/* NULL may be in a list */
+	if (fits != NULL && list != NULL)
+		fits = (Node *) dp_make(BooleanTest, .arg = (Expr *) fits, .booltesttype = IS_NOT_FALSE, .location = -1);
 	if (fits != NULL && !list_member(s->fits, fits))
 	{
 		s->fits = lappend(s->fits, fits);
@@ -439,6 +308,18 @@ resolve_whole(Node *node, ResolveContext *c)
 	return value;
 }
 
+/* Resolves an expression of which no more is known than that it has few results, where lists of these may be made; NULL: it has many. */
+static Node *
+resolve_results(Node *node, ResolveContext *c)
+{
+	DpShadowItem *list = c->with_lists == DP_LISTS_ANY ? dp_shadow_list_results(c->s, node) : NULL;
+
+	if (list == NULL)
+		return NULL;
+	c->items = bms_add_member(c->items, list->number);
+	return dp_shadow_list_var(list);
+}
+
 static Node *
 resolve_mutator(Node *node, ResolveContext *c)
 {
@@ -452,12 +333,17 @@ resolve_mutator(Node *node, ResolveContext *c)
 	{
 		if (!dp_shadow_item(c->s, ((Var *) node)->varno)->is_private)
 		{
-			c->items = bms_add_member(c->items, ((Var *) node)->varno);
-			return copyObject(node);
+			DpShadowItem *list = c->s->is_planned ? dp_shadow_list_public(c->s, (Var *) node) : NULL;
+
+			c->unknown |= c->s->is_planned && list == NULL;
+			c->items = bms_add_member(c->items, list ? list->number : ((Var *) node)->varno);
+			return list ? dp_shadow_list_var(list) : copyObject(node);
 		}
 		value = resolve_whole(node, c);
 		if (value == NULL)
 			value = dp_shadow_tell_cells(c->s, node, &c->items);
+		if (value == NULL)
+			value = resolve_results(node, c);
 		c->unknown |= value == NULL;
 		return value ? value : node;
 	}
@@ -467,17 +353,28 @@ resolve_mutator(Node *node, ResolveContext *c)
 	 * one another
 	 */
 	parts.unknown = false;
+	parts.with_lists = Min(c->with_lists, DP_LISTS_KNOWN);
 	value = resolve_parts(node, &parts);
 	if (parts.unknown)
 	{
 		/* walkers do not know of CaseWhen by itself */
-		Node	   *whole = IsA(node, CaseWhen) || IsA(node, List) || !reads_private(c->s, node) ? NULL
-		: resolve_whole(node, c);
+		bool		is_expr = !IsA(node, CaseWhen) && !IsA(node, List);
+		Node	   *whole = is_expr && reads_private(c->s, node) ? resolve_whole(node, c) : NULL;
 
 		if (whole == NULL)
 			whole = dp_shadow_tell_cells(c->s, node, &c->items);
-		c->unknown |= whole == NULL;
-		return whole ? whole : value;
+		if (whole == NULL && is_expr)
+			whole = resolve_results(node, c);
+		if (whole != NULL)
+			return whole;
+		/* parts of it may have few results */
+		parts = *c;
+		parts.unknown = c->with_lists != DP_LISTS_ANY;
+		if (!parts.unknown)
+			value = resolve_parts(node, &parts);
+		c->unknown |= parts.unknown;
+		if (parts.unknown)
+			return value;
 	}
 	c->items = bms_add_members(c->items, parts.items);
 	return value;
@@ -514,7 +411,7 @@ resolve_parts(Node *node, ResolveContext *c)
 }
 
 Node *
-dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmapset **items)
+dp_shadow_resolve(DpShadow *s, Node *expr, DpShadowLists with_lists, Bitmapset **items)
 {
 	ResolveContext c = {.s = s, .with_lists = with_lists};
 	Node	   *resolved = resolve_mutator(expr, &c);
@@ -528,5 +425,5 @@ dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmapset **items)
 Node *
 dp_shadow_resolve_condition(DpShadow *s, const DpShadowCondition *condition, Node *part, Bitmapset **items)
 {
-	return condition->by_cells ? dp_shadow_tell_cells(s, part, items) : dp_shadow_resolve(s, part, false, items);
+	return condition->by_cells ? dp_shadow_tell_cells(s, part, items) : dp_shadow_resolve(s, part, DP_LISTS_FOUND, items);
 }

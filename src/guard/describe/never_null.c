@@ -20,10 +20,13 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
+#include "guard/describe/shadow.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
@@ -104,4 +107,52 @@ dp_expression_never_null(DpLevel *level, Node *expr)
 		default:
 			return false;
 	}
+}
+
+/* Tells whether a column is not NULL in any row of the entry that it is of. */
+static bool
+is_never_null(DpShadow *s, Var *column)
+{
+	DpShadowItem *item = dp_shadow_item(s, column->varno);
+	Var		   *var = dp_shadow_level_var(s, column);
+
+	if (var != NULL && dp_is_never_null(s->level->from.query, (Node *) var))
+		return true;
+	foreach_ptr(RangeTblEntry, rte, item->rte ? item->query->rtable : NIL)
+	{
+		if (rte != item->rte)
+			continue;
+		var = copyObject(column);
+		var->varno = foreach_current_index(rte) + 1;
+		return dp_is_never_null(item->query, (Node *) var);
+	}
+	return false;
+}
+
+/* Puts constants, NULL where they may be, in the place of columns. */
+static Node *
+put_constant(Node *node, int levels, DpShadow *s)
+{
+	Var		   *var = (Var *) node;
+	Const	   *constant;
+
+	if (!IsA(node, Var))
+		return NULL;
+	constant = makeNullConst(var->vartype, var->vartypmod, var->varcollid);
+	constant->constisnull = !is_never_null(s, var);
+	return (Node *) constant;
+}
+
+bool
+dp_shadow_may_be_null(DpShadow *s, Node *expr)
+{
+	/* nobody looks at values of constants there */
+	if (dp_expression_never_null(s->level, dp_put(expr, put_constant, s)))
+		return false;
+	foreach_ptr(const DpShadowCondition, condition, IsA(expr, Var) ? s->conditions : NIL)
+	{
+		if (bms_is_empty(condition->joins) && dp_excludes_null(condition->expr, (Var *) expr))
+			return false;
+	}
+	return true;
 }

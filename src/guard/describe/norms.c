@@ -18,7 +18,7 @@
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/key_values.h"
+#include "guard/facts/facts.h"
 #include "parser/parsetree.h"
 
 /* Tells whether the first part of a column is a count of rows, and the norm that of rows. */

@@ -164,7 +164,7 @@ compare_instead(ScalarArrayOpExpr *in, Var *column)
 static bool
 is_listed(DpShadowCondition *condition, Var *column)
 {
-	Node	   *array = bms_is_empty(condition->joins) ? dp_listed_in(condition->expr, column) : NULL;
+	Node	   *array = bms_is_empty(condition->joins) ? dp_listed_in(condition->expr, (Node *) column) : NULL;
 
 	return array != NULL && !contain_var_clause(array) && !contain_volatile_functions(array);
 }
@@ -213,7 +213,7 @@ matched_with(DpShadow *s, const DpShadowCondition *condition, Var *column)
 		left = (Node *) column;
 	}
 	if (!equal(left, column) || !IsA(right, Var) || exprType(left) != exprType(right) ||
-		dp_shadow_item(s, ((Var *) right)->varno)->is_private || dp_shadow_resolve(s, left, false, &items) != NULL)
+		dp_shadow_item(s, ((Var *) right)->varno)->is_private || dp_shadow_resolve(s, left, DP_LISTS_FOUND, &items) != NULL)
 		return NULL;
 	return (Var *) right;
 }

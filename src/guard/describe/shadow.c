@@ -406,7 +406,6 @@ add_anti_join(DpShadow *s, Query *query, JoinExpr *join, Bitmapset *joins, Relid
 {
 	Var		   *column = matched_column(join);
 	Bitmapset  *right;
-	NullTest   *no_match;
 
 	add_tree(s, query, join->larg, joins, strict, map);
 	if (column == NULL)
@@ -415,9 +414,7 @@ add_anti_join(DpShadow *s, Query *query, JoinExpr *join, Bitmapset *joins, Relid
 	((DpShadowJoin *) llast(s->joins))->is_anti = true;
 	add_tree(s, query, join->rarg, right, find_nonnullable_rels(join->quals), map);
 	add_conditions(s, map, join->quals, right);
-	no_match = castNode(NullTest, dp_is_not_null((Expr *) copyObject(column)));
-	no_match->nulltesttype = IS_NULL;
-	add_conditions(s, map, (Node *) no_match, joins);
+	add_conditions(s, map, (Node *) dp_is_null((Expr *) copyObject(column)), joins);
 }
 
 /*

@@ -13,6 +13,9 @@
 
 #include "guard/level.h"
 
+/* the most integers that a range is listed as */
+#define DP_MAX_KEY_RANGE 10000
+
 /*
  * An entry of the level, or of a subquery over protected rows in it; or a
  * list of values that stands for a protected column.  They have numbers from
@@ -30,6 +33,8 @@ typedef struct DpShadowItem
 
 	/* of a list */
 	Var		   *column;			/* what it stands for, as the shadow names it */
+	Node	   *of;				/* an expression that it stands for; NULL: it
+								 * is column */
 	Expr	   *values;			/* an array, in which NULL may be; NULL: not
 								 * filled yet */
 	DpColumn   *policy;			/* that declares it, or NULL */
@@ -85,6 +90,15 @@ typedef enum DpCellStage
 	DP_CELLS_FOUND				/* tests of lists, which are filled */
 } DpCellStage;
 
+/* which lists may stand for what an expression reads */
+typedef enum DpShadowLists
+{
+	DP_LISTS_FOUND,				/* those that are there */
+	DP_LISTS_KNOWN,				/* also those that the policy or conditions
+								 * tell */
+	DP_LISTS_ANY				/* also those of all results of what has few */
+} DpShadowLists;
+
 typedef struct DpShadow
 {
 	DpLevel    *level;
@@ -100,6 +114,10 @@ typedef struct DpShadow
 	DpCellStage cell_stage;
 	List	   *cells;			/* DpShadowCells */
 	List	   *null_tested;	/* Exprs that keys ask for NULL */
+	bool		is_planned;		/* public columns are lists, too */
+	Var		   *beyond;			/* has more declared keys than there is room
+								 * for, so many */
+	int64		nbeyond;
 } DpShadow;
 
 /* shadow.c: collects what the level reads, and its conditions */
@@ -121,19 +139,48 @@ extern Bitmapset *dp_shadow_included(const DpShadow *s);
 
 /*
  * known_values.c: returns expr over public columns, lists and constants alone,
- * NULL where it is not known.  with_lists: lists may be made for it, else they
- * are used where they are.  Adds to items what it reads.
+ * NULL where it is not known.  Adds to items what it reads.
  */
-extern Node *dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmapset **items);
+extern Node *dp_shadow_resolve(DpShadow *s, Node *expr, DpShadowLists with_lists, Bitmapset **items);
 
 /* known_values.c: the same of a condition, or of a conjunct in it */
 extern Node *dp_shadow_resolve_condition(DpShadow *s, const DpShadowCondition *condition, Node *part, Bitmapset **items);
 
-/* known_values.c: fills a list that the policy declares; ZC002 where there is no room for it */
+/* key_lists.c: fills a list that the policy declares; ZC002 where there is no room for it */
 extern void dp_shadow_fill_list(DpShadow *s, DpShadowItem *item);
 
-/* known_values.c: makes a list of values, an array or a function that returns rows, that stands for a column */
-extern DpShadowItem *dp_shadow_add_list(DpShadow *s, Var *column, Expr *values);
+/* key_lists.c: returns the list that stands for an expression; NULL: there is none */
+extern DpShadowItem *dp_shadow_find_list(DpShadow *s, Node *expr);
+
+/* key_lists.c: returns what a list has, in the type of what it stands for */
+extern Node *dp_shadow_list_var(const DpShadowItem *item);
+
+/* key_lists.c: makes a list of values, an array or a function that returns rows, that stands for an expression */
+extern DpShadowItem *dp_shadow_add_list(DpShadow *s, Node *expr, Expr *values);
+
+/*
+ * key_lists.c: makes a list of the values that the policy declares for an expression, which is a column, or else, if
+ * is_asked, of those with which it satisfies a condition; NULL: they are not known
+ */
+extern DpShadowItem *dp_shadow_make_list(DpShadow *s, Node *expr, bool is_asked);
+
+/* key_lists.c: makes a list of the values that a column of a public table has now; NULL: the asker may not read them, or they are many */
+extern DpShadowItem *dp_shadow_list_public(DpShadow *s, Var *column);
+
+/* key_lists.c: makes a list of all that an expression can be, a truth value, a field of a time, or a number that conditions limit; NULL: that is much */
+extern DpShadowItem *dp_shadow_list_results(DpShadow *s, Node *expr);
+
+/* key_lists.c: makes a list of the integers, or days, that conditions leave an expression, if these are no more than so many; NULL: it is not made */
+extern DpShadowItem *dp_shadow_list_range(DpShadow *s, Node *expr, int most);
+
+/* key_lists.c: returns an array of the integers, or days, from first to last as values of a type; NULL: they are too many, or it has none */
+extern Const *dp_range_array(Oid type, int64 first, int64 last, bool with_null);
+
+/* planned_keys.c: returns the values of a key that is known while the query is planned, sorted, each once, NULL not among them; NULL: it is not */
+extern Const *dp_shadow_values(DpShadow *s, Node *expr, int part, bool *null_key);
+
+/* planned_keys.c: tells whether an expression, or a list of them, is not to be evaluated while the query is planned */
+extern bool dp_is_of_execution(Node *node);
 
 /*
  * buckets.c: makes lists of points for the dates and timestamps that keys, in
@@ -145,7 +192,7 @@ extern void dp_shadow_add_points(DpShadow *s, List *keys);
 extern void dp_shadow_add_integers(DpShadow *s, List *keys, int most);
 
 /*
- * bucket_lists.c: makes lists for the calls of width_bucket in a key of the
+ * width_buckets.c: makes lists for the calls of width_bucket in a key of the
  * level, whose safe form named is, and returns that with the lists in it
  */
 extern Node *dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named);
@@ -172,7 +219,7 @@ extern void dp_shadow_follow_references(DpShadow *s);
  */
 extern Node *dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items);
 
-/* value_cells.c: tells whether an expression may be NULL in a row that satisfies the conditions */
+/* never_null.c: tells whether an expression may be NULL in a row that satisfies the conditions */
 extern bool dp_shadow_may_be_null(DpShadow *s, Node *expr);
 
 /* value_cells.c: adds cells of what the last key asks for NULL, if it asks for nothing else */

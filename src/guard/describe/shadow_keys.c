@@ -7,7 +7,8 @@
  * (shadow_parts.c).
  *
  * A key that is one column with a list, or constant, on which nothing but
- * constants act, needs no query (declared_keys.c).
+ * constants act, needs no query: its values are found while the query is
+ * planned (planned_keys.c).
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -16,19 +17,19 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "access/transam.h"
 #include "base/compat.h"
 #include "base/walk.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/key_values.h"
+#include "guard/describe/forms.h"
 #include "guard/describe/shadow.h"
 #include "guard/facts/facts.h"
+#include "guard/facts/lists.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/rel.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
 
 /* so many are evaluated as fast as cells are found, which know less */
 #define FEW_INTEGERS 1000
@@ -43,6 +44,7 @@ typedef struct ShadowKey
 	Node	   *expr;			/* resolved; NULL: not known */
 	Bitmapset  *items;
 	bool		is_bare;		/* one column of a list, as it is */
+	bool		is_listed;		/* no more is known than all that it can be */
 } ShadowKey;
 
 /* ------------------------------------------------------------------------
@@ -50,51 +52,23 @@ typedef struct ShadowKey
  * ------------------------------------------------------------------------
  */
 
-static bool
-is_added(Oid funcid, void *context)
-{
-	return funcid >= FirstGenbkiObjectId;
-}
-
-static DpWalk
-calls_added(Node *node, int levels, void *context)
-{
-	return check_functions_in_node(node, is_added, context);
-}
-
-/*
- * Tells whether an expression is not to be evaluated while the query is planned:
- * it reads parameters, the clock or settings, so that it may differ from one
- * execution to the next, or calls a function that is not PostgreSQL's own, as
- * which casts to text are written.
- */
-static bool
-is_of_execution(Node *node)
-{
-	return dp_reads_param(node) || contain_mutable_functions(node) || dp_walk(node, calls_added, NULL);
-}
-
-/*
- * Tells whether a list at planning does as well (declared_keys.c): of one
- * column, or constant, on which nothing but constants act.
- */
+/* Tells whether the values of a key are known while the query is planned: what lists without tables and parameters have. */
 static bool
 is_plain(DpShadow *s, const ShadowKey *key, int part)
 {
-	if (!key->is_bare || bms_membership(key->items) == BMS_MULTIPLE || is_of_execution(key->expr))
+	if (!key->is_bare || (bms_membership(key->items) == BMS_MULTIPLE && !key->is_listed) || dp_is_of_execution(key->expr))
 		return false;
 	foreach_ptr(DpShadowItem, item, s->items)
 	{
 		if (item->is_included && item->part == part &&
-			(item->rte != NULL || item->is_series || is_of_execution((Node *) item->values)))
+			(item->rte != NULL || item->is_series || dp_is_of_execution((Node *) item->values)))
 			return false;
 	}
 	foreach_ptr(DpShadowCondition, condition, s->conditions)
 	{
 		int			first = bms_next_member(condition->items, -1);
 
-		if (condition->is_included && (first < 0 || dp_shadow_item(s, first)->part == part) &&
-			(condition->is_below || !condition->is_whole || is_of_execution(condition->resolved)))
+		if (condition->is_included && (first < 0 || dp_shadow_item(s, first)->part == part) && dp_is_of_execution(condition->resolved))
 			return false;
 	}
 	return true;
@@ -114,15 +88,16 @@ name_key(DpShadow *s, ShadowKey *key, Node *expr)
 }
 
 static void
-resolve_key(DpShadow *s, ShadowKey *key)
+resolve_key(DpShadow *s, ShadowKey *key, DpShadowLists lists)
 {
 	Node	   *named = key->named;
 	Node	   *canonical;
 
 	if (named == NULL || key->expr != NULL)
 		return;
-	key->is_bare = !dp_is_unfoldable(named, NULL) || IsA(dp_strip_labels(named), Var);
-	key->expr = dp_shadow_resolve(s, named, true, &key->items);
+	key->is_listed = lists == DP_LISTS_ANY;
+	key->is_bare = key->is_listed || !dp_is_unfoldable(named, NULL) || IsA(dp_strip_labels(named), Var);
+	key->expr = dp_shadow_resolve(s, named, lists, &key->items);
 	if (key->expr != NULL && IsA(dp_strip_labels(named), Var) && bms_membership(key->items) == BMS_SINGLETON)
 		dp_shadow_item(s, bms_singleton_member(key->items))->is_key = true;
 	if (key->expr == NULL || key->canonical == NULL)
@@ -146,7 +121,7 @@ find_cells(DpShadow *s, ShadowKey *keys, int nkeys)
 		if (keys[i].named == NULL || keys[i].expr != NULL)
 			continue;
 		keys[i].named = dp_write_out_cases(keys[i].named, NULL);
-		if (dp_shadow_resolve(s, keys[i].named, true, &items) == NULL)
+		if (dp_shadow_resolve(s, keys[i].named, DP_LISTS_KNOWN, &items) == NULL)
 			dp_shadow_forget_cells(s, n);
 		else
 			dp_shadow_ask_nulls(s);
@@ -182,37 +157,33 @@ keep_conditions(DpShadow *s)
 
 /* Resolves all keys that are not known, as far as it is possible now; returns those that remain. */
 static List *
-resolve_each(DpShadow *s, ShadowKey *keys, int nkeys)
+resolve_each(DpShadow *s, ShadowKey *keys, int nkeys, DpShadowLists lists)
 {
 	List	   *unknown = NIL;
 
 	for (int i = 0; i < nkeys; i++)
 	{
-		resolve_key(s, &keys[i]);
+		resolve_key(s, &keys[i], lists);
 		if (keys[i].named != NULL && keys[i].expr == NULL)
 			unknown = lappend(unknown, keys[i].named);
 	}
 	return unknown;
 }
 
-/* Puts lists in the place of buckets where it is known only when the query runs which there are; otherwise declared_keys.c knows. */
+/* Puts lists in the place of buckets. */
 static void
 put_buckets(DpShadow *s, ShadowKey *keys, int nkeys)
 {
 	for (int i = 0; i < nkeys; i++)
-	{
-		Node	   *expr = list_nth(s->level->key_exprs, i);
-
-		if (keys[i].named != NULL && keys[i].expr == NULL &&
-			(is_of_execution(expr) || is_of_execution((Node *) s->level->conditions)))
-			keys[i].named = dp_shadow_put_buckets(s, expr, keys[i].named);
-	}
+		if (keys[i].named != NULL && keys[i].expr == NULL)
+			keys[i].named = dp_shadow_put_buckets(s, list_nth(s->level->key_exprs, i), keys[i].named);
 }
 
 /*
  * Resolves the keys of the level: what is not known by itself may be at points
  * of time, by lists of buckets, or by cells of its values; or some of it by cells,
- * and the rest at points; or at all integers that conditions leave it.
+ * and the rest at points; or at all integers that conditions leave it; or by all
+ * that it can be.
  */
 static void
 resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
@@ -221,31 +192,31 @@ resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
 
 	for (int i = 0; i < nkeys; i++)
 		name_key(s, &keys[i], list_nth(s->level->key_exprs, i));
-	unknown = resolve_each(s, keys, nkeys);
+	unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
 	if (unknown == NIL)
 		return;
 	dp_shadow_add_points(s, unknown);
-	if (resolve_each(s, keys, nkeys) == NIL)
+	if (resolve_each(s, keys, nkeys, DP_LISTS_KNOWN) == NIL)
 		return;
 	put_buckets(s, keys, nkeys);
-	unknown = resolve_each(s, keys, nkeys);
+	unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
 	if (unknown == NIL)
 		return;
 	dp_shadow_add_integers(s, unknown, FEW_INTEGERS);
-	if (resolve_each(s, keys, nkeys) == NIL)
+	if (resolve_each(s, keys, nkeys, DP_LISTS_KNOWN) == NIL)
 		return;
 	find_cells(s, keys, nkeys);
-	unknown = resolve_each(s, keys, nkeys);
+	unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
 	if (unknown != NIL && dp_shadow_count_cells(s) > 0)
 	{
 		keep_conditions(s);
 		dp_shadow_add_points(s, unknown);
-		unknown = resolve_each(s, keys, nkeys);
+		unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
 	}
 	if (unknown == NIL)
 		return;
 	dp_shadow_add_integers(s, unknown, DP_MAX_KEY_RANGE);
-	(void) resolve_each(s, keys, nkeys);
+	(void) resolve_each(s, keys, nkeys, DP_LISTS_ANY);
 }
 
 static int
@@ -258,58 +229,16 @@ part_of(DpShadow *s, const ShadowKey *key)
 
 /* Notes which declared values rows are held to: where the column is a key of the part. */
 static void
-list_values(DpShadow *s, int part)
+list_values(DpShadow *s, int part, bool is_held)
 {
 	foreach_ptr(DpShadowItem, item, s->items)
 	{
 		if (item->is_included && item->part == part && item->listed != NULL && item->is_key)
-			s->level->parts.listed = lappend(s->level->parts.listed, item->listed);
-	}
-}
-
-/* Tells whether conditions read a column of a protected entry by which it references others, which is not the key. */
-static bool
-asks_of_reference(List *conditions, Index rti, Oid relid, Node *key)
-{
-	Relation	rel = table_open(relid, AccessShareLock);
-	bool		found = false;
-
-	foreach_ptr(const ForeignKeyCacheInfo, fkey, RelationGetFKeyList(rel))
-	{
-		foreach_ptr(Var, read, pull_var_clause((Node *) conditions, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
 		{
-			for (int i = 0; i < fkey->nkeys; i++)
-				found |= read->varno == rti && read->varattno == fkey->conkey[i] && !equal(read, key);
+			item->listed->is_held = is_held;
+			s->level->parts.listed = lappend(s->level->parts.listed, item->listed);
 		}
 	}
-	table_close(rel, NoLock);
-	return found;
-}
-
-/* Tells whether level has anything that lists at planning do not know of. */
-static bool
-is_worth_it(DpLevel *level)
-{
-	int			rti = -1;
-
-	if (list_length(level->key_exprs) != 1 || !IsA(dp_strip_labels(linitial(level->key_exprs)), Var) ||
-		is_of_execution((Node *) level->conditions))
-		return true;
-	/* of which parts may be known */
-	foreach_ptr(Node, condition, level->conditions)
-	{
-		if (is_orclause(condition))
-			return true;
-	}
-	while ((rti = bms_next_member(level->from.entries, rti)) >= 0)
-	{
-		RangeTblEntry *rte = list_nth(level->from.query->rtable, rti - 1);
-
-		if (rte->rtekind != RTE_RELATION || !dp_is_protected(rte) ||
-			asks_of_reference(level->conditions, rti, rte->relid, dp_strip_labels(linitial(level->key_exprs))))
-			return true;
-	}
-	return false;
 }
 
 /* Returns the conditions that what no key is of has a row: an EXISTS for each part. */
@@ -359,9 +288,53 @@ start_shadow(DpLevel *level, ShadowKey *keys, int nkeys)
 	return s;
 }
 
-/* Returns the query of all keys where the level reads from; NULL: not all are known.  Clears *plain if a list does not do as well. */
+/* Refuses keys of which more are declared than there is room for. */
+static void
+refuse_beyond(DpShadow *s, const ShadowKey *keys, int nkeys)
+{
+	for (int i = 0; i < nkeys; i++)
+		if (s->beyond != NULL && keys[i].expr == NULL && keys[i].named != NULL && dp_has_equal(keys[i].named, (Node *) s->beyond))
+			dp_refuse_keys(s->level->dataset, s->level->cxt->keys + s->nbeyond, true);
+}
+
+/* ------------------------------------------------------------------------
+ * Levels that read a UNION ALL
+ * ------------------------------------------------------------------------
+ */
+
+/* Adds the values of another array, which may be NULL, to one that is sorted, each once. */
+static Const *
+join_values(Const *a, const Const *b)
+{
+	Oid			type = get_element_type(b->consttype);
+	List	   *elements;
+	List	   *more;
+	Datum	   *values;
+	int			n = 0;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	if (a == NULL)
+		return copyObject((Const *) b);
+	(void) dp_list_elements((Node *) a, INT_MAX, &elements);
+	(void) dp_list_elements((Node *) b, INT_MAX, &more);
+	elements = list_concat(elements, more);
+	values = palloc((list_length(elements) + 1) * sizeof(Datum));
+	foreach_ptr(Const, element, elements)
+		values[n++] = element->constvalue;
+	n = dp_sort_keys(type, b->constcollid, values, n);
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	a->constvalue = PointerGetDatum(construct_array(values, n, type, typlen, typbyval, typalign));
+	return a;
+}
+
+/*
+ * Returns the query of keys of the level, which are all that it has, where it reads from; NULL: not all are known.  Adds
+ * to the set the values of a single one that is known now; else clears *plain.
+ */
 static Query *
-query_of_operand(const DpLevel *level, Query *from, bool *plain)
+query_of_operand(const DpLevel *level, Query *from, DpKeySet *set, bool *plain)
 {
 	DpLevel    *one = palloc(sizeof(DpLevel));
 	int			nkeys = list_length(level->key_exprs);
@@ -371,6 +344,8 @@ query_of_operand(const DpLevel *level, Query *from, bool *plain)
 	List	   *exists;
 	DpShadow   *s;
 	Query	   *query;
+	Const	   *values = NULL;
+	bool		has_null = false;
 
 	*one = *level;
 	one->from.query = from;
@@ -384,41 +359,70 @@ query_of_operand(const DpLevel *level, Query *from, bool *plain)
 	}
 	dp_shadow_find_parts(s, list_make1(items));
 	exists = find_existence(s, keys, nkeys);
-	*plain &= nkeys == 1 && exists == NIL && is_plain(s, &keys[0], part_of(s, &keys[0]));
+	if (*plain && nkeys == 1 && exists == NIL && is_plain(s, &keys[0], part_of(s, &keys[0])))
+		values = dp_shadow_values(s, keys[0].expr, part_of(s, &keys[0]), &has_null);
+	*plain = values != NULL;
+	if (values != NULL)
+		set->domain = join_values(set->domain, values);
+	set->null_key |= has_null;
 	query = dp_shadow_query(s, bms_is_empty(items) ? 0 : dp_shadow_item(s, bms_next_member(items, -1))->part, exprs);
 	add_existence(query, exists);
 	return query;
 }
 
-/* Makes one set of all keys of a level that reads a UNION ALL; false, and nothing is made, where that is not known, or a list does as well. */
+/* Makes one set of keys, by number, of a level of which these are the operands; false, and nothing is made, where they are not known. */
 static bool
-add_set_of_operands(DpLevel *level)
+add_set_of_operands(const DpLevel *level, List *operands, List *numbers)
 {
-	int			nkeys = list_length(level->key_exprs);
+	DpLevel		of = *level;
 	List	   *queries = NIL;
 	bool		plain = true;
-	DpKeySet   *set;
+	DpKeySet   *set = dp_make_key_set();
 
-	for (int i = 0; i < nkeys; i++)
-		if (dp_key_set_of(level->release, i) != NULL)
-			return false;
-	foreach_ptr(Query, operand, dp_shadow_operands(level->from.query))
+	of.key_exprs = NIL;
+	foreach_int(number, numbers)
+		of.key_exprs = lappend(of.key_exprs, list_nth(level->key_exprs, number));
+	foreach_ptr(Query, operand, operands)
 	{
-		Query	   *query = query_of_operand(level, operand, &plain);
+		Query	   *query = query_of_operand(&of, operand, set, &plain);
 
 		if (query == NULL)
 			return false;
 		queries = lappend(queries, query);
 	}
-	if (plain)
-		return false;
-	set = dp_make_key_set();
-	for (int i = 0; i < nkeys; i++)
-		set->keys = lappend_int(set->keys, i);
-	set->query = dp_shadow_union(queries);
+	set->keys = numbers;
+	if (!plain)
+	{
+		set->domain = NULL;
+		set->null_key = false;
+		set->query = dp_shadow_union(queries);
+	}
 	level->release->key_sets = lappend(level->release->key_sets, set);
 	return true;
 }
+
+/* Makes sets of the keys of a level that reads a UNION ALL, of all together or of each, as far as they are known by its operands. */
+static bool
+add_sets_of_operands(DpLevel *level)
+{
+	List	   *operands = dp_shadow_operands(level->from.query);
+	int			nkeys = list_length(level->key_exprs);
+	List	   *all = NIL;
+	bool		found = true;
+
+	for (int i = 0; i < nkeys; i++)
+		all = lappend_int(all, i);
+	if (operands == NIL || add_set_of_operands(level, operands, all))
+		return operands != NIL;
+	foreach_int(i, nkeys > 1 ? all : NIL)
+		found &= add_set_of_operands(level, operands, list_make1_int(i));
+	return nkeys > 1 && found;
+}
+
+/* ------------------------------------------------------------------------
+ * Entry points
+ * ------------------------------------------------------------------------
+ */
 
 void
 dp_shadow_keys(DpLevel *level)
@@ -429,9 +433,10 @@ dp_shadow_keys(DpLevel *level)
 	ShadowKey  *keys = palloc0(sizeof(ShadowKey) * Max(nkeys, 1));
 	List	   *read = NIL;
 
-	if (nkeys == 0 || !is_worth_it(level) || add_set_of_operands(level))
+	if (nkeys == 0 || add_sets_of_operands(level))
 		return;
 	s = start_shadow(level, keys, nkeys);
+	refuse_beyond(s, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)
 		if (keys[i].expr != NULL)
 			read = lappend(read, keys[i].items);
@@ -453,13 +458,66 @@ dp_shadow_keys(DpLevel *level)
 			set->keys = lappend_int(set->keys, j);
 			exprs = lappend(exprs, keys[j].expr);
 		}
-		if (list_length(exprs) == 1 && exists == NIL && is_plain(s, &keys[i], part))
-			continue;
-		set->query = dp_shadow_query(s, part, exprs);
-		add_existence(set->query, exists);
-		exists = NIL;
 		level->release->key_sets = lappend(level->release->key_sets, set);
+		if (list_length(exprs) == 1 && exists == NIL && is_plain(s, &keys[i], part))
+			set->domain = dp_shadow_values(s, keys[i].expr, part, &set->null_key);
+		if (set->domain == NULL)
+		{
+			set->query = dp_shadow_query(s, part, exprs);
+			add_existence(set->query, exists);
+			exists = NIL;
+		}
 		if (part != 0)
-			list_values(s, part);
+			list_values(s, part, set->domain != NULL);
 	}
+}
+
+/* Adds to a set the values that an expression can have where the level reads from; returns false if they are not known. */
+static bool
+add_planned(const DpLevel *level, Query *from, Node *expr, DpKeySet *set)
+{
+	DpLevel    *one = palloc(sizeof(DpLevel));
+	ShadowKey	key = {0};
+	bool		has_null = false;
+	DpShadow   *s;
+	Const	   *values;
+
+	*one = *level;
+	one->from.query = from;
+	one->key_exprs = list_make1(expr);
+	s = dp_shadow_start(one);
+	s->is_planned = true;
+	dp_shadow_equate(s);
+	name_key(s, &key, expr);
+	put_buckets(s, &key, 1);
+	key.named = dp_write_out_cases(key.named, NULL);
+	if (resolve_each(s, &key, 1, DP_LISTS_ANY) != NIL || key.expr == NULL)
+	{
+		refuse_beyond(s, &key, 1);
+		return false;
+	}
+	dp_shadow_find_parts(s, list_make1(key.items));
+	values = dp_shadow_values(s, key.expr, part_of(s, &key), &has_null);
+	if (values == NULL)
+		return false;
+	set->domain = join_values(set->domain, values);
+	set->null_key |= has_null;
+	return true;
+}
+
+DpKeySet *
+dp_planned_values(DpLevel *level, Node *expr)
+{
+	DpKeySet   *set = dp_make_key_set();
+	bool		known = true;
+	List	   *operands = dp_shadow_operands(level->from.query);
+
+	foreach_ptr(Query, operand, operands)
+		known = known && add_planned(level, operand, expr, set);
+	if (operands == NIL || !known)
+	{
+		set = dp_make_key_set();
+		known = add_planned(level, level->from.query, expr, set);
+	}
+	return known ? set : NULL;
 }

@@ -18,16 +18,22 @@
 
 #include "access/table.h"
 #include "base/compat.h"
+#include "base/extension.h"
 #include "catalog/pg_operator_d.h"
-#include "guard/describe/key_values.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/forms.h"
 #include "guard/describe/shadow.h"
+#include "guard/facts/facts.h"
+#include "guard/facts/lists.h"
 #include "guard/read/read.h"
+#include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 /* a table that may have several rows for one of another is asked if it has no more than so many */
 #define SMALL_TABLE 100000
@@ -285,7 +291,7 @@ exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
 	OpExpr	   *any;
 
 	if (!dp_read_comparison(condition->expr, &c) || !c.is_array || !op_strict(c.opno) || !dp_reads_param(c.right) ||
-		dp_shadow_resolve(s, c.right, false, &items) == NULL || !bms_is_empty(items))
+		dp_shadow_resolve(s, c.right, DP_LISTS_FOUND, &items) == NULL || !bms_is_empty(items))
 		return;
 	if (!c.is_any)
 	{
@@ -294,6 +300,41 @@ exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
 	}
 	any = dp_make_cardinality_comparison(Int4LessOperator, c.right);
 	dp_shadow_add_condition(s, (Node *) any)->joins = condition->joins;
+}
+
+/*
+ * What compares the text of a number with constants tells that the number is one of those that these are: how it is
+ * written is not known of a list.
+ */
+static void
+imply_numbers(DpShadow *s, const DpShadowCondition *condition)
+{
+	DpComparison c;
+	Oid			text = TEXTOID;
+	List	   *args;
+	List	   *elements;
+	Node	   *cast;
+	Node	   *number;
+	Expr	   *array;
+
+	if (!dp_read_comparison(condition->expr, &c) || c.opno != TextEqualOperator || c.is_distinct || !c.is_any)
+		return;
+	if (!c.is_array && !dp_has_columns(c.left))
+		dp_turn_comparison(&c);
+	cast = dp_strip_labels(c.left);
+	number = IsA(cast, CoerceViaIO) ? (Node *) ((CoerceViaIO *) cast)->arg : dp_call_kind(cast, &args) == DP_KIND_text ? linitial(args) : NULL;
+	if (number == NULL || exprType(number) != NUMERICOID || dp_is_unfoldable(c.right, NULL))
+		return;
+	elements = list_make1(c.right);
+	if (c.is_array && !dp_list_elements((Node *) dp_fold(c.right), DP_MAX_CELL_CONSTANTS, &elements))
+		return;
+	array = (Expr *) dp_make(ArrayExpr, .array_typeid = NUMERICARRAYOID, .element_typeid = NUMERICOID, .location = -1);
+	foreach_ptr(Node, element, elements)
+		((ArrayExpr *) array)->elements = lappend(((ArrayExpr *) array)->elements,
+												  makeFuncExpr(dp_own_function("try_numeric", 1, &text, NUMERICOID), NUMERICOID, list_make1(element),
+															   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+	dp_shadow_add_condition(s, (Node *) dp_make_array_comparison(lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr, true,
+																 copyObject((Expr *) number), array, InvalidOid))->joins = condition->joins;
 }
 
 /* A comparison with something unknown tells that the known side of it, also one without columns, is not NULL. */
@@ -309,7 +350,7 @@ exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
 	{
 		Bitmapset  *items = NULL;
 
-		if (dp_shadow_resolve(s, arg, false, &items) != NULL && (!bms_is_empty(items) || dp_reads_param(arg)))
+		if (dp_shadow_resolve(s, arg, DP_LISTS_FOUND, &items) != NULL && (!bms_is_empty(items) || dp_reads_param(arg)))
 			dp_shadow_add_condition(s, (Node *) dp_is_not_null((Expr *) arg))->joins = condition->joins;
 	}
 }
@@ -333,6 +374,7 @@ dp_shadow_find_parts(DpShadow *s, List *read)
 			: known_part(s, condition, condition->expr, &condition->items, &condition->is_whole);
 		if (condition->resolved == NULL)
 			exclude_nulls(s, condition);
+		imply_numbers(s, condition);
 	}
 	include_conditions(s, &product);
 	include_others(s, &product);

@@ -91,7 +91,7 @@ values_in_level(DpLevel *level, Var *column)
 	if (named == NULL || !IsA(named, Var) || dp_shadow_item(s, ((Var *) named)->varno)->is_private)
 		return NULL;
 	dp_shadow_equate(s);
-	named = dp_shadow_resolve(s, named, false, &items);
+	named = dp_shadow_resolve(s, named, DP_LISTS_FOUND, &items);
 	if (named == NULL || bms_membership(items) != BMS_SINGLETON)
 		return NULL;
 	item = bms_singleton_member(items);

@@ -55,7 +55,6 @@ typedef struct DpShadowCells
 	Oid			type;			/* of constants; InvalidOid: it is asked for
 								 * NULL alone */
 	Oid			collation;
-	bool		is_truth;		/* a condition, whose list has truth values */
 	List	   *constants;		/* of the type, each once */
 	bool		is_known;		/* they are known now */
 	DpShadowItem *item;			/* made when all constants are known */
@@ -69,12 +68,11 @@ typedef struct DpShadowCells
  */
 
 static DpShadowCells *
-find_cells(DpShadow *s, const DpCellTest *test, bool is_truth)
+find_cells(DpShadow *s, const DpCellTest *test)
 {
 	foreach_ptr(DpShadowCells, cells, s->cells)
 	{
-		if (cells->is_truth == is_truth && cells->type == test->type && cells->collation == test->collation &&
-			equal(cells->expr, test->expr))
+		if (cells->type == test->type && cells->collation == test->collation && equal(cells->expr, test->expr))
 			return cells;
 	}
 	return NULL;
@@ -101,13 +99,14 @@ has_room(DpShadow *s, const DpShadowCells *to, int more)
 
 	foreach_ptr(DpShadowCells, cells, s->cells)
 	{
-		tuples *= cells->is_truth ? 3 : 2 * (list_length(cells->constants) + (cells == to ? more : 0)) + 2;
+		tuples *= 2 * (list_length(cells->constants) + (cells == to ? more : 0)) + 2;
 	}
 	foreach_ptr(DpShadowItem, item, s->items)
 	{
 		const DpColumn *policy = item->policy;
 
 		declared *= policy ? policy->nkeys + 1 : 1;
+		tuples *= item->of != NULL && IsA(item->values, Const) ? dp_list_size((Const *) item->values) : 1;
 	}
 	return tuples <= MAX_TUPLES && tuples * declared <= MAX_WITH_DECLARED;
 }
@@ -127,9 +126,9 @@ may_have_cells(DpShadow *s, Node *expr)
 
 /* Adds a test to the cells of its expression; returns false if it has none, or too many. */
 static bool
-add_test(DpShadow *s, const DpCellTest *test, bool is_truth)
+add_test(DpShadow *s, const DpCellTest *test)
 {
-	DpShadowCells *cells = find_cells(s, test, is_truth);
+	DpShadowCells *cells = find_cells(s, test);
 	List	   *constants = cells ? list_difference(test->constants, cells->constants) : test->constants;
 	bool		is_known = cells == NULL || cells->is_known;
 	int			n = list_length(constants) + (cells ? list_length(cells->constants) : 0);
@@ -145,7 +144,6 @@ add_test(DpShadow *s, const DpCellTest *test, bool is_truth)
 		cells->expr = copyObject(test->expr);
 		cells->type = test->type;
 		cells->collation = test->collation;
-		cells->is_truth = is_truth;
 		s->cells = lappend(s->cells, cells);
 	}
 	cells->is_known = is_known;
@@ -158,54 +156,6 @@ add_test(DpShadow *s, const DpCellTest *test, bool is_truth)
  * Lists
  * ------------------------------------------------------------------------
  */
-
-/* Tells whether a column is not NULL in any row of the entry that it is of. */
-static bool
-is_never_null(DpShadow *s, Var *column)
-{
-	DpShadowItem *item = dp_shadow_item(s, column->varno);
-	Var		   *var = dp_shadow_level_var(s, column);
-
-	if (var != NULL && dp_is_never_null(s->level->from.query, (Node *) var))
-		return true;
-	foreach_ptr(RangeTblEntry, rte, item->rte ? item->query->rtable : NIL)
-	{
-		if (rte != item->rte)
-			continue;
-		var = copyObject(column);
-		var->varno = foreach_current_index(rte) + 1;
-		return dp_is_never_null(item->query, (Node *) var);
-	}
-	return false;
-}
-
-/* Puts constants, NULL where they may be, in the place of columns. */
-static Node *
-put_constant(Node *node, int levels, DpShadow *s)
-{
-	Var		   *var = (Var *) node;
-	Const	   *constant;
-
-	if (!IsA(node, Var))
-		return NULL;
-	constant = makeNullConst(var->vartype, var->vartypmod, var->varcollid);
-	constant->constisnull = !is_never_null(s, var);
-	return (Node *) constant;
-}
-
-bool
-dp_shadow_may_be_null(DpShadow *s, Node *expr)
-{
-	/* nobody looks at values of constants there */
-	if (dp_expression_never_null(s->level, dp_put(expr, put_constant, s)))
-		return false;
-	foreach_ptr(const DpShadowCondition, condition, IsA(expr, Var) ? s->conditions : NIL)
-	{
-		if (bms_is_empty(condition->joins) && dp_excludes_null(condition->expr, (Var *) expr))
-			return false;
-	}
-	return true;
-}
 
 /* Returns an array, folded if all of it is known. */
 static Node *
@@ -238,12 +188,6 @@ cell_numbers(const DpShadowCells *cells, bool with_null)
 	bool		whole = type == INT2OID || type == INT4OID || type == INT8OID;
 	Node	   *call;
 
-	if (cells->is_truth)
-	{
-		List	   *values = list_make2(makeBoolConst(true, false), makeBoolConst(false, false));
-
-		return (Expr *) make_array(BOOLOID, InvalidOid, with_null ? lappend(values, makeBoolConst(false, true)) : values, true);
-	}
 	if (!OidIsValid(cells->type))
 	{
 		List	   *values = list_make1(dp_int4_const(0));
@@ -265,12 +209,12 @@ add_list(DpShadow *s, DpShadowCells *cells)
 	DpShadowItem *item = dp_shadow_add_item(s);
 	int			join = -1;
 
-	if (OidIsValid(cells->type) && !cells->is_truth)
+	if (OidIsValid(cells->type))
 		cells->array = make_array(cells->type, get_typcollation(cells->type), cells->constants, cells->is_known);
 	foreach_ptr(Node, constant, cells->constants)
 		cells->numbers = lappend(cells->numbers, number_of(cells, constant));
 	/* it stands for no column, but what a list is for */
-	item->column = makeVar(item->number, 1, cells->is_truth ? BOOLOID : INT4OID, -1, InvalidOid, 0);
+	item->column = makeVar(item->number, 1, INT4OID, -1, InvalidOid, 0);
 	item->values = cell_numbers(cells, dp_shadow_may_be_null(s, cells->expr));
 	if (IsA(cells->expr, Var))
 		item->joins = dp_shadow_item(s, ((Var *) cells->expr)->varno)->joins;
@@ -286,18 +230,9 @@ add_list(DpShadow *s, DpShadowCells *cells)
 }
 
 static Expr *
-is_null_test(Expr *value)
-{
-	NullTest   *test = castNode(NullTest, dp_is_not_null(value));
-
-	test->nulltesttype = IS_NULL;
-	return (Expr *) test;
-}
-
-static Expr *
 is_null(const DpShadowCells *cells)
 {
-	return is_null_test((Expr *) copyObject(cells->item->column));
+	return dp_is_null((Expr *) copyObject(cells->item->column));
 }
 
 /* Adds that two lists are NULL together, which stand for one expression. */
@@ -309,31 +244,12 @@ relate_nulls(DpShadow *s, const DpShadowCells *a, const DpShadowCells *b)
 	dp_shadow_add_condition(s, (Node *) same)->follows = true;
 }
 
-/* Adds what an array that is known when the query runs tells of the truth of a comparison with it: it may be empty, or NULL. */
-static void
-limit_truth(DpShadow *s, const DpShadowCells *cells)
-{
-	CaseExpr   *cases = dp_make_case((Expr *) makeBoolConst(true, false));
-	BooleanTest *of_none;
-	DpComparison c;
-
-	if (!cells->is_truth || !dp_read_comparison(cells->expr, &c) || !c.is_array || dp_has_columns(c.right) ||
-		contain_volatile_functions(c.right))
-		return;
-	of_none = dp_make(BooleanTest, .arg = (Expr *) copyObject(cells->item->column),
-					  .booltesttype = c.is_any ? IS_FALSE : IS_TRUE, .location = -1);
-	dp_add_when(cases, is_null_test((Expr *) copyObject(c.right)), is_null(cells));
-	dp_add_when(cases, (Expr *) dp_make_cardinality_comparison(Int4EqualOperator, c.right), (Expr *) of_none);
-	dp_shadow_add_condition(s, (Node *) cases)->follows = true;
-}
-
 void
 dp_shadow_fill_cells(DpShadow *s)
 {
 	foreach_ptr(DpShadowCells, cell, s->cells)
 	{
 		add_list(s, cell);
-		limit_truth(s, cell);
 	}
 	foreach_ptr(DpShadowCells, cell, s->cells)
 	{
@@ -426,12 +342,47 @@ negated_list(Node *node)
 	return (Node *) dp_make_array_comparison(get_negator(c.opno), true, copyObject((Expr *) c.left), copyObject((Expr *) c.right), c.collation);
 }
 
+/* Adds what an array that is known when the query runs tells of the truth of a comparison with it: it may be empty, or NULL. */
+static void
+limit_truth(DpShadow *s, Node *comparison, DpShadowItem *list)
+{
+	CaseExpr   *cases = dp_make_case((Expr *) makeBoolConst(true, false));
+	Expr	   *truth = (Expr *) dp_shadow_list_var(list);
+	BooleanTest *of_none;
+	DpComparison c;
+
+	if (!dp_read_comparison(comparison, &c) || !c.is_array || dp_has_columns(c.right) || contain_volatile_functions(c.right))
+		return;
+	of_none = dp_make(BooleanTest, .arg = truth,
+					  .booltesttype = c.is_any ? IS_FALSE : IS_TRUE, .location = -1);
+	dp_add_when(cases, dp_is_null((Expr *) copyObject(c.right)), dp_is_null(truth));
+	dp_add_when(cases, (Expr *) dp_make_cardinality_comparison(Int4EqualOperator, c.right), (Expr *) of_none);
+	dp_shadow_add_condition(s, (Node *) cases)->follows = true;
+}
+
+/* Returns what a list of truth values has of a condition, which is made for one of a key; NULL: there is none. */
+static Node *
+tell_truth(DpShadow *s, Node *node, Bitmapset **items)
+{
+	DpShadowItem *list = dp_shadow_find_list(s, node);
+
+	if (list == NULL && s->cell_stage == DP_CELLS_OF_KEYS && may_have_cells(s, node) && has_room(s, NULL, 1))
+	{
+		list = dp_shadow_list_results(s, node);
+		if (list != NULL)
+			limit_truth(s, node, list);
+	}
+	if (list == NULL)
+		return NULL;
+	*items = bms_add_member(*items, list->number);
+	return dp_shadow_list_var(list);
+}
+
 Node *
 dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
 {
 	DpCellTest	test;
 	DpShadowCells *cells;
-	bool		is_truth;
 	Node	   *told;
 
 	if (s->cell_stage == DP_CELLS_NONE || IsA(node, CaseWhen) || IsA(node, List) || exprType(node) != BOOLOID ||
@@ -444,24 +395,17 @@ dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
 			*items = bms_add_members(*items, s->cell_stage == DP_CELLS_FOUND ? pull_varnos(NULL, told) : NULL);
 		return told;
 	}
-	is_truth = !dp_get_cell_test(node, &test);
-	if (is_truth && negated_list(node) != NULL)
+	if (!dp_get_cell_test(node, &test))
 	{
+		if (negated_list(node) == NULL)
+			return tell_truth(s, node, items);
 		told = dp_shadow_tell_cells(s, negated_list(node), items);
 		return told && s->cell_stage == DP_CELLS_FOUND ? (Node *) make_notclause((Expr *) told) : told;
 	}
-	if (is_truth)
-	{
-		memset(&test, 0, sizeof(DpCellTest));
-		test.expr = node;
-		test.type = BOOLOID;
-	}
 	if (s->cell_stage != DP_CELLS_FOUND)
-		return add_test(s, &test, is_truth) ? node : NULL;
-	cells = find_cells(s, &test, is_truth);
-	if (cells == NULL)
-		return NULL;
-	told = is_truth ? (Node *) copyObject(cells->item->column) : write_test(cells, node, &test);
+		return add_test(s, &test) ? node : NULL;
+	cells = find_cells(s, &test);
+	told = cells ? write_test(cells, node, &test) : NULL;
 	if (told != NULL)
 		*items = bms_add_member(*items, cells->item->number);
 	return told;
@@ -475,7 +419,7 @@ dp_shadow_ask_nulls(DpShadow *s)
 		DpCellTest	test = {item};
 
 		if (find_nulls(s, item) == NULL)
-			(void) add_test(s, &test, false);
+			(void) add_test(s, &test);
 	}
 	s->null_tested = NIL;
 }
@@ -493,7 +437,7 @@ dp_shadow_imply_limits(DpShadow *s)
 
 		foreach_ptr(const DpShadowCells, cells, read ? s->cells : NIL)
 		{
-			Node	   *limits = OidIsValid(cells->type) && !cells->is_truth ? dp_limits_on(read, cells->expr) : NULL;
+			Node	   *limits = OidIsValid(cells->type) ? dp_limits_on(read, cells->expr) : NULL;
 			DpShadowCondition *implied;
 
 			/* what compares the expression itself is asked as it is */

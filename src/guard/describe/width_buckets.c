@@ -1,21 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * width_buckets.c
- *	  Which results width_bucket has, and what conditions on a value tell of its
- *	  bucket.
+ *	  Lists that stand for width_bucket in the shadow of a level.
  *
- * Of WHERE amount < 400 ... GROUP BY width_bucket(amount, 0, 400, 4) the bucket
- * above all others is not a row, nor is NULL.  For each such condition the level
- * gets another one, of the key:
+ * The buckets are a list like any other, numbers up to the count.  What the
+ * conditions tell of a value is asked of its bucket, too:
  *
- *		width_bucket(amount, 0, 400, 4) <= width_bucket(399.99, 0, 400, 4)
+ *		WHERE amount < $1 ... GROUP BY width_bucket(amount, 0, $2, 20)
  *
- * by which key_conditions.c leaves out what is listed.  Nothing runs on rows
- * because of it.
+ * leaves the buckets up to that of $1.
  *
- * Invariant: each condition that is added follows from one that is there.
- * width_bucket is monotone in its first argument, also as it is rounded, and
- * so are the casts that are left out.
+ * Invariants:
+ * - Each condition that is added follows from one that is there, whatever the
+ *	 parameters are: where buckets are numbered downwards, or what a value is
+ *	 compared with has none, it holds.  width_bucket is monotone in its first
+ *	 argument, also as it is rounded, and so are the casts that are left out.
+ * - What PostgreSQL would refuse for every row, a count of 0, is refused when
+ *	 the list is read, before any debit.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -27,20 +28,70 @@
 #include <math.h>
 
 #include "base/compat.h"
+#include "base/walk.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/key_values.h"
-#include "guard/describe/width_buckets.h"
+#include "guard/describe/shadow.h"
 #include "guard/facts/facts.h"
+#include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
+#include "policy/policy.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/numeric.h"
+#include "utils/typcache.h"
+
+/* operators of int4 */
+#define INT4_LESS_EQUAL 523
+#define INT4_GREATER_EQUAL 525
 
 /* larger numbers are let alone */
 #define LARGEST_VALUE 1e100
+
+/* a call that a list stands for */
+typedef struct BucketList
+{
+	DpShadow   *s;
+	FuncExpr   *call;			/* as the shadow names its columns */
+	Node	   *safe;			/* the same in its safe form */
+	Node	   *value;			/* what stands for both */
+} BucketList;
+
+static Node *
+int4_call(Oid function, Node *a, Node *b)
+{
+	return (Node *) makeFuncExpr(function, INT4OID, list_make2(a, b), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+static Node *
+compare(Oid opno, Node *a, Node *b)
+{
+	return (Node *) dp_make_comparison(opno, (Expr *) a, (Expr *) b, InvalidOid);
+}
+
+/* Returns CASE WHEN condition THEN result ... ELSE otherwise END, of two conditions. */
+static Node *
+choose(Node *first, Node *first_result, Node *second, Node *second_result, Node *otherwise)
+{
+	CaseExpr   *cases = dp_make_case((Expr *) otherwise);
+
+	dp_add_when(cases, (Expr *) first, (Expr *) first_result);
+	dp_add_when(cases, (Expr *) second, (Expr *) second_result);
+	return (Node *) cases;
+}
+
+static void
+add_condition(DpShadow *s, Node *expr, bool is_below)
+{
+	DpShadowCondition *condition = dp_shadow_add_condition(s, expr);
+
+	condition->is_below = is_below;
+	condition->follows = true;
+}
 
 /* ------------------------------------------------------------------------
  * Which buckets there are
@@ -60,10 +111,20 @@ finite_number(const Const *constant)
 	return numeric_is_nan(number) || numeric_is_inf(number) ? NULL : number;
 }
 
+/* Returns an argument of a call that is known, and not NULL; else NULL. */
+static Const *
+constant_argument(FuncExpr *call, int n)
+{
+	Node	   *arg = list_nth(call->args, n);
+	Const	   *constant = dp_is_unfoldable(arg, NULL) ? NULL : dp_fold(arg);
+
+	return constant == NULL || constant->constisnull ? NULL : constant;
+}
+
 static Numeric
 constant_number(FuncExpr *call, int n)
 {
-	return finite_number(dp_constant_argument(call, n));
+	return finite_number(constant_argument(call, n));
 }
 
 static bool
@@ -82,17 +143,23 @@ do_ascend(FuncExpr *bucket)
 	return low != NULL && high != NULL && is_less(low, high);
 }
 
-bool
-dp_is_width_bucket(Node *node)
+/* Tells whether a node calls width_bucket with two bounds and a count. */
+static bool
+is_width_bucket(Node *node)
 {
 	return IsA(node, FuncExpr) && (((FuncExpr *) node)->funcid == F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4 ||
 								   ((FuncExpr *) node)->funcid == F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4);
 }
 
-bool
-dp_width_bucket_ends(DpLevel *level, FuncExpr *call, int64 *first, int64 *last)
+/*
+ * Finds the first and the last bucket: those below and above all others only if
+ * the bounds of what is read reach them; returns false where the count is not
+ * known now, or no count.
+ */
+static bool
+find_ends(DpLevel *level, FuncExpr *call, int64 *first, int64 *last)
 {
-	Const	   *count = dp_constant_argument(call, 3);
+	Const	   *count = constant_argument(call, 3);
 	DpInterval	interval;
 
 	*first = 0;
@@ -108,20 +175,135 @@ dp_width_bucket_ends(DpLevel *level, FuncExpr *call, int64 *first, int64 *last)
 	return true;
 }
 
-bool
-dp_add_width_buckets(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
+/* ------------------------------------------------------------------------
+ * The list
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a call reads protected rows in its first argument, of which none may be missing, and no column in the others. */
+static bool
+may_have_list(DpShadow *s, FuncExpr *call)
 {
+	Bitmapset  *items = pull_varnos(NULL, linitial(call->args));
+	int			item = -1;
+
+	while ((item = bms_next_member(items, item)) >= 0)
+		if (!bms_is_empty(dp_shadow_item(s, item)->joins) || !dp_shadow_item(s, item)->is_private)
+			return false;
+	return !bms_is_empty(items) && bms_is_empty(pull_varnos(NULL, (Node *) list_copy_tail(call->args, 1))) &&
+		!contain_volatile_functions((Node *) call);
+}
+
+/* Returns the condition that bounds and count are what PostgreSQL takes, which it raises an error about, or one is NULL. */
+static Node *
+check_bounds(FuncExpr *call)
+{
+	FuncExpr   *of_first = copyObject(call);
+	CoalesceExpr *number;
+
+	linitial(of_first->args) = copyObject(lsecond(call->args));
+	number = dp_make(CoalesceExpr, .coalescetype = INT4OID, .args = list_make2(of_first, (Node *) dp_int4_const(0)),
+					 .location = -1);
+	return compare(INT4_GREATER_EQUAL, (Node *) number, (Node *) dp_int4_const(0));
+}
+
+/* Returns the last bucket of a count that is known when the query runs; below the first one: it is NULL. */
+static Node *
+last_of(Node *count)
+{
+	MinMaxExpr *least;
+	CoalesceExpr *known = dp_make(CoalesceExpr, .coalescetype = INT4OID,
+								  .args = list_make2(copyObject(count), (Node *) dp_int4_const(-2)),
+								  .location = -1);
+
+	least = dp_make(MinMaxExpr, .minmaxtype = INT4OID, .op = IS_LEAST,
+					.args = list_make2(known, (Node *) dp_int4_const(PG_INT32_MAX - 1)), .location = -1);
+	return int4_call(F_INT4PL, (Node *) least, (Node *) dp_int4_const(1));
+}
+
+/* Returns the condition that one of the bounds and the count, as the shadow names them, is NULL; NULL: none is. */
+static Node *
+any_is_null(const BucketList *b)
+{
+	Node	   *any = NULL;
+
+	for (int i = 1; i < 4; i++)
+		if (!dp_expression_never_null(b->s->level, list_nth(b->call->args, i)))
+		{
+			Node	   *null = (Node *) dp_is_null(copyObject(list_nth(b->call->args, i)));
+
+			any = any ? (Node *) make_orclause(list_make2(any, null)) : null;
+		}
+	return any;
+}
+
+/* Makes the list of a call of a count that is known when the query runs, in which the number before the first one stands for NULL. */
+static void
+make_series(BucketList *b)
+{
+	FuncExpr   *series = makeFuncExpr(F_GENERATE_SERIES_INT4_INT4, INT4OID,
+									  list_make2((Node *) dp_int4_const(-1), last_of(lfourth(b->call->args))),
+									  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	DpShadowItem *item = dp_shadow_add_list(b->s, (Node *) b->call, (Expr *) series);
+
+	series->funcretset = true;
+	item->is_series = true;
+	b->value = choose(compare(Int4LessOperator, (Node *) copyObject(item->column), (Node *) dp_int4_const(0)),
+					  (Node *) makeNullConst(INT4OID, -1, InvalidOid),
+					  (Node *) makeBoolConst(false, false), (Node *) dp_int4_const(0), (Node *) copyObject(item->column));
+}
+
+/* Makes the list of a call; returns false where there are too many numbers. */
+static bool
+make_list(BucketList *b, FuncExpr *of_level)
+{
+	bool		with_null = !dp_expression_never_null(b->s->level, linitial(of_level->args));
+	Node	   *null = any_is_null(b);
+	Bitmapset  *none = NULL;
 	int64		first;
 	int64		last;
 
-	if (!dp_width_bucket_ends(level, call, &first, &last))
+	if (dp_shadow_resolve(b->s, (Node *) list_copy_tail(b->call->args, 1), DP_LISTS_FOUND, &none) == NULL)
 		return false;
-	keys->null_key |= !dp_expression_never_null(level, (Node *) call);
-	return dp_key_values_add_range(keys, first, last);
+	if (find_ends(b->s->level, of_level, &first, &last))
+	{
+		Const	   *known = dp_range_array(INT4OID, first, last, with_null || null != NULL);
+
+		if (known == NULL)
+			return false;
+		b->value = (Node *) copyObject(dp_shadow_add_list(b->s, (Node *) b->call, (Expr *) known)->column);
+	}
+	else
+		make_series(b);
+	if (!with_null && (null != NULL || !IsA(b->value, Var)))
+	{
+		Node	   *number = (Node *) dp_is_not_null((Expr *) copyObject(b->value));
+
+		add_condition(b->s, null ? (Node *) make_orclause(list_make2(number, null)) : number, false);
+	}
+	if (dp_is_unfoldable((Node *) list_copy_tail(b->call->args, 1), NULL))
+		add_condition(b->s, check_bounds(b->call), false);
+	return true;
+}
+
+/* Makes the list of a call of which rows may be missing, or which reads public columns, too: conditions are not asked of it. */
+static bool
+make_plain_list(BucketList *b, FuncExpr *of_level)
+{
+	int64		first;
+	int64		last;
+	Const	   *known;
+
+	if (contain_volatile_functions((Node *) b->call) || !find_ends(b->s->level, of_level, &first, &last))
+		return false;
+	known = dp_range_array(INT4OID, first, last, !dp_expression_never_null(b->s->level, (Node *) of_level));
+	if (known != NULL)
+		b->value = (Node *) copyObject(dp_shadow_add_list(b->s, (Node *) b->call, (Expr *) known)->column);
+	return known != NULL;
 }
 
 /* ------------------------------------------------------------------------
- * What follows from conditions
+ * What conditions tell of it
  * ------------------------------------------------------------------------
  */
 
@@ -155,8 +337,9 @@ strip_monotone(Node *expr)
 	return expr;
 }
 
-FuncExpr *
-dp_bucket_of(FuncExpr *bucket, Expr *value)
+/* Returns the bucket of another value; NULL: it has none. */
+static FuncExpr *
+bucket_of(FuncExpr *bucket, Expr *value)
 {
 	Node	   *cast = coerce_to_target_type(NULL, (Node *) copyObject(value), exprType((Node *) value),
 											 exprType(linitial(bucket->args)), -1, COERCION_EXPLICIT, COERCE_EXPLICIT_CAST, -1);
@@ -169,14 +352,9 @@ dp_bucket_of(FuncExpr *bucket, Expr *value)
 	return call;
 }
 
-void
-dp_find_value_of_bucket(FuncExpr *bucket, DpCondition *comparison, Expr **first, Expr **last)
-{
-	dp_find_hull(list_make1(comparison), strip_monotone(linitial(bucket->args)), first, last);
-}
-
-bool
-dp_bucket_not_null(FuncExpr *bucket, Node *condition)
+/* Tells whether a condition says that the value of a bucket is not NULL. */
+static bool
+excludes_null(FuncExpr *bucket, Node *condition)
 {
 	NullTest   *test = (NullTest *) condition;
 
@@ -184,49 +362,104 @@ dp_bucket_not_null(FuncExpr *bucket, Node *condition)
 		equal(strip_monotone((Node *) test->arg), strip_monotone(linitial(bucket->args)));
 }
 
-/* Returns that the bucket is one, by an operator, with that of a value; NULL: this has none, or is not known yet. */
-static Expr *
-compared_bucket(FuncExpr *bucket, Oid opno, Expr *value)
+/* Returns that the list is one, by an operator, with the bucket of an end; NULL: there is none. */
+static Node *
+implied_by_end(BucketList *b, Oid opno, Expr *end)
 {
-	/* of what is known when the query runs, bucket_lists.c takes care */
-	FuncExpr   *other = value != NULL && IsA(value, Const) ? dp_bucket_of(bucket, value) : NULL;
+	Node	   *low = lsecond(b->call->args);
+	Node	   *high = lthird(b->call->args);
+	FuncExpr   *bucket = end != NULL ? bucket_of(b->call, end) : NULL;
+	Node	   *limit;
+	Node	   *has_limit;
 
-	if (other == NULL)
+	if (bucket == NULL)
 		return NULL;
-	return (Expr *) dp_make_comparison(opno, (Expr *) copyObject(bucket), (Expr *) other, InvalidOid);
+	limit = dp_make_safe((Node *) bucket, &b->s->level->allow);
+	has_limit = (Node *) make_andclause(list_make2(compare(lookup_type_cache(exprType(low), TYPECACHE_LT_OPR)->lt_opr,
+														   copyObject(low), copyObject(high)),
+												   dp_is_not_null((Expr *) copyObject(limit))));
+	return choose((Node *) dp_is_null(copyObject(end)), makeBoolConst(false, false),
+				  has_limit, compare(opno, copyObject(b->value), limit), makeBoolConst(true, false));
 }
 
-/* Returns what a comparison of the value tells of the bucket. */
+/* Returns what a comparison of the value tells of the list; NULL: nothing. */
 static Node *
 implied_by(DpCondition *comparison, void *context)
 {
-	FuncExpr   *bucket = context;
 	Expr	   *first;
 	Expr	   *last;
-	Expr	   *above;
-	Expr	   *below;
+	Node	   *above;
+	Node	   *below;
 
-	dp_find_value_of_bucket(bucket, comparison, &first, &last);
-	above = compared_bucket(bucket, DP_INT4_GREATER_EQUAL, first);
-	below = compared_bucket(bucket, DP_INT4_LESS_EQUAL, last);
-	return above && below ? (Node *) make_andclause(list_make2(above, below)) : above ? (Node *) above : (Node *) below;
+	dp_find_hull(list_make1(comparison), strip_monotone(linitial(((BucketList *) context)->call->args)), &first, &last);
+	above = implied_by_end(context, INT4_GREATER_EQUAL, first);
+	below = implied_by_end(context, INT4_LESS_EQUAL, last);
+	return above && below ? (Node *) make_andclause(list_make2(above, below)) : above ? above : below;
 }
 
-void
-dp_imply_bucket_conditions(DpLevel *level, Node *key)
+static Node *
+put_value(const BucketList *b, Node *expr)
 {
-	FuncExpr   *bucket = (FuncExpr *) key;
-	List	   *implied = NIL;
+	return dp_put_equal(expr, list_make2(b->call, b->safe), list_make2(b->value, b->value), NULL);
+}
 
-	if (!dp_is_width_bucket(key) || !do_ascend(bucket))
-		return;
-	foreach_ptr(Node, condition, level->conditions)
+/* Asks of the list what conditions say of the bucket itself, and of its value. */
+static void
+ask_conditions(BucketList *b)
+{
+	foreach_ptr(DpShadowCondition, condition, list_copy(b->s->conditions))
 	{
-		DpCondition *read = dp_limits_of_condition(condition);
+		DpCondition *read;
+		Node	   *implied;
 
-		if (dp_bucket_not_null(bucket, condition))
-			implied = list_append_unique(implied, dp_is_not_null((Expr *) copyObject(bucket)));
-		implied = list_concat_unique(implied, dp_conjuncts(read ? dp_follows_from(read, implied_by, bucket) : NULL));
+		if (!bms_is_empty(condition->joins))
+			continue;
+		read = dp_limits_of_condition(condition->expr);
+		implied = read ? dp_follows_from(read, implied_by, b) : NULL;
+		if (implied != NULL)
+			add_condition(b->s, implied, condition->is_below);
+		else if (excludes_null(b->call, condition->expr))
+			add_condition(b->s, (Node *) dp_is_not_null((Expr *) copyObject(b->value)), condition->is_below);
+		condition->expr = put_value(b, condition->expr);
 	}
-	level->conditions = list_concat_unique(level->conditions, implied);
+}
+
+/* ------------------------------------------------------------------------
+ * Keys
+ * ------------------------------------------------------------------------
+ */
+
+static DpWalk
+note_bucket(Node *node, int levels, List **calls)
+{
+	if (is_width_bucket(node))
+		*calls = list_append_unique(*calls, node);
+	return DP_WALK_ON;
+}
+
+Node *
+dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named)
+{
+	List	   *calls = NIL;
+
+	dp_walk(expr, note_bucket, &calls);
+	foreach_ptr(FuncExpr, call, calls)
+	{
+		BucketList	b = {s};
+
+		b.call = (FuncExpr *) dp_shadow_name(s, (Node *) call);
+		b.safe = b.call ? dp_shadow_name(s, dp_make_safe((Node *) call, &s->level->allow)) : NULL;
+		if (b.safe == NULL || bms_is_empty(pull_varnos(NULL, linitial(b.call->args))))
+			continue;
+		if (may_have_list(s, b.call))
+		{
+			if (!make_list(&b, call))
+				continue;
+			named = put_value(&b, named);
+			ask_conditions(&b);
+		}
+		else if (make_plain_list(&b, call))
+			named = put_value(&b, named);
+	}
+	return named;
 }

@@ -120,6 +120,12 @@ extern bool dp_find_preimage(const DpCellTest *test, Node *constant, Node *targe
  */
 extern void dp_find_hull(List *conditions, Node *target, Expr **first, Expr **last);
 
+/*
+ * Finds between which integers, or days, all conditions hold a value, both included; false: that is not known now.
+ * first may be NULL.
+ */
+extern bool dp_find_range(List *conditions, Node *value, int64 *first, int64 *last);
+
 /* Returns what a condition says of target alone, by comparisons with values that are known when rows are read; NULL: nothing. */
 extern Node *dp_limits_on(DpCondition *condition, Node *target);
 

@@ -27,6 +27,7 @@
 #include "parser/parse_coerce.h"
 #include "policy/policy.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -232,4 +233,49 @@ Node *
 dp_limits_on(DpCondition *condition, Node *target)
 {
 	return dp_follows_from(condition, within_ends, target);
+}
+
+/* ------------------------------------------------------------------------
+ * Ranges of integers and days
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_int8(Datum number)
+{
+	return DatumGetBool(DirectFunctionCall2(numeric_ge, number, NumericGetDatum(int64_to_numeric(PG_INT64_MIN)))) &&
+		DatumGetBool(DirectFunctionCall2(numeric_le, number, NumericGetDatum(int64_to_numeric(PG_INT64_MAX))));
+}
+
+/* Returns the integer or day that an end of a range is, or which it is before or after; false: that is not known. */
+static bool
+get_end(Expr *end, bool is_first, int64 *value)
+{
+	Const	   *constant = (Const *) end;
+	Datum		whole;
+
+	if (constant == NULL || !IsA(constant, Const) || constant->constisnull)
+		return false;
+	if (constant->consttype == DATEOID)
+	{
+		*value = DatumGetDateADT(constant->constvalue);
+		return true;
+	}
+	if (constant->consttype != NUMERICOID)
+		return false;
+	whole = DirectFunctionCall1(is_first ? numeric_ceil : numeric_floor, constant->constvalue);
+	if (!is_int8(whole))
+		return false;
+	*value = DatumGetInt64(DirectFunctionCall1(numeric_int8, whole));
+	return true;
+}
+
+bool
+dp_find_range(List *conditions, Node *value, int64 *first, int64 *last)
+{
+	Expr	   *least;
+	Expr	   *most;
+
+	dp_find_hull(dp_limits_of_conditions(conditions), value, &least, &most);
+	return (first == NULL || get_end(least, true, first)) && get_end(most, false, last);
 }

@@ -229,11 +229,9 @@ zero_of_no_rows(ColumnContext *c)
 {
 	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(INT8OID, -1, InvalidOid));
 	Var		   *key = dp_output_var(c->rti, 1, linitial(c->compared->keys));
-	NullTest   *missing = (NullTest *) dp_is_not_null((Expr *) key);
 
 	dp_set_nulled_by(key, c->join);
-	missing->nulltesttype = IS_NULL;
-	dp_add_when(cases, (Expr *) missing, (Expr *) dp_int8_const(0));
+	dp_add_when(cases, dp_is_null((Expr *) key), (Expr *) dp_int8_const(0));
 	return (Expr *) cases;
 }
 
