@@ -91,3 +91,38 @@ dp_key_index_find(const DpKeyIndex *index, Datum value)
 
 	return key == NULL ? -1 : key->place;
 }
+
+/* Takes what a run has out of its list. */
+static void
+forget_of_run(void *arg)
+{
+	for (DpOfRun **p = ((DpOfRun *) arg)->list; *p != NULL; p = &(*p)->next)
+		if (*p == arg)
+		{
+			*p = (*p)->next;
+			return;
+		}
+}
+
+DpOfRun *
+dp_of_run(DpOfRun **list, MemoryContext run, const void *made_of, Oid collation, Size size)
+{
+	DpOfRun    *of_run;
+	MemoryContextCallback *callback;
+
+	for (of_run = *list; of_run != NULL; of_run = of_run->next)
+		if (of_run->run == run && of_run->made_of == made_of && of_run->collation == collation)
+			return of_run;
+	of_run = MemoryContextAllocZero(run, size);
+	of_run->list = list;
+	of_run->run = run;
+	of_run->made_of = made_of;
+	of_run->collation = collation;
+	callback = MemoryContextAlloc(run, sizeof(MemoryContextCallback));
+	callback->func = forget_of_run;
+	callback->arg = of_run;
+	MemoryContextRegisterResetCallback(run, callback);
+	of_run->next = *list;
+	*list = of_run;
+	return of_run;
+}

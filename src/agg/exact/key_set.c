@@ -35,66 +35,35 @@ PG_FUNCTION_INFO_V1(dp_is_declared_support);
 
 typedef struct KeySet
 {
-	struct KeySet *next;
-	MemoryContext context;
-	const ArrayType *keys;		/* what it was made of */
-	Oid			collation;
+	DpOfRun		of_run;			/* made of the array */
 	DpKeyIndex *index;
 } KeySet;
 
 /* those of all runs of this process */
-static KeySet *key_sets = NULL;
+static DpOfRun *key_sets = NULL;
 
-static void
-forget_set(void *arg)
+/* Returns the table of a key_set, which other expressions of the run may have made. */
+static KeySet *
+find_set(ArrayType *keys, Oid collation, MemoryContext run)
 {
-	for (KeySet **p = &key_sets; *p != NULL; p = &(*p)->next)
-		if (*p == arg)
-		{
-			*p = (*p)->next;
-			return;
-		}
-}
-
-static void
-fill_set(KeySet *set)
-{
-	Oid			type = ARR_ELEMTYPE(set->keys);
-	MemoryContext old = MemoryContextSwitchTo(set->context);
+	KeySet	   *set = (KeySet *) dp_of_run(&key_sets, run, keys, collation, sizeof(KeySet));
+	Oid			type = ARR_ELEMTYPE(keys);
+	MemoryContext old;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
 	Datum	   *values;
 	int			n;
 
+	/* one that an error has left without is made again */
+	if (set->index != NULL)
+		return set;
+	old = MemoryContextSwitchTo(run);
 	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	deconstruct_array((ArrayType *) set->keys, type, typlen, typbyval, typalign, &values, NULL, &n);
-	set->index = dp_key_index_create(type, set->collation, values, n, set->context);
+	deconstruct_array(keys, type, typlen, typbyval, typalign, &values, NULL, &n);
+	set->index = dp_key_index_create(type, collation, values, n, run);
 	pfree(values);
 	MemoryContextSwitchTo(old);
-}
-
-/* Returns the table of a key_set, which other expressions of the run may have made. */
-static KeySet *
-find_set(const ArrayType *keys, Oid collation, MemoryContext run)
-{
-	KeySet	   *set;
-	MemoryContextCallback *callback;
-
-	for (set = key_sets; set != NULL; set = set->next)
-		if (set->context == run && set->keys == keys && set->collation == collation)
-			return set;
-	set = MemoryContextAllocZero(run, sizeof(KeySet));
-	set->context = run;
-	set->keys = keys;
-	set->collation = collation;
-	fill_set(set);
-	callback = MemoryContextAlloc(run, sizeof(MemoryContextCallback));
-	callback->func = forget_set;
-	callback->arg = set;
-	MemoryContextRegisterResetCallback(run, callback);
-	set->next = key_sets;
-	key_sets = set;
 	return set;
 }
 
@@ -105,7 +74,7 @@ find_place(FunctionCallInfo fcinfo)
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
 	if (flinfo->fn_extra == NULL)
-		flinfo->fn_extra = find_set((const ArrayType *) PG_GETARG_POINTER(1), PG_GET_COLLATION(), flinfo->fn_mcxt);
+		flinfo->fn_extra = find_set((ArrayType *) PG_GETARG_POINTER(1), PG_GET_COLLATION(), flinfo->fn_mcxt);
 	return dp_key_index_find(((KeySet *) flinfo->fn_extra)->index, PG_GETARG_DATUM(0));
 }
 

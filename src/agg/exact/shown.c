@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "base/extension.h"
+#include "base/key_index.h"
 #include "base/tuple_index.h"
 #include "fmgr.h"
 #include "nodes/nodeFuncs.h"
@@ -30,9 +31,7 @@ PG_FUNCTION_INFO_V1(dp_is_shown);
 
 typedef struct Shown
 {
-	struct Shown *next;
-	MemoryContext context;
-	const void *keys;			/* the first list that it was made of */
+	DpOfRun		of_run;			/* made of the first list */
 	int			width;
 	DpTupleIndex *index;
 	Datum	   *values;			/* room for one tuple */
@@ -40,18 +39,7 @@ typedef struct Shown
 } Shown;
 
 /* those of all runs of this process */
-static Shown *all_shown = NULL;
-
-static void
-forget_shown(void *arg)
-{
-	for (Shown **p = &all_shown; *p != NULL; p = &(*p)->next)
-		if (*p == arg)
-		{
-			*p = (*p)->next;
-			return;
-		}
-}
+static DpOfRun *all_shown = NULL;
 
 /* Reads the lists of keys into tuples, and makes the index of these. */
 static void
@@ -116,27 +104,17 @@ find_shown(FunctionCallInfo fcinfo)
 	MemoryContext run = fcinfo->flinfo->fn_mcxt;
 	MemoryContext old;
 	Shown	   *shown;
-	MemoryContextCallback *callback;
 
 	if (!has_lists(fcinfo))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("is_shown takes keys and lists of them; a private query calls it")));
-	for (shown = all_shown; shown != NULL; shown = shown->next)
-		if (shown->context == run && shown->keys == PG_GETARG_POINTER(1))
-			return shown;
+	shown = (Shown *) dp_of_run(&all_shown, run, PG_GETARG_POINTER(1), InvalidOid, sizeof(Shown));
+	if (shown->index != NULL)
+		return shown;
 	old = MemoryContextSwitchTo(run);
-	shown = palloc0(sizeof(Shown));
-	shown->context = run;
-	shown->keys = PG_GETARG_POINTER(1);
 	shown->width = PG_NARGS() / 2;
 	shown->values = palloc(shown->width * sizeof(Datum));
 	shown->nulls = palloc(shown->width * sizeof(bool));
 	fill_shown(shown, fcinfo);
-	callback = palloc(sizeof(MemoryContextCallback));
-	callback->func = forget_shown;
-	callback->arg = shown;
-	MemoryContextRegisterResetCallback(run, callback);
-	shown->next = all_shown;
-	all_shown = shown;
 	MemoryContextSwitchTo(old);
 	return shown;
 }
