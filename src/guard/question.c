@@ -226,18 +226,10 @@ static void
 put_choice(DpQuestionWriter *w, DpQuestionPlace *place)
 {
 	Query	   *query = place->query;
-	List	   *texts = NIL;
 
 	w->is_unknown |= !query->hasDistinctOn;
-	foreach_ptr(SortGroupClause, clause, query->distinctClause)
-	{
-		int			start = w->text.len;
-
-		dp_question_clause(w, place, clause, query->targetList, false);
-		texts = lappend(texts, dp_question_cut(w, start));
-	}
 	PUT("first{");
-	dp_question_sorted(w, texts);
+	dp_question_clauses(w, place, query->distinctClause, query->targetList);
 	PUT("}order{");
 	foreach_ptr(SortGroupClause, clause, query->sortClause)
 	{
@@ -250,20 +242,10 @@ put_choice(DpQuestionWriter *w, DpQuestionPlace *place)
 static void
 put_groups(DpQuestionWriter *w, DpQuestionPlace *place)
 {
-	Query	   *query = place->query;
-	List	   *texts = NIL;
-
-	foreach_ptr(SortGroupClause, clause, query->groupClause)
-	{
-		int			start = w->text.len;
-
-		dp_question_clause(w, place, clause, query->targetList, false);
-		texts = lappend(texts, dp_question_cut(w, start));
-	}
 	PUT("group{");
-	dp_question_sorted(w, texts);
+	dp_question_clauses(w, place, place->query->groupClause, place->query->targetList);
 	PUT("}having{");
-	dp_question_sorted(w, dp_question_conjuncts(w, place, query->havingQual, NIL));
+	dp_question_sorted(w, dp_question_conjuncts(w, place, place->query->havingQual, NIL));
 	PUT("}");
 }
 

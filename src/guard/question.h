@@ -72,6 +72,9 @@ extern List *dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, 
 extern void dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause *clause, List *targets,
 							   bool sorts);
 
+/* question_expr.c: writes what entries of GROUP BY, DISTINCT or PARTITION BY compare, in an order of their own */
+extern void dp_question_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *targets);
+
 /* question_text.c: write an object of the catalogue, a type, a collation, and a space */
 extern void dp_question_named(DpQuestionWriter *w, Oid classid, Oid objid);
 extern void dp_question_type(DpQuestionWriter *w, Oid type);

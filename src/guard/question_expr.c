@@ -293,6 +293,21 @@ dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause 
 	dp_question_expr(w, place, get_sortgroupclause_expr(clause, targets));
 }
 
+void
+dp_question_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *targets)
+{
+	List	   *texts = NIL;
+
+	foreach_ptr(SortGroupClause, clause, clauses)
+	{
+		int			start = w->text.len;
+
+		dp_question_clause(w, place, clause, targets, false);
+		texts = lappend(texts, dp_question_cut(w, start));
+	}
+	dp_question_sorted(w, texts);
+}
+
 static void
 put_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *targets, bool sorts)
 {
@@ -330,17 +345,9 @@ static void
 put_window(DpQuestionWriter *w, DpQuestionPlace *place, WindowClause *window)
 {
 	List	   *targets = place->query->targetList;
-	List	   *parts = NIL;
 
-	foreach_ptr(SortGroupClause, clause, window->partitionClause)
-	{
-		int			start = w->text.len;
-
-		dp_question_clause(w, place, clause, targets, false);
-		parts = lappend(parts, dp_question_cut(w, start));
-	}
 	PUT("over{");
-	dp_question_sorted(w, parts);
+	dp_question_clauses(w, place, window->partitionClause, targets);
 	PUT("}order{");
 	put_clauses(w, place, window->orderClause, targets, true);
 	PUT("}frame{%d ", window->frameOptions);

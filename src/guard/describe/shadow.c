@@ -146,26 +146,21 @@ name_in(DpEntryMap *map, Node *expr)
  * ------------------------------------------------------------------------
  */
 
-/*
- * Returns what is left of a condition without its unknown conjuncts; NULL:
- * nothing.  Clears *whole where something is missing.
- */
-static Node *
-known_part(DpEntryMap *map, Node *condition, bool *whole)
+Node *
+dp_shadow_known_part(Node *condition, DpKnown known, void *context, bool *whole)
 {
-	Node	   *named = name_in(map, condition);
+	Node	   *part = known(condition, context);
 	List	   *args = NIL;
 
 	check_stack_depth();
-	if (named != NULL)
-		return named;
+	if (part != NULL)
+		return part;
 	*whole = false;
 	if (!is_andclause(condition) && !is_orclause(condition))
 		return NULL;
 	foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
 	{
-		Node	   *part = known_part(map, arg, whole);
-
+		part = dp_shadow_known_part(arg, known, context, whole);
 		if (part != NULL)
 			args = lappend(args, part);
 		else if (is_orclause(condition))
@@ -174,13 +169,19 @@ known_part(DpEntryMap *map, Node *condition, bool *whole)
 	return args == NIL ? NULL : (Node *) makeBoolExpr(((BoolExpr *) condition)->boolop, args, -1);
 }
 
+static Node *
+named_part(Node *condition, DpEntryMap *map)
+{
+	return name_in(map, condition);
+}
+
 static void
 add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 {
 	foreach_ptr(Node, conjunct, dp_conjuncts(quals))
 	{
 		bool		whole = true;
-		Node	   *known = known_part(map, conjunct, &whole);
+		Node	   *known = dp_shadow_known_part(conjunct, (DpKnown) named_part, map, &whole);
 		int			join = -1;
 
 		while (!whole && (join = bms_next_member(joins, join)) >= 0)

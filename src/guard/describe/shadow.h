@@ -132,6 +132,15 @@ extern Var *dp_shadow_level_var(DpShadow *s, Var *column);
 extern DpShadowItem *dp_shadow_item(const DpShadow *s, int number);
 extern DpShadowItem *dp_shadow_add_item(DpShadow *s);
 
+/* Returns what a condition is in other words; NULL: that is not known. */
+typedef Node *(*DpKnown) (Node *condition, void *context);
+
+/*
+ * shadow.c: returns what is known of a condition: of a conjunction also a part of it, inside of OR, too.  NULL:
+ * nothing.  Clears *whole where something is left out.
+ */
+extern Node *dp_shadow_known_part(Node *condition, DpKnown known, void *context, bool *whole);
+
 /* shadow.c: adds a condition of the level, over what the shadow names */
 extern DpShadowCondition *dp_shadow_add_condition(DpShadow *s, Node *expr);
 

@@ -247,39 +247,18 @@ merge_joins(DpShadow *s)
 	}
 }
 
-/*
- * Resolves a part of a condition as far as it is known: of a conjunction also a
- * part of it, inside of OR, too.  NULL: nothing is.  Clears *whole where
- * something is left out.
- */
-static Node *
-known_part(DpShadow *s, const DpShadowCondition *of, Node *condition, Bitmapset **items, bool *whole)
+typedef struct ResolvedPart
 {
-	Bitmapset  *read = NULL;
-	Node	   *resolved = dp_shadow_resolve_condition(s, of, condition, &read);
-	List	   *args = NIL;
+	DpShadow   *s;
+	const DpShadowCondition *of;
+} ResolvedPart;
 
-	check_stack_depth();
-	if (resolved == NULL)
-	{
-		*whole = false;
-		if (!is_andclause(condition) && !is_orclause(condition))
-			return NULL;
-		foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
-		{
-			Node	   *part = known_part(s, of, arg, &read, whole);
+static Node *
+resolved_part(Node *condition, const ResolvedPart *p)
+{
+	Bitmapset  *items = NULL;
 
-			if (part != NULL)
-				args = lappend(args, part);
-			else if (is_orclause(condition))
-				return NULL;
-		}
-		if (args == NIL)
-			return NULL;
-		resolved = (Node *) makeBoolExpr(((BoolExpr *) condition)->boolop, args, -1);
-	}
-	*items = bms_add_members(*items, read);
-	return resolved;
+	return dp_shadow_resolve_condition(p->s, p->of, condition, &items);
 }
 
 /* A comparison of something unknown with elements of an array tells that there are such; of = ANY ($1), that it has any. */
@@ -368,10 +347,12 @@ dp_shadow_find_parts(DpShadow *s, List *read)
 	for (int i = 0; i < list_length(s->conditions); i++)
 	{
 		DpShadowCondition *condition = list_nth(s->conditions, i);
+		ResolvedPart part = {s, condition};
 
 		condition->is_whole = true;
 		condition->resolved = condition->splits_cells || contain_volatile_functions(condition->expr) ? NULL
-			: known_part(s, condition, condition->expr, &condition->items, &condition->is_whole);
+			: dp_shadow_known_part(condition->expr, (DpKnown) resolved_part, &part, &condition->is_whole);
+		condition->items = bms_add_members(condition->items, pull_varnos(NULL, condition->resolved));
 		if (condition->resolved == NULL)
 			exclude_nulls(s, condition);
 		imply_numbers(s, condition);
