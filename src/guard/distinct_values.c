@@ -207,12 +207,6 @@ add_entry(List **rtable, Query *query, const char *name)
 	return list_length(*rtable);
 }
 
-static Node *
-make_ref(Index rti)
-{
-	return (Node *) dp_make(RangeTblRef, .rtindex = rti);
-}
-
 /* Returns the query of the aggregates of one value, by groups: of the rows of a selection of keys. */
 static Query *
 query_of_value(Parts *p, Node *value, List *aggs)
@@ -306,18 +300,8 @@ same_group(Parts *p, Index left, Index right)
 static Node *
 left_join(Parts *p, List **rtable, Node *tree, Index rti)
 {
-	JoinExpr   *join = makeNode(JoinExpr);
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-
-	join->jointype = rte->jointype = JOIN_LEFT;
-	join->larg = tree;
-	join->rarg = make_ref(rti);
-	join->quals = same_group(p, 1, rti);
-	rte->rtekind = RTE_JOIN;
-	rte->eref = makeAlias("unnamed_join", NIL);
-	*rtable = lappend(*rtable, rte);
-	join->rtindex = list_length(*rtable);
-	return (Node *) join;
+	(void) dp_left_join(rtable, &tree, rti, list_make1(same_group(p, 1, rti)));
+	return tree;
 }
 
 /* ------------------------------------------------------------------------
@@ -352,7 +336,7 @@ put_together(Parts *p, List **rtable)
 		rest->hasAggs = p->others != NIL;
 		if (rest->targetList != NIL)
 		{
-			tree = make_ref(add_entry(rtable, rest, "r"));
+			tree = dp_entry_ref(add_entry(rtable, rest, "r"));
 			replaced_by(p, p->others, 1, list_length(p->groups) + 1);
 		}
 	}
@@ -368,7 +352,7 @@ put_together(Parts *p, List **rtable)
 		p->is_left |= dp_reads_rows(&scope, false, &base) != 0;
 		replaced_by(p, aggs, rti, list_length(p->groups) + 1);
 		if (tree == NULL)
-			tree = make_ref(rti);
+			tree = dp_entry_ref(rti);
 		else
 		{
 			tree = left_join(p, rtable, tree, rti);

@@ -263,6 +263,28 @@ dp_listed_in(Node *condition, Node *expr)
 		dp_strategy_of(c.opno, exprType(expr)) == BTEqualStrategyNumber && equal(dp_strip_labels(c.left), expr) ? c.right : NULL;
 }
 
+Node *
+dp_entry_ref(Index rti)
+{
+	return (Node *) dp_make(RangeTblRef, .rtindex = rti);
+}
+
+Node *
+dp_exists(Query *query)
+{
+	return (Node *) dp_make(SubLink, .subLinkType = EXISTS_SUBLINK, .subselect = (Node *) query, .location = -1);
+}
+
+int
+dp_left_join(List **rtable, Node **tree, Index rti, List *conditions)
+{
+	*rtable = lappend(*rtable, dp_make(RangeTblEntry, .rtekind = RTE_JOIN, .jointype = JOIN_LEFT,
+									   .eref = makeAlias("unnamed_join", NIL), .inFromCl = true));
+	*tree = (Node *) dp_make(JoinExpr, .jointype = JOIN_LEFT, .larg = *tree, .rarg = dp_entry_ref(rti),
+							 .quals = (Node *) make_ands_explicit(conditions), .rtindex = list_length(*rtable));
+	return list_length(*rtable);
+}
+
 RangeTblEntry *
 dp_subquery_entry(Query *query, const char *name)
 {

@@ -175,7 +175,7 @@ set_output(DpLevel *level, Node *expr)
  * ------------------------------------------------------------------------
  */
 
-static RangeTblEntry *
+static Query *
 rows_of_set(DpLevel *level, List *outputs)
 {
 	Query	   *query = dp_select_from(dp_released_rows(level->release));
@@ -189,61 +189,27 @@ rows_of_set(DpLevel *level, List *outputs)
 									makeTargetEntry(set_output(level, output), number,
 													psprintf("c%d", number), false));
 	}
-	return dp_subquery_entry(query, "set");
-}
-
-static SetOperationStmt *
-union_all(Node *left, Node *right, List *outputs)
-{
-	SetOperationStmt *both = dp_make(SetOperationStmt, .op = SETOP_UNION, .all = true, .larg = left, .rarg = right);
-
-	foreach_ptr(Node, output, outputs)
-	{
-		int32		typmod = exprTypmod(output);
-
-		both->colTypes = lappend_oid(both->colTypes, dp_type_as_read(exprType(output), &typmod));
-		both->colTypmods = lappend_int(both->colTypmods, typmod);
-		both->colCollations = lappend_oid(both->colCollations, exprCollation(output));
-	}
-	return both;
+	return query;
 }
 
 RangeTblEntry *
 dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 {
-	Query	   *all = dp_new_select();
-	Node	   *tree = NULL;
+	List	   *rows = NIL;
+	Query	   *all;
 
-	dp_keep_apart(all);
 	*from = list_concat(group_expressions(query), dp_collect_of_level(query, grouping_level));
 	*from = list_concat(*from, dp_collect_of_level(query, mark_level));
 	foreach_ptr(DpLevel, level, levels)
 		* from = list_concat_unique(*from, level->outputs);
 	*columns = NIL;
 	foreach_ptr(DpLevel, level, levels)
-	{
-		RangeTblRef *ref = makeNode(RangeTblRef);
-
-		all->rtable = lappend(all->rtable, rows_of_set(level, *from));
-		ref->rtindex = list_length(all->rtable);
-		tree = tree ? (Node *) union_all(tree, (Node *) ref, *from) : (Node *) ref;
-	}
+		rows = lappend(rows, rows_of_set(level, *from));
 	for (int i = 1; i <= list_length(*from); i++)
 		*columns = lappend_int(*columns, i);
 	if (list_length(levels) == 1)
-		return linitial(all->rtable);
-
-	all->setOperations = tree;
-	all->jointree = makeFromExpr(NIL, NULL);
-	foreach_ptr(Node, expr, *from)
-	{
-		int			number = foreach_current_index(expr) + 1;
-		int32		typmod = exprTypmod(expr);
-		Oid			type = dp_type_as_read(exprType(expr), &typmod);
-
-		all->targetList = lappend(all->targetList,
-								  makeTargetEntry((Expr *) makeVar(1, number, type, typmod, exprCollation(expr), 0),
-												  number, psprintf("c%d", number), false));
-	}
+		return dp_subquery_entry(linitial(rows), "set");
+	all = dp_union_all(rows, "set");
+	dp_keep_apart(all);
 	return dp_subquery_entry(all, "sets");
 }

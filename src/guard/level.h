@@ -223,6 +223,15 @@ extern Expr *dp_count_rows(int location);
  */
 extern Expr *dp_more_rows_than_noise(int location, Node *filter);
 
+/* Makes a reference to an entry of FROM. */
+extern Node *dp_entry_ref(Index rti);
+
+/* Makes EXISTS (query). */
+extern Node *dp_exists(Query *query);
+
+/* Makes a join tree the left side of a LEFT JOIN with an entry, and returns the number of the join's own, which is added. */
+extern int	dp_left_join(List **rtable, Node **tree, Index rti, List *conditions);
+
 /* Makes an entry of FROM, of this name, of which the columns are those of the query that are not junk. */
 extern RangeTblEntry *dp_subquery_entry(Query *query, const char *name);
 

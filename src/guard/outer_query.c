@@ -151,14 +151,12 @@ void
 dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released, List *from, List *columns)
 {
 	ReplaceContext c = {cxt, query, from, columns};
-	RangeTblRef *ref = makeNode(RangeTblRef);
 
 	query->rtable = lappend(query->rtable, released);
 	c.released = list_length(query->rtable);
 	query->targetList = (List *) dp_put_all(query->targetList, put_released, &c);
-	ref->rtindex = c.released;
 	clear_join_tree(query, (Node *) query->jointree);
-	query->jointree = makeFromExpr(list_make1(ref), dp_put_all(query->havingQual, put_released, &c));
+	query->jointree = makeFromExpr(list_make1(dp_entry_ref(c.released)), dp_put_all(query->havingQual, put_released, &c));
 	query->havingQual = NULL;
 	query->groupClause = NIL;
 	query->groupingSets = NIL;

@@ -477,12 +477,9 @@ filter_release(PublicPart *p, Query *select, Index rti, bool is_value)
 	dp_null_failing_calls(select, p->cxt);
 	foreach(lc, comparisons)
 		dp_add_conjunct(select, lfirst(lc));
-	exists = makeNode(SubLink);
-	exists->subLinkType = EXISTS_SUBLINK;
+	exists = castNode(SubLink, dp_exists(select));
 	exists->subLinkId = is_value && dp_rows_tell_keys(p->cxt, &inner, base->relid, keys, columns, p->level->rtable)
 		? DP_LINK_TELLS_KEYS : DP_LINK_FILTERS;
-	exists->subselect = (Node *) select;
-	exists->location = -1;
 	dp_add_conjunct(sub, (Node *) exists);
 	sub->hasSubLinks = true;
 }

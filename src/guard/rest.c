@@ -30,6 +30,7 @@
 
 #include "base/extension.h"
 #include "base/settings.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "guard/rewrite.h"
@@ -67,15 +68,12 @@ dp_is_rest_mark(Node *node)
 	return is_rest(node) && ((FuncExpr *) node)->args != NIL;
 }
 
-static bool
-rest_walker(Node *node, FuncExpr **found)
+static DpWalk
+note_rest(Node *node, int levels, FuncExpr **found)
 {
-	if (node == NULL || IsA(node, Query))
-		return false;
-	if (!is_rest(node))
-		return expression_tree_walker(node, rest_walker, found);
-	*found = (FuncExpr *) node;
-	return true;
+	if (is_rest(node))
+		*found = (FuncExpr *) node;
+	return is_rest(node);
 }
 
 /* Returns a call in an expression of a level, outside of its subqueries; NULL: there is none. */
@@ -84,7 +82,7 @@ find_rest(Node *node)
 {
 	FuncExpr   *found = NULL;
 
-	(void) rest_walker(node, &found);
+	(void) dp_walk(node, note_rest, &found);
 	return found;
 }
 
@@ -95,14 +93,10 @@ typedef struct MarkContext
 } MarkContext;
 
 static Node *
-mark_mutator(Node *node, MarkContext *c)
+put_mark(Node *node, int levels, MarkContext *c)
 {
 	DpSplitContext *cxt = c->cxt;
 
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Query))
-		return node;
 	if (is_rest(node))
 	{
 		FuncExpr   *mark = copyObject((FuncExpr *) node);
@@ -114,7 +108,7 @@ mark_mutator(Node *node, MarkContext *c)
 	if (IsA(node, Aggref) && find_rest(node) != NULL)
 		dp_refuse_at(find_rest(node)->location,
 					 errmsg("dp_cdp.rest() is not known of single rows, of which an aggregate is; write it beside the aggregate"));
-	return expression_tree_mutator(node, mark_mutator, c);
+	return NULL;
 }
 
 /* Takes a mark out of GROUP BY; sets where it stands in lists of grouping sets, too. */
@@ -150,8 +144,8 @@ dp_take_rest_calls(DpSplitContext *cxt, Query *query, bool *is_marked)
 	if (call != NULL)
 		dp_refuse_at(call->location,
 					 errmsg("dp_cdp.rest() is not known of single rows, of which WHERE is a condition; put it into GROUP BY, HAVING or the select list"));
-	query->targetList = (List *) mark_mutator((Node *) query->targetList, &c);
-	query->havingQual = mark_mutator(query->havingQual, &c);
+	query->targetList = (List *) dp_put(query->targetList, put_mark, &c);
+	query->havingQual = dp_put(query->havingQual, put_mark, &c);
 	*is_marked = c.is_marked;
 	return c.is_marked ? take_out_of_groups(cxt, query) : NIL;
 }
@@ -167,23 +161,19 @@ dp_rest_key(Oid type, int32 typmod, Oid collation)
 	return makeConst(type, typmod, collation, -1, CStringGetTextDatum(label), false, false);
 }
 
-static bool
-left_walker(Node *node, DpSplitContext *cxt)
+static DpWalk
+refuse_rest(Node *node, int levels, DpSplitContext *cxt)
 {
-	if (node == NULL)
-		return false;
 	if (is_rest(node))
 		dp_refuse_at(((FuncExpr *) node)->location,
 					 errmsg("dp_cdp.rest() tells of groups of a protected table, and there are none where it stands; write it into the query that makes them, and read its column"));
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, left_walker, cxt, 0);
-	return expression_tree_walker(node, left_walker, cxt);
+	return DP_WALK_ON;
 }
 
 void
 dp_refuse_rest_calls(Query *query, DpSplitContext *cxt)
 {
-	(void) left_walker((Node *) query, cxt);
+	(void) dp_walk_all(query, refuse_rest, cxt);
 }
 
 /* ------------------------------------------------------------------------

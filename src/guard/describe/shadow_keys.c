@@ -252,14 +252,10 @@ find_existence(DpShadow *s, const ShadowKey *keys, int nkeys)
 		parts = bms_add_member(parts, part_of(s, &keys[i]));
 	foreach_ptr(DpShadowItem, item, s->items)
 	{
-		SubLink    *exists;
-
 		if (!item->is_included || bms_is_member(item->part, parts))
 			continue;
 		parts = bms_add_member(parts, item->part);
-		exists = dp_make(SubLink, .subLinkType = EXISTS_SUBLINK,
-						 .subselect = (Node *) dp_shadow_query(s, item->part, NIL), .location = -1);
-		list = lappend(list, exists);
+		list = lappend(list, dp_exists(dp_shadow_query(s, item->part, NIL)));
 	}
 	return list;
 }

@@ -80,60 +80,14 @@ dp_shadow_operands(Query *query)
 	return list_length(found) > 1 ? found : NIL;
 }
 
-/* Returns a tree of UNION ALL over the first n entries. */
-static Node *
-union_of(List *keys, int n)
-{
-	SetOperationStmt *op;
-	RangeTblRef *ref = dp_make(RangeTblRef, .rtindex = n);
-
-	if (n == 1)
-		return (Node *) ref;
-	op = dp_make(SetOperationStmt, .op = SETOP_UNION, .all = true, .larg = union_of(keys, n - 1),
-				 .rarg = (Node *) ref);
-	foreach_node(TargetEntry, tle, keys)
-	{
-		Node	   *key = (Node *) tle->expr;
-
-		op->colTypes = lappend_oid(op->colTypes, exprType(key));
-		op->colTypmods = lappend_int(op->colTypmods, -1);
-		op->colCollations = lappend_oid(op->colCollations, exprCollation(key));
-	}
-	return (Node *) op;
-}
-
-/* Returns what is read of the columns of an entry. */
-static List *
-read_columns(List *keys, Index rti)
-{
-	List	   *exprs = NIL;
-
-	foreach_ptr(TargetEntry, key, keys)
-	{
-		Var		   *var = dp_output_var(rti, key->resno, (Node *) key->expr);
-
-		var->vartypmod = -1;
-		exprs = lappend(exprs, var);
-	}
-	return exprs;
-}
-
 Query *
 dp_shadow_union(List *queries)
 {
-	List	   *keys = linitial_node(Query, queries)->targetList;
-	Query	   *all = dp_new_select();
-	Query	   *distinct = dp_new_select();
+	Query	   *distinct = dp_select_from(dp_subquery_entry(dp_union_all(queries, "operand"), "tuples"));
+	List	   *columns = NIL;
 
-	foreach_ptr(Query, query, queries)
-		all->rtable = lappend(all->rtable, dp_subquery_entry(query, "operand"));
-	all->jointree = makeFromExpr(NIL, NULL);
-	all->setOperations = union_of(keys, list_length(queries));
-	foreach_ptr(Expr, column, read_columns(keys, 1))
-		all->targetList = lappend(all->targetList, makeTargetEntry(column, list_length(all->targetList) + 1,
-																   psprintf("k%d", list_length(all->targetList) + 1), false));
-	distinct->rtable = list_make1(dp_subquery_entry(all, "tuples"));
-	distinct->jointree = makeFromExpr(list_make1(dp_make(RangeTblRef, .rtindex = 1)), NULL);
-	dp_shadow_show_keys(distinct, read_columns(keys, 1));
+	foreach_node(TargetEntry, tle, linitial_node(RangeTblEntry, distinct->rtable)->subquery->targetList)
+		columns = lappend(columns, dp_output_var(1, tle->resno, (Node *) tle->expr));
+	dp_shadow_show_keys(distinct, columns);
 	return distinct;
 }

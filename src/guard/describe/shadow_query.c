@@ -47,12 +47,6 @@ add_rte(Query *query, RangeTblEntry *rte)
 	return list_length(query->rtable);
 }
 
-static Node *
-make_ref(Index rti)
-{
-	return (Node *) dp_make(RangeTblRef, .rtindex = rti);
-}
-
 /* Makes an entry of the rows of a function. */
 static RangeTblEntry *
 function_entry(FuncExpr *call)
@@ -155,15 +149,12 @@ conditions_of_item(PartQuery *p, DpShadowItem *item)
 static Node *
 append_item(PartQuery *p, Node *tree, DpShadowItem *item)
 {
-	JoinExpr   *join;
-	RangeTblEntry *rte;
+	List	   *conditions;
 
 	add_item(p, item);
-	join = dp_make(JoinExpr, .jointype = JOIN_LEFT, .larg = tree, .rarg = make_ref(item->rti),
-				   .quals = (Node *) make_ands_explicit(list_concat(matches(p, item->joins), conditions_of_item(p, item))));
-	rte = dp_make(RangeTblEntry, .rtekind = RTE_JOIN, .jointype = JOIN_LEFT, .eref = makeAlias("unnamed_join", NIL));
-	join->rtindex = item->join_rti = add_rte(p->query, rte);
-	return (Node *) join;
+	conditions = list_concat(matches(p, item->joins), conditions_of_item(p, item));
+	item->join_rti = dp_left_join(&p->query->rtable, &tree, item->rti, conditions);
+	return tree;
 }
 
 static bool
@@ -200,7 +191,7 @@ settle_joins(PartQuery *p, List **refs)
 		if (!join->is_whole)
 		{
 			join->rti = add_booleans(p, true);
-			*refs = lappend(*refs, make_ref(join->rti));
+			*refs = lappend(*refs, dp_entry_ref(join->rti));
 		}
 	}
 }
@@ -222,11 +213,11 @@ make_from(PartQuery *p)
 		if (!is_of_part(p, item) || !bms_is_empty(item->joins))
 			continue;
 		add_item(p, item);
-		refs = lappend(refs, make_ref(item->rti));
+		refs = lappend(refs, dp_entry_ref(item->rti));
 	}
 	/* outer joins need a row that they can be joined to */
 	if (refs == NIL)
-		refs = list_make1(make_ref(add_booleans(p, false)));
+		refs = list_make1(dp_entry_ref(add_booleans(p, false)));
 	tree = (Node *) makeFromExpr(refs, NULL);
 	/* lists first: tables may be joined on what they stand for */
 	for (int tables = 0; tables <= 1; tables++)

@@ -147,20 +147,11 @@ join_conditions(const DpCorrelation *c, Index rti, int first)
 int
 dp_join_compared(Query *query, Index rti, int first, const DpCorrelation *c)
 {
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	JoinExpr   *join = makeNode(JoinExpr);
-	RangeTblEntry *rte = dp_make(RangeTblEntry, .rtekind = RTE_JOIN, .jointype = JOIN_LEFT,
-								 .eref = makeAlias("unnamed_join", NIL), .inFromCl = true);
+	Node	   *tree = (Node *) query->jointree;
+	int			join = dp_left_join(&query->rtable, &tree, rti, join_conditions(c, rti, first));
 
-	query->rtable = lappend(query->rtable, rte);
-	ref->rtindex = rti;
-	join->jointype = JOIN_LEFT;
-	join->rtindex = list_length(query->rtable);
-	join->larg = (Node *) query->jointree;
-	join->rarg = (Node *) ref;
-	join->quals = (Node *) make_ands_explicit(join_conditions(c, rti, first));
-	query->jointree = makeFromExpr(list_make1(join), NULL);
-	return join->rtindex;
+	query->jointree = makeFromExpr(list_make1(tree), NULL);
+	return join;
 }
 
 /* ------------------------------------------------------------------------

@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "base/compat_plan.h"
+#include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -123,21 +124,19 @@ typedef struct Renaming
 } Renaming;
 
 static Node *
-rename_mutator(Node *node, Renaming *r)
+put_renamed(Node *node, int levels, const Renaming *r)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
-	{
-		Var		   *var = copyObject((Var *) node);
-		bool		right = var->varno == r->full->right;
+	Var		   *var;
+	bool		right;
 
-		var->varno = right ? r->right : r->left;
-		var->varlevelsup = right ? r->right_level : 0;
-		dp_set_nulled_by(var, 0);
-		return (Node *) var;
-	}
-	return expression_tree_mutator(node, rename_mutator, r);
+	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 0)
+		return NULL;
+	var = copyObject((Var *) node);
+	right = var->varno == r->full->right;
+	var->varno = right ? r->right : r->left;
+	var->varlevelsup = right ? r->right_level : 0;
+	dp_set_nulled_by(var, 0);
+	return (Node *) var;
 }
 
 /* Lets an operand show what coalesce is of columns that are equal: those of one side, which is its entry 1. */
@@ -152,7 +151,7 @@ show_equal(Query *operand, const FullJoin *full, List *columns)
 		char	   *name = get_rte_attribute_name(linitial(operand->rtable), lfirst_node(Var, lc)->varattno);
 
 		operand->targetList = lappend(operand->targetList,
-									  makeTargetEntry((Expr *) rename_mutator(lfirst(lc), &r), list_length(operand->targetList) + 1, name, false));
+									  makeTargetEntry((Expr *) dp_put(lfirst(lc), put_renamed, &r), list_length(operand->targetList) + 1, name, false));
 	}
 }
 
@@ -161,7 +160,7 @@ renamed_condition(const FullJoin *full, Index left, Index right, int right_level
 {
 	Renaming	r = {full, left, right, right_level};
 
-	return rename_mutator(full->join->quals, &r);
+	return dp_put(full->join->quals, put_renamed, &r);
 }
 
 /* Lets an operand show all columns of a side: of its entry rti, or NULL where that is 0. */
@@ -188,10 +187,9 @@ matched_rows(DpScope *scope, const FullJoin *full)
 {
 	RangeTblEntry *left = dp_copied_entry(scope, full->left);
 	RangeTblEntry *right = dp_copied_entry(scope, full->right);
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-	JoinExpr   *join = makeNode(JoinExpr);
-	RangeTblRef *ref = makeNode(RangeTblRef);
+	Node	   *tree;
 	Query	   *query;
+	int			join;
 
 	if (left == NULL || right == NULL)
 		return NULL;
@@ -199,18 +197,9 @@ matched_rows(DpScope *scope, const FullJoin *full)
 	dp_take_permissions(query, left, scope->query);
 	query->rtable = lappend(query->rtable, right);
 	dp_take_permissions(query, right, scope->query);
-	rte->rtekind = RTE_JOIN;
-	rte->jointype = JOIN_LEFT;
-	rte->eref = makeAlias("unnamed_join", NIL);
-	rte->inFromCl = true;
-	query->rtable = lappend(query->rtable, rte);
-	ref->rtindex = 2;
-	join->jointype = JOIN_LEFT;
-	join->rtindex = 3;
-	join->larg = linitial(query->jointree->fromlist);
-	join->rarg = (Node *) ref;
-	join->quals = renamed_condition(full, 1, 2, 0);
-	query->jointree = makeFromExpr(list_make1(join), NULL);
+	tree = linitial(query->jointree->fromlist);
+	join = dp_left_join(&query->rtable, &tree, 2, list_make1(renamed_condition(full, 1, 2, 0)));
+	query->jointree = makeFromExpr(list_make1(tree), NULL);
 	show_columns(query, left, 1);
 	show_columns(query, right, 2);
 	for (int i = 0; i < list_length(right->eref->colnames); i++)
@@ -218,7 +207,7 @@ matched_rows(DpScope *scope, const FullJoin *full)
 		Var		   *var = (Var *) list_nth_node(TargetEntry, query->targetList, list_length(left->eref->colnames) + i)->expr;
 
 		if (IsA(var, Var))
-			dp_set_nulled_by(var, join->rtindex);
+			dp_set_nulled_by(var, join);
 	}
 	show_equal(query, full, full->equal_left);
 	return query;
@@ -232,54 +221,17 @@ unmatched_rows(DpScope *scope, const FullJoin *full)
 	RangeTblEntry *right = dp_copied_entry(scope, full->right);
 	Query	   *query = dp_select_from(right);
 	Query	   *match = dp_select_from(left);
-	SubLink    *link = makeNode(SubLink);
 
 	dp_take_permissions(query, right, scope->query);
 	dp_take_permissions(match, left, scope->query);
 	match->jointree->quals = renamed_condition(full, 1, 1, 1);
 	match->targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1), 1, pstrdup("one"), false));
-	link->subLinkType = EXISTS_SUBLINK;
-	link->subselect = (Node *) match;
-	link->location = -1;
-	query->jointree->quals = (Node *) makeBoolExpr(NOT_EXPR, list_make1(link), -1);
+	query->jointree->quals = (Node *) makeBoolExpr(NOT_EXPR, list_make1(dp_exists(match)), -1);
 	query->hasSubLinks = true;
 	show_columns(query, left, 0);
 	show_columns(query, right, 1);
 	show_equal(query, full, full->equal_right);
 	return query;
-}
-
-/* Returns the rows of both. */
-static Query *
-rows_of_both(Query *one, Query *other)
-{
-	Query	   *all = dp_new_select();
-	SetOperationStmt *both = makeNode(SetOperationStmt);
-	ListCell   *lc;
-
-	both->op = SETOP_UNION;
-	both->all = true;
-	for (int i = 1; i <= 2; i++)
-	{
-		RangeTblRef *ref = makeNode(RangeTblRef);
-
-		ref->rtindex = i;
-		*(i == 1 ? &both->larg : &both->rarg) = (Node *) ref;
-	}
-	all->rtable = list_make2(dp_subquery_entry(one, "matched"), dp_subquery_entry(other, "unmatched"));
-	all->jointree = makeFromExpr(NIL, NULL);
-	all->setOperations = (Node *) both;
-	foreach(lc, one->targetList)
-	{
-		TargetEntry *tle = lfirst(lc);
-		Var		   *column = makeVar(1, tle->resno, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr), exprCollation((Node *) tle->expr), 0);
-
-		both->colTypes = lappend_oid(both->colTypes, column->vartype);
-		both->colTypmods = lappend_int(both->colTypmods, column->vartypmod);
-		both->colCollations = lappend_oid(both->colCollations, column->varcollid);
-		all->targetList = lappend(all->targetList, makeTargetEntry((Expr *) column, tle->resno, tle->resname, false));
-	}
-	return all;
 }
 
 /* Puts columns of the entry of all rows, from "first" on, in the place of those of a side. */
@@ -302,7 +254,6 @@ typedef struct MergeContext
 	const FullJoin *full;
 	Index		rti;
 	int			first;
-	int			sublevels;
 } MergeContext;
 
 /* Tells whether a node is a column of this level. */
@@ -315,38 +266,28 @@ is_column(Node *node, const Var *column, int sublevels)
 
 /* Puts a column of the entry of all rows in the place of coalesce of columns that are equal. */
 static Node *
-merge_mutator(Node *node, MergeContext *c)
+put_merged(Node *node, int levels, const MergeContext *c)
 {
 	CoalesceExpr *coalesce = (CoalesceExpr *) node;
 	ListCell   *left,
 			   *right;
 
-	if (node == NULL)
+	if (!IsA(node, CoalesceExpr) || list_length(coalesce->args) != 2)
 		return NULL;
-	if (IsA(node, Query))
+	forboth(left, c->full->equal_left, right, c->full->equal_right)
 	{
-		Query	   *query;
+		bool		in_order = is_column(linitial(coalesce->args), lfirst(left), levels);
 
-		c->sublevels++;
-		query = query_tree_mutator((Query *) node, merge_mutator, c, 0);
-		c->sublevels--;
-		return (Node *) query;
-	}
-	if (IsA(node, CoalesceExpr) && list_length(coalesce->args) == 2)
-		forboth(left, c->full->equal_left, right, c->full->equal_right)
-	{
-		bool		in_order = is_column(linitial(coalesce->args), lfirst(left), c->sublevels);
-
-		if (is_column(list_nth(coalesce->args, in_order ? 0 : 1), lfirst(left), c->sublevels) &&
-			is_column(list_nth(coalesce->args, in_order ? 1 : 0), lfirst(right), c->sublevels))
+		if (is_column(list_nth(coalesce->args, in_order ? 0 : 1), lfirst(left), levels) &&
+			is_column(list_nth(coalesce->args, in_order ? 1 : 0), lfirst(right), levels))
 		{
 			Var		   *merged = dp_output_var(c->rti, c->first + foreach_current_index(left) + 1, lfirst(left));
 
-			merged->varlevelsup = c->sublevels;
+			merged->varlevelsup = levels;
 			return (Node *) merged;
 		}
 	}
-	return expression_tree_mutator(node, merge_mutator, c);
+	return NULL;
 }
 
 static void
@@ -354,9 +295,9 @@ merge_equal(Query *query, const FullJoin *full, Index rti, int first)
 {
 	MergeContext c = {full, rti, first};
 
-	query->targetList = (List *) merge_mutator((Node *) query->targetList, &c);
-	query->havingQual = merge_mutator(query->havingQual, &c);
-	query->jointree = (FromExpr *) merge_mutator((Node *) query->jointree, &c);
+	query->targetList = (List *) dp_put_all(query->targetList, put_merged, &c);
+	query->havingQual = dp_put_all(query->havingQual, put_merged, &c);
+	query->jointree = (FromExpr *) dp_put_all(query->jointree, put_merged, &c);
 }
 
 void
@@ -368,8 +309,8 @@ dp_write_out_full_joins(DpScope *scope, DpFrom *from, const DpSource *s)
 
 	while ((place = find_full_join(scope, (Node **) &query->jointree, s, &full)) != NULL)
 	{
-		RangeTblRef *ref = makeNode(RangeTblRef);
 		Query	   *matched;
+		Index		rti;
 		int			columns;
 
 		find_equal_columns(&full);
@@ -377,12 +318,12 @@ dp_write_out_full_joins(DpScope *scope, DpFrom *from, const DpSource *s)
 		if (matched == NULL)
 			return;
 		columns = list_length(rt_fetch(full.left, query->rtable)->eref->colnames);
-		query->rtable = lappend(query->rtable, dp_subquery_entry(rows_of_both(matched, unmatched_rows(scope, &full)), "full_join"));
-		ref->rtindex = list_length(query->rtable);
-		*place = (Node *) ref;
-		merge_equal(query, &full, ref->rtindex, columns + list_length(rt_fetch(full.right, query->rtable)->eref->colnames));
-		replace_side(query, from, full.left, ref->rtindex, 0);
-		replace_side(query, from, full.right, ref->rtindex, columns);
+		query->rtable = lappend(query->rtable, dp_subquery_entry(dp_union_all(list_make2(matched, unmatched_rows(scope, &full)), "rows"), "full_join"));
+		rti = list_length(query->rtable);
+		*place = dp_entry_ref(rti);
+		merge_equal(query, &full, rti, columns + list_length(rt_fetch(full.right, query->rtable)->eref->colnames));
+		replace_side(query, from, full.left, rti, 0);
+		replace_side(query, from, full.right, rti, columns);
 		dp_clear_rte(rt_fetch(full.left, query->rtable));
 		dp_clear_rte(rt_fetch(full.right, query->rtable));
 		if (full.join->rtindex != 0)

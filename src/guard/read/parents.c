@@ -48,15 +48,13 @@ add_parent(Query *query, Oid relid, bool joined)
 	/* the key references no rows of children by INHERITS */
 	bool		inherit = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	RangeTblEntry *rte = addRangeTableEntryForRelation(pstate, rel, AccessShareLock, NULL, inherit, true)->p_rte;
-	RangeTblRef *ref = makeNode(RangeTblRef);
 
 	table_close(rel, NoLock);
 	free_parsestate(pstate);
 	query->rtable = lappend(query->rtable, rte);
-	ref->rtindex = list_length(query->rtable);
 	if (joined)
-		query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
-	return ref->rtindex;
+		query->jointree->fromlist = lappend(query->jointree->fromlist, dp_entry_ref(list_length(query->rtable)));
+	return list_length(query->rtable);
 }
 
 /* Returns the type by which values of a type are compared, and in family what its comparison belongs to. */

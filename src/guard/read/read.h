@@ -660,6 +660,9 @@ extern int	dp_frame_of_rows(DpSplitContext *cxt, WindowFunc *function, WindowCla
 /* Makes a SELECT without anything. */
 extern Query *dp_new_select(void);
 
+/* Makes a UNION ALL of two queries or more, which have columns of the same types and become entries of this name. */
+extern Query *dp_union_all(List *queries, const char *name);
+
 /* Makes a SELECT of nothing yet from one entry, its first. */
 extern Query *dp_select_from(RangeTblEntry *rte);
 

@@ -34,11 +34,45 @@ Query *
 dp_select_from(RangeTblEntry *rte)
 {
 	Query	   *query = dp_new_select();
-	RangeTblRef *ref = dp_make(RangeTblRef, .rtindex = 1);
 
 	query->rtable = list_make1(rte);
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	query->jointree = makeFromExpr(list_make1(dp_entry_ref(1)), NULL);
 	return query;
+}
+
+Query *
+dp_union_all(List *queries, const char *name)
+{
+	Query	   *all = dp_new_select();
+	Node	   *tree = NULL;
+	List	   *types = NIL;
+	List	   *typmods = NIL;
+	List	   *collations = NIL;
+
+	foreach_node(TargetEntry, tle, linitial_node(Query, queries)->targetList)
+	{
+		Var		   *column = dp_output_var(1, tle->resno, (Node *) tle->expr);
+
+		/* what not all operands have is no column's */
+		foreach_ptr(Query, query, queries)
+			if (exprTypmod((Node *) list_nth_node(TargetEntry, query->targetList, tle->resno - 1)->expr) != column->vartypmod)
+			column->vartypmod = -1;
+		types = lappend_oid(types, column->vartype);
+		typmods = lappend_int(typmods, column->vartypmod);
+		collations = lappend_oid(collations, column->varcollid);
+		all->targetList = lappend(all->targetList, makeTargetEntry((Expr *) column, tle->resno, pstrdup(tle->resname), false));
+	}
+	foreach_ptr(Query, query, queries)
+	{
+		Node	   *ref = dp_entry_ref(foreach_current_index(query) + 1);
+
+		all->rtable = lappend(all->rtable, dp_subquery_entry(query, name));
+		tree = tree == NULL ? ref : (Node *) dp_make(SetOperationStmt, .op = SETOP_UNION, .all = true, .larg = tree, .rarg = ref,
+													 .colTypes = types, .colTypmods = typmods, .colCollations = collations);
+	}
+	all->jointree = makeFromExpr(NIL, NULL);
+	all->setOperations = tree;
+	return all;
 }
 
 /* ------------------------------------------------------------------------

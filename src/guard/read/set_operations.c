@@ -153,8 +153,6 @@ operand_query(Query *query, Node *operand)
 static Node *
 separate_operands(Query *query, Node *node)
 {
-	RangeTblRef *ref;
-
 	if (is_union_all(node))
 	{
 		SetOperationStmt *op = (SetOperationStmt *) node;
@@ -166,10 +164,8 @@ separate_operands(Query *query, Node *node)
 	}
 	if (IsA(node, RangeTblRef))
 		return node;
-	ref = makeNode(RangeTblRef);
 	query->rtable = lappend(query->rtable, dp_subquery_entry(operand_query(query, node), DP_OPERAND));
-	ref->rtindex = list_length(query->rtable);
-	return (Node *) ref;
+	return dp_entry_ref(list_length(query->rtable));
 }
 
 /* ------------------------------------------------------------------------
@@ -222,7 +218,7 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 {
 	DpScope		inner = {query, scope};
 	Query	   *rows = dp_select_from(dp_subquery_entry(other, DP_OPERAND));
-	SubLink    *exists;
+	Node	   *exists;
 	List	   *conditions = NIL;
 	ListCell   *lc,
 			   *clause;
@@ -238,10 +234,9 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 		conditions = lappend(conditions, same_value(tle, ((SortGroupClause *) lfirst(clause))->eqop, never_null));
 	}
 	rows->jointree->quals = (Node *) make_ands_explicit(conditions);
-	exists = dp_make(SubLink, .subLinkType = EXISTS_SUBLINK, .subselect = (Node *) rows, .location = -1);
+	exists = dp_exists(rows);
 	query->hasSubLinks = true;
-	query->jointree->quals = op->op == SETOP_EXCEPT ? (Node *) makeBoolExpr(NOT_EXPR, list_make1(exists), -1)
-		: (Node *) exists;
+	query->jointree->quals = op->op == SETOP_EXCEPT ? (Node *) makeBoolExpr(NOT_EXPR, list_make1(exists), -1) : exists;
 }
 
 /* Returns an operand, its columns of the types of the operation. */

@@ -178,13 +178,9 @@ show_once(PullUp *p, List *conditions)
 static void
 join_entry(Query *query, JoinType type, Index rti, List *conditions)
 {
-	JoinExpr   *join = makeNode(JoinExpr);
-	RangeTblRef *ref = dp_make(RangeTblRef, .rtindex = rti);
+	JoinExpr   *join = dp_make(JoinExpr, .jointype = type, .larg = (Node *) query->jointree, .rarg = dp_entry_ref(rti),
+							   .quals = (Node *) make_ands_explicit(conditions));
 
-	join->jointype = type;
-	join->larg = (Node *) query->jointree;
-	join->rarg = (Node *) ref;
-	join->quals = (Node *) make_ands_explicit(conditions);
 	query->jointree = makeFromExpr(list_make1(join), NULL);
 }
 
