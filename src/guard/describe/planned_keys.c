@@ -120,7 +120,7 @@ put_params(Node *node, int levels, const PlannedValues *p)
 	elog(ERROR, "a key reads what is no list");
 }
 
-/* Reads the lists of a part; returns false if it has anything else, or more values than keys may be declared. */
+/* Reads the lists of a part; returns false if it has anything else, or is long: a query leaves out equal keys as it finds them. */
 static bool
 read_lists(PlannedValues *p, int part)
 {
@@ -163,7 +163,7 @@ read_lists(PlannedValues *p, int part)
 		tuples *= list->n;
 		p->nlists++;
 	}
-	return tuples <= DP_MAX_DECLARED_KEYS;
+	return tuples <= (p->nlists > 1 ? DP_MAX_KEY_RANGE : DP_MAX_DECLARED_KEYS);
 }
 
 /* Returns the conditions of a part that are known by now, over parameters. */
