@@ -233,12 +233,22 @@ static void
 evaluate(PlannedValues *p, Node *key, List *tests)
 {
 	MemoryContext context = CurrentMemoryContext;
-	EState	   *estate = CreateExecutorState();
-	ExprContext *econtext = GetPerTupleExprContext(estate);
-	ParamListInfo params = makeParamList(p->nlists);
+	EState	   *estate;
+	ExprContext *econtext;
+	ParamListInfo params;
 	ExprState  *qual;
 	ExprState  *value;
 
+	/* as most keys are: a list */
+	if (tests == NIL && p->nlists == 1 && IsA(key, Param))
+	{
+		for (int i = 0; i < p->lists[0].n; i++)
+			add_value(p, p->lists[0].values[i], p->lists[0].nulls[i], context);
+		return;
+	}
+	estate = CreateExecutorState();
+	econtext = GetPerTupleExprContext(estate);
+	params = makeParamList(p->nlists);
 	for (int i = 0; i < p->nlists; i++)
 	{
 		if (p->lists[i].n == 0)
