@@ -82,7 +82,7 @@ endif
 
 include $(PGXS)
 
-# other extensions have papers of these names, too
+# other extensions have documents of these names, too
 docmoduledir := extension/dp_cdp
 
 # The scripts of this version are committed, but their parts are what is
@@ -109,16 +109,16 @@ uninstall: uninstall-primary
 uninstall-primary:
 	rm -f '$(DESTDIR)$(pkglibdir)/$(PRIMARY_LIB)'
 
-# what docs/howto/monitor.md says how to use, and what papers show
+# what docs/howto/monitor.md says how to use, and what the documentation shows
 install: install-beside
 install-beside: installdirs
 	$(MKDIR_P) $(patsubst docs/%,'$(DESTDIR)$(docdir)/$(docmoduledir)/%',$(BESIDE))
 	for d in $(notdir $(BESIDE)); do $(INSTALL_DATA) docs/$$d/* '$(DESTDIR)$(docdir)/$(docmoduledir)/'$$d/ || exit 1; done
-# all papers: PGXS looks for them under the names that they have here
-uninstall: uninstall-papers
-uninstall-papers:
+# all documents: PGXS looks for them under the names that they have here
+uninstall: uninstall-documentation
+uninstall-documentation:
 	rm -rf '$(DESTDIR)$(docdir)/$(docmoduledir)'
-.PHONY: install-primary uninstall-primary install-beside uninstall-papers
+.PHONY: install-primary uninstall-primary install-beside uninstall-documentation
 
 # Objects depend on the headers they read and on the server they are for.
 -include $(wildcard $(OBJS:.o=.d) $(PRIMARY_OBJS:.o=.d))

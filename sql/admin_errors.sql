@@ -180,7 +180,7 @@ SELECT try($$SELECT dp_cdp.replace_table('visits', 'same')$$);
 SELECT try($$SELECT dp_cdp.unprotect_table('same'), dp_cdp.protect_table('same', 'clinic', each_row => true)$$);
 SELECT try($$SELECT dp_cdp.replace_table('visits', 'same')$$);
 SELECT try($$SELECT dp_cdp.unprotect_table('same')$$);
-SELECT count(*) FROM dp_cdp.held_names;
+SELECT count(*) FROM dp_cdp.reserved_names;
 
 -- names that are held
 SELECT try($$SELECT dp_cdp.forget_name(NULL)$$);
@@ -202,7 +202,7 @@ SELECT try($$SELECT dp_cdp.forget_name('admin.visits')$$);
 SELECT try($$SELECT dp_cdp.forget_name('admin.visits')$$);
 DROP TABLE visits;
 ALTER TABLE "Visits, old" RENAME TO visits;
-SELECT schema, name, dataset, released, relation FROM dp_cdp.held_names ORDER BY name;
+SELECT schema, name, dataset, released, relation FROM dp_cdp.reserved_names ORDER BY name;
 SELECT try($$SELECT dp_cdp.forget_name('"Visits, old"')$$);
 
 -- unprotect_table

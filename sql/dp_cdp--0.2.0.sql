@@ -312,7 +312,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
 -- Names that protected tables have left.  Rows come from DDL, by whomever, and
 -- go with their dataset, or when what bears the name is protected.  The key
 -- lets a dump be restored where the same name was left, too.
-CREATE TABLE dp_cdp.held_name (
+CREATE TABLE dp_cdp.reserved_name (
 	schema			name NOT NULL,
 	name			name NOT NULL,
 	dataset			text NOT NULL,			-- that protected the table
@@ -321,8 +321,8 @@ CREATE TABLE dp_cdp.held_name (
 	released		boolean NOT NULL DEFAULT false,
 	PRIMARY KEY (schema, name, dataset, since)
 );
-REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
+REVOKE ALL ON dp_cdp.reserved_name FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.reserved_name', '');
 
 -- for whoever lists them
 COMMENT ON TABLE dp_cdp.dataset IS 'for the ledger: datasets, their options and what was spent of their caps; read dp_cdp.datasets';
@@ -336,7 +336,7 @@ COMMENT ON TABLE dp_cdp.role_alias IS 'for the ledger: whom rows of the audit me
 COMMENT ON TABLE dp_cdp.ledger_stamp IS 'for the ledger: where the ledger lives';
 COMMENT ON TABLE dp_cdp.standby IS 'for the ledger: standbys that may have their answers debited';
 COMMENT ON TABLE dp_cdp.hardened IS 'for the ledger: what dp_cdp.harden() took away';
-COMMENT ON TABLE dp_cdp.held_name IS 'for the ledger: names that protected tables have left';
+COMMENT ON TABLE dp_cdp.reserved_name IS 'for the ledger: names that protected tables have left';
 COMMENT ON SEQUENCE dp_cdp.ledger_id_seq IS 'for the ledger: numbers of balances';
 -- =========================================================================
 -- 2. Exact states (src/agg)
@@ -4107,37 +4107,37 @@ COMMENT ON FUNCTION dp_cdp_internal.closed_class(name) IS
 
 -- What queries call instead of functions, and of columns of pg_class, that
 -- harden() has closed for who asks.  By hand they tell the same.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_reltuples(relation oid, reltuples real) RETURNS real
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_reltuples';
-COMMENT ON FUNCTION dp_cdp_internal.told_reltuples(oid, real) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_reltuples(relation oid, reltuples real) RETURNS real
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_reltuples';
+COMMENT ON FUNCTION dp_cdp_internal.visible_reltuples(oid, real) IS
 	'reltuples of a relation whose rows the caller may count, else -1';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relpages(relation oid, relpages integer) RETURNS integer
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relpages';
-COMMENT ON FUNCTION dp_cdp_internal.told_relpages(oid, integer) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_relpages(relation oid, relpages integer) RETURNS integer
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_relpages';
+COMMENT ON FUNCTION dp_cdp_internal.visible_relpages(oid, integer) IS
 	'relpages of a relation whose rows the caller may count, else 0';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_live_tuples(relation oid) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_live_tuples';
-COMMENT ON FUNCTION dp_cdp_internal.told_live_tuples(oid) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_live_tuples(relation oid) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_live_tuples';
+COMMENT ON FUNCTION dp_cdp_internal.visible_live_tuples(oid) IS
 	'pg_stat_get_live_tuples of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relation_size(relation regclass) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_relation_size(regclass) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_relation_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_relation_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_relation_size(regclass) IS
 	'pg_relation_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relation_size(relation regclass, fork text) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_relation_size(regclass, text) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_relation_size(relation regclass, fork text) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_relation_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_relation_size(regclass, text) IS
 	'pg_relation_size of a fork of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_table_size(relation regclass) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_table_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_table_size(regclass) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_table_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_table_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_table_size(regclass) IS
 	'pg_table_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_total_relation_size(relation regclass) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_total_relation_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_total_relation_size(regclass) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_total_relation_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_total_relation_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_total_relation_size(regclass) IS
 	'pg_total_relation_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_indexes_size(relation regclass) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_indexes_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_indexes_size(regclass) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_indexes_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_indexes_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_indexes_size(regclass) IS
 	'pg_indexes_size of a relation whose rows the caller may count, else NULL';
 CREATE OR REPLACE FUNCTION dp_cdp_internal.masked(of_type anyelement, VARIADIC arguments "any") RETURNS anyelement
 	LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_masked';
@@ -4762,7 +4762,7 @@ BEGIN
 			JOIN resembling b ON b.shape = s.shape
 			JOIN originals o ON o.shape = b.original
 			JOIN grantees g ON g.dataset = o.dataset AND g.grantee = r.grantee
-		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.reserved_names h WHERE h.released)
 		GROUP BY r.relid, g.whom, r.nspname, r.relname
 	),
 	-- ---------------------------------------------------------------------
@@ -4782,7 +4782,7 @@ BEGIN
 			(SELECT string_agg(DISTINCT g.whom, ', ' ORDER BY g.whom) FROM readable d
 				JOIN grantees g ON g.dataset = r.dataset AND g.grantee = d.grantee WHERE d.relid = r.relid) AS readers
 		FROM referencing r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
-		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.reserved_names h WHERE h.released)
 		GROUP BY r.dataset, r.relid
 	), units AS (
 		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid
@@ -4878,7 +4878,7 @@ BEGIN
 			format('has the name of a table that was protected in dataset %s, but is not protected: who asks by that name may get raw rows',
 				quote_ident(h.dataset)),
 			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.forget_name(%L)', h.relation)
-		FROM dp_cdp.held_names h JOIN pg_class k ON k.oid = h.relation
+		FROM dp_cdp.reserved_names h JOIN pg_class k ON k.oid = h.relation
 		WHERE NOT h.released AND k.relkind IN ('r', 'p', 'm', 'f', 'v')
 			AND (super OR h.dataset IN (SELECT d.dataset FROM datasets d))
 			AND h.relation::oid NOT IN (SELECT c.relid FROM covered c)
@@ -6956,11 +6956,11 @@ COMMENT ON FUNCTION dp_cdp_internal.report_promise(jsonb) IS
 -- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)
 -- =========================================================================
 
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.held_name
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.reserved_name
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_name
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.reserved_name
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.reserved_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -6974,28 +6974,28 @@ CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NU
 COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
 	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected. It returns in how many datasets the name was watched';
 
-CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp.reserved_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,
 		CASE WHEN h.successor <> 0 THEN h.successor::regclass END AS successor,
 		c.oid::regclass AS relation
-	FROM dp_cdp.held_name h
+	FROM dp_cdp.reserved_name h
 		LEFT JOIN dp_cdp.dataset d ON d.name = h.dataset
 		LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = h.schema
 		LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = h.name
 	WHERE pg_has_role(session_user, d.owner::oid, 'USAGE')
 		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
 		OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user);
-COMMENT ON VIEW dp_cdp.held_names IS
-	'names under which tables were protected, and what bears them now, for owners of datasets. A name is held until that is protected, or forget_name is called';
-COMMENT ON COLUMN dp_cdp.held_names.schema IS 'schema of the name';
-COMMENT ON COLUMN dp_cdp.held_names.name IS 'name under which a table was protected';
-COMMENT ON COLUMN dp_cdp.held_names.dataset IS 'dataset of that table';
-COMMENT ON COLUMN dp_cdp.held_names.since IS 'when the name became one that is watched';
-COMMENT ON COLUMN dp_cdp.held_names.released IS 'release_name has said that an unprotected table may bear it';
-COMMENT ON COLUMN dp_cdp.held_names.successor IS 'table that is to take the name by replace_table';
-COMMENT ON COLUMN dp_cdp.held_names.relation IS 'table or view that bears the name now';
+COMMENT ON VIEW dp_cdp.reserved_names IS
+	'names under which tables were protected, and what bears them now, for owners of datasets. A name is reserved until that is protected, or forget_name is called';
+COMMENT ON COLUMN dp_cdp.reserved_names.schema IS 'schema of the name';
+COMMENT ON COLUMN dp_cdp.reserved_names.name IS 'name under which a table was protected';
+COMMENT ON COLUMN dp_cdp.reserved_names.dataset IS 'dataset of that table';
+COMMENT ON COLUMN dp_cdp.reserved_names.since IS 'when the name became one that is watched';
+COMMENT ON COLUMN dp_cdp.reserved_names.released IS 'release_name has said that an unprotected table may bear it';
+COMMENT ON COLUMN dp_cdp.reserved_names.successor IS 'table that is to take the name by replace_table';
+COMMENT ON COLUMN dp_cdp.reserved_names.relation IS 'table or view that bears the name now';
 
-GRANT SELECT ON dp_cdp.held_names TO PUBLIC;
+GRANT SELECT ON dp_cdp.reserved_names TO PUBLIC;
 -- =========================================================================
 -- 14. Sums over units
 -- =========================================================================

@@ -659,7 +659,7 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 	dp_admin_execute("DELETE FROM dp_cdp.kept_answer WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
 	dp_admin_forget_blocks();
-	if (dp_admin_execute("DELETE FROM dp_cdp.held_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
+	if (dp_admin_execute("DELETE FROM dp_cdp.reserved_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
 		CacheInvalidateRelcacheAll();	/* as names.c does for each name */
 	dp_admin_end(&context);
 	PG_RETURN_INT64(budgets);

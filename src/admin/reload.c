@@ -11,7 +11,7 @@
  *	- the old table keeps its policy.  It holds the same people's rows, whether
  *	  it is dropped, kept as a backup or becomes the table again; its answers
  *	  are charged to the same dataset.
- *	- a name is released by an owner of the dataset that it is held for.
+ *	- a name is released by an owner of the dataset that it is reserved for.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -318,45 +318,45 @@ read_name(FunctionCallInfo fcinfo, ReleasedName *r)
 	r->values[3] = ObjectIdGetDatum(GetUserId());
 }
 
-/* Settles the schema; without one, the only in which the name is held. */
+/* Settles the schema; without one, the only in which the name is reserved. */
 static void
 find_schema(ReleasedName *r)
 {
 	if (r->schema == NULL)
 	{
-		uint64		found = dp_admin_execute("SELECT DISTINCT schema FROM dp_cdp.held_name"
+		uint64		found = dp_admin_execute("SELECT DISTINCT schema FROM dp_cdp.reserved_name"
 											 " WHERE name = $1 AND NOT released AND ($2 IS NULL OR dataset = $2)",
 											 2, &r->types[1], &r->values[1], &r->nulls[1], false);
 
 		if (found == 0)
 			dp_raise(BAD_PARAMETER,
-					 errmsg("the name \"%s\" is not held, see dp_cdp.held_names: for a finding of check_setup(), give its schema and the dataset, too", r->text));
+					 errmsg("the name \"%s\" is not reserved, see dp_cdp.reserved_names: for a finding of check_setup(), give its schema and the dataset, too", r->text));
 		if (found > 1)
 			dp_raise(BAD_PARAMETER,
-					 errmsg("\"%s\" is held in several schemas: give its schema, too, such as 'public.visits' (dp_cdp.held_names lists names that are held)",
+					 errmsg("\"%s\" is reserved in several schemas: give its schema, too, such as 'public.visits' (dp_cdp.reserved_names lists names that are reserved)",
 							r->text));
 		r->schema = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	}
 	r->values[0] = DirectFunctionCall1(namein, CStringGetDatum(r->schema));
 }
 
-/* Notes that an unprotected relation, whose name is not held, may resemble a dataset's tables. */
+/* Notes that an unprotected relation, whose name is not reserved, may resemble a dataset's tables. */
 static void
 release_look_alike(ReleasedName *r, Oid relid, Oid user)
 {
 	if (r->nulls[2] == 'n')
 		dp_raise(BAD_PARAMETER,
-				 errmsg("the name \"%s\" is not held, see dp_cdp.held_names: for a finding of check_setup(), give the dataset, too",
+				 errmsg("the name \"%s\" is not reserved, see dp_cdp.reserved_names: for a finding of check_setup(), give the dataset, too",
 						r->text));
 	if (!OidIsValid(relid))
-		dp_raise(BAD_PARAMETER, errmsg("there is no table \"%s\", and its name is not held", r->text));
+		dp_raise(BAD_PARAMETER, errmsg("there is no table \"%s\", and its name is not reserved", r->text));
 	if (dp_policy_table(relid) != NULL)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" is protected: call dp_cdp.unprotect_table if everybody who holds SELECT may read its rows",
 						r->text));
 	(void) dp_admin_dataset(TextDatumGetCString(r->values[2]), user, DP_LOCK_REFERENCE);
-	dp_admin_execute("INSERT INTO dp_cdp.held_name (schema, name, dataset, released) SELECT $1, $2, $3, true"
-					 " WHERE NOT EXISTS (SELECT FROM dp_cdp.held_name h"
+	dp_admin_execute("INSERT INTO dp_cdp.reserved_name (schema, name, dataset, released) SELECT $1, $2, $3, true"
+					 " WHERE NOT EXISTS (SELECT FROM dp_cdp.reserved_name h"
 					 " WHERE h.schema = $1 AND h.name = $2 AND h.dataset = $3)",
 					 3, r->types, r->values, r->nulls, false);
 }
@@ -380,7 +380,7 @@ dp_release_name(PG_FUNCTION_ARGS)
 	if (OidIsValid(schema))
 		relid = get_relname_relid(NameStr(*DatumGetName(r.values[1])), schema);
 
-	if (dp_admin_execute("SELECT h.dataset FROM dp_cdp.held_name h WHERE h.schema = $1 AND h.name = $2"
+	if (dp_admin_execute("SELECT h.dataset FROM dp_cdp.reserved_name h WHERE h.schema = $1 AND h.name = $2"
 						 " AND NOT h.released AND ($3 IS NULL OR h.dataset = $3) ORDER BY h.dataset LIMIT 1",
 						 3, r.types, r.values, r.nulls, false) == 0)
 		release_look_alike(&r, relid, user);
@@ -388,7 +388,7 @@ dp_release_name(PG_FUNCTION_ARGS)
 	{
 		char	   *dataset = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 
-		names = dp_admin_execute("UPDATE dp_cdp.held_name h SET released = true, successor = 0"
+		names = dp_admin_execute("UPDATE dp_cdp.reserved_name h SET released = true, successor = 0"
 								 " WHERE h.schema = $1 AND h.name = $2"
 								 " AND NOT h.released AND ($3 IS NULL OR h.dataset = $3)"
 								 " AND ((SELECT r.rolsuper FROM pg_roles r WHERE r.oid = $4)"

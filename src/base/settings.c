@@ -404,7 +404,7 @@ dp_guc_init(void)
 
 	DefineCustomStringVariable("dp_cdp.target_error",
 							   "Wanted accuracy of answers: half the width of a 95 % interval, absolute (25) or relative (5%).",
-							   "The smallest rho that meets it is charged, at most the dataset's max_rho. Relative targets, and averages and quantiles, need a first look that is charged, too.",
+							   "The smallest rho that meets it is charged, at most the dataset's max_rho. Relative targets, and averages and quantiles, need a pilot that is charged, too.",
 							   &target_text,
 							   "",
 							   PGC_USERSET, 0,

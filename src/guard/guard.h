@@ -119,11 +119,11 @@ extern void dp_refuse_marks(Oid relid, Oid marked_by, bool by_locks) __attribute
 extern Oid	dp_query_touches_protected(Query *query);
 
 /*
- * ZC002 where an analyst reads a relation that is held (dp_policy_held) and
+ * ZC002 where an analyst reads a relation whose name is reserved (dp_policy_is_reserved) and
  * that he may not read anyway.
  */
-extern void dp_refuse_held(Query *query);
-extern void dp_refuse_held_relation(Oid relid);
+extern void dp_refuse_reserved(Query *query);
+extern void dp_refuse_reserved_relation(Oid relid);
 
 /* ------------------------------------------------------------------------
  * aggregates.c

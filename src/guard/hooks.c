@@ -210,7 +210,7 @@ check_copy(CopyStmt *copy, PlannedStmt *pstmt, const char *query_string)
 		return;
 	relid = RangeVarGetRelid(copy->relation, NoLock, true);
 	if (OidIsValid(relid) && !copy->is_from)
-		dp_refuse_held_relation(relid);
+		dp_refuse_reserved_relation(relid);
 	if (OidIsValid(relid) && copy->is_from)
 		dp_check_shard_references(relid);
 	if (!OidIsValid(relid) || dp_policy_table(relid) == NULL || dp_may_read(relid))

@@ -153,9 +153,10 @@ typedef struct DpLevel
 	DpInnerParts parts;
 	const struct DpLevel *rest_of;	/* it is of the rows that are in no group
 									 * which this one shows; NULL: it is not */
-	struct DpLevel *finder;		/* whose release finds bounds first; NULL:
+	struct DpLevel *estimator;	/* whose release finds bounds first; NULL:
 								 * none */
-	List	   *found;			/* of a finder: Nodes, as the query has them */
+	List	   *found;			/* of an estimator: Nodes, as the query has
+								 * them */
 	List	   *names;			/* of from, for dp_expression_text; NIL: not
 								 * needed yet */
 	List	   *key_exprs;		/* as the query has them */

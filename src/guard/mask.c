@@ -8,13 +8,13 @@
  * PUBLIC.  That is what holds: PostgreSQL checks it when a query is executed.
  * Here, before a query is planned, each such call and each such read of a role
  * that lacks the privilege is replaced by one that needs none and tells
- * nothing (policy/closed.c, policy/told.c).  What this does not
+ * nothing (policy/closed.c, policy/visible.c).  What this does not
  * see stays as it was, and is refused: calls of the fastpath, of inlined
  * functions, in defaults that COPY evaluates, in arguments of CALL.
  *
  * An entry that reads such a column of pg_class becomes a subquery, as if it were a view:
  *
- *	  (SELECT oid, ..., dp_cdp_internal.told_reltuples(oid, reltuples) AS reltuples, ...
+ *	  (SELECT oid, ..., dp_cdp_internal.visible_reltuples(oid, reltuples) AS reltuples, ...
  *		 FROM pg_class)
  *
  * with the columns in the same places, so that all of the level around it
@@ -108,9 +108,9 @@ masked_column(Var *column)
 	Var		   *oid;
 
 	if (column->varattno == Anum_pg_class_reltuples)
-		function = "told_reltuples";
+		function = "visible_reltuples";
 	else if (column->varattno == Anum_pg_class_relpages)
-		function = "told_relpages";
+		function = "visible_relpages";
 	else
 
 		/*

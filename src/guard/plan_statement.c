@@ -148,8 +148,8 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 		prefetch->query = NULL;
 		rows = prefetch->plan->planTree->plan_rows;
 		expect_rows(release->inner_query, prefetch->name, rows);
-		if (release->finder != NULL)
-			expect_rows(release->finder->inner_query, prefetch->name, rows);
+		if (release->estimator != NULL)
+			expect_rows(release->estimator->inner_query, prefetch->name, rows);
 		foreach_ptr(DpKeySet, set, dp_public_sets(release))
 			expect_rows(set->query, prefetch->name, rows);
 	}
@@ -322,8 +322,8 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 			plan_key_sets(&cxt, item->wider, query_string, cursorOptions, boundParams);
 		}
 		plan_inner(item, cursorOptions, boundParams);
-		if (item->finder != NULL)
-			plan_inner(item->finder, cursorOptions, boundParams);
+		if (item->estimator != NULL)
+			plan_inner(item->estimator, cursorOptions, boundParams);
 		foreach_ptr(const DpKeySet, set, dp_public_sets(item))
 			reads_public = reads_public || reads_tables(set);
 	}
@@ -355,8 +355,8 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	foreach_ptr(DpRelease, release, cxt.releases)
 	{
 		dp_check_only_marked(release->inner, DP_INNER_MARK);
-		if (release->finder != NULL)
-			dp_check_only_marked(release->finder->inner, DP_INNER_MARK);
+		if (release->estimator != NULL)
+			dp_check_only_marked(release->estimator->inner, DP_INNER_MARK);
 	}
 
 	/*
@@ -444,7 +444,7 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 		 * held
 		 */
 		if (unlikely(OidIsValid(table) || dp_policy_any_held()))
-			dp_refuse_held(parse);
+			dp_refuse_reserved(parse);
 		if (!is_plain)
 			inlined = dp_inline_functions(parse, &table, &depends);
 		if (OidIsValid(table))

@@ -88,7 +88,10 @@ dp_refuse_marks(Oid relid, Oid marked_by, bool by_locks)
 static Oid
 touched_by(RangeTblEntry *rte)
 {
-	/* no view is protected: asked so that the cache knows whether it is held */
+	/*
+	 * no view is protected: asked so that the cache knows whether it is
+	 * reserved
+	 */
 	if (rte->relkind == RELKIND_VIEW && OidIsValid(rte->relid))
 		(void) dp_policy_table(rte->relid);
 	return dp_is_protected(rte) ? rte->relid : dp_table_of_sequence(rte);
@@ -134,7 +137,7 @@ dp_query_touches_protected(Query *query)
 }
 
 /* ------------------------------------------------------------------------
- * Names that are held
+ * Names that are reserved
  *
  * PostgreSQL refuses the relation by itself.  What it says would send an
  * analyst to ask for SELECT, which is the wrong remedy.
@@ -142,11 +145,11 @@ dp_query_touches_protected(Query *query)
  */
 
 void
-dp_refuse_held_relation(Oid relid)
+dp_refuse_reserved_relation(Oid relid)
 {
 	Oid			user = GetUserId();
 
-	if (dp_policy_held(relid) &&
+	if (dp_policy_is_reserved(relid) &&
 		pg_class_aclcheck(relid, user, ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck_all(relid, user, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK &&
 		dp_asks_as_analyst())
@@ -156,7 +159,7 @@ dp_refuse_held_relation(Oid relid)
 }
 
 static DpWalk
-refuse_held(Node *node, int levels, void *context)
+refuse_reserved(Node *node, int levels, void *context)
 {
 	Query	   *query = (Query *) node;
 
@@ -168,13 +171,13 @@ refuse_held(Node *node, int levels, void *context)
 		if ((rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY) &&
 			OidIsValid(rte->relid) && dp_is_selected(query, rte) &&
 			!OidIsValid(dp_check_as_user(query, rte)))
-			dp_refuse_held_relation(rte->relid);
+			dp_refuse_reserved_relation(rte->relid);
 	}
 	return DP_WALK_ON;
 }
 
 void
-dp_refuse_held(Query *query)
+dp_refuse_reserved(Query *query)
 {
-	dp_walk_all(query, refuse_held, NULL);
+	dp_walk_all(query, refuse_reserved, NULL);
 }

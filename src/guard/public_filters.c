@@ -30,7 +30,7 @@
  *	 then is kept.  Rows that are locked are read once more, as they are by then: a
  *	 query that locks rows has no filters.
  * - Each group has all of its rows: what EXISTS compares is what the release groups by, by the same equality.
- * - The groups are those that there were: keys do not follow from these rows (describe/shadow.c),
+ * - The groups are those that there were: keys do not follow from these rows (describe/key_query.c),
  *	 and are declared, or selected at the same price, as without them.  An outer join
  *	 finds no group where it found none.  public_keys.c tells of keys that may follow.
  * - What cannot be released with filters is released without them (split.c).

@@ -83,23 +83,23 @@ check_shape(DpSplitContext *cxt, Query *query, int where)
 
 /* Builds the query that finds bounds first, over the same rows; the level's own has not been built yet. */
 static void
-build_finder(DpLevel *level)
+build_estimator(DpLevel *level)
 {
-	DpLevel    *finder = level->finder;
+	DpLevel    *estimator = level->estimator;
 	DpRelease  *release;
 
-	if (finder == NULL)
+	if (estimator == NULL)
 		return;
-	release = finder->release;
-	finder->from = level->from;
-	finder->from.query = copyObject(level->from.query);
+	release = estimator->release;
+	estimator->from = level->from;
+	estimator->from.query = copyObject(level->from.query);
 	/* it reads what the level has prefetched */
 	release->prefetches = level->release->prefetches;
-	release->inner_query = dp_build_inner_query(release, &finder->from, &finder->parts);
-	dp_verify_inner(finder);
-	dp_check_trusted(finder);
+	release->inner_query = dp_build_inner_query(release, &estimator->from, &estimator->parts);
+	dp_verify_inner(estimator);
+	dp_check_trusted(estimator);
 	release->prefetches = NIL;
-	level->release->finder = release;
+	level->release->estimator = release;
 }
 
 static DpLevel *release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read,
@@ -172,7 +172,7 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 	DpRelease  *wider;
 	ErrorData  *error;
 
-	if (level->dataset->reuse > 0 && release->selection < 0 && release->finder == NULL && release->prefetches == NIL)
+	if (level->dataset->reuse > 0 && release->selection < 0 && release->estimator == NULL && release->prefetches == NIL)
 		tests = dp_take_key_tests(level, query);
 	if (tests == NIL)
 		return;
@@ -185,7 +185,7 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 		return;
 	wider = w.level->release;
 	/* nothing is read for what is only looked for */
-	if (wider->selection >= 0 || wider->finder != NULL || has_public_inputs(wider))
+	if (wider->selection >= 0 || wider->estimator != NULL || has_public_inputs(wider))
 		return;
 	wider->inner_query = NULL;
 	wider->key_memory = w.cxt.key_memory;
@@ -265,7 +265,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->keys) + dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates and keys, and at most %d keys; split it",
 								DP_MAX_VALUES, DP_MAX_KEYS));
-	build_finder(level);
+	build_estimator(level);
 	release->inner_query = dp_build_inner_query(release, &level->from, &level->parts);
 	/* limits are found in the rows that it reads */
 	if (release->limiter != NULL)
@@ -631,7 +631,10 @@ process_level(DpSplitContext *cxt)
 	}
 	if (dp_name_values_once(cxt->scope))
 	{
-		collected = (DpCollected) {.cxt = cxt};
+		collected = (DpCollected)
+		{
+			.cxt = cxt
+		};
 		dp_collect_aggregates(query, &collected);
 	}
 	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;

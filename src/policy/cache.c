@@ -16,8 +16,8 @@
  *	  (drop.c).
  *	- an entry that others were derived from is marked; its invalidation
  *	  empties the cache.
- *	- an entry of an unprotected relation says whether its name is held: that
- *	  follows from its name and from rows of dp_cdp.held_name, whose changes
+ *	- an entry of an unprotected relation says whether its name is reserved: that
+ *	  follows from its name and from rows of dp_cdp.reserved_name, whose changes
  *	  invalidate the relation (names.c).
  *	- what was computed while an invalidation arrived, or from a policy that a
  *	  planning holds and that holds no more, is not kept; neither is a digest of
@@ -394,7 +394,7 @@ compute_policy(Oid relid)
 		generation = relcache_generation;
 		load_policy(relid, &table);
 		held = !table.is_protected && dp_extension_installed() &&
-			dp_relation_name(relid, false, &name) && dp_name_is_held(&name);
+			dp_relation_name(relid, false, &name) && dp_name_is_reserved(&name);
 	} while (generation != relcache_generation && ++attempts < 3);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(scratch);
@@ -557,7 +557,7 @@ dp_policy_generation(void)
 }
 
 bool
-dp_policy_held(Oid relid)
+dp_policy_is_reserved(Oid relid)
 {
 	PolicyEntry *entry;
 

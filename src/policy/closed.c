@@ -45,7 +45,7 @@ typedef struct ClosedName
 } ClosedName;
 
 static const ClosedName names[] = {
-	{STATISTICS, "pg_stat_get_live_tuples", "told_live_tuples"},
+	{STATISTICS, "pg_stat_get_live_tuples", "visible_live_tuples"},
 	{STATISTICS, "pg_stat_get_numscans"},
 	{STATISTICS, "pg_stat_get_xact_numscans"},
 	{STATISTICS, "pg_stat_get_lastscan"},
@@ -71,10 +71,10 @@ static const ClosedName names[] = {
 	{STATISTICS, "pg_stat_get_subscription"},
 	{STATISTICS, "pg_stat_get_subscription_stats"},
 	{STATISTICS, "pg_get_aios"},
-	{SIZES, "pg_relation_size", "told_relation_size"},
-	{SIZES, "pg_table_size", "told_table_size"},
-	{SIZES, "pg_total_relation_size", "told_total_relation_size"},
-	{SIZES, "pg_indexes_size", "told_indexes_size"},
+	{SIZES, "pg_relation_size", "visible_relation_size"},
+	{SIZES, "pg_table_size", "visible_table_size"},
+	{SIZES, "pg_total_relation_size", "visible_total_relation_size"},
+	{SIZES, "pg_indexes_size", "visible_indexes_size"},
 	{SIZES, "pg_database_size"},
 	{SIZES, "pg_tablespace_size"},
 	{SIZES, "pg_sequence_last_value"},

@@ -92,7 +92,7 @@ leave_name(Oid relid, const DpTable *table, const DpRelationName *old, const DpR
 
 	if (dataset == NULL)
 		return false;
-	takes_over = dp_name_successor(new, dataset) == relid || (is_child && dp_name_is_held(new));
+	takes_over = dp_name_successor(new, dataset) == relid || (is_child && dp_name_is_reserved(new));
 	dp_name_forget(new, dataset);
 	if (takes_over)
 		return false;
@@ -255,7 +255,7 @@ dp_moves_create(Oid relid)
 	DpRelationName name;
 
 	if (relid >= FirstNormalObjectId && dp_extension_installed() &&
-		dp_relation_name(relid, true, &name) && dp_name_is_held(&name))
+		dp_relation_name(relid, true, &name) && dp_name_is_reserved(&name))
 		note_taken(relid);
 }
 
@@ -272,7 +272,7 @@ dp_report_taken_names(void)
 	{
 		DpRelationName name;
 
-		if (dp_policy_held(relid) && dp_relation_name(relid, false, &name))
+		if (dp_policy_is_reserved(relid) && dp_relation_name(relid, false, &name))
 			ereport(WARNING,
 					(errmsg("%s has the name of a table that was protected: call dp_cdp.replace_table or dp_cdp.protect_table, or dp_cdp.forget_name(%s) if all who hold SELECT may read it",
 							dp_quote_name(&name), quote_literal_cstr(dp_quote_name(&name)))));

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * names.c
- *	  Names under which tables were protected: dp_cdp.held_name.
+ *	  Names under which tables were protected: dp_cdp.reserved_name.
  *
  * A policy follows its table and not the name.  Whoever asks by name must not
  * get another table's rows without notice, so that a name that a protected
- * table has left is written down here, and held: a relation that takes it is
+ * table has left is written down here, and reserved: a relation that takes it is
  * told of, by warnings, refusals and check_setup, until it is protected or the
  * dataset's owner releases the name.
  *
@@ -14,7 +14,7 @@
  * asked, and the command counter stays as it is.
  *
  * Invariants:
- *	- a name is held while there is a row of it that is not released and the
+ *	- a name is reserved while there is a row of it that is not released and the
  *	  relation that bears it, if any, is not protected.
  *	- every change of rows invalidates the relation that bears the name: the
  *	  answer is part of the cache in cache.c.
@@ -96,7 +96,7 @@ dp_relation_name(Oid relid, bool changed, DpRelationName *name)
 		return false;
 
 	form = (Form_pg_class) GETSTRUCT(tuple);
-	/* held_name itself is asked for while its index is being built */
+	/* reserved_name itself is asked for while its index is being built */
 	if (dp_is_own_schema(form->relnamespace) ||
 		form->relpersistence == RELPERSISTENCE_TEMP ||
 		(form->relkind != RELKIND_RELATION && form->relkind != RELKIND_PARTITIONED_TABLE &&
@@ -141,7 +141,7 @@ names_table(void)
 	Oid			relid = InvalidOid;
 
 	if (dp_extension_installed())
-		relid = get_relname_relid("held_name", dp_own_schema());
+		relid = get_relname_relid("reserved_name", dp_own_schema());
 	return dp_is_own(RelationRelationId, relid) ? relid : InvalidOid;
 }
 
@@ -211,7 +211,7 @@ for_each_row(const NameData *schema, const NameData *name, const char *dataset, 
 	table_close(rel, lock == AccessShareLock ? lock : NoLock);
 }
 
-/* Tells every session to ask anew whether the relation of this name is held. */
+/* Tells every session to ask anew whether the relation of this name is reserved. */
 static void
 invalidate_bearer(const DpRelationName *name)
 {
@@ -231,7 +231,7 @@ find_unreleased(Relation rel, HeapTuple row, void *arg)
 }
 
 bool
-dp_name_is_held(const DpRelationName *name)
+dp_name_is_reserved(const DpRelationName *name)
 {
 	bool		found = false;
 

@@ -249,15 +249,15 @@ extern List *dp_policy_children(Oid relid, const char *dataset);
  * Tells whether a relation is not protected, but bears a name under which a
  * table was (names.c).
  */
-extern bool dp_policy_held(Oid relid);
+extern bool dp_policy_is_reserved(Oid relid);
 
 /*
- * Tells whether this session has met a relation that is held: false spares the
+ * Tells whether this session has met a relation whose name is reserved: false spares the
  * question for each relation after dp_policy_table was asked for all.
  */
 extern bool dp_policy_any_held(void);
 
-/* warns of relations that took a held name in the statement that ends (moves.c) */
+/* warns of relations that took a reserved name in the statement that ends (moves.c) */
 extern void dp_report_taken_names(void);
 
 /*

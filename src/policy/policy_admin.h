@@ -79,7 +79,7 @@ extern void dp_check_protectable(Oid relid);
 
 /* moves.c */
 
-/* the name of a table is not held for the dataset: it was protected, or unprotected on purpose */
+/* the name of a table is not reserved for the dataset: it was protected, or unprotected on purpose */
 extern void dp_policy_name_settled(Oid relid, const char *dataset);
 
 /* the name of table old is held for new, which is to take it */

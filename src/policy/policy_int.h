@@ -82,7 +82,7 @@ extern bool dp_same_name(const DpRelationName *a, const DpRelationName *b);
 extern char *dp_quote_name(const DpRelationName *name);
 
 /* tells whether a protected table has left the name, and nobody released it since */
-extern bool dp_name_is_held(const DpRelationName *name);
+extern bool dp_name_is_reserved(const DpRelationName *name);
 
 /* the table that is to take the name by dp_cdp.replace_table; InvalidOid: none */
 extern Oid	dp_name_successor(const DpRelationName *name, const char *dataset);

@@ -607,7 +607,7 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			settle_values(column, settle_bins(desc, estate), DP_RANGE_LINEAR, priced, estate);
 			break;
 		case DP_ANSWER_BOUNDS:
-			dp_finder_range(desc->input_type, range);
+			dp_estimator_range(desc->input_type, range);
 			break;
 		case DP_ANSWER_MODE:
 			settle_mode(column);

@@ -207,21 +207,21 @@ watch_until_kept(List *runs, EState *root, void (*read_and_keep) (List *, EState
 
 /* Starts what finds bounds for a run, before its debit. */
 static void
-start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
+start_estimator(DpRun *run, DpPricedRelease *priced, EState *root)
 {
-	DpRun	   *finder = palloc(sizeof(DpRun));
+	DpRun	   *estimator = palloc(sizeof(DpRun));
 
-	*finder = *run;
-	finder->priced = priced->before[DP_FINDS_BOUNDS];
-	finder->release = finder->priced->release;
-	finder->tuples = NULL;
-	finder->is_hidden = true;
-	finder->pilot = NULL;
-	finder->kept = run->kept ? run->kept->before[DP_FINDS_BOUNDS] : NULL;
-	finder->asked = NULL;
-	finder->desc = dp_finder_desc(finder->release);
-	dp_start_inner(finder, finder->priced, root);
-	run->finder = finder;
+	*estimator = *run;
+	estimator->priced = priced->before[DP_FINDS_BOUNDS];
+	estimator->release = estimator->priced->release;
+	estimator->tuples = NULL;
+	estimator->is_hidden = true;
+	estimator->pilot = NULL;
+	estimator->kept = run->kept ? run->kept->before[DP_FINDS_BOUNDS] : NULL;
+	estimator->asked = NULL;
+	estimator->desc = dp_estimator_desc(estimator->release);
+	dp_start_inner(estimator, estimator->priced, root);
+	run->estimator = estimator;
 }
 
 static List *notice_usual_bounds(const DpPricedRelease *priced, List *told);
@@ -243,16 +243,16 @@ warn_lacking(const DpPricedRelease *priced)
 static void
 find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 {
-	DpRun	   *finder = run->finder;
+	DpRun	   *estimator = run->estimator;
 
-	finder->charged = run->charged;
-	finder->payer = run->payer;
-	if (finder->kept != NULL)
-		dp_kept_derive(finder->kept);
-	dp_run_inner(finder, root);
-	priced->found = dp_read_found(finder);
-	dp_rows_end(finder->rows);
-	finder->rows = NULL;
+	estimator->charged = run->charged;
+	estimator->payer = run->payer;
+	if (estimator->kept != NULL)
+		dp_kept_derive(estimator->kept);
+	dp_run_inner(estimator, root);
+	priced->found = dp_read_found(estimator);
+	dp_rows_end(estimator->rows);
+	estimator->rows = NULL;
 	dp_settle_found(priced, root);
 	warn_lacking(priced);
 	(void) notice_usual_bounds(priced, NIL);
@@ -277,7 +277,7 @@ read_kept_bounds(List *runs, List *releases, EState *root)
 
 		if (bounds == NULL || !dp_kept_is_free(bounds))
 			continue;
-		start_finder(run, lfirst(priced), root);
+		start_estimator(run, lfirst(priced), root);
 		find_bounds(run, lfirst(priced), root);
 	}
 }
@@ -288,7 +288,7 @@ find_all_bounds(List *runs, EState *root)
 {
 	foreach_ptr(DpRun, run, runs)
 	{
-		if (run->finder == NULL || run->priced->found != NULL)
+		if (run->estimator == NULL || run->priced->found != NULL)
 			continue;
 		find_bounds(run, run->priced, root);
 		dp_start_inner(run, run->priced, root);
@@ -312,7 +312,7 @@ start_releases(List *runs, List *releases, EState *root, const DpCharge *charged
 			continue;
 		/* it can be started, and will be when it has bounds */
 		dp_end_inner(lfirst(run));
-		start_finder(lfirst(run), lfirst(priced), root);
+		start_estimator(lfirst(run), lfirst(priced), root);
 	}
 }
 
@@ -423,14 +423,14 @@ hold_releases(List *runs, List *releases, EState *root)
 		Oid			owner = ((DpPricedRelease *) lfirst(priced))->dataset->owner;
 
 		dp_hold_objects(release, owner, false);
-		if (release->finder != NULL)
-			dp_hold_objects(release->finder, owner, false);
+		if (release->estimator != NULL)
+			dp_hold_objects(release->estimator, owner, false);
 		dp_check_unique_keys(release, root->es_snapshot);
 	}
 }
 
 /*
- * Prices the rest of groups, for a target of accuracy that needs a first look: at the prices of the groups, which have had theirs.
+ * Prices the rest of groups, for a target of accuracy that needs a pilot: at the prices of the groups, which have had theirs.
  * The rest itself is not known before they are shown.
  */
 static DpPricedRelease *

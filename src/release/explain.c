@@ -137,7 +137,7 @@ counted_to_norm(const DpPricedRelease *priced, const DpPricedColumn *column)
 static const char *
 limits_later(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	if (priced->release->is_finder)
+	if (priced->release->is_estimator)
 		return "found first";
 	if (column->later)
 		return column->found_first ? "values within bounds that are found first" : "values within what public columns hold";
@@ -244,7 +244,7 @@ explain_questions(DpPricedRelease *priced, EState *estate, ExplainState *es)
 static const char *
 kept_how(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	if (column->is_twin)
+	if (column->is_duplicate)
 		return "the same as another, which pays";
 	if (column->reused_since == 0)
 		return NULL;
@@ -264,7 +264,7 @@ kept_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 
 	if (how == NULL)
 		return "";
-	if (column->is_twin)
+	if (column->is_duplicate)
 		return psprintf("  %s", how);
 	/* whole seconds, as a line for people */
 	age = palloc0(sizeof(Interval));
@@ -543,7 +543,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyText("Reuse", psprintf("none: what it asks depends on a table of more than %d rows (dp_cdp.max_public_rows)",
 											  dp_guc_max_public_rows), es);
 	if (dp_target_needs_pilot(release))
-		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
+		ExplainPropertyText("Target Error", "prices are settled after a pilot; those shown are the usual ones", es);
 	explain_memory(priced->memory, es);
 	dp_explain_amount("Rho", rho, DP_RHO_ONE, es);
 	if (priced->delta > 0)

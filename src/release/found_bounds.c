@@ -4,7 +4,7 @@
  *	  Bounds that nobody knows, found privately before a release:
  *	  dp_cdp.find_bounds.
  *
- * The guard has added a release to the release, its finder: over the same
+ * The guard has added a release to the release, its estimator: over the same
  * rows, without keys, one histogram for each expression that has no bounds.
  * It is debited together with the release, and runs first.  Bounds are
  * the outermost bins whose noisy count is above a threshold, which noise
@@ -89,7 +89,7 @@ day_of(Oid type)
 }
 
 void
-dp_finder_range(Oid type, DpRange *range)
+dp_estimator_range(Oid type, DpRange *range)
 {
 	if (is_time(type))
 		dp_range_make(day_of(type) * (date2j(FIRST_YEAR, 1, 1) - POSTGRES_EPOCH_JDATE),
@@ -100,7 +100,7 @@ dp_finder_range(Oid type, DpRange *range)
 }
 
 double
-dp_finder_error(const DpReleaseColumn *column)
+dp_estimator_error(const DpReleaseColumn *column)
 {
 	return column->has_usual ? USUAL_ERROR : DP_BOUNDS_ERROR;
 }
@@ -110,7 +110,7 @@ dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower
 {
 	const DpRange *range = &column->range[0];
 	double		width = (range->upper - range->lower) / range->bins;
-	double		error = dp_finder_error(column->desc);
+	double		error = dp_estimator_error(column->desc);
 	int			first,
 				last;
 
@@ -155,7 +155,7 @@ found_nothing(Oid type)
 {
 	DpRange		range;
 
-	dp_finder_range(type, &range);
+	dp_estimator_range(type, &range);
 	return is_time(type) ? interval_of_edges(range.lower, range.upper, type) : interval_of_edges(0, 1, type);
 }
 
@@ -182,11 +182,11 @@ dp_widest_found(Oid type)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the row type of a finder: lower and upper of each column. */
+/* Returns the row type of an estimator: lower and upper of each column. */
 TupleDesc
-dp_finder_desc(const DpRelease *finder)
+dp_estimator_desc(const DpRelease *estimator)
 {
-	TupleDesc	desc = CreateTemplateTupleDesc(list_length(finder->columns));
+	TupleDesc	desc = CreateTemplateTupleDesc(list_length(estimator->columns));
 
 	for (int i = 0; i < desc->natts; i++)
 		TupleDescInitEntry(desc, i + 1, NULL, FLOAT8ARRAYOID, -1, 0);
@@ -205,7 +205,7 @@ day_text(double edge, Oid type)
 	return pstrdup(text);
 }
 
-/* Writes what was found into the finder's column, for reports. */
+/* Writes what was found into the estimator's column, for reports. */
 static void
 note_found(DpPricedColumn *column, const DpInterval *interval, bool is_found)
 {
@@ -225,21 +225,21 @@ note_found(DpPricedColumn *column, const DpInterval *interval, bool is_found)
 	column->rows.upper = upper;
 }
 
-/* Returns the intervals that a finder, which has run, has found. */
+/* Returns the intervals that an estimator, which has run, has found. */
 DpInterval *
-dp_read_found(DpRun *finder)
+dp_read_found(DpRun *estimator)
 {
-	int			n = finder->priced->ncolumns;
+	int			n = estimator->priced->ncolumns;
 	DpInterval *found = palloc(n * sizeof(DpInterval));
-	DpRowsReader reader = {.stored = MakeSingleTupleTableSlot(finder->desc, &TTSOpsMinimalTuple)};
+	DpRowsReader reader = {.stored = MakeSingleTupleTableSlot(estimator->desc, &TTSOpsMinimalTuple)};
 	Datum	   *values;
 	bool	   *nulls;
 
-	if (!dp_rows_read(finder->rows, &reader, true, &values, &nulls))
+	if (!dp_rows_read(estimator->rows, &reader, true, &values, &nulls))
 		elog(ERROR, "no bounds were released");
 	for (int i = 0; i < n; i++)
 	{
-		DpPricedColumn *column = &finder->priced->columns[i];
+		DpPricedColumn *column = &estimator->priced->columns[i];
 		Oid			type = column->desc->input_type;
 		float8	   *bounds;
 

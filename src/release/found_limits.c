@@ -108,16 +108,16 @@ dp_find_limits(DpRun *run, const dp_i128 *counts)
 
 	for (int l = 0; l < limiter->ncolumns; l++)
 	{
-		DpPricedColumn *finder = &limiter->columns[l];
+		DpPricedColumn *estimator = &limiter->columns[l];
 		DpPricedColumn *column = dp_column_with_norm(priced, l);
-		const dp_i128 *drawn = kept ? dp_kept_group(kept, l, counts) : dp_draw(finder, counts);
+		const dp_i128 *drawn = kept ? dp_kept_group(kept, l, counts) : dp_draw(estimator, counts);
 		double		noisy[DP_NORM_BINS];
 		double		cut,
 					doubt;
 
 		for (int i = 0; i < DP_NORM_BINS; i++)
-			noisy[i] = (double) drawn[i] * finder->parts[0].step;
-		limits[l] = choose_limit(priced, column, noisy, finder->sigma, kept ? kept->columns[l].id.rho : finder->rho, &cut, &doubt);
+			noisy[i] = (double) drawn[i] * estimator->parts[0].step;
+		limits[l] = choose_limit(priced, column, noisy, estimator->sigma, kept ? kept->columns[l].id.rho : estimator->rho, &cut, &doubt);
 		note_cut(priced, l, cut, doubt);
 	}
 	if (kept != NULL)

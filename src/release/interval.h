@@ -89,7 +89,7 @@ typedef struct DpBound
 	Expr	   *total_lower;	/* of a unit's total; may be NULL */
 	Expr	   *total_upper;
 	int			range;			/* RANGE: which of the release's; FOUND: which
-								 * column of its finder */
+								 * column of its estimator */
 	DpBoundGap	gap;			/* NONE: why; others: what it would be */
 	bool		declarable;		/* UNDECLARED: the owner could declare them */
 	char	   *text;			/* of what has none, for messages; NULL:
@@ -112,7 +112,7 @@ typedef struct DpInterval
 	Numeric		grain;			/* every value is a multiple of it; NULL: not
 								 * known */
 	bool		never_null;
-	bool		is_lacking;		/* of a finder: it has found none */
+	bool		is_lacking;		/* of an estimator: it has found none */
 	bool		has_totals;		/* limits of a unit's total are known, beside
 								 * max_rows times the bounds */
 	Numeric		total_lower;
@@ -123,12 +123,12 @@ typedef struct DpInterval
 /* what intervals are made of when a release is priced */
 typedef struct DpIntervalInputs
 {
-	EState	   *estate;		/* NULL: while the query is planned */
+	EState	   *estate;			/* NULL: while the query is planned */
 	int			max_rows;		/* that count of a unit */
 	struct DpKeyTuples **ranges;	/* the least and the greatest of public
 									 * columns; NULL: not known yet */
-	const DpInterval *found;	/* by columns of the finder; NULL: not known
-								 * yet */
+	const DpInterval *found;	/* by columns of the estimator; NULL: not
+								 * known yet */
 	bool		beyond_types;	/* numbers may be larger than their types have */
 } DpIntervalInputs;
 
@@ -146,10 +146,10 @@ extern DpInterval dp_interval(const DpBound *bound, const DpIntervalInputs *inpu
  */
 extern bool dp_interval_by_rows(const DpBound *bound, const DpIntervalInputs *inputs);
 
-/* Tells whether a bound rests on one that the finder, which has run, has not found, so that values within it tell nothing. */
+/* Tells whether a bound rests on one that the estimator, which has run, has not found, so that values within it tell nothing. */
 extern bool dp_lacks_found(const DpBound *bound, const DpInterval *found);
 
-/* Tells whether bounds that follow from numbers of rows hold, as none were found by the finder, which has run. */
+/* Tells whether bounds that follow from numbers of rows hold, as none were found by the estimator, which has run. */
 extern bool dp_none_found(const DpBound *bound, const DpInterval *found);
 
 /* Makes an interval two numbers, where it is one or none. */
@@ -158,7 +158,7 @@ extern void dp_interval_open(DpInterval *interval);
 /* Tells whether a bound, or one that it is made of, is op. */
 extern bool dp_bound_has(const DpBound *bound, DpBoundOp op);
 
-/* Tells whether bounds come in that column i of a finder finds. */
+/* Tells whether bounds come in that column i of an estimator finds. */
 extern bool dp_bound_finds(const DpBound *bound, int i);
 
 /* Tells whether totals of a unit that are declared come in. */

@@ -417,7 +417,7 @@ asked_price(const DpKept *kept, const DpKeptColumn *column)
 static bool
 cannot_be_derived(const DpKept *kept, const DpKeptColumn *column)
 {
-	return column->dearer != NULL && (kept->owner != NULL || kept->priced->release->is_finder) && column->dearer->id.rho > MOST_DERIVED;
+	return column->dearer != NULL && (kept->owner != NULL || kept->priced->release->is_estimator) && column->dearer->id.rho > MOST_DERIVED;
 }
 
 /* Settles which answer of a ladder is shown, and how it comes about. */
@@ -620,7 +620,7 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 	{
 		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->question, kept->since, moment), before);
 		set_pieces(selection);
-		selection->twin = NULL;
+		selection->duplicate = NULL;
 		dp_kept_pair(kept, kept->selection, before);
 	}
 	for (int i = 0; i < kept->ncolumns; i++)
@@ -628,10 +628,10 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 		DpKeptColumn *column = &kept->columns[i];
 		uint8		question[DP_QUESTION_BYTES];
 
-		column->has_twin = false;
+		column->has_duplicate = false;
 		if (column == selection || column->is_wider)
 			continue;
-		column->twin = NULL;
+		column->duplicate = NULL;
 		column->ladder = ask_of_answers(kept, i, question) ? read_ladder(kept, question, column->asked, moment) : NIL;
 		choose(kept, column);
 		memcpy(column->id.question, question, DP_QUESTION_BYTES);

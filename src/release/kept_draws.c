@@ -251,7 +251,7 @@ dp_kept_begin(DpKept *kept, TupleDesc desc)
 		}
 		if (column->how == DP_KEPT_BOUGHT || column->how == DP_KEPT_DERIVED)
 			dp_begin_values(&column->writer, column->draws,
-							column->how == DP_KEPT_BOUGHT && !column->has_twin ? most_kept() : DP_DERIVED_MAX_BYTES);
+							column->how == DP_KEPT_BOUGHT && !column->has_duplicate ? most_kept() : DP_DERIVED_MAX_BYTES);
 	}
 }
 
@@ -266,12 +266,12 @@ read_last_piece(DpKeptColumn *column, const DpKeptColumn *written)
 	dp_read_values(&column->pieces[column->npieces - 1].reader, values, column->draws, -1);
 }
 
-/* Tells whether a column reads what its twin writes group by group, in the same run. */
+/* Tells whether a column reads what its duplicate writes group by group, in the same run. */
 static bool
 is_drawn_along(const DpKept *kept, const DpKeptColumn *column)
 {
-	return column->how == DP_KEPT_TWIN && column->twin->how == DP_KEPT_BOUGHT &&
-		column->twin >= kept->columns && column->twin < kept->columns + kept->ncolumns;
+	return column->how == DP_KEPT_DUPLICATE && column->duplicate->how == DP_KEPT_BOUGHT &&
+		column->duplicate >= kept->columns && column->duplicate < kept->columns + kept->ncolumns;
 }
 
 void
@@ -286,8 +286,8 @@ dp_kept_derive(DpKept *kept)
 			derive_column(column, kept->priced->columns[i].nparts);
 			read_last_piece(column, column);
 		}
-		else if (column->how == DP_KEPT_TWIN && !is_drawn_along(kept, column))
-			read_last_piece(column, column->twin);
+		else if (column->how == DP_KEPT_DUPLICATE && !is_drawn_along(kept, column))
+			read_last_piece(column, column->duplicate);
 	}
 }
 
@@ -331,7 +331,7 @@ dp_kept_group(DpKept *kept, int i, const dp_i128 *state)
 		if (column->pieces[j].answer == NULL && column->how == DP_KEPT_BOUGHT)
 			memcpy(values, column->drawn, size);
 		else if (column->pieces[j].answer == NULL && is_drawn_along(kept, column))
-			memcpy(values, column->twin->drawn, size);
+			memcpy(values, column->duplicate->drawn, size);
 		else
 			dp_read_group(&column->pieces[j].reader, values);
 	}
@@ -366,7 +366,7 @@ dp_kept_values(DpKept *kept)
 		DpKeptColumn *column = &kept->columns[i];
 		DpKeptValues *values;
 
-		if (column->how == DP_KEPT_GIVEN || column->how == DP_KEPT_TWIN)
+		if (column->how == DP_KEPT_GIVEN || column->how == DP_KEPT_DUPLICATE)
 			continue;
 		values = palloc0(sizeof(DpKeptValues));
 		values->id = column->id;

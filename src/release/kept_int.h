@@ -23,7 +23,7 @@ typedef enum DpKeptHow
 	DP_KEPT_BOUGHT,				/* a piece is drawn: all of it, or what a
 								 * better answer needs more */
 	DP_KEPT_DERIVED,			/* made of a dearer one, with more noise */
-	DP_KEPT_TWIN				/* bought or derived for another column of the
+	DP_KEPT_DUPLICATE			/* bought or derived for another column of the
 								 * statement, which asks the same */
 } DpKeptHow;
 
@@ -50,10 +50,11 @@ typedef struct DpKeptColumn
 	const DpKeptAnswer *full;	/* the piece that the answer is of, itself;
 								 * NULL: it is bought */
 	struct DpKeptStep *steps;	/* DERIVED: for each part */
-	struct DpKeptColumn *twin;	/* of this release, or one that runs before
-								 * it: shows the same answer, pays for it, and
-								 * has a TWIN's draws; NULL: none */
-	bool		has_twin;		/* is a TWIN's */
+	struct DpKeptColumn *duplicate; /* of this release, or one that runs
+									 * before it: shows the same answer, pays
+									 * for it, and has a DUPLICATE's draws;
+									 * NULL: none */
+	bool		has_duplicate;	/* is a DUPLICATE's */
 	bool		is_wider;		/* GIVEN, and paid for: the answer of a wider
 								 * release, of which the pieces hold the
 								 * groups that are asked for */
@@ -65,7 +66,7 @@ typedef struct DpKeptColumn
 	DpPricedColumn piece;		/* BOUGHT: the column at the price of the
 								 * piece */
 	DpValueWriter writer;		/* BOUGHT, DERIVED: what is to be kept, or has
-								 * a twin */
+								 * a duplicate */
 	dp_i128    *drawn;			/* BOUGHT: of this group */
 	dp_i128    *shown;			/* of this group */
 	dp_i128    *of_pieces;		/* room for one value of each piece */
@@ -146,11 +147,11 @@ extern void dp_kept_note_use(const DpKept *kept);
 /* Returns what is owed by the budget of who asks that owes most. */
 extern DpCharge dp_kept_owed(const DpKept *kept);
 
-/* kept_twins.c */
+/* kept_duplicates.c */
 
 /*
  * dp_kept_agree has columns of a statement's releases (DpKept) that ask one question ask it at one price, the highest.
- * dp_kept_pair makes a column of a release the twin of one that shows the same
+ * dp_kept_pair makes a column of a release the duplicate of one that shows the same
  * answer, of those in front of it and of the releases that run before.
  */
 extern void dp_kept_agree(List *all);

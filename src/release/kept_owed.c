@@ -22,7 +22,7 @@
 static int64
 has_paid(const DpKeptColumn *column, int64 balance)
 {
-	return column->twin != NULL ? column->id.rho : Min(dp_paid_for(column->ladder, balance), column->id.rho);
+	return column->duplicate != NULL ? column->id.rho : Min(dp_paid_for(column->ladder, balance), column->id.rho);
 }
 
 /* Sets the prices and the noise of what is shown. */
@@ -39,7 +39,7 @@ dp_kept_settle(DpKept *kept)
 		column->is_given = kept->columns[i].how != DP_KEPT_BOUGHT;
 		column->is_derived = kept->columns[i].how == DP_KEPT_DERIVED;
 		column->is_wider = kept->columns[i].is_wider;
-		column->is_twin = kept->columns[i].how == DP_KEPT_TWIN;
+		column->is_duplicate = kept->columns[i].how == DP_KEPT_DUPLICATE;
 		column->reused_since = kept->columns[i].ladder != NIL ? kept->columns[i].id.began : 0;
 		column->charged = 0;
 		for (int j = 0; j < kept->nbudgets; j++)

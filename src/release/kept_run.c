@@ -162,7 +162,7 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 		dp_kept_settle(kept);
 		for (DpBefore b = 0; b < DP_BEFORES; b++)
 			if (kept->before[b] != NULL)
-				dp_kept_begin(kept->before[b], dp_finder_desc(kept->before[b]->priced->release));
+				dp_kept_begin(kept->before[b], dp_estimator_desc(kept->before[b]->priced->release));
 		/* bounds and limits that are yet to be found decide on noise */
 		if (!dp_kept_has_before(kept))
 			dp_kept_begin(kept, item->desc);

@@ -73,8 +73,8 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;
 	n->units = o->units;
-	n->finder = copyObject(o->finder);
-	n->is_finder = o->is_finder;
+	n->estimator = copyObject(o->estimator);
+	n->is_estimator = o->is_estimator;
 	n->norms = list_copy(o->norms);
 	n->bins_apart = o->bins_apart;
 	n->limiter = copyObject(o->limiter);

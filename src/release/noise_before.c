@@ -87,9 +87,9 @@ noise_of(const DpPricedRelease *priced, const DpPricedColumn *column)
 			break;
 		case DP_ANSWER_BOUNDS:
 			noise.kind = DP_NOISE_BINS;
-			noise.figure = dp_bounds_threshold(column->sigma, column->parts[0].width, dp_finder_error(column->desc));
-			/* a finder counts each unit once */
-			if (priced->release->is_finder && priced->release->has_unit)
+			noise.figure = dp_bounds_threshold(column->sigma, column->parts[0].width, dp_estimator_error(column->desc));
+			/* an estimator counts each unit once */
+			if (priced->release->is_estimator && priced->release->has_unit)
 				noise.of = "units";
 			break;
 	}

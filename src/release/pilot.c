@@ -10,8 +10,7 @@
  * usual price, its answers are not shown, and from them follows which price the
  * target needs (a selection of keys at its usual price, so that the pilot sees
  * the groups that will be shown).  The pilot is charged, too: its price and the
- * price that follows from it compose (zCDP composes adaptively).  Bounds and limits that the pilot has found hold after it, too.  To users it is
- * called a first look.
+ * price that follows from it compose (zCDP composes adaptively).  Bounds and limits that the pilot has found hold after it, too.
  *
  * With several groups the target is met by the group in the middle: the
  * median over groups of what each of them would need.  A price is never above
@@ -212,7 +211,7 @@ dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual)
 char *
 dp_pilot_label(const char *aggregates)
 {
-	return psprintf("first look: %s", aggregates);
+	return psprintf("pilot: %s", aggregates);
 }
 
 const int64 *

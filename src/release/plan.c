@@ -202,8 +202,8 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 	foreach_ptr(DpRelease, release, releases)
 	{
 		adopt_plan(outer, release->inner);
-		if (release->finder != NULL)
-			adopt_plan(outer, release->finder->inner);
+		if (release->estimator != NULL)
+			adopt_plan(outer, release->estimator->inner);
 		foreach_ptr(DpPrefetch, prefetch, release->prefetches)
 			adopt_plan(outer, prefetch->plan);
 		foreach_ptr(DpKeySet, set, dp_public_sets(release))

@@ -342,7 +342,7 @@ settle_contribution(DpPricedRelease *priced)
 	priced->max_groups = 1;
 	priced->max_rows = 1;
 	priced->unit_rows = dp_most_rows(priced->dataset) > 0 ? dp_most_rows(priced->dataset) : USUAL_LIMIT;
-	if (release->has_unit && !release->is_finder)
+	if (release->has_unit && !release->is_estimator)
 	{
 		priced->max_rows = priced->unit_rows;
 		if (dp_has_groups(release))
@@ -483,7 +483,7 @@ audit_texts(DpPricedRelease *priced)
 static void
 check_found(DpPricedRelease *priced, EState *estate)
 {
-	List	   *columns = priced->release->finder->columns;
+	List	   *columns = priced->release->estimator->columns;
 	DpInterval *found = palloc(list_length(columns) * sizeof(DpInterval));
 
 	priced->found = found;
@@ -499,15 +499,15 @@ check_found(DpPricedRelease *priced, EState *estate)
 
 /* Settles what finding bounds for a release costs; ZC004 where it is off, or a target of accuracy is set. */
 static void
-price_finder(DpPricedRelease *priced, EState *estate)
+price_estimator(DpPricedRelease *priced, EState *estate)
 {
-	DpRelease  *finder = priced->release->finder;
-	int			n = list_length(finder->columns);
+	DpRelease  *estimator = priced->release->estimator;
+	int			n = list_length(estimator->columns);
 	int64	   *prices = palloc(n * sizeof(int64));
 
 	for (int i = 0; i < n; i++)
 	{
-		const DpReleaseColumn *column = list_nth(finder->columns, i);
+		const DpReleaseColumn *column = list_nth(estimator->columns, i);
 		double		share = column->has_usual ? dp_usual_bounds_share(priced->dataset) : dp_bounds_share(priced->dataset);
 
 		if (share == 0)
@@ -516,7 +516,7 @@ price_finder(DpPricedRelease *priced, EState *estate)
 							column->label));
 		prices[i] = Max((int64) rint(Min(share, 1) * (double) priced->column_rho), priced->dataset->min_rho);
 	}
-	priced->before[DP_FINDS_BOUNDS] = dp_price_release(finder, estate, prices, NULL);
+	priced->before[DP_FINDS_BOUNDS] = dp_price_release(estimator, estate, prices, NULL);
 	check_found(priced, estate);
 }
 
@@ -564,8 +564,8 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 	if (release->selection >= 0)
 		settle_selection(priced);
 	priced->charged_delta = priced->delta;
-	if (release->finder != NULL)
-		price_finder(priced, estate);
+	if (release->estimator != NULL)
+		price_estimator(priced, estate);
 	if (release->limiter != NULL)
 		price_limiter(priced, estate);
 	audit_texts(priced);
@@ -618,7 +618,7 @@ dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *pilot, EState
 static bool
 limits_units(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	return priced->release->has_unit && !priced->release->is_finder && !column->desc->hidden;
+	return priced->release->has_unit && !priced->release->is_estimator && !column->desc->hidden;
 }
 
 bool

@@ -108,7 +108,7 @@ typedef struct DpReleaseColumn
 	DpValueKind kind;			/* DP_ANSWER_SUM: what is added up */
 	dp_statistic statistic;		/* DP_ANSWER_MOMENTS: which */
 	Oid			input_type;		/* sums, totals: type of the summed
-								 * expression; of a finder: of the values */
+								 * expression; of an estimator: of the values */
 	Oid			result_type;
 	char	   *label;			/* "dp_sum(cost)" */
 	int			location;		/* in the query's text, -1 if unknown */
@@ -134,7 +134,7 @@ typedef struct DpReleaseColumn
 	DpBound    *derived2;
 	bool		shows_bounds;	/* EXPLAIN: the query says none, nor one
 								 * column */
-	bool		has_usual;		/* of a finder: others hold where none are
+	bool		has_usual;		/* of an estimator: others hold where none are
 								 * found */
 	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram:
 								 * int4, how many bins */
@@ -313,8 +313,8 @@ struct DpRelease
 	 * found_bounds.c: the release that finds bounds before this one, over the
 	 * same rows; NULL: none
 	 */
-	DpRelease  *finder;
-	bool		is_finder;		/* it is one, or a limiter */
+	DpRelease  *estimator;
+	bool		is_estimator;	/* it is one, or a limiter */
 
 	/*
 	 * norms.c: of each norm the part whose norm it is, of all columns' parts;

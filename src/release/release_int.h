@@ -95,7 +95,7 @@ typedef struct DpPricedColumn
 								 * made of what is */
 	bool		is_derived;		/* made of a dearer one */
 	bool		is_wider;		/* a wider release's, unless all columns are */
-	bool		is_twin;		/* the same as another of the statement, which
+	bool		is_duplicate;	/* the same as another of the statement, which
 								 * pays */
 	TimestampTz reused_since;	/* when the answer that is given, or made
 								 * better, was bought; 0: it is not kept yet */
@@ -214,7 +214,7 @@ typedef struct DpRun
 								 * its pilots too */
 	bool		is_hidden;		/* its answers are not shown */
 	struct DpPilot *pilot;		/* set: a pilot runs, which is hidden */
-	struct DpRun *finder;		/* hidden: finds bounds first; NULL: none */
+	struct DpRun *estimator;	/* hidden: finds bounds first; NULL: none */
 	struct DpKept *kept;		/* its answers are kept; NULL: they are not */
 	const DpPricedRelease *asked;	/* kept answers of a wider release are
 									 * given, which priced is: what was asked
@@ -319,7 +319,7 @@ extern DpReleaseColumn *dp_fix_arguments(const DpReleaseColumn *column, EState *
 /* arguments.c: tells whether bounds of a column are to be found first. */
 extern bool dp_finds_bounds(const DpReleaseColumn *column);
 
-/* arguments.c: tells whether bounds of a column follow from those that column i of the finder finds. */
+/* arguments.c: tells whether bounds of a column follow from those that column i of the estimator finds. */
 extern bool dp_relies_on(const DpReleaseColumn *column, int i);
 
 /* arguments.c: evaluates an expression without columns */
@@ -375,21 +375,21 @@ extern int64 dp_total_rho(const DpPricedRelease *priced);
 
 /*
  * found_bounds.c: dp_widest_found returns the widest bounds that can be found,
- * dp_found_nothing those that are taken where none are (of no state where others hold then).  dp_finder_desc returns
- * the row type of a finder, dp_read_found the bounds by its columns when it has
+ * dp_found_nothing those that are taken where none are (of no state where others hold then).  dp_estimator_desc returns
+ * the row type of an estimator, dp_read_found the bounds by its columns when it has
  * run, and writes them into the columns.
  */
 extern DpInterval dp_widest_found(Oid type);
 extern DpInterval dp_found_nothing(const DpReleaseColumn *column);
-extern TupleDesc dp_finder_desc(const DpRelease *finder);
-extern DpInterval *dp_read_found(DpRun *finder);
+extern TupleDesc dp_estimator_desc(const DpRelease *estimator);
+extern DpInterval *dp_read_found(DpRun *estimator);
 
-/* found_bounds.c: sets the range of a finder's bins; a histogram of logarithms, or of dates */
-extern void dp_finder_range(Oid type, DpRange *range);
+/* found_bounds.c: sets the range of an estimator's bins; a histogram of logarithms, or of dates */
+extern void dp_estimator_range(Oid type, DpRange *range);
 
 /* found_bounds.c: sets the bounds that hold what noisy counts tell of; false if they tell nothing */
-/* how likely noise is taken for values of a column of a finder, or of dp_bounds */
-extern double dp_finder_error(const DpReleaseColumn *column);
+/* how likely noise is taken for values of a column of an estimator, or of dp_bounds */
+extern double dp_estimator_error(const DpReleaseColumn *column);
 
 extern bool dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower, double *upper);
 
@@ -510,7 +510,7 @@ extern struct DpQuestion *dp_questions(const DpRun *run, DpPricedRelease *priced
 
 /*
  * question.c: does so where nothing is executed but what EXPLAIN may run; part:
- * priced, or its finder
+ * priced, or its estimator
  */
 extern struct DpQuestion *dp_questions_early(const DpPricedRelease *priced, DpPricedRelease *part, EState *estate);
 
@@ -569,7 +569,7 @@ extern void dp_stop_reading(void);
 extern void dp_look_for_kept(List *runs, List *releases, EState *root);
 extern void dp_keep_drawn(List *runs);
 
-/* kept_run.c: keeps the bounds that finders of runs have found, before anybody is told. */
+/* kept_run.c: keeps the bounds that estimators of runs have found, before anybody is told. */
 extern void dp_keep_found(List *runs);
 
 /*

@@ -309,7 +309,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
 -- Names that protected tables have left.  Rows come from DDL, by whomever, and
 -- go with their dataset, or when what bears the name is protected.  The key
 -- lets a dump be restored where the same name was left, too.
-CREATE TABLE dp_cdp.held_name (
+CREATE TABLE dp_cdp.reserved_name (
 	schema			name NOT NULL,
 	name			name NOT NULL,
 	dataset			text NOT NULL,			-- that protected the table
@@ -318,8 +318,8 @@ CREATE TABLE dp_cdp.held_name (
 	released		boolean NOT NULL DEFAULT false,
 	PRIMARY KEY (schema, name, dataset, since)
 );
-REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
+REVOKE ALL ON dp_cdp.reserved_name FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.reserved_name', '');
 
 -- for whoever lists them
 COMMENT ON TABLE dp_cdp.dataset IS 'for the ledger: datasets, their options and what was spent of their caps; read dp_cdp.datasets';
@@ -333,5 +333,5 @@ COMMENT ON TABLE dp_cdp.role_alias IS 'for the ledger: whom rows of the audit me
 COMMENT ON TABLE dp_cdp.ledger_stamp IS 'for the ledger: where the ledger lives';
 COMMENT ON TABLE dp_cdp.standby IS 'for the ledger: standbys that may have their answers debited';
 COMMENT ON TABLE dp_cdp.hardened IS 'for the ledger: what dp_cdp.harden() took away';
-COMMENT ON TABLE dp_cdp.held_name IS 'for the ledger: names that protected tables have left';
+COMMENT ON TABLE dp_cdp.reserved_name IS 'for the ledger: names that protected tables have left';
 COMMENT ON SEQUENCE dp_cdp.ledger_id_seq IS 'for the ledger: numbers of balances';

@@ -12,37 +12,37 @@ COMMENT ON FUNCTION dp_cdp_internal.closed_class(name) IS
 
 -- What queries call instead of functions, and of columns of pg_class, that
 -- harden() has closed for who asks.  By hand they tell the same.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_reltuples(relation oid, reltuples real) RETURNS real
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_reltuples';
-COMMENT ON FUNCTION dp_cdp_internal.told_reltuples(oid, real) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_reltuples(relation oid, reltuples real) RETURNS real
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_reltuples';
+COMMENT ON FUNCTION dp_cdp_internal.visible_reltuples(oid, real) IS
 	'reltuples of a relation whose rows the caller may count, else -1';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relpages(relation oid, relpages integer) RETURNS integer
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relpages';
-COMMENT ON FUNCTION dp_cdp_internal.told_relpages(oid, integer) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_relpages(relation oid, relpages integer) RETURNS integer
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_relpages';
+COMMENT ON FUNCTION dp_cdp_internal.visible_relpages(oid, integer) IS
 	'relpages of a relation whose rows the caller may count, else 0';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_live_tuples(relation oid) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_live_tuples';
-COMMENT ON FUNCTION dp_cdp_internal.told_live_tuples(oid) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_live_tuples(relation oid) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_live_tuples';
+COMMENT ON FUNCTION dp_cdp_internal.visible_live_tuples(oid) IS
 	'pg_stat_get_live_tuples of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relation_size(relation regclass) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_relation_size(regclass) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_relation_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_relation_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_relation_size(regclass) IS
 	'pg_relation_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_relation_size(relation regclass, fork text) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_relation_size(regclass, text) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_relation_size(relation regclass, fork text) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_relation_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_relation_size(regclass, text) IS
 	'pg_relation_size of a fork of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_table_size(relation regclass) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_table_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_table_size(regclass) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_table_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_table_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_table_size(regclass) IS
 	'pg_table_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_total_relation_size(relation regclass) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_total_relation_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_total_relation_size(regclass) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_total_relation_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_total_relation_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_total_relation_size(regclass) IS
 	'pg_total_relation_size of a relation whose rows the caller may count, else NULL';
-CREATE OR REPLACE FUNCTION dp_cdp_internal.told_indexes_size(relation regclass) RETURNS bigint
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_indexes_size';
-COMMENT ON FUNCTION dp_cdp_internal.told_indexes_size(regclass) IS
+CREATE OR REPLACE FUNCTION dp_cdp_internal.visible_indexes_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_visible_indexes_size';
+COMMENT ON FUNCTION dp_cdp_internal.visible_indexes_size(regclass) IS
 	'pg_indexes_size of a relation whose rows the caller may count, else NULL';
 CREATE OR REPLACE FUNCTION dp_cdp_internal.masked(of_type anyelement, VARIADIC arguments "any") RETURNS anyelement
 	LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_masked';
@@ -667,7 +667,7 @@ BEGIN
 			JOIN resembling b ON b.shape = s.shape
 			JOIN originals o ON o.shape = b.original
 			JOIN grantees g ON g.dataset = o.dataset AND g.grantee = r.grantee
-		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.reserved_names h WHERE h.released)
 		GROUP BY r.relid, g.whom, r.nspname, r.relname
 	),
 	-- ---------------------------------------------------------------------
@@ -687,7 +687,7 @@ BEGIN
 			(SELECT string_agg(DISTINCT g.whom, ', ' ORDER BY g.whom) FROM readable d
 				JOIN grantees g ON g.dataset = r.dataset AND g.grantee = d.grantee WHERE d.relid = r.relid) AS readers
 		FROM referencing r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
-		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.reserved_names h WHERE h.released)
 		GROUP BY r.dataset, r.relid
 	), units AS (
 		SELECT t.dataset, t.relid, u.attnum, u.attname, u.atttypid
@@ -783,7 +783,7 @@ BEGIN
 			format('has the name of a table that was protected in dataset %s, but is not protected: who asks by that name may get raw rows',
 				quote_ident(h.dataset)),
 			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.forget_name(%L)', h.relation)
-		FROM dp_cdp.held_names h JOIN pg_class k ON k.oid = h.relation
+		FROM dp_cdp.reserved_names h JOIN pg_class k ON k.oid = h.relation
 		WHERE NOT h.released AND k.relkind IN ('r', 'p', 'm', 'f', 'v')
 			AND (super OR h.dataset IN (SELECT d.dataset FROM datasets d))
 			AND h.relation::oid NOT IN (SELECT c.relid FROM covered c)

@@ -274,7 +274,7 @@ SELECT * FROM pg_replication_slots;
 --> ok
 SELECT 'found' FROM pg_sequences WHERE last_value IS NOT NULL;
 --> ok
-SELECT dp_cdp_internal.told_reltuples('visit'::regclass, 1), dp_cdp_internal.told_relation_size('visit');
+SELECT dp_cdp_internal.visible_reltuples('visit'::regclass, 1), dp_cdp_internal.visible_relation_size('visit');
 --> ok
 SELECT reltuples FROM pg_class WHERE relname = 'visit' FOR UPDATE;
 --> 42501

@@ -249,7 +249,7 @@ ROLLBACK;
 --> standby: any; ok 5000
 SELECT sum(rho) = 50 FROM dp_cdp.last_release();
 --> standby: any; ok
-SELECT 1 FROM dp_cdp.last_release() WHERE aggregate ~ 'first look';
+SELECT 1 FROM dp_cdp.last_release() WHERE aggregate ~ 'pilot';
 --> ok
 DISCARD ALL;
 SELECT count(*) >= 0 FROM dp_cdp.last_release();
@@ -336,7 +336,7 @@ SELECT dp_avg(cost) IS NOT NULL FROM visit WHERE patient = 42;
 --> ok 0.1..100.1
 SELECT count(*) = 1 AND bool_and(rho > 0) FROM dp_cdp.last_release() WHERE "group" IS NULL;
 --> ok
-SELECT bool_and(role::text = 'ana' AND aggregates !~ '\d{3}') FROM dp_cdp.releases WHERE aggregates ~ 'first look';
+SELECT bool_and(role::text = 'ana' AND aggregates !~ '\d{3}') FROM dp_cdp.releases WHERE aggregates ~ 'pilot';
 --> ok
 
 --# code of the analyst between the look and the answer

@@ -64,7 +64,7 @@ BEGIN
 END $$;
 SELECT no_plan();
 
--- accuracy: prices that are known before, as no limit is found, and those of a first look
+-- accuracy: prices that are known before, as no limit is found, and those of a pilot
 SELECT alike_both('SET dp_cdp.max_contribution = 5; SET dp_cdp.target_error = ''40''; ' || q, '%') FROM unnest(ARRAY[
 	'SELECT count(n) FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) q',
 	'SELECT dp_count(*) IS NULL, round(dp_margin(dp_count(*))) FROM visits',

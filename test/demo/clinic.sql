@@ -1,5 +1,5 @@
 -- The demo's data: a clinic whose patients come once or hundreds of times.
--- Nothing in it is real. Variables: visits, patients. The papers make roles of
+-- Nothing in it is real. Variables: visits, patients. The documentation makes roles of
 -- other names, so that their examples can be pasted into this server, too.
 
 CREATE ROLE administrator LOGIN;

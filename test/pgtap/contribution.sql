@@ -216,7 +216,7 @@ SELECT is(ask('SELECT bool_and(c IS NULL) FROM (SELECT dept, dp_cut(count(*)) AS
 SELECT is(ask('SELECT c IS NULL FROM (SELECT dp_cut(dp_sum(cost, 0, 10, 0, 15)) AS c FROM visits) g', 'SET dp_cdp.max_contribution = auto'), '(t)', '... beside totals');
 SELECT isnt(ask('SELECT dept, count(*), dp_margin(count(*)) FROM visits GROUP BY dept', 'SET dp_cdp.target_error = ''10%'''), NULL, 'a target of accuracy');
 SELECT is((SELECT count(*) FILTER (WHERE aggregates LIKE '%limit of%') || ' of ' || count(*) FROM dp_cdp.releases WHERE id > (SELECT max(id) - 3 FROM dp_cdp.releases)), '1 of 3',
-	'is met by a limit that the first look has found');
+	'is met by a limit that the pilot has found');
 SELECT isnt(ask('SELECT sum(id) FROM visits', 'SET dp_cdp.rho = 1e4; SET dp_cdp.find_bounds = 0.2'), NULL, 'bounds are found, too');
 SELECT matches(reported(), '^bounds of .* 2000, limit of .* \d+, sum\(.*\) \d+ norm ', 'at prices of their own');
 SELECT is((SELECT sum(rho)::float8 FROM dp_cdp.releases WHERE id > (SELECT max(id) - 3 FROM dp_cdp.releases)), 12000::float8, 'limits are of the price of the sum');
@@ -252,7 +252,7 @@ SELECT is(limits_bought(), 4::bigint, 'which finds its limit: none of its price 
 SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.reuse = off'), answer, 'who wants a fresh one') FROM first;
 SELECT is(limits_bought(), 5::bigint, 'finds its limit again');
 
--- a limit that a first look has found holds after it
+-- a limit that a pilot has found holds after it
 CREATE FUNCTION questions_kept() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT count(DISTINCT question) FROM dp_cdp.kept_answer $$;
 CREATE FUNCTION looked(who name, rho text, OUT norm float8, OUT more bigint) LANGUAGE plpgsql AS $$
 BEGIN
@@ -264,7 +264,7 @@ BEGIN
 	RESET SESSION AUTHORIZATION;
 END $$;
 CREATE TABLE looks AS SELECT 'dear' AS price, * FROM looked('analyst1', '1');
-SELECT is(more, 2::bigint, 'a limit, and a first look that the answer makes better') FROM looks;
+SELECT is(more, 2::bigint, 'a limit, and a pilot that the answer makes better') FROM looks;
 
 -- which limits hold is part of the question, also where bounds are found first
 CREATE FUNCTION questions(query text, contribution text) RETURNS text LANGUAGE plpgsql AS $$

@@ -191,9 +191,9 @@ SELECT ok(norm <= 10 AND abs(answer - 200) < 25 AND cut < 0.1, format('values th
 SELECT ok(norm <= 10 AND abs(answer - 200) < 25 AND cut < 0.1, format('and in groups: a norm of %s', norm)) FROM found('SELECT max(n) FROM (SELECT k, count(DISTINCT common) AS n FROM shared GROUP BY k) q');
 SELECT ok(norm <= 10 AND abs(answer - 200) < 25 AND cut < 0.1, format('and in groups that are selected: a norm of %s', norm)) FROM found('SELECT max(n) FROM (SELECT k % 2, count(DISTINCT common) AS n FROM shared GROUP BY k % 2) q');
 SELECT ok(norm > 16 AND abs(answer - 20000) < 1000 AND cut < 0.1, format('values of one person each: a norm of %s', norm)) FROM found('SELECT count(DISTINCT own) FROM shared');
--- what a first look has found is told of the answer, too
+-- what a pilot has found is told of the answer, too
 SET dp_cdp.target_error = 5;
-SELECT ok(norm <= 10 AND abs(answer - 200) < 60 AND cut > 0 AND cut < 0.1, format('after a first look: a norm of %s, which cuts %s', norm, cut)) FROM found('SELECT count(DISTINCT common) FROM shared');
+SELECT ok(norm <= 10 AND abs(answer - 200) < 60 AND cut > 0 AND cut < 0.1, format('after a pilot: a norm of %s, which cuts %s', norm, cut)) FROM found('SELECT count(DISTINCT common) FROM shared');
 RESET dp_cdp.target_error;
 -- hard limits alone, and beside a norm
 SELECT is(explained(:'by_k', 'SET dp_cdp.rho = 0.5; SET dp_cdp.max_groups = 2; SET dp_cdp.max_rows = 3'), 'count(DISTINCT v)  (stddev=4.24264 rho=0.5)  a unit counts in 2 of 4 groups with 3 rows of each group', 'hard limits are limits of groups and values');

@@ -276,7 +276,7 @@ SELECT is((failure, cost)::text, (NULL::text, 11000)::text, 'parameters of the a
 SELECT is((failure, cost)::text, ('ZC004 this query was planned to find bounds of amount first; take back what was SET since of dp_cdp.find_bounds and dp_cdp.max_rows, or prepare the query anew'::text, 0)::text,
 	'turned off after it was prepared') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SET LOCAL plan_cache_mode = force_generic_plan;
 	PREPARE q AS SELECT dp_sum(amount) FROM orders; EXPLAIN EXECUTE q; SET LOCAL dp_cdp.find_bounds = off; EXECUTE q$$);
-SELECT ok(failure IS NULL AND cost >= 3000, 'a target of accuracy: the first look finds bounds, and pays for it once: ' || concat(failure, ' ', cost)) FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SET LOCAL dp_cdp.target_error = '5%'; SELECT dp_avg(amount) FROM orders$$);
+SELECT ok(failure IS NULL AND cost >= 3000, 'a target of accuracy: the pilot finds bounds, and pays for it once: ' || concat(failure, ' ', cost)) FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SET LOCAL dp_cdp.target_error = '5%'; SELECT dp_avg(amount) FROM orders$$);
 SELECT is((failure, cost)::text, (NULL::text, 32000)::text, 'two releases of a statement') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on;
 	SELECT (SELECT sum(amount) FROM orders), (SELECT max(age) FROM person), (SELECT count(*) FROM orders)$$);
 SELECT is((failure, cost)::text, (NULL::text, 22000)::text, 'grouping sets find their own') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on;

@@ -217,8 +217,8 @@ REVOKE pg_monitor FROM analyst1;
 RESET plan_cache_mode;
 
 -- by hand
-SELECT told('SELECT dp_cdp_internal.told_relation_size(''visits'') AS a, dp_cdp_internal.told_live_tuples(''visits''::regclass) AS b, dp_cdp_internal.told_reltuples(''visits''::regclass, 7) AS c,
-	dp_cdp_internal.masked(1, 2) AS d, dp_cdp_internal.told_total_relation_size(''depts'') > 0 AS e', '[{"a":null,"b":null,"c":-1,"d":null,"e":true}]', 'by hand they tell no more');
+SELECT told('SELECT dp_cdp_internal.visible_relation_size(''visits'') AS a, dp_cdp_internal.visible_live_tuples(''visits''::regclass) AS b, dp_cdp_internal.visible_reltuples(''visits''::regclass, 7) AS c,
+	dp_cdp_internal.masked(1, 2) AS d, dp_cdp_internal.visible_total_relation_size(''depts'') > 0 AS e', '[{"a":null,"b":null,"c":-1,"d":null,"e":true}]', 'by hand they tell no more');
 SELECT told('SELECT * FROM dp_cdp_internal.masked_rows(1, 2)', NULL);
 
 -- protected, and made anew

@@ -34,7 +34,7 @@ CREATE VIEW of_others AS
 	SELECT n.nspname, x.grantee, x.privilege_type
 	FROM pg_namespace n, aclexplode(n.nspacl) x WHERE n.nspname ~ '^dp_cdp' AND x.grantee <> n.nspowner;
 SELECT set_eq('SELECT * FROM of_others WHERE object <> ''of_others''', $$
-	SELECT 'dp_cdp.' || v AS a, 0::oid AS b, 'SELECT' AS c FROM unnest('{budgets,releases,datasets,settings,limits,protected,blocks,overview,held_names}'::text[]) v
+	SELECT 'dp_cdp.' || v AS a, 0::oid AS b, 'SELECT' AS c FROM unnest('{budgets,releases,datasets,settings,limits,protected,blocks,overview,reserved_names}'::text[]) v
 	UNION ALL VALUES ('dp_cdp_internal.log_sums', 0, 'SELECT'), ('dp_cdp', 0, 'USAGE'), ('dp_cdp_internal', 0, 'USAGE'),
 		('dp_cdp.harden(boolean,text[])', 'pg_database_owner'::regrole, 'EXECUTE'), ('dp_cdp.create_dataset'::regproc::regprocedure::text, 'pg_database_owner'::regrole, 'EXECUTE') $$, 'default privileges give nothing of the extension');
 SELECT ok(NOT has_function_privilege('ana', 'dp_cdp.harden(boolean, text[])', 'EXECUTE'), 'nor functions of administration');
@@ -92,7 +92,7 @@ CREATE VIEW writes AS SELECT * FROM (VALUES
 	('ledger_stamp', $$INSERT INTO dp_cdp.ledger_stamp VALUES (false, 1, 1, 1, 1)$$),
 	('ledger_chain', $$INSERT INTO dp_cdp.ledger_chain VALUES (true, 1, '', 1)$$),
 	('pruned', $$INSERT INTO dp_cdp.pruned VALUES (1, 9, '')$$),
-	('held_name', $$INSERT INTO dp_cdp.held_name VALUES ('public', 'visits2', 'clinic', now(), 0, true)$$),
+	('reserved_name', $$INSERT INTO dp_cdp.reserved_name VALUES ('public', 'visits2', 'clinic', now(), 0, true)$$),
 	('hardened', $$INSERT INTO dp_cdp.hardened VALUES ('TABLE visits', 'SELECT', '', 'ana', false)$$),
 	('standby', $$INSERT INTO dp_cdp.standby SELECT 'mine', oid, 'ana' FROM pg_roles WHERE rolname = 'ana'$$),
 	('standby', $$DELETE FROM dp_cdp.standby$$)) AS w (tablename, statement);
@@ -142,7 +142,7 @@ SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO PUBLIC', 'wa
 SELECT provoked('GRANT SELECT ON dp_cdp.audit TO PUBLIC', 'critical', 'dp_cdp.audit', 'PUBLIC');
 SELECT provoked('GRANT USAGE ON TYPE dp_cdp_internal.grid TO ana', 'warning', 'type dp_cdp_internal.grid', 'internal type');
 
--- what the papers let administrators grant
+-- what the documentation lets administrators grant
 GRANT SELECT ON dp_cdp.audit, dp_cdp.metrics, dp_cdp.metrics_hour TO auditor;
 GRANT EXECUTE ON FUNCTION dp_cdp.check_ledger(), dp_cdp.setup_metrics(), dp_cdp.create_dataset TO auditor;
 SELECT is_empty('SELECT * FROM found', 'is no finding');

@@ -118,7 +118,7 @@ SELECT instead('owner1', $$SELECT dp_cdp.drop_keys('people', 'note')$$, 'see dp_
 SELECT helped('owner1', $$SELECT dp_cdp.replace_table('people', 'people_new')$$, 'make the columns of "people_new" those of "people" first', 'owner1', 'ALTER TABLE people_new DROP COLUMN more');
 SELECT ends('owner1', $$SELECT dp_cdp.unprotect_table('people_new')$$) \g /dev/null
 SELECT ends('owner1', $$SELECT dp_cdp.protect_table('people', 'town', 'person'), dp_cdp.set_bounds('people', 'wage', 0, 99), dp_cdp.set_keys('people', 'sex', ARRAY['f', 'm'])$$) \g /dev/null
-SELECT instead('owner1', $$SELECT dp_cdp.forget_name('nobody')$$, 'see dp_cdp.held_names', 'SELECT * FROM dp_cdp.held_names');
+SELECT instead('owner1', $$SELECT dp_cdp.forget_name('nobody')$$, 'see dp_cdp.reserved_names', 'SELECT * FROM dp_cdp.reserved_names');
 
 -- ------------------------------------------------------------------------
 -- budgets and prices

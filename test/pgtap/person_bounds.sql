@@ -51,7 +51,7 @@ CREATE FUNCTION of_n(value text, condition text DEFAULT 'true') RETURNS float8 L
 
 SELECT no_plan();
 
--- A finder's noise has a standard deviation of 1 / sqrt(0.2) people for each of whom there are 150 at least in a bin; that of averages is below
+-- An estimator's noise has a standard deviation of 1 / sqrt(0.2) people for each of whom there are 150 at least in a bin; that of averages is below
 -- 64 / 3000.  All limits are more than seven standard deviations away.
 SELECT ok(abs(ask('SELECT avg(n) FROM (SELECT person, count(*) AS n FROM visits GROUP BY person) q') - 10.5) < 0.2, 'an average of counts');
 SELECT is(bounds(), 'bounds of n: 0 .. 32, avg(n): 0 .. 32', 'within bounds that were found');

@@ -116,7 +116,7 @@ ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
 SELECT throws_ok($$SELECT dp_cdp.replace_table('visits', 'good')$$, 'ZC004', NULL, 'row-level security is lost');
 ALTER TABLE visits DISABLE ROW LEVEL SECURITY;
 SELECT set_eq('SELECT * FROM pg_seclabel', 'SELECT * FROM all_labels', 'nothing changed');
-SELECT is_empty('SELECT * FROM dp_cdp.held_names', 'no name is held');
+SELECT is_empty('SELECT * FROM dp_cdp.reserved_names', 'no name is held');
 
 -- columns in another order, with others that were dropped; an older policy in the same dataset
 CREATE TABLE fresh (name text COLLATE "C" NOT NULL, x int, cost numeric(9,2), dept text, y int, patient int);
@@ -144,7 +144,7 @@ SELECT is(dp_cdp.dataset_of('visits'), 'clinic', 'within the transaction');
 ROLLBACK;
 SELECT is(public.labels('good'), NULL, 'nothing after its rollback');
 SELECT is(public.labels('visits'), labels, 'nor is anything lost') FROM policy;
-SELECT is(string_agg(name, ' '), 'fresh', 'nor held') FROM dp_cdp.held_names;
+SELECT is(string_agg(name, ' '), 'fresh', 'nor held') FROM dp_cdp.reserved_names;
 
 -- from a table to a partitioned one
 CREATE TABLE parted (LIKE visits) PARTITION BY LIST (dept);
@@ -233,17 +233,17 @@ SELECT provoked('GRANT SELECT ON kept TO ana', 'lab.kept', 'copy of rows of prot
 
 SELECT is(as_role('other', $$SELECT dp_cdp.forget_name('lab.good', 'clinic')$$), 'ZC004', 'a protected table has no name to release');
 SELECT is(as_role('other', $$SELECT dp_cdp.forget_name('lab.few', 'clinic')$$), '42501', 'for a dataset of its owner''s');
-SELECT is(as_role('other', 'SELECT * FROM dp_cdp.held_names LIMIT 1'), 'NULL', 'names are the owner''s to see');
-SELECT is(as_role('ana', 'SELECT * FROM dp_cdp.held_names LIMIT 1'), 'NULL', 'not an analyst''s');
-SELECT is(as_role('ana', 'SELECT name FROM dp_cdp.held_name LIMIT 1'), '42501', 'nor the table');
-SELECT throws_ok($$DELETE FROM dp_cdp.held_name$$, '42501', NULL, 'not changed by hand');
-SELECT throws_ok($$TRUNCATE dp_cdp.held_name$$, '42501', NULL, 'nor emptied');
+SELECT is(as_role('other', 'SELECT * FROM dp_cdp.reserved_names LIMIT 1'), 'NULL', 'names are the owner''s to see');
+SELECT is(as_role('ana', 'SELECT * FROM dp_cdp.reserved_names LIMIT 1'), 'NULL', 'not an analyst''s');
+SELECT is(as_role('ana', 'SELECT name FROM dp_cdp.reserved_name LIMIT 1'), '42501', 'nor the table');
+SELECT throws_ok($$DELETE FROM dp_cdp.reserved_name$$, '42501', NULL, 'not changed by hand');
+SELECT throws_ok($$TRUNCATE dp_cdp.reserved_name$$, '42501', NULL, 'nor emptied');
 
 SET SESSION AUTHORIZATION dba;
 SET client_min_messages = error;
 SET search_path = lab, public;
 SELECT dp_cdp.unprotect_table('fresh');
-SELECT is(count(*), 0::bigint, 'unprotected on purpose: not held') FROM dp_cdp.held_names WHERE relation = 'fresh'::regclass;
+SELECT is(count(*), 0::bigint, 'unprotected on purpose: not held') FROM dp_cdp.reserved_names WHERE relation = 'fresh'::regclass;
 CREATE TABLE gone (patient int);
 SELECT dp_cdp.protect_table('gone', 'clinic', unit => 'patient');
 DROP TABLE gone;
@@ -263,9 +263,9 @@ SELECT is(as_role('ana', 'SELECT patient FROM lab.gone'), '1', 'who was granted 
 REVOKE ALL ON gone FROM ana;
 SELECT is(as_role('ana', 'SELECT patient FROM lab.gone'), 'ZC002', 'and no longer, without');
 SELECT dp_cdp.protect_table('gone', 'clinic', unit => 'patient');
-SELECT is(count(*), 0::bigint, 'protected: forgotten') FROM dp_cdp.held_names WHERE name = 'gone';
+SELECT is(count(*), 0::bigint, 'protected: forgotten') FROM dp_cdp.reserved_names WHERE name = 'gone';
 DROP TABLE gone;
-SELECT is(string_agg(dataset, ', '), 'clinic', 'dropped: held again') FROM dp_cdp.held_names WHERE name = 'gone';
+SELECT is(string_agg(dataset, ', '), 'clinic', 'dropped: held again') FROM dp_cdp.reserved_names WHERE name = 'gone';
 CREATE TABLE gone_too (patient int);
 SELECT dp_cdp.protect_table('gone_too', 'clinic', unit => 'patient');
 ALTER TABLE gone_too RENAME TO gone_three;
@@ -279,9 +279,9 @@ SELECT dp_cdp.create_dataset('short');
 CREATE TABLE lab.short (patient int);
 SELECT dp_cdp.protect_table('lab.short', 'short', each_row => true);
 DROP TABLE lab.short;
-SELECT is(count(*), 1::bigint, 'held') FROM dp_cdp.held_names WHERE dataset = 'short';
+SELECT is(count(*), 1::bigint, 'held') FROM dp_cdp.reserved_names WHERE dataset = 'short';
 SELECT dp_cdp.drop_dataset('short');
-SELECT is(count(*), 0::bigint, 'forgotten with its dataset') FROM dp_cdp.held_names WHERE dataset = 'short';
+SELECT is(count(*), 0::bigint, 'forgotten with its dataset') FROM dp_cdp.reserved_names WHERE dataset = 'short';
 
 -- who loads need not read: indexes are built anew by TRUNCATE, for the toast table, too
 CREATE ROLE loader LOGIN;

@@ -130,7 +130,7 @@ SELECT is_about(c.rho[1], price(1, 1.39), 'what the message proposes is possible
 
 -- the look's sigma is 22.4, so its count is 10000 +- 160
 SELECT unnest(ARRAY[
-	is(c.aggregates, '{first look: dp_count(*),dp_count(*)}', 'a relative target of a count: a look, then the release'),
+	is(c.aggregates, '{pilot: dp_count(*),dp_count(*)}', 'a relative target of a count: a look, then the release'),
 	is(c.rho[1], 0.001, 'the look costs a tenth of the usual price'),
 	is_between(c.rho[2], price(1, 101.6), price(1, 98.4), 'the price follows')])
 	FROM charged('SELECT dp_count(*) FROM visits', '1%') c;
@@ -141,17 +141,17 @@ SELECT is_between(c.rho[2], price(1, 254), price(1, 246), 'the target is that of
 	FROM charged('SELECT set_config(''dp_cdp.target_error'', ''2.5%'', true); SELECT dp_count(*) FROM visits', '1%') c;
 SELECT is(c.rho[1], 0.002, 'a look at twice the usual price')
 	FROM charged('SET LOCAL dp_cdp.rho = 0.02; SELECT dp_count(*) FROM visits', '1%') c;
-SELECT charges('SELECT dp_count(*) FROM visits', '0.00001%', '{first look: dp_count(*),dp_count(*)}', '{0.001,1}',
+SELECT charges('SELECT dp_count(*) FROM visits', '0.00001%', '{pilot: dp_count(*),dp_count(*)}', '{0.001,1}',
 	'no more than 100 times the usual price');
-SELECT charges('SELECT dp_count(*) FROM visits', '1e20%', '{first look: dp_count(*),dp_count(*)}', '{0.001,0.00001}',
+SELECT charges('SELECT dp_count(*) FROM visits', '1e20%', '{pilot: dp_count(*),dp_count(*)}', '{0.001,0.00001}',
 	'a hundredth of the look at least');
-SELECT charges('SELECT dp_avg(cost), dp_median(cost) FROM visits', '1e20', '{"first look: dp_avg(cost), dp_median(cost)","dp_avg(cost), dp_median(cost)"}',
+SELECT charges('SELECT dp_avg(cost), dp_median(cost) FROM visits', '1e20', '{"pilot: dp_avg(cost), dp_median(cost)","dp_avg(cost), dp_median(cost)"}',
 	'{0.002,0.002}', 'what is estimated costs as much as the look at least');
-SELECT charges('SELECT dp_avg(cost) FROM visits', '1e-20', '{first look: dp_avg(cost),dp_avg(cost)}', '{0.001,1}', 'an average: at most');
+SELECT charges('SELECT dp_avg(cost) FROM visits', '1e-20', '{pilot: dp_avg(cost),dp_avg(cost)}', '{0.001,1}', 'an average: at most');
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', max_rho => 0.5);
 RESET SESSION AUTHORIZATION;
-SELECT charges('SELECT dp_count(*) FROM visits', '0.00001%', '{first look: dp_count(*),dp_count(*)}', '{0.001,0.5}', 'no more than max_rho');
+SELECT charges('SELECT dp_count(*) FROM visits', '0.00001%', '{pilot: dp_count(*),dp_count(*)}', '{0.001,0.5}', 'no more than max_rho');
 SELECT fails('SELECT dp_count(*) FROM visits', '1', 'ZC004 % needs more than rho 0.5, % at least 1.97%', NULL, NULL, 'max_rho and an absolute target');
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', max_rho => 1000);
@@ -159,7 +159,7 @@ RESET SESSION AUTHORIZATION;
 
 -- an average of 10000 rows in 0..1000, in the middle: sigma is 0.61 * 1000 / 10000 / sqrt(2 rho), so 2 needs rho 0.0018
 SELECT unnest(ARRAY[
-	is(c.aggregates, '{first look: dp_avg(cost),dp_avg(cost)}', 'an average needs a look for an absolute target'),
+	is(c.aggregates, '{pilot: dp_avg(cost),dp_avg(cost)}', 'an average needs a look for an absolute target'),
 	is(c.rho[1], 0.001, '... at a tenth'),
 	is_between(c.rho[2], 0.0016, 0.0029, '... and costs what it must')])
 	FROM charged('SELECT dp_avg(cost) FROM visits', '2') c;
@@ -184,33 +184,33 @@ SELECT is(array_length(c.rho, 1), 2, 'a histogram''s greatest bin')
 -- the median of 100 counts of 100 +- 22.4 is 100 +- 20
 SELECT ok(c.rho[1] = 0.001 AND c.rho[2] BETWEEN price(1, 60) AND price(1, 40), 'the group in the middle decides')
 	FROM charged('SELECT hundred, dp_count(*) FROM visits GROUP BY hundred', '50%') c;
-SELECT is((c.aggregates, c.rho, c.delta)::text, (ARRAY['first look: dp_count(*), dp_sum(cost)', 'dp_count(*), dp_sum(cost)'],
+SELECT is((c.aggregates, c.rho, c.delta)::text, (ARRAY['pilot: dp_count(*), dp_sum(cost)', 'dp_count(*), dp_sum(cost)'],
 	'{0.011,0.02}'::numeric[], '{0.0000000000001,0.0000000000001}'::numeric[])::text, 'no group passes: the usual price; delta of both selections')
 	FROM charged('SET LOCAL dp_cdp.delta = 1e-13; SELECT id + 0, dp_count(*), dp_sum(cost) FROM visits WHERE id < 100 GROUP BY id + 0', '5%') c;
 SELECT is(c.rho, '{0.01,0.01}', 'a shown selection never costs less than usual, so that groups are seen as usual')
 	FROM charged('SELECT dept, dp_count(*) FROM visits GROUP BY dept', '50%') c;
-SELECT ok(c.rho[1] = 0.011 AND c.rho[2] > 0.01 AND c.rho[2] < 0.02 AND c.aggregates[1] = 'first look: dp_sum(cost), key selection', 'a hidden selection has the usual price')
+SELECT ok(c.rho[1] = 0.011 AND c.rho[2] > 0.01 AND c.rho[2] < 0.02 AND c.aggregates[1] = 'pilot: dp_sum(cost), key selection', 'a hidden selection has the usual price')
 	FROM charged('SELECT dept, dp_sum(cost) FROM visits GROUP BY dept', '2%') c;
 SELECT is(count(*)::int, 3, 'and the groups are there') FROM asked('SELECT dept, dp_sum(cost) FROM visits GROUP BY dept', '2%');
 
 -- shapes of statements
-SELECT is(c.aggregates, '{first look: dp_count(*),first look: dp_sum(cost),dp_count(*),dp_sum(cost)}', 'two releases: all looks come first')
+SELECT is(c.aggregates, '{pilot: dp_count(*),pilot: dp_sum(cost),dp_count(*),dp_sum(cost)}', 'two releases: all looks come first')
 	FROM charged('SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_sum(cost) FROM people)', '5%') c;
-SELECT is(c.aggregates, '{first look: dp_avg(cost),dp_count(*),dp_avg(cost)}', 'only one of two needs a look')
+SELECT is(c.aggregates, '{pilot: dp_avg(cost),dp_count(*),dp_avg(cost)}', 'only one of two needs a look')
 	FROM charged('SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_avg(cost) FROM visits)', '50') c;
 SELECT is(array_length(c.aggregates, 1), 4, 'grouping sets: a look for each')
 	FROM charged('SELECT dept, dp_count(*) FROM people GROUP BY ROLLUP (dept)', '5%') c;
 SELECT unnest(ARRAY[
-	is(c.aggregates, '{first look: dp_count(*),dp_count(*)}', 'a join with VALUES'),
+	is(c.aggregates, '{pilot: dp_count(*),dp_count(*)}', 'a join with VALUES'),
 	is(c.rho[1], 0.001, '... its look')])
 	FROM charged('SELECT v.k, dp_count(*) FROM people JOIN (VALUES (''a'', 1), (''b'', 2), (''b'', 3)) v(dept, k) USING (dept) GROUP BY v.k', '5%') c;
 SELECT unnest(ARRAY[
 	is(array_agg(split_part(trim(q, '()'), ',', 1)), '{1,2,3}', 'a join with VALUES: both runs find the rows'),
 	ok(bool_and(split_part(trim(q, '()'), ',', 2)::int > 1000), '... the second, too')])
 	FROM asked('SELECT v.k, dp_count(*) FROM people JOIN (VALUES (''a'', 1), (''b'', 2), (''b'', 3)) v(dept, k) USING (dept) GROUP BY v.k ORDER BY 1', '5%') q;
-SELECT is(c.aggregates, '{first look: dp_count(*),dp_count(*)}', 'a join with a table')
+SELECT is(c.aggregates, '{pilot: dp_count(*),dp_count(*)}', 'a join with a table')
 	FROM charged('SELECT d.floor, dp_count(*) FROM people JOIN depts d USING (dept) GROUP BY d.floor', '5%') c;
-SELECT is(c.aggregates, '{first look: dp_count(*),dp_count(*),first look: dp_sum(p.cost),dp_sum(p.cost)}', 'what is given is released before, with its own look')
+SELECT is(c.aggregates, '{pilot: dp_count(*),dp_count(*),pilot: dp_sum(p.cost),dp_sum(p.cost)}', 'what is given is released before, with its own look')
 	FROM charged('SELECT dp_sum(p.cost) FROM people p JOIN (SELECT dept FROM people GROUP BY dept HAVING dp_count(*) > 1000) r ON r.dept = p.dept', '5%') c;
 SELECT is(array_length(c.aggregates, 1), 2, 'a subquery in a nested loop')
 	FROM charged('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off;
@@ -246,14 +246,14 @@ FETCH ALL c \g /dev/null
 FETCH FIRST c \gset again_
 RESET SESSION AUTHORIZATION;
 SELECT unnest(ARRAY[
-	is(since(), '{first look: dp_count(*),dp_count(*)}', 'a cursor that was read and rewound'),
+	is(since(), '{pilot: dp_count(*),dp_count(*)}', 'a cursor that was read and rewound'),
 	is(:again_dp_count, :first_dp_count, 'a cursor repeats its answer')]);
 SET SESSION AUTHORIZATION analyst1;
 ROLLBACK;
 BEGIN READ ONLY; SELECT dp_count(*) FROM visits \g /dev/null
 COMMIT;
 RESET SESSION AUTHORIZATION;
-SELECT is(since(), '{first look: dp_count(*),dp_count(*),first look: dp_count(*),dp_count(*)}', 'a read-only transaction; ROLLBACK did not undo what was paid before');
+SELECT is(since(), '{pilot: dp_count(*),dp_count(*),pilot: dp_count(*),dp_count(*)}', 'a read-only transaction; ROLLBACK did not undo what was paid before');
 SET SESSION AUTHORIZATION analyst1;
 BEGIN; SELECT dp_count(*) FROM visits \g /dev/null
 ROLLBACK;
@@ -270,7 +270,7 @@ EXPLAIN SELECT dp_count(*), dp_avg(cost) FROM visits \g /dev/null
 RESET dp_cdp.target_error;
 RESET SESSION AUTHORIZATION;
 SELECT unnest(ARRAY[
-	is(since(), '{first look: dp_count(*),dp_count(*),first look: dp_count(*),dp_count(*),first look: dp_avg(cost),dp_avg(cost)}',
+	is(since(), '{pilot: dp_count(*),dp_count(*),pilot: dp_count(*),dp_count(*),pilot: dp_avg(cost),dp_avg(cost)}',
 	'rollbacks refund neither the look nor the release; EXPLAIN and preview are free'),
 	ok(about(:preview_rho, price(1, 20)) AND about(:preview_stddev, 20 / 1.959963984540054), 'preview: the price of an absolute target'),
 	is(:usual_rho, 0.02, 'preview: usual prices where a look settles them')]);
@@ -287,9 +287,9 @@ SELECT is(rho_spent, 0::numeric, '... nothing is charged') FROM dp_cdp.budgets W
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.set_budget('clinic', 'analyst2', rho => 0.005);
 RESET SESSION AUTHORIZATION;
-SELECT fails('SELECT dp_count(*) FROM visits', '0.1%', 'ZC001 %remaining 0.004 %', '{first look: dp_count(*)}', '{0.001}', 'a budget too small for the release', 'analyst2');
+SELECT fails('SELECT dp_count(*) FROM visits', '0.1%', 'ZC001 %remaining 0.004 %', '{pilot: dp_count(*)}', '{0.001}', 'a budget too small for the release', 'analyst2');
 SELECT is(rho_spent, 0.001, '... the look is charged') FROM dp_cdp.budgets WHERE role = 'analyst2'::regrole;
-SELECT fails('SELECT dp_count(*) FROM visits WHERE fussy(id) > 0', '5%', '%', '{first look: dp_count(*)}', '{0.001}',
+SELECT fails('SELECT dp_count(*) FROM visits WHERE fussy(id) > 0', '5%', '%', '{pilot: dp_count(*)}', '{0.001}',
 	'an error while rows are looked at: the look is charged');
 SELECT ok(c.failure NOT LIKE '%77%', '... and the error says nothing') FROM charged('SELECT dp_count(*) FROM visits WHERE fussy(id) > 0', '5%') c;
 SELECT fails('SELECT dp_sum(cost, 5, 5) FROM visits', '5%', 'ZC004 %', NULL, NULL, 'wrong bounds: nothing is charged');
@@ -315,7 +315,7 @@ SELECT fails('SET LOCAL dp_cdp.rho = 0.0019; SELECT dp_count(*) FROM visits', '5
 SELECT charges('SET LOCAL dp_cdp.rho = 0.002; SELECT dp_count(*), dp_avg(cost) FROM visits', '', '{"dp_count(*), dp_avg(cost)"}', '{0.004}',
 	'the floor itself may be asked; parts of a column share it');
 SELECT charges('SELECT dp_count(*) FROM visits', '1e9', '{dp_count(*)}', '{0.002}', 'a price that follows from a target is raised to the floor');
-SELECT charges('SELECT dp_count(*) FROM visits', '1e20%', '{first look: dp_count(*),dp_count(*)}', '{0.002,0.002}', '... so are a look and what follows');
+SELECT charges('SELECT dp_count(*) FROM visits', '1e20%', '{pilot: dp_count(*),dp_count(*)}', '{0.002,0.002}', '... so are a look and what follows');
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', min_rho => 1e-12);
 RESET SESSION AUTHORIZATION;

@@ -15,7 +15,7 @@ import math
 
 from dpstat import MISS, Noise, Tap, by_chance, edge, frequency_limit, make_role, psql, size
 
-ANALYST = "finder"
+ANALYST = "estimator"
 RUNS = 600
 COPIES = 20                     # in a statement
 SHIFTS = size([-0.8], [-0.8, 0.3])      # of n from the threshold, in sigmas

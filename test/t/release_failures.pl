@@ -153,10 +153,10 @@ $node->safe_psql('test', "SET SESSION AUTHORIZATION ana; DO 'BEGIN PERFORM dp_co
 charged(1, 'by ana');
 
 # a look that nobody sees
-like(debit_error($node, 'test', 'ana', "SET dp_cdp.target_error = '5%'; $fails"), qr/charged \(rho 0.001\) .* failure 3 of at most 5/, 'a first look');
+like(debit_error($node, 'test', 'ana', "SET dp_cdp.target_error = '5%'; $fails"), qr/charged \(rho 0.001\) .* failure 3 of at most 5/, 'a pilot');
 $spent += 0.1;
 like(value($node, 'test', 'SELECT aggregates FROM dp_cdp.releases WHERE failed ORDER BY id DESC LIMIT 1'),
-	qr/^first look: dp_count/, '... is called so in the audit');
+	qr/^pilot: dp_count/, '... is called so in the audit');
 
 # --------------------------------------------------------------------------
 # What ends a session, a worker, a server

@@ -143,7 +143,7 @@ for my $grants ('none', 'again', 'default')
 	is(said($db, 'etl', q{SELECT dp_cdp.forget_name('visits')}), '1', 'its owner does');
 	is(criticals($db), '', 'released: nothing critical');
 	like(said($db, 'ana', 'SELECT * FROM app.visits'), qr/ERROR:  42501: permission denied for table visits/, 'released: the usual refusal');
-	is($node->safe_psql($db, 'SELECT schema, name, dataset, released, relation FROM dp_cdp.held_names WHERE name = $$visits$$'),
+	is($node->safe_psql($db, 'SELECT schema, name, dataset, released, relation FROM dp_cdp.reserved_names WHERE name = $$visits$$'),
 		'app|visits|clinic|t|app.visits', 'released: kept in mind');
 }
 
@@ -180,7 +180,7 @@ for my $how ('in steps', 'in one transaction')
 			"$how, night $night: the policy");
 		like(said($db, 'ana', $asks), qr/^-?\d+\|-?[\d.]+$/m, "$how, night $night: ana is answered");
 	}
-	is($node->safe_psql($db, 'SELECT name FROM dp_cdp.held_names'), '', "$how: no name is held, nor that to work under");
+	is($node->safe_psql($db, 'SELECT name FROM dp_cdp.reserved_names'), '', "$how: no name is held, nor that to work under");
 }
 
 # once without it, after nights with it
@@ -202,7 +202,7 @@ for my $road (sort keys %roads)
 {
 	my $said = said('roads', 'postgres', qq{BEGIN; SET client_min_messages = warning; $roads{$road}; SELECT 'here';
 		CREATE TABLE app.visits AS SELECT 1 AS patient; SELECT 'there';
-		SELECT relation FROM dp_cdp.held_names WHERE NOT released; ROLLBACK});
+		SELECT relation FROM dp_cdp.reserved_names WHERE NOT released; ROLLBACK});
 
 	like($said, $road =~ /DROP/ ? qr/^here\n/ : qr/WARNING: .* protected table app\.visits is now .*\.visits, with its policy: /s, "$road: tells where it goes");
 	like($said, qr/^here\nthere\napp\.visits/, "$road: the name is held");
@@ -325,10 +325,10 @@ clinic('busy');
 		'a name that was held is held in the restored database');
 	like(criticals('restored'), qr/^app\.visits: has the name/m, 'and critical');
 	# a name that was left here, too
-	said('dumped', 'postgres', 'ALTER TABLE dp_cdp.held_name DISABLE TRIGGER ALL; UPDATE dp_cdp.held_name SET since = now()');
-	$node->command_ok([ 'pg_restore', '-a', '-t', 'held_name', '-d', $node->connstr('dumped'), $dump ], 'restored over others: no conflict');
+	said('dumped', 'postgres', 'ALTER TABLE dp_cdp.reserved_name DISABLE TRIGGER ALL; UPDATE dp_cdp.reserved_name SET since = now()');
+	$node->command_ok([ 'pg_restore', '-a', '-t', 'reserved_name', '-d', $node->connstr('dumped'), $dump ], 'restored over others: no conflict');
 	said('dumped', 'etl', q{SELECT dp_cdp.forget_name('app.visits')});
-	is($node->safe_psql('dumped', q{SELECT string_agg(released::text, ' ') FROM dp_cdp.held_names}), 'true true', 'released, both');
+	is($node->safe_psql('dumped', q{SELECT string_agg(released::text, ' ') FROM dp_cdp.reserved_names}), 'true true', 'released, both');
 }
 
 # ------------------------------------------------------------------------

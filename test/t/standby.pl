@@ -109,7 +109,7 @@ like(asked('ana', "SELECT dp_count(*) FROM days WHERE day >= '2025-03-01' AND da
 is(value($primary, 'test', q{SELECT block_from, block_to FROM dp_cdp.release_log WHERE dataset = 'monthly'}), '2025-03-01|2025-04-01', 'is charged to these');
 like(asked('ana', "SELECT dp_sum(weight) FROM days"), qr/^-?\d+$/, 'bounds are found first');
 is(balance($primary, 'test', 'monthly', 'ana'), '2.1', 'and paid for together');
-like(asked('ana', "SET dp_cdp.target_error = '20%'; SELECT dp_count(*) FROM days"), qr/^-?\d+$/, 'a first look and what follows');
+like(asked('ana', "SET dp_cdp.target_error = '20%'; SELECT dp_count(*) FROM days"), qr/^-?\d+$/, 'a pilot and what follows');
 cmp_ok(value($primary, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE dataset = 'monthly' AND granted}), '>=', 5, 'are debits of their own');
 like(asked('bea', $count), qr/^\d+$/, 'a member of a team');
 is(spent('team'), 1, 'pays from the team\'s budget');

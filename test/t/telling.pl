@@ -113,7 +113,7 @@ EOC
 tells('an error while rows are read says it once', 'SELECT dp_sum(fussy(cost), 0, 10) FROM visits',
 	qr/ZC002: private query failed while it read protected rows; what it was charged \(rho 0.01\) stays charged, and it counts as failure 1 of at most 20 in a day; the cause is in the server's log$/m,
 	qr/^(?!.*charged.*charged.*charged)/, 0.01);
-tells('a first look that was charged, before a refusal', q{SET dp_cdp.target_error = '0.1%'; SELECT dp_avg(cost, 0, 3000) FROM visits},
+tells('a pilot that was charged, before a refusal', q{SET dp_cdp.target_error = '0.1%'; SELECT dp_avg(cost, 0, 3000) FROM visits},
 	qr/ZC001: privacy budget exhausted/, $charged, 0.001, 'bea');
 
 # nothing is added where no private query is

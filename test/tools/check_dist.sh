@@ -101,7 +101,7 @@ mkdir -p "$("$DP_PG_CONFIG" --libdir)"
 ok 'pgxn install'
 [[ -f $("$DP_PG_CONFIG" --pkglibdir)/dp_cdp.so ]] || tail -n 40 "$dir/pgxn.log"
 diff -r "$DP_TOP/docs" "$("$DP_PG_CONFIG" --docdir)/extension/dp_cdp"
-ok 'its papers are installed, with the files that they name'
+ok 'its documentation is installed, with the files that it names'
 
 echo "shared_preload_libraries = 'dp_cdp'" >"$dir/conf"
 dp_initdb "$dir/c" "$dir/conf" && dp_start "$dir/c"

@@ -2,17 +2,17 @@
 #-------------------------------------------------------------------------
 #
 # check_docs.sh
-#	  What the documentation names exists: every relative link of the papers
+#	  What the documentation names exists: every relative link of the documentation
 #	  at the top, of docs/ and of the parts' README files, with the heading
 #	  that it points to; every file of the repository in `backquotes` of docs/
-#	  and of the papers at the top; and every file and block of the table of
+#	  and of the documentation at the top; and every file and block of the table of
 #	  attacks in test/attacks/README.md.  Pictures are shown, described and
 #	  small.  README.md has at most 200 lines, a version in CHANGELOG.md at most
 #	  40, no test of sql/ has the name of one of test/pgtap, the version is the
 #	  same in all places that RELEASING.md lists, and the install script and
 #	  updates to this version are what their parts in src/sql/ make.
 #	  test_files.py holds what is written of test files, doc_names.py which
-#	  names ARCHITECTURE.md and docs/dev have, and language.py how papers read.
+#	  names ARCHITECTURE.md and docs/dev have, and language.py how the documentation reads.
 #
 #-------------------------------------------------------------------------
 set -u

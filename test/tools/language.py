@@ -2,7 +2,7 @@
 #-------------------------------------------------------------------------
 #
 # language.py
-#	  How the papers are to read, in figures: README.md, docs/, the papers at the
+#	  How the documentation is to read, in figures: README.md, docs/, the documents at the
 #	  top, test/README.md, the COMMENTs of src/sql and the messages of src.
 #
 # usage: language.py			prints the figures of pages of which one is too high, and exits with 1
@@ -28,7 +28,7 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 RULE = (15.0, 2.0, 1.0)         # words a sentence, % of long sentences, % that begin badly
 LONG = 35
 BAD = re.compile(r'(?:what|whose|who|of|so|nor)\b', re.I)
-PAPERS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'RELEASING.md', 'test/README.md']
+DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'RELEASING.md', 'test/README.md']
 COMMENTS, MESSAGES = 'COMMENTs of src/sql', 'messages of src'
 
 
@@ -65,7 +65,7 @@ def literal(text):
 def pages():
     """{page: its paragraphs}"""
     result = {name: paragraphs(open(name).read())
-              for name in PAPERS + sorted(glob.glob('docs/**/*.md', recursive=True))}
+              for name in DOCUMENTS + sorted(glob.glob('docs/**/*.md', recursive=True))}
     sql = subprocess.run(["sh", "src/sql/compose.sh", "install"], capture_output=True, text=True, check=True).stdout
     result[COMMENTS] = [text.replace("''", "'") for text in re.findall(r"^COMMENT ON [^;']*? IS\s+'((?:[^']|'')*)';", sql, re.M)]
     c = ''.join(open(name).read() for name in sorted(glob.glob('src/**/*.[ch]', recursive=True)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the SQL examples of a part of the papers, of which PARTS names the pages.
+"""Runs the SQL examples of a part of the documentation, of which PARTS names the pages.
 
 README.md is pasted into one psql of a superuser, in a database of its own: what a reader sees, and nothing else.
 So is each page of docs/howto and docs/explain, after the blocks of docs/howto/README.md, which make its tables,
@@ -19,7 +19,7 @@ Before a block may stand an HTML comment:
 
 Each block is a psql session of its own, of the role of the blocks before, and with as many digits as the page has set.  PGHOST, PGPORT and PGDATABASE say
 where; PGUSER must be a superuser.  At the end of the part "order" every function, view and
-setting that the papers name must exist in the database.  Prints TAP.
+setting that the documentation names must exist in the database.  Prints TAP.
 
 usage: readme_test.py PART [PAGE...]
        readme_test.py commands PAGE [HOST=DIRECTORY:PORT...]
@@ -233,7 +233,7 @@ def main():
                 digits = "".join(re.findall(r"^SET extra_float_digits = -?\d+;", sql, flags=re.M)[-1:]) or digits
         if not wanted:
             for name in sorted(set(texts) - set(sum(PARTS.values(), []))):
-                result("```sql" not in texts[name], f"{name} has SQL, and a part of the papers")
+                result("```sql" not in texts[name], f"{name} has SQL, and a part of the documentation")
             for kind, name in sorted(set(named("\n".join(texts.values())))):
                 rc, output = psql(f"SELECT EXISTS ({EXISTS[kind].format(name)})", "-A", "-t")
                 result(rc == 0 and output.strip() == "t", f"{name} exists ({kind})", output)

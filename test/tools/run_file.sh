@@ -143,7 +143,7 @@ case $suite in
 		one_test 'who includes and calls whom in src/' bash "$tools/check_layers.sh"
 		;;
 	docs)
-		one_test 'what the papers name is there' bash "$tools/check_docs.sh"
+		one_test 'what the documentation names is there' bash "$tools/check_docs.sh"
 		;;
 	symbols)
 		one_test 'exported names bear the prefix' bash "$tools/check_symbols.sh" "$DP_LIB/dp_cdp.so" "$DP_LIB/dp_cdp_primary.so"

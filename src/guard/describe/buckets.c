@@ -2,7 +2,7 @@
  *
  * buckets.c
  *	  Points of time, or integers, that stand for a protected date, timestamp
- *	  or integer in the shadow of a level.
+ *	  or integer in the key query of a level.
  *
  * date_trunc('month', at) is known if it is known which months there are: those
  * of a range that conditions give (at >= '2024-01-01' AND at < now()), or that
@@ -33,7 +33,7 @@
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/facts/facts.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/describe/time_cells.h"
 #include "guard/describe/time_ranges.h"
 #include "guard/read/read.h"
@@ -121,15 +121,15 @@ array_of(Oid type, List *elements)
 							.elements = elements, .location = -1);
 }
 
-static DpShadowItem *
-add_points(DpShadow *s, Var *column, const DpTimeRange *range, const DpTimeCells *cells, int64 step)
+static DpKeyQueryItem *
+add_points(DpKeyQuery *s, Var *column, const DpTimeRange *range, const DpTimeCells *cells, int64 step)
 {
 	Oid			type = column->vartype;
 	Oid			types[] = {type, type, INT8OID, BOOLOID, get_array_type(type), BOOLOID, TIMEARRAYOID};
-	Var		   *var = dp_shadow_level_var(s, column);
+	Var		   *var = dp_key_query_level_var(s, column);
 	bool		with_null = !range->from_conditions &&
 	(var == NULL || !dp_is_never_null(s->level->from.query, (Node *) var));
-	DpShadowItem *points;
+	DpKeyQueryItem *points;
 	FuncExpr   *call;
 
 	call = makeFuncExpr(dp_own_routine("time_points", lengthof(types), types), column->vartype,
@@ -141,16 +141,16 @@ add_points(DpShadow *s, Var *column, const DpTimeRange *range, const DpTimeCells
 											   array_of(TIMEOID, type == DATEOID ? NIL : cells->times))),
 						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	call->funcretset = true;
-	points = dp_shadow_add_list(s, (Node *) column, (Expr *) call);
+	points = dp_key_query_add_list(s, (Node *) column, (Expr *) call);
 	points->is_series = true;
 	return points;
 }
 
 /* Makes a list of the days of a range that is known now, and not long: each of them is a point.  NULL: it is not made. */
-static DpShadowItem *
-add_days(DpShadow *s, Var *column, const DpTimeRange *range)
+static DpKeyQueryItem *
+add_days(DpKeyQuery *s, Var *column, const DpTimeRange *range)
 {
-	Var		   *var = dp_shadow_level_var(s, column);
+	Var		   *var = dp_key_query_level_var(s, column);
 	bool		with_null = !range->from_conditions && (var == NULL || !dp_is_never_null(s->level->from.query, (Node *) var));
 	Const	   *first;
 	Const	   *last;
@@ -163,24 +163,24 @@ add_days(DpShadow *s, Var *column, const DpTimeRange *range)
 	if (first->constisnull || last->constisnull)
 		return NULL;
 	days = dp_range_array(DATEOID, DatumGetDateADT(first->constvalue), DatumGetDateADT(last->constvalue), with_null);
-	return days ? dp_shadow_add_list(s, (Node *) column, (Expr *) days) : NULL;
+	return days ? dp_key_query_add_list(s, (Node *) column, (Expr *) days) : NULL;
 }
 
 /* one column while its points are looked for */
 typedef struct PointSearch
 {
-	DpShadow   *s;
+	DpKeyQuery *s;
 	Var		   *column;
 	DpTimeCells cells;			/* of keys, and of conditions that are asked */
 	DpTimeRange range;
 	bool		is_declared;	/* an end of it is the owner's */
-	List	   *asked;			/* DpShadowConditions to be asked of points */
+	List	   *asked;			/* DpKeyQueryConditions to be asked of points */
 	List	   *others;			/* those that read the column, too */
 } PointSearch;
 
 /* Adds a condition to those that are asked, if the cells remain known. */
 static bool
-ask_condition(PointSearch *p, DpShadowCondition *condition)
+ask_condition(PointSearch *p, DpKeyQueryCondition *condition)
 {
 	DpTimeCells more = p->cells;
 
@@ -199,7 +199,7 @@ ask_condition(PointSearch *p, DpShadowCondition *condition)
 static void
 find_range(PointSearch *p)
 {
-	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, p->s->conditions)
 	{
 		if (!dp_has_equal(condition->expr, p->column))
 			continue;
@@ -220,7 +220,7 @@ find_period(PointSearch *p, const DpTimeCells *of_keys)
 	p->asked = p->others = NIL;
 	if (of_keys->fails || of_keys->has_years)
 		return false;
-	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, p->s->conditions)
 	{
 		DpTimeCells own = {p->column};
 
@@ -235,11 +235,11 @@ find_period(PointSearch *p, const DpTimeCells *of_keys)
 
 /* Finds the points of one column for the keys that read it. */
 static void
-find_points(DpShadow *s, Var *column, List *keys)
+find_points(DpKeyQuery *s, Var *column, List *keys)
 {
 	PointSearch p = {s, column, {column}};
 	DpTimeCells of_keys;
-	DpShadowItem *points;
+	DpKeyQueryItem *points;
 	Var		   *point;
 	int64		step;
 
@@ -269,7 +269,7 @@ find_points(DpShadow *s, Var *column, List *keys)
 	if (points == NULL)
 		points = add_points(s, column, &p.range, &p.cells, step);
 	point = makeVar(points->number, 1, column->vartype, column->vartypmod, column->varcollid, 0);
-	foreach_ptr(DpShadowCondition, condition, p.asked)
+	foreach_ptr(DpKeyQueryCondition, condition, p.asked)
 	{
 		/*
 		 * points are asked even where the column is known to equal something
@@ -277,7 +277,7 @@ find_points(DpShadow *s, Var *column, List *keys)
 		 */
 		condition->expr = dp_put_equal(condition->expr, list_make1(column), list_make1(point), NULL);
 	}
-	foreach_ptr(DpShadowCondition, other, p.others)
+	foreach_ptr(DpKeyQueryCondition, other, p.others)
 		other->splits_cells = true;
 }
 
@@ -288,7 +288,7 @@ find_points(DpShadow *s, Var *column, List *keys)
 
 /* Returns the protected columns that keys read and of which nothing is known, times or none. */
 static List *
-unknown_columns(DpShadow *s, List *keys, bool times)
+unknown_columns(DpKeyQuery *s, List *keys, bool times)
 {
 	List	   *unknown = NIL;
 
@@ -296,23 +296,23 @@ unknown_columns(DpShadow *s, List *keys, bool times)
 	{
 		Bitmapset  *items = NULL;
 
-		if (dp_is_time_expr((Expr *) column) == times && dp_shadow_item(s, column->varno)->is_private &&
-			dp_shadow_resolve(s, (Node *) column, DP_LISTS_KNOWN, &items) == NULL)
+		if (dp_is_time_expr((Expr *) column) == times && dp_key_query_item(s, column->varno)->is_private &&
+			dp_key_query_resolve(s, (Node *) column, DP_LISTS_KNOWN, &items) == NULL)
 			unknown = list_append_unique(unknown, column);
 	}
 	return unknown;
 }
 
 void
-dp_shadow_add_points(DpShadow *s, List *keys)
+dp_key_query_add_points(DpKeyQuery *s, List *keys)
 {
 	foreach_ptr(Var, column, unknown_columns(s, keys, true))
 		find_points(s, column, keys);
 }
 
 void
-dp_shadow_add_integers(DpShadow *s, List *keys, int most)
+dp_key_query_add_integers(DpKeyQuery *s, List *keys, int most)
 {
 	foreach_ptr(Node, column, unknown_columns(s, keys, false))
-		(void) dp_shadow_list_range(s, column, most);
+		(void) dp_key_query_list_range(s, column, most);
 }

@@ -86,7 +86,7 @@ declare_keys(DpLevel *level)
 	DpSplitContext *cxt = level->cxt;
 	DpRelease  *release = level->release;
 
-	dp_shadow_keys(level);
+	dp_key_query_keys(level);
 	foreach_ptr(Node, expr, level->key_exprs)
 	{
 		DpReleaseKey *key = list_nth(release->keys, foreach_current_index(expr));

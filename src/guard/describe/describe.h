@@ -123,18 +123,18 @@ extern List *dp_take_key_tests(DpLevel *level, Query *query);
 extern DpColumn *dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, int64 room);
 
 /* ------------------------------------------------------------------------
- * shadow_keys.c
+ * key_query_keys.c
  * ------------------------------------------------------------------------
  */
 
 /* Adds the sets of keys that the public inputs of the level tell: tuples of them, or the values of one. */
-extern void dp_shadow_keys(DpLevel *level);
+extern void dp_key_query_keys(DpLevel *level);
 
 /* Returns a set of the values that an expression, which is good for a key, can have, by what is known now; NULL: they are not known. */
 extern DpKeySet *dp_planned_values(DpLevel *level, Node *expr);
 
 /* ------------------------------------------------------------------------
- * shadow_range.c
+ * key_query_range.c
  * ------------------------------------------------------------------------
  */
 
@@ -142,7 +142,7 @@ extern DpKeySet *dp_planned_values(DpLevel *level, Node *expr);
  * Returns the query of the least and the greatest value of a public column of query,
  * which is the level's or below it; NULL where the asker may not know.
  */
-extern Query *dp_shadow_range(DpLevel *level, Query *query, Var *column);
+extern Query *dp_key_query_range(DpLevel *level, Query *query, Var *column);
 
 /* ------------------------------------------------------------------------
  * outer_groups.c

@@ -5,7 +5,7 @@
  *
  * Where dp_cdp.find_bounds is on, an argument that has no bounds, and where nobody has set max_rows one whose
  * bounds follow from how many rows a unit has, gets a column
- * in the finder of the level's release: a histogram of its values, over the
+ * in the estimator of the level's release: a histogram of its values, over the
  * rows of the level and without keys or filters.  It is one column, however many
  * aggregates of the level have the argument.  release/found_bounds.c has the
  * rest.
@@ -26,17 +26,17 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
-/* Adds the finder of a level, whose rows are known; the query of it is built later, over a copy of them. */
+/* Adds the estimator of a level, whose rows are known; the query of it is built later, over a copy of them. */
 static DpLevel *
-add_finder(DpLevel *level)
+add_estimator(DpLevel *level)
 {
-	DpLevel    *finder = palloc0(sizeof(DpLevel));
+	DpLevel    *estimator = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
 
-	*finder = *level;
-	memset(&finder->parts, 0, sizeof(DpInnerParts));
-	finder->key_exprs = NIL;
-	finder->release = release;
+	*estimator = *level;
+	memset(&estimator->parts, 0, sizeof(DpInnerParts));
+	estimator->key_exprs = NIL;
+	estimator->release = release;
 	release->name = dp_release_new_name();
 	release->dataset = level->release->dataset;
 	release->relid = level->release->relid;
@@ -45,22 +45,22 @@ add_finder(DpLevel *level)
 	release->has_unit = level->release->has_unit;
 	release->in_blocks = level->release->in_blocks;
 	release->one_group = true;
-	release->is_finder = true;
+	release->is_estimator = true;
 	/* a plan of its own has parameters of its own */
 	release->first_param = level->release->first_param;
-	return finder;
+	return estimator;
 }
 
-/* Adds the column of a value to the finder. */
+/* Adds the column of a value to the estimator. */
 static void
-add_value(DpLevel *finder, Node *value, bool has_usual)
+add_value(DpLevel *estimator, Node *value, bool has_usual)
 {
 	DpReleaseColumn *column = dp_make_release_column();
-	const char *text = dp_expression_text(finder, value);
-	Expr	   *range = dp_make_param(finder->release->first_param + 1 +
-									  list_length(finder->release->columns) * DP_COLUMN_PARAMS + DP_PARAM_RANGE,
+	const char *text = dp_expression_text(estimator, value);
+	Expr	   *range = dp_make_param(estimator->release->first_param + 1 +
+									  list_length(estimator->release->columns) * DP_COLUMN_PARAMS + DP_PARAM_RANGE,
 									  dp_own_type("range"));
-	Node	   *safe = dp_make_safe(value, &finder->allow);
+	Node	   *safe = dp_make_safe(value, &estimator->allow);
 	Oid			types[] = {exprType(safe), exprType((Node *) range)};
 
 	column->answer = DP_ANSWER_BOUNDS;
@@ -69,8 +69,8 @@ add_value(DpLevel *finder, Node *value, bool has_usual)
 	column->label = psprintf("bounds of %s", text);
 	column->has_usual = has_usual;
 	column->location = exprLocation(value);
-	finder->found = lappend(finder->found, value);
-	dp_add_column(finder, column,
+	estimator->found = lappend(estimator->found, value);
+	dp_add_column(estimator, column,
 				  list_make1(makeFuncExpr(dp_own_function("bin", 2, types, INT4OID), INT4OID, list_make2(safe, range),
 										  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)),
 				  NULL);
@@ -87,10 +87,10 @@ dp_find_bounds(DpLevel *level, Node *value, DpBound *usual)
 
 	if ((usual != NULL ? dp_usual_bounds_share(level->dataset) : dp_bounds_share(level->dataset)) == 0)
 		return NULL;
-	if (level->finder == NULL)
-		level->finder = add_finder(level);
+	if (level->estimator == NULL)
+		level->estimator = add_estimator(level);
 	/* where others hold if none are found, it is another column */
-	forboth(lc, level->finder->found, column, level->finder->release->columns)
+	forboth(lc, level->estimator->found, column, level->estimator->release->columns)
 	{
 		if (((DpReleaseColumn *) lfirst(column))->has_usual == (usual != NULL) && equal(lfirst(lc), value))
 			break;
@@ -101,7 +101,7 @@ dp_find_bounds(DpLevel *level, Node *value, DpBound *usual)
 	if (at == DP_MAX_VALUES)
 		dp_refuse_at(exprLocation(value), errmsg("a query finds the bounds of at most %d expressions; split it", DP_MAX_VALUES));
 	if (lc == NULL)
-		add_value(level->finder, value, usual != NULL);
+		add_value(level->estimator, value, usual != NULL);
 	bound = dp_make_bound(DP_BOUND_FOUND, usual != NULL ? list_make1(usual) : NIL, getBaseType(exprType(value)), -1);
 	bound->range = at;
 	return bound;

@@ -27,7 +27,7 @@
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/forms.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/describe/time_cells.h"
 #include "guard/facts/facts.h"
 #include "guard/facts/lists.h"
@@ -122,10 +122,10 @@ dp_range_array(Oid type, int64 first, int64 last, bool with_null)
 	return array_of(type, InvalidOid, values, nulls, n);
 }
 
-DpShadowItem *
-dp_shadow_add_list(DpShadow *s, Node *expr, Expr *values)
+DpKeyQueryItem *
+dp_key_query_add_list(DpKeyQuery *s, Node *expr, Expr *values)
 {
-	DpShadowItem *item = dp_shadow_add_item(s);
+	DpKeyQueryItem *item = dp_key_query_add_item(s);
 	int			join = -1;
 
 	item->values = values;
@@ -136,10 +136,10 @@ dp_shadow_add_list(DpShadow *s, Node *expr, Expr *values)
 		return item;
 	}
 	item->column = (Var *) expr;
-	item->joins = dp_shadow_item(s, item->column->varno)->joins;
+	item->joins = dp_key_query_item(s, item->column->varno)->joins;
 	while ((join = bms_next_member(item->joins, join)) >= 0)
 	{
-		DpShadowJoin *j = list_nth(s->joins, join - 1);
+		DpKeyQueryJoin *j = list_nth(s->joins, join - 1);
 
 		/* not every row has a match */
 		j->items = bms_add_member(j->items, item->number);
@@ -148,10 +148,10 @@ dp_shadow_add_list(DpShadow *s, Node *expr, Expr *values)
 	return item;
 }
 
-DpShadowItem *
-dp_shadow_find_list(DpShadow *s, Node *expr)
+DpKeyQueryItem *
+dp_key_query_find_list(DpKeyQuery *s, Node *expr)
 {
-	foreach_ptr(DpShadowItem, item, s->items)
+	foreach_ptr(DpKeyQueryItem, item, s->items)
 	{
 		if (item->column != NULL && equal(item->of ? item->of : (Node *) item->column, expr))
 			return item;
@@ -160,7 +160,7 @@ dp_shadow_find_list(DpShadow *s, Node *expr)
 }
 
 Node *
-dp_shadow_list_var(const DpShadowItem *item)
+dp_key_query_list_var(const DpKeyQueryItem *item)
 {
 	Oid			type = item->policy || item->is_series ? item->column->vartype : get_element_type(exprType((Node *) item->values));
 	Node	   *var = (Node *) makeVar(item->number, 1, type, -1, item->column->varcollid, 0);
@@ -206,13 +206,13 @@ trace_taken(Query *query, Var *var, DpColumnOrigin *origin)
 }
 
 /* Makes a list of the values that the policy declares for a column, to be filled where it is used; NULL: there are none. */
-static DpShadowItem *
-declared_list(DpShadow *s, Var *column)
+static DpKeyQueryItem *
+declared_list(DpKeyQuery *s, Var *column)
 {
-	Var		   *var = dp_shadow_level_var(s, column);
+	Var		   *var = dp_key_query_level_var(s, column);
 	Query	   *query = s->level->from.query;
 	DpColumnOrigin origin;
-	DpShadowItem *item;
+	DpKeyQueryItem *item;
 	DpColumn   *policy;
 
 	if (var == NULL || (!dp_trace_column(query, NULL, (Node *) var, &origin) && !trace_taken(query, var, &origin)) ||
@@ -227,7 +227,7 @@ declared_list(DpShadow *s, Var *column)
 	}
 	if (!policy->has_keys || policy->keytype != column->vartype || policy->nkeys > DP_MAX_DECLARED_KEYS)
 		return NULL;
-	item = dp_shadow_add_list(s, (Node *) column, NULL);
+	item = dp_key_query_add_list(s, (Node *) column, NULL);
 	item->policy = policy;
 	item->listed = palloc0(sizeof(DpListedValue));
 	item->listed->column = var;
@@ -236,7 +236,7 @@ declared_list(DpShadow *s, Var *column)
 }
 
 void
-dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
+dp_key_query_fill_list(DpKeyQuery *s, DpKeyQueryItem *item)
 {
 	DpColumn   *policy = item->policy;
 	DpSplitContext *cxt = s->level->cxt;
@@ -251,7 +251,7 @@ dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
 		return;
 	n = policy->nkeys;
 	with_null = (policy->null_key || (bms_is_empty(item->joins) && item->listed->null_listed)) &&
-		dp_shadow_may_be_null(s, (Node *) item->column);
+		dp_key_query_may_be_null(s, (Node *) item->column);
 	values = palloc_extended((n + 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
 	nulls = palloc0(n + 1);
 	memcpy(values, policy->keys, n * sizeof(Datum));
@@ -273,12 +273,12 @@ dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
  * Behind a view the caller need not be able to read the table, so that its
  * values are not told; PostgreSQL checks the view's owner.
  */
-DpShadowItem *
-dp_shadow_list_public(DpShadow *s, Var *column)
+DpKeyQueryItem *
+dp_key_query_list_public(DpKeyQuery *s, Var *column)
 {
 	Query	   *query = s->level->query;
-	DpShadowItem *item = dp_shadow_find_list(s, (Node *) column);
-	Var		   *var = item == NULL ? dp_shadow_level_var(s, column) : NULL;
+	DpKeyQueryItem *item = dp_key_query_find_list(s, (Node *) column);
+	Var		   *var = item == NULL ? dp_key_query_level_var(s, column) : NULL;
 	DpColumnOrigin origin;
 	DpColumn   *policy;
 
@@ -290,7 +290,7 @@ dp_shadow_list_public(DpShadow *s, Var *column)
 									 dp_allowed_memory(s->level->dataset) - s->level->cxt->key_memory);
 	if (!policy->has_keys || policy->keytype != column->vartype || policy->nkeys > DP_MAX_DECLARED_KEYS)
 		return NULL;
-	item = dp_shadow_add_list(s, (Node *) column, NULL);
+	item = dp_key_query_add_list(s, (Node *) column, NULL);
 	item->policy = policy;
 	item->listed = palloc0(sizeof(DpListedValue));
 	return item;
@@ -397,13 +397,13 @@ find_values(Node *condition, Node *expr, List **values)
 }
 
 /* Makes a list of the values, of the type in which it is compared, with which an expression satisfies a condition; NULL: they are not known. */
-static DpShadowItem *
-asked_list(DpShadow *s, Node *expr)
+static DpKeyQueryItem *
+asked_list(DpKeyQuery *s, Node *expr)
 {
 	/* of numbers it is known what depends on how they are written */
 	if (exprType(expr) == BPCHAROID && exprTypmod(expr) < (int32) VARHDRSZ)
 		return NULL;
-	foreach_ptr(DpShadowCondition, condition, s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, s->conditions)
 	{
 		Node	   *array = bms_is_empty(condition->joins) && !condition->splits_cells ? dp_listed_in(condition->expr, expr) : NULL;
 		List	   *values = NIL;
@@ -428,15 +428,15 @@ asked_list(DpShadow *s, Node *expr)
 		}
 		else
 			continue;
-		return dp_shadow_add_list(s, expr, (Expr *) array);
+		return dp_key_query_add_list(s, expr, (Expr *) array);
 	}
 	return NULL;
 }
 
-DpShadowItem *
-dp_shadow_make_list(DpShadow *s, Node *expr, bool is_asked)
+DpKeyQueryItem *
+dp_key_query_make_list(DpKeyQuery *s, Node *expr, bool is_asked)
 {
-	DpShadowItem *list = IsA(expr, Var) ? declared_list(s, (Var *) expr) : NULL;
+	DpKeyQueryItem *list = IsA(expr, Var) ? declared_list(s, (Var *) expr) : NULL;
 
 	return list == NULL && is_asked ? asked_list(s, expr) : list;
 }
@@ -468,8 +468,8 @@ field_ends(Node *node, int64 *first, int64 *last)
 	return true;
 }
 
-DpShadowItem *
-dp_shadow_list_range(DpShadow *s, Node *expr, int most)
+DpKeyQueryItem *
+dp_key_query_list_range(DpKeyQuery *s, Node *expr, int most)
 {
 	List	   *conditions = NIL;
 	Oid			type = exprType(expr);
@@ -478,21 +478,21 @@ dp_shadow_list_range(DpShadow *s, Node *expr, int most)
 
 	if (type != INT2OID && type != INT4OID && type != INT8OID && type != DATEOID)
 		return NULL;
-	foreach_ptr(const DpShadowCondition, condition, s->conditions)
+	foreach_ptr(const DpKeyQueryCondition, condition, s->conditions)
 	{
 		if (bms_is_empty(condition->joins))
 			conditions = lappend(conditions, condition->expr);
 	}
 	if (!dp_find_range(conditions, dp_strip_labels(expr), &first, &last) || (last >= first && (uint64) last - (uint64) first >= most))
 		return NULL;
-	return dp_shadow_add_list(s, expr, (Expr *) dp_range_array(type, first, last, false));
+	return dp_key_query_add_list(s, expr, (Expr *) dp_range_array(type, first, last, false));
 }
 
-DpShadowItem *
-dp_shadow_list_results(DpShadow *s, Node *expr)
+DpKeyQueryItem *
+dp_key_query_list_results(DpKeyQuery *s, Node *expr)
 {
 	Oid			type = exprType(expr);
-	bool		with_null = dp_shadow_may_be_null(s, expr);
+	bool		with_null = dp_key_query_may_be_null(s, expr);
 	Datum		truth[] = {BoolGetDatum(false), BoolGetDatum(true), (Datum) 0};
 	bool		nulls[] = {false, false, true};
 	int64		first;
@@ -501,8 +501,8 @@ dp_shadow_list_results(DpShadow *s, Node *expr)
 	if (bms_is_empty(pull_varnos(NULL, expr)) || contain_volatile_functions(expr) || dp_reads_case(expr))
 		return NULL;
 	if (type == BOOLOID)
-		return dp_shadow_add_list(s, expr, (Expr *) array_of(type, InvalidOid, truth, nulls, with_null ? 3 : 2));
+		return dp_key_query_add_list(s, expr, (Expr *) array_of(type, InvalidOid, truth, nulls, with_null ? 3 : 2));
 	if (field_ends(expr, &first, &last))
-		return dp_shadow_add_list(s, expr, (Expr *) dp_range_array(type, first, last, with_null));
-	return dp_shadow_list_range(s, expr, DP_MAX_KEY_RANGE);
+		return dp_key_query_add_list(s, expr, (Expr *) dp_range_array(type, first, last, with_null));
+	return dp_key_query_list_range(s, expr, DP_MAX_KEY_RANGE);
 }

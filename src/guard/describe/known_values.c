@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * known_values.c
- *	  What protected columns, and expressions over them, can be in the shadow
+ *	  What protected columns, and expressions over them, can be in the key query
  *	  of a level.
  *
  * In rows that satisfy its conditions a protected column is
@@ -27,7 +27,7 @@
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/forms.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
@@ -44,14 +44,14 @@
  */
 
 static DpWalk
-is_private(Node *node, int levels, const DpShadow *s)
+is_private(Node *node, int levels, const DpKeyQuery *s)
 {
-	return IsA(node, Var) && dp_shadow_item(s, ((Var *) node)->varno)->is_private;
+	return IsA(node, Var) && dp_key_query_item(s, ((Var *) node)->varno)->is_private;
 }
 
 /* Tells whether an expression reads protected columns. */
 static bool
-reads_private(DpShadow *s, Node *node)
+reads_private(DpKeyQuery *s, Node *node)
 {
 	return dp_walk(node, is_private, s);
 }
@@ -61,10 +61,10 @@ reads_private(DpShadow *s, Node *node)
  * ------------------------------------------------------------------------
  */
 
-static DpShadowClass *
-class_of(DpShadow *s, Node *expr)
+static DpKeyQueryClass *
+class_of(DpKeyQuery *s, Node *expr)
 {
-	foreach_ptr(DpShadowClass, class, s->classes)
+	foreach_ptr(DpKeyQueryClass, class, s->classes)
 	{
 		if (list_member(class->members, expr))
 			return class;
@@ -72,14 +72,14 @@ class_of(DpShadow *s, Node *expr)
 	return NULL;
 }
 
-static DpShadowClass *
-make_class(DpShadow *s, Node *expr)
+static DpKeyQueryClass *
+make_class(DpKeyQuery *s, Node *expr)
 {
-	DpShadowClass *class = class_of(s, expr);
+	DpKeyQueryClass *class = class_of(s, expr);
 
 	if (class == NULL)
 	{
-		class = palloc0(sizeof(DpShadowClass));
+		class = palloc0(sizeof(DpKeyQueryClass));
 		class->members = list_make1(expr);
 		s->classes = lappend(s->classes, class);
 	}
@@ -91,25 +91,25 @@ make_class(DpShadow *s, Node *expr)
  * WHERE n = 1.0 the class knows of n::numeric only.
  */
 static void
-keep_for_cells(DpShadow *s, const DpShadowCondition *condition, Node *left, Node *right)
+keep_for_cells(DpKeyQuery *s, const DpKeyQueryCondition *condition, Node *left, Node *right)
 {
 	DpCellTest	test;
-	DpShadowCondition *kept;
+	DpKeyQueryCondition *kept;
 
 	if (!dp_get_cell_test(condition->expr, &test) || equal(test.expr, left) || equal(test.expr, right))
 		return;
-	kept = dp_shadow_add_condition(s, condition->expr);
+	kept = dp_key_query_add_condition(s, condition->expr);
 	kept->is_below = condition->is_below;
 	kept->follows = true;
 	kept->by_cells = true;
 }
 
 void
-dp_shadow_equate(DpShadow *s)
+dp_key_query_equate(DpKeyQuery *s)
 {
-	foreach_ptr(DpShadowCondition, condition, list_copy(s->conditions))
+	foreach_ptr(DpKeyQueryCondition, condition, list_copy(s->conditions))
 	{
-		DpShadowClass *a,
+		DpKeyQueryClass *a,
 				   *b;
 		Node	   *left,
 				   *right;
@@ -195,8 +195,8 @@ fit_value(Node *value, Node *column, Node **fits)
 
 typedef struct ResolveContext
 {
-	DpShadow   *s;
-	DpShadowLists with_lists;
+	DpKeyQuery *s;
+	DpKeyQueryLists with_lists;
 	bool		unknown;
 	Bitmapset  *items;			/* what is read */
 	bool		form_matters;	/* an argument of what may tell spellings
@@ -205,9 +205,9 @@ typedef struct ResolveContext
 
 /* Returns the member of its class that expr is known by: a public one, or else, constant, one without columns. */
 static Node *
-known_member(DpShadow *s, Node *expr, bool constant)
+known_member(DpKeyQuery *s, Node *expr, bool constant)
 {
-	DpShadowClass *class = class_of(s, expr);
+	DpKeyQueryClass *class = class_of(s, expr);
 
 	foreach_ptr(Node, member, class ? class->members : NIL)
 	{
@@ -218,37 +218,37 @@ known_member(DpShadow *s, Node *expr, bool constant)
 }
 
 Node *
-dp_shadow_known_by(DpShadow *s, Node *expr)
+dp_key_query_known_by(DpKeyQuery *s, Node *expr)
 {
 	return known_member(s, expr, false);
 }
 
 Node *
-dp_shadow_constant(DpShadow *s, Node *expr)
+dp_key_query_constant(DpKeyQuery *s, Node *expr)
 {
 	return known_member(s, expr, true);
 }
 
 /* Returns what a protected expression is known to be, but for its form; NULL: it is not known as a whole. */
 static Node *
-known_value(DpShadow *s, Node *expr, DpShadowLists with_lists)
+known_value(DpKeyQuery *s, Node *expr, DpKeyQueryLists with_lists)
 {
 	Node	   *member = known_member(s, expr, false);
 	Node	   *value = s->is_planned ? NULL : member;
 	Node	   *fits = NULL;
-	DpShadowItem *list = NULL;
+	DpKeyQueryItem *list = NULL;
 
 	if (value == NULL)
 	{
-		list = dp_shadow_find_list(s, expr);
+		list = dp_key_query_find_list(s, expr);
 		if (list == NULL && (with_lists == DP_LISTS_ANY || (with_lists == DP_LISTS_KNOWN && IsA(expr, Var))))
-			list = dp_shadow_make_list(s, expr, known_member(s, expr, true) == NULL);
+			list = dp_key_query_make_list(s, expr, known_member(s, expr, true) == NULL);
 		if (list == NULL && s->is_planned && member != NULL && IsA(member, Var))
-			list = dp_shadow_list_public(s, (Var *) member);
+			list = dp_key_query_list_public(s, (Var *) member);
 		if (list != NULL && (list->policy != NULL || list->is_series))
-			return dp_shadow_list_var(list);
+			return dp_key_query_list_var(list);
 		if (list != NULL)
-			value = dp_shadow_list_var(list);
+			value = dp_key_query_list_var(list);
 	}
 	if (value == NULL)
 		value = known_member(s, expr, true);
@@ -264,7 +264,7 @@ known_value(DpShadow *s, Node *expr, DpShadowLists with_lists)
 	if (fits != NULL && !list_member(s->fits, fits))
 	{
 		s->fits = lappend(s->fits, fits);
-		dp_shadow_add_condition(s, fits);
+		dp_key_query_add_condition(s, fits);
 	}
 	return value;
 }
@@ -312,12 +312,12 @@ resolve_whole(Node *node, ResolveContext *c)
 static Node *
 resolve_results(Node *node, ResolveContext *c)
 {
-	DpShadowItem *list = c->with_lists == DP_LISTS_ANY ? dp_shadow_list_results(c->s, node) : NULL;
+	DpKeyQueryItem *list = c->with_lists == DP_LISTS_ANY ? dp_key_query_list_results(c->s, node) : NULL;
 
 	if (list == NULL)
 		return NULL;
 	c->items = bms_add_member(c->items, list->number);
-	return dp_shadow_list_var(list);
+	return dp_key_query_list_var(list);
 }
 
 static Node *
@@ -331,17 +331,17 @@ resolve_mutator(Node *node, ResolveContext *c)
 	check_stack_depth();
 	if (IsA(node, Var))
 	{
-		if (!dp_shadow_item(c->s, ((Var *) node)->varno)->is_private)
+		if (!dp_key_query_item(c->s, ((Var *) node)->varno)->is_private)
 		{
-			DpShadowItem *list = c->s->is_planned ? dp_shadow_list_public(c->s, (Var *) node) : NULL;
+			DpKeyQueryItem *list = c->s->is_planned ? dp_key_query_list_public(c->s, (Var *) node) : NULL;
 
 			c->unknown |= c->s->is_planned && list == NULL;
 			c->items = bms_add_member(c->items, list ? list->number : ((Var *) node)->varno);
-			return list ? dp_shadow_list_var(list) : copyObject(node);
+			return list ? dp_key_query_list_var(list) : copyObject(node);
 		}
 		value = resolve_whole(node, c);
 		if (value == NULL)
-			value = dp_shadow_tell_cells(c->s, node, &c->items);
+			value = dp_key_query_tell_cells(c->s, node, &c->items);
 		if (value == NULL)
 			value = resolve_results(node, c);
 		c->unknown |= value == NULL;
@@ -362,7 +362,7 @@ resolve_mutator(Node *node, ResolveContext *c)
 		Node	   *whole = is_expr && reads_private(c->s, node) ? resolve_whole(node, c) : NULL;
 
 		if (whole == NULL)
-			whole = dp_shadow_tell_cells(c->s, node, &c->items);
+			whole = dp_key_query_tell_cells(c->s, node, &c->items);
 		if (whole == NULL && is_expr)
 			whole = resolve_results(node, c);
 		if (whole != NULL)
@@ -411,7 +411,7 @@ resolve_parts(Node *node, ResolveContext *c)
 }
 
 Node *
-dp_shadow_resolve(DpShadow *s, Node *expr, DpShadowLists with_lists, Bitmapset **items)
+dp_key_query_resolve(DpKeyQuery *s, Node *expr, DpKeyQueryLists with_lists, Bitmapset **items)
 {
 	ResolveContext c = {.s = s, .with_lists = with_lists};
 	Node	   *resolved = resolve_mutator(expr, &c);
@@ -423,7 +423,7 @@ dp_shadow_resolve(DpShadow *s, Node *expr, DpShadowLists with_lists, Bitmapset *
 }
 
 Node *
-dp_shadow_resolve_condition(DpShadow *s, const DpShadowCondition *condition, Node *part, Bitmapset **items)
+dp_key_query_resolve_condition(DpKeyQuery *s, const DpKeyQueryCondition *condition, Node *part, Bitmapset **items)
 {
-	return condition->by_cells ? dp_shadow_tell_cells(s, part, items) : dp_shadow_resolve(s, part, DP_LISTS_FOUND, items);
+	return condition->by_cells ? dp_key_query_tell_cells(s, part, items) : dp_key_query_resolve(s, part, DP_LISTS_FOUND, items);
 }

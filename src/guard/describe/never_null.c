@@ -23,7 +23,7 @@
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -111,10 +111,10 @@ dp_expression_never_null(DpLevel *level, Node *expr)
 
 /* Tells whether a column is not NULL in any row of the entry that it is of. */
 static bool
-is_never_null(DpShadow *s, Var *column)
+is_never_null(DpKeyQuery *s, Var *column)
 {
-	DpShadowItem *item = dp_shadow_item(s, column->varno);
-	Var		   *var = dp_shadow_level_var(s, column);
+	DpKeyQueryItem *item = dp_key_query_item(s, column->varno);
+	Var		   *var = dp_key_query_level_var(s, column);
 
 	if (var != NULL && dp_is_never_null(s->level->from.query, (Node *) var))
 		return true;
@@ -131,7 +131,7 @@ is_never_null(DpShadow *s, Var *column)
 
 /* Puts constants, NULL where they may be, in the place of columns. */
 static Node *
-put_constant(Node *node, int levels, DpShadow *s)
+put_constant(Node *node, int levels, DpKeyQuery *s)
 {
 	Var		   *var = (Var *) node;
 	Const	   *constant;
@@ -144,12 +144,12 @@ put_constant(Node *node, int levels, DpShadow *s)
 }
 
 bool
-dp_shadow_may_be_null(DpShadow *s, Node *expr)
+dp_key_query_may_be_null(DpKeyQuery *s, Node *expr)
 {
 	/* nobody looks at values of constants there */
 	if (dp_expression_never_null(s->level, dp_put(expr, put_constant, s)))
 		return false;
-	foreach_ptr(const DpShadowCondition, condition, IsA(expr, Var) ? s->conditions : NIL)
+	foreach_ptr(const DpKeyQueryCondition, condition, IsA(expr, Var) ? s->conditions : NIL)
 	{
 		if (bms_is_empty(condition->joins) && dp_excludes_null(condition->expr, (Var *) expr))
 			return false;

@@ -70,7 +70,7 @@ add_limiter(DpRelease *release)
 	limiter->has_unit = true;
 	limiter->in_blocks = release->in_blocks;
 	limiter->one_group = true;
-	limiter->is_finder = true;
+	limiter->is_estimator = true;
 	release->limiter = limiter;
 }
 

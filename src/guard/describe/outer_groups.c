@@ -7,7 +7,7 @@
  * A public row without a match belongs to nobody.  The inner query leaves such
  * rows out, as their unit is NULL; what they are in the answer is a group
  * without rows.  So an answer means what its SQL says if
- * - all keys are of the public side, and known (shadow_keys.c),
+ * - all keys are of the public side, and known (key_query_keys.c),
  * - each aggregate ignores rows without a match: an argument or its FILTER is
  *	 NULL for NULL,
  * - conditions above the join read the public side alone, or none of these

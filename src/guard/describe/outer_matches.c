@@ -19,7 +19,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -34,19 +34,19 @@ typedef struct Match
 
 /* Tells whether side is a public column of which there is no row unless the condition holds. */
 static bool
-is_matched_column(DpShadow *s, const DpShadowCondition *condition, Node *side)
+is_matched_column(DpKeyQuery *s, const DpKeyQueryCondition *condition, Node *side)
 {
-	DpShadowItem *item;
+	DpKeyQueryItem *item;
 
 	if (!IsA(side, Var))
 		return false;
-	item = dp_shadow_item(s, ((Var *) side)->varno);
+	item = dp_key_query_item(s, ((Var *) side)->varno);
 	return !item->is_private && bms_is_subset(condition->joins, item->joins);
 }
 
 /* Returns the match that a condition of an outer join asks for; false: it is no such condition. */
 static bool
-get_match(DpShadow *s, const DpShadowCondition *condition, Match *match)
+get_match(DpKeyQuery *s, const DpKeyQueryCondition *condition, Match *match)
 {
 	Node	   *left,
 			   *right;
@@ -56,7 +56,7 @@ get_match(DpShadow *s, const DpShadowCondition *condition, Match *match)
 		contain_volatile_functions(condition->expr))
 		return false;
 	while ((join = bms_next_member(condition->joins, join)) >= 0)
-		if (((DpShadowJoin *) list_nth(s->joins, join - 1))->is_anti)
+		if (((DpKeyQueryJoin *) list_nth(s->joins, join - 1))->is_anti)
 			return false;
 	if (!is_matched_column(s, condition, left))
 	{
@@ -78,7 +78,7 @@ get_match(DpShadow *s, const DpShadowCondition *condition, Match *match)
 
 /* Adds that both have the same value, or one of them no row. */
 static void
-add_relation(DpShadow *s, const Match *a, const Match *b)
+add_relation(DpKeyQuery *s, const Match *a, const Match *b)
 {
 	OpExpr	   *same = copyObject(a->equality);
 	List	   *any;
@@ -87,11 +87,11 @@ add_relation(DpShadow *s, const Match *a, const Match *b)
 	any = list_make1(same);
 	any = lappend(any, makeBoolExpr(NOT_EXPR, list_make1(dp_is_not_null((Expr *) copyObject(a->column))), -1));
 	any = lappend(any, makeBoolExpr(NOT_EXPR, list_make1(dp_is_not_null((Expr *) copyObject(b->column))), -1));
-	dp_shadow_add_condition(s, (Node *) makeBoolExpr(OR_EXPR, any, -1))->follows = true;
+	dp_key_query_add_condition(s, (Node *) makeBoolExpr(OR_EXPR, any, -1))->follows = true;
 }
 
 void
-dp_shadow_relate_matches(DpShadow *s)
+dp_key_query_relate_matches(DpKeyQuery *s)
 {
 	int			n = list_length(s->conditions);
 	Match		a,

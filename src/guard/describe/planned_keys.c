@@ -25,7 +25,7 @@
 #include "executor/executor.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/forms.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -41,7 +41,7 @@
 /* a list while its values are put together with those of others */
 typedef struct PlannedList
 {
-	DpShadowItem *item;
+	DpKeyQueryItem *item;
 	Datum	   *values;
 	bool	   *nulls;
 	int			n;
@@ -51,7 +51,7 @@ typedef struct PlannedList
 /* the values of a key */
 typedef struct PlannedValues
 {
-	DpShadow   *s;
+	DpKeyQuery *s;
 	PlannedList *lists;
 	int			nlists;
 	Oid			type;
@@ -127,7 +127,7 @@ read_lists(PlannedValues *p, int part)
 	double		tuples = 1;
 
 	p->lists = palloc0(list_length(p->s->items) * sizeof(PlannedList));
-	foreach_ptr(DpShadowItem, item, p->s->items)
+	foreach_ptr(DpKeyQueryItem, item, p->s->items)
 	{
 		PlannedList *list = &p->lists[p->nlists];
 		Const	   *array;
@@ -139,7 +139,7 @@ read_lists(PlannedValues *p, int part)
 		if (!item->is_included || item->part != part)
 			continue;
 		if (item->rte == NULL)
-			dp_shadow_fill_list(p->s, item);
+			dp_key_query_fill_list(p->s, item);
 		if (item->rte != NULL || item->is_series || dp_is_of_execution((Node *) item->values) ||
 			(!IsA(item->values, Const) && dp_is_unfoldable((Node *) item->values, NULL)))
 			return false;
@@ -172,12 +172,12 @@ known_tests(const PlannedValues *p, int part)
 {
 	List	   *tests = NIL;
 
-	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, p->s->conditions)
 	{
 		int			first = bms_next_member(condition->items, -1);
 
 		if (condition->is_included && bms_is_empty(condition->joins) &&
-			(first < 0 || dp_shadow_item(p->s, first)->part == part) && !dp_is_of_execution(condition->resolved))
+			(first < 0 || dp_key_query_item(p->s, first)->part == part) && !dp_is_of_execution(condition->resolved))
 			tests = lappend(tests, dp_put(condition->resolved, put_params, p));
 	}
 	return tests;
@@ -276,7 +276,7 @@ evaluate(PlannedValues *p, Node *key, List *tests)
 }
 
 Const *
-dp_shadow_values(DpShadow *s, Node *expr, int part, bool *null_key)
+dp_key_query_values(DpKeyQuery *s, Node *expr, int part, bool *null_key)
 {
 	PlannedValues p = {.s = s, .type = exprType(expr)};
 	DpSplitContext *cxt = s->level->cxt;

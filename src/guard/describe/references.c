@@ -27,7 +27,7 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "catalog/pg_inherits.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -47,27 +47,27 @@ may_read_all(Relation rel)
 }
 
 /* Adds a referenced table; returns NULL if the asker may not read all of it. */
-static DpShadowItem *
-add_table(DpShadow *s, Oid relid, Bitmapset *joins)
+static DpKeyQueryItem *
+add_table(DpKeyQuery *s, Oid relid, Bitmapset *joins)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	ParseState *pstate = make_parsestate(NULL);
 
 	/* the key references no rows of children by INHERITS */
 	bool		inherit = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
-	DpShadowItem *item = NULL;
+	DpKeyQueryItem *item = NULL;
 	int			join = -1;
 
 	if (may_read_all(rel))
 	{
-		item = dp_shadow_add_item(s);
+		item = dp_key_query_add_item(s);
 		item->rte = addRangeTableEntryForRelation(pstate, rel, AccessShareLock, NULL, inherit, true)->p_rte;
 		item->query = dp_new_select();
 		dp_take_added_permissions(item->query, pstate);
 		item->joins = joins;
 		while ((join = bms_next_member(joins, join)) >= 0)
 		{
-			DpShadowJoin *j = list_nth(s->joins, join - 1);
+			DpKeyQueryJoin *j = list_nth(s->joins, join - 1);
 
 			j->items = bms_add_member(j->items, item->number);
 			j->is_whole = false;
@@ -80,9 +80,9 @@ add_table(DpShadow *s, Oid relid, Bitmapset *joins)
 
 /* Tells whether something is the referenced column itself, of an entry of the query. */
 static bool
-is_referenced(DpShadow *s, const ForeignKeyCacheInfo *key, int i, Node *known)
+is_referenced(DpKeyQuery *s, const ForeignKeyCacheInfo *key, int i, Node *known)
 {
-	RangeTblEntry *rte = IsA(known, Var) ? dp_shadow_item(s, ((Var *) known)->varno)->rte : NULL;
+	RangeTblEntry *rte = IsA(known, Var) ? dp_key_query_item(s, ((Var *) known)->varno)->rte : NULL;
 
 	return rte != NULL && rte->rtekind == RTE_RELATION && rte->relid == key->confrelid &&
 		((Var *) known)->varattno == key->confkey[i];
@@ -90,9 +90,9 @@ is_referenced(DpShadow *s, const ForeignKeyCacheInfo *key, int i, Node *known)
 
 /* Tells whether a column is a key of the level, of which the referenced values are a list. */
 static bool
-is_key(DpShadow *s, Var *column)
+is_key(DpKeyQuery *s, Var *column)
 {
-	Var		   *var = dp_shadow_level_var(s, column);
+	Var		   *var = dp_key_query_level_var(s, column);
 
 	foreach_ptr(Node, item, var ? s->level->key_exprs : NIL)
 	{
@@ -104,18 +104,18 @@ is_key(DpShadow *s, Var *column)
 
 /* Tells whether all columns of a key are known, and one of them by something else than the referenced row. */
 static bool
-is_compared(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
+is_compared(DpKeyQuery *s, const DpKeyQueryItem *item, const ForeignKeyCacheInfo *key)
 {
 	bool		with_other = false;
 
 	for (int i = 0; i < key->nkeys; i++)
 	{
 		Var		   *column = dp_table_var(item->number, key->conrelid, key->conkey[i]);
-		Node	   *known = dp_shadow_known_by(s, (Node *) column);
+		Node	   *known = dp_key_query_known_by(s, (Node *) column);
 
 		if (known != NULL)
 			with_other |= !is_referenced(s, key, i, known);
-		else if (dp_shadow_constant(s, (Node *) column) == NULL)
+		else if (dp_key_query_constant(s, (Node *) column) == NULL)
 			return false;
 		else
 			with_other |= !is_key(s, column);
@@ -125,7 +125,7 @@ is_compared(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *ke
 
 /* Adds the condition that a row has, in one column of a key, the value of a column of its type. */
 static void
-add_condition(DpShadow *s, const DpShadowItem *row, const ForeignKeyCacheInfo *key, int i, Var *value)
+add_condition(DpKeyQuery *s, const DpKeyQueryItem *row, const ForeignKeyCacheInfo *key, int i, Var *value)
 {
 	Var		   *referenced = dp_table_var(row->number, key->confrelid, key->confkey[i]);
 	OpExpr	   *op;
@@ -134,13 +134,13 @@ add_condition(DpShadow *s, const DpShadowItem *row, const ForeignKeyCacheInfo *k
 
 	op_input_types(key->conpfeqop[i], &left, &right);
 	op = dp_make_comparison(key->conpfeqop[i], dp_as_argument(referenced, left), dp_as_argument(value, right), referenced->varcollid);
-	dp_shadow_add_condition(s, (Node *) op)->joins = row->joins;
+	dp_key_query_add_condition(s, (Node *) op)->joins = row->joins;
 }
 
 static void
-follow_key(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
+follow_key(DpKeyQuery *s, const DpKeyQueryItem *item, const ForeignKeyCacheInfo *key)
 {
-	DpShadowItem *row;
+	DpKeyQueryItem *row;
 
 	if (!is_compared(s, item, key) || !dp_foreign_key_holds(key) || (row = add_table(s, key->confrelid, NULL)) == NULL)
 		return;
@@ -162,7 +162,7 @@ compare_instead(ScalarArrayOpExpr *in, Var *column)
 
 /* Tells whether a condition of WHERE compares just a column with constants, by = ANY. */
 static bool
-is_listed(DpShadowCondition *condition, Var *column)
+is_listed(DpKeyQueryCondition *condition, Var *column)
 {
 	Node	   *array = bms_is_empty(condition->joins) ? dp_listed_in(condition->expr, (Node *) column) : NULL;
 
@@ -171,31 +171,31 @@ is_listed(DpShadowCondition *condition, Var *column)
 
 /* Adds the referenced row of a key of one column that is compared with a list of constants. */
 static void
-follow_list(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
+follow_list(DpKeyQuery *s, const DpKeyQueryItem *item, const ForeignKeyCacheInfo *key)
 {
 	Var		   *column = dp_table_var(item->number, key->conrelid, key->conkey[0]);
 	int			n = list_length(s->conditions);
 
 	for (int i = 0; i < n && key->nkeys == 1; i++)
 	{
-		DpShadowCondition *condition = list_nth(s->conditions, i);
-		DpShadowItem *row;
+		DpKeyQueryCondition *condition = list_nth(s->conditions, i);
+		DpKeyQueryItem *row;
 		Var		   *referenced;
 
-		if (!is_listed(condition, column) || is_key(s, column) || dp_shadow_known_by(s, (Node *) column) != NULL)
+		if (!is_listed(condition, column) || is_key(s, column) || dp_key_query_known_by(s, (Node *) column) != NULL)
 			continue;
 		referenced = dp_table_var(1, key->confrelid, key->confkey[0]);
 		if (referenced->vartype != column->vartype || referenced->varcollid != column->varcollid || !dp_foreign_key_holds(key) ||
 			(row = add_table(s, key->confrelid, NULL)) == NULL)
 			return;
 		referenced->varno = row->number;
-		dp_shadow_add_condition(s, (Node *) compare_instead((ScalarArrayOpExpr *) condition->expr, referenced));
+		dp_key_query_add_condition(s, (Node *) compare_instead((ScalarArrayOpExpr *) condition->expr, referenced));
 	}
 }
 
 /* Returns the public column that a condition of an outer join compares a column with, of which nothing is known by itself. */
 static Var *
-matched_with(DpShadow *s, const DpShadowCondition *condition, Var *column)
+matched_with(DpKeyQuery *s, const DpKeyQueryCondition *condition, Var *column)
 {
 	Bitmapset  *items = NULL;
 	Node	   *left,
@@ -205,7 +205,7 @@ matched_with(DpShadow *s, const DpShadowCondition *condition, Var *column)
 	if (bms_is_empty(condition->joins) || !dp_is_equality(condition->expr, &left, &right))
 		return NULL;
 	while ((join = bms_next_member(condition->joins, join)) >= 0)
-		if (((DpShadowJoin *) list_nth(s->joins, join - 1))->is_anti)
+		if (((DpKeyQueryJoin *) list_nth(s->joins, join - 1))->is_anti)
 			return NULL;
 	if (equal(right, column))
 	{
@@ -213,23 +213,23 @@ matched_with(DpShadow *s, const DpShadowCondition *condition, Var *column)
 		left = (Node *) column;
 	}
 	if (!equal(left, column) || !IsA(right, Var) || exprType(left) != exprType(right) ||
-		dp_shadow_item(s, ((Var *) right)->varno)->is_private || dp_shadow_resolve(s, left, DP_LISTS_FOUND, &items) != NULL)
+		dp_key_query_item(s, ((Var *) right)->varno)->is_private || dp_key_query_resolve(s, left, DP_LISTS_FOUND, &items) != NULL)
 		return NULL;
 	return (Var *) right;
 }
 
 /* Adds the referenced rows of what outer joins compare a key of one column with. */
 static void
-follow_matches(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
+follow_matches(DpKeyQuery *s, const DpKeyQueryItem *item, const ForeignKeyCacheInfo *key)
 {
 	Var		   *column = dp_table_var(item->number, key->conrelid, key->conkey[0]);
 	int			n = list_length(s->conditions);
 
 	for (int i = 0; i < n; i++)
 	{
-		const DpShadowCondition *condition = list_nth(s->conditions, i);
+		const DpKeyQueryCondition *condition = list_nth(s->conditions, i);
 		Var		   *value = key->nkeys == 1 ? matched_with(s, condition, column) : NULL;
-		DpShadowItem *row;
+		DpKeyQueryItem *row;
 
 		if (value != NULL && !is_referenced(s, key, 0, (Node *) value) && dp_foreign_key_holds(key) &&
 			(row = add_table(s, key->confrelid, condition->joins)) != NULL)
@@ -238,13 +238,13 @@ follow_matches(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo 
 }
 
 void
-dp_shadow_follow_references(DpShadow *s)
+dp_key_query_follow_references(DpKeyQuery *s)
 {
 	int			n = list_length(s->items);
 
 	for (int i = 1; i <= n; i++)
 	{
-		DpShadowItem *item = dp_shadow_item(s, i);
+		DpKeyQueryItem *item = dp_key_query_item(s, i);
 		Relation	rel;
 
 		/* rows of children need not refer to anything */

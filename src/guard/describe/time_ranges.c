@@ -121,9 +121,9 @@ dp_narrow_time(DpTimeRange *range, Var *column, Node *condition)
 
 /* Sets the ends that conditions leave open to what the owner has declared. */
 void
-dp_use_declared_range(DpShadow *s, Var *column, DpTimeRange *range)
+dp_use_declared_range(DpKeyQuery *s, Var *column, DpTimeRange *range)
 {
-	Var		   *var = dp_shadow_level_var(s, column);
+	Var		   *var = dp_key_query_level_var(s, column);
 	Const	   *first;
 	Const	   *last;
 
@@ -144,18 +144,18 @@ dp_use_declared_range(DpShadow *s, Var *column, DpTimeRange *range)
 
 /* Adds the condition that a member of a class is, by strategy, within what bucket makes of an end of the column's range. */
 static void
-bound_member(DpShadow *s, Node *member, Node *bucket, Var *column, Expr *end, int strategy)
+bound_member(DpKeyQuery *s, Node *member, Node *bucket, Var *column, Expr *end, int strategy)
 {
 	Node	   *limit = dp_put_equal(bucket, list_make1(column), list_make1(end), NULL);
 	OpExpr	   *op = dp_make_ordering(strategy, copyObject((Expr *) member), (Expr *) limit, InvalidOid);
 
 	if (op != NULL)
-		dp_shadow_add_condition(s, (Node *) op);
+		dp_key_query_add_condition(s, (Node *) op);
 }
 
 /* Returns the column that a member of a class is the day, or another unit, of; NULL: it is no such. */
 static Var *
-column_of_bucket(DpShadow *s, Node *member)
+column_of_bucket(DpKeyQuery *s, Node *member)
 {
 	List	   *args;
 	DpFunctionKind kind = dp_call_kind(member, &args);
@@ -165,29 +165,29 @@ column_of_bucket(DpShadow *s, Node *member)
 		return NULL;
 	arg = kind == DP_KIND_date ? linitial(args) : lsecond(args);
 	arg = dp_strip_labels(arg);
-	return IsA(arg, Var) && dp_is_time_expr((Expr *) arg) && dp_shadow_item(s, ((Var *) arg)->varno)->is_private ? (Var *) arg : NULL;
+	return IsA(arg, Var) && dp_is_time_expr((Expr *) arg) && dp_key_query_item(s, ((Var *) arg)->varno)->is_private ? (Var *) arg : NULL;
 }
 
 void
-dp_shadow_bound_buckets(DpShadow *s)
+dp_key_query_bound_buckets(DpKeyQuery *s)
 {
 	List	   *conditions = list_copy(s->conditions);
 
-	foreach_ptr(DpShadowClass, class, s->classes)
+	foreach_ptr(DpKeyQueryClass, class, s->classes)
 	{
 		foreach_ptr(Node, bucket, class->members)
 		{
 			Var		   *column = column_of_bucket(s, bucket);
 			DpTimeRange range = {0};
 
-			foreach_ptr(DpShadowCondition, condition, column ? conditions : NIL)
+			foreach_ptr(DpKeyQueryCondition, condition, column ? conditions : NIL)
 			{
 				if (bms_is_empty(condition->joins))
 					(void) dp_narrow_time(&range, column, condition->expr);
 			}
 			foreach_ptr(Node, member, class->members)
 			{
-				if (!IsA(member, Var) || dp_shadow_item(s, ((Var *) member)->varno)->is_private)
+				if (!IsA(member, Var) || dp_key_query_item(s, ((Var *) member)->varno)->is_private)
 					continue;
 				if (range.first != NULL)
 					bound_member(s, member, bucket, column, range.first, BTGreaterEqualStrategyNumber);

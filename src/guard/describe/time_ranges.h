@@ -12,7 +12,7 @@
 #ifndef DP_TIME_RANGES_H
 #define DP_TIME_RANGES_H
 
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 
 /* zero-initialize */
 typedef struct DpTimeRange
@@ -29,6 +29,6 @@ extern bool dp_is_time_expr(Expr *value);
 extern bool dp_narrow_time(DpTimeRange *range, Var *column, Node *condition);
 
 /* Sets the ends that conditions leave open to what the owner has declared. */
-extern void dp_use_declared_range(DpShadow *s, Var *column, DpTimeRange *range);
+extern void dp_use_declared_range(DpKeyQuery *s, Var *column, DpTimeRange *range);
 
 #endif							/* DP_TIME_RANGES_H */

@@ -200,7 +200,7 @@ range_bound(BoundContext *c, Query *query, Var *var)
 {
 	DpBound    *bound;
 	DpKeySet   *range;
-	Query	   *values = is_measurable(var->vartype) && !c->is_planned ? dp_shadow_range(c->level, query, var) : NULL;
+	Query	   *values = is_measurable(var->vartype) && !c->is_planned ? dp_key_query_range(c->level, query, var) : NULL;
 	List	   *ranges = c->level->release->ranges;
 
 	if (values == NULL)

@@ -31,7 +31,7 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
@@ -49,7 +49,7 @@
 #define MAX_EXPRESSIONS 50
 
 /* the cells of one expression */
-typedef struct DpShadowCells
+typedef struct DpKeyQueryCells
 {
 	Node	   *expr;
 	Oid			type;			/* of constants; InvalidOid: it is asked for
@@ -57,20 +57,20 @@ typedef struct DpShadowCells
 	Oid			collation;
 	List	   *constants;		/* of the type, each once */
 	bool		is_known;		/* they are known now */
-	DpShadowItem *item;			/* made when all constants are known */
+	DpKeyQueryItem *item;		/* made when all constants are known */
 	Node	   *array;			/* of the constants */
 	List	   *numbers;		/* of their cells */
-} DpShadowCells;
+} DpKeyQueryCells;
 
 /* ------------------------------------------------------------------------
  * Cells of an expression
  * ------------------------------------------------------------------------
  */
 
-static DpShadowCells *
-find_cells(DpShadow *s, const DpCellTest *test)
+static DpKeyQueryCells *
+find_cells(DpKeyQuery *s, const DpCellTest *test)
 {
-	foreach_ptr(DpShadowCells, cells, s->cells)
+	foreach_ptr(DpKeyQueryCells, cells, s->cells)
 	{
 		if (cells->type == test->type && cells->collation == test->collation && equal(cells->expr, test->expr))
 			return cells;
@@ -79,10 +79,10 @@ find_cells(DpShadow *s, const DpCellTest *test)
 }
 
 /* Returns any cells of an expression that know of its NULLs. */
-static DpShadowCells *
-find_nulls(DpShadow *s, Node *expr)
+static DpKeyQueryCells *
+find_nulls(DpKeyQuery *s, Node *expr)
 {
-	foreach_ptr(DpShadowCells, cells, s->cells)
+	foreach_ptr(DpKeyQueryCells, cells, s->cells)
 	{
 		if (equal(cells->expr, expr))
 			return cells;
@@ -92,16 +92,16 @@ find_nulls(DpShadow *s, Node *expr)
 
 /* Tells whether so many constants more leave lists short enough; beside: what has them, or NULL. */
 static bool
-has_room(DpShadow *s, const DpShadowCells *to, int more)
+has_room(DpKeyQuery *s, const DpKeyQueryCells *to, int more)
 {
 	double		tuples = to ? 1 : 2.0 * more + 2;
 	double		declared = 1;
 
-	foreach_ptr(DpShadowCells, cells, s->cells)
+	foreach_ptr(DpKeyQueryCells, cells, s->cells)
 	{
 		tuples *= 2 * (list_length(cells->constants) + (cells == to ? more : 0)) + 2;
 	}
-	foreach_ptr(DpShadowItem, item, s->items)
+	foreach_ptr(DpKeyQueryItem, item, s->items)
 	{
 		const DpColumn *policy = item->policy;
 
@@ -113,22 +113,22 @@ has_room(DpShadow *s, const DpShadowCells *to, int more)
 
 /* Tells whether one list may stand for an expression: where rows of outer joins are missing, only columns are surely NULL. */
 static bool
-may_have_cells(DpShadow *s, Node *expr)
+may_have_cells(DpKeyQuery *s, Node *expr)
 {
 	int			item = -1;
 	Bitmapset  *items = pull_varnos(NULL, expr);
 
 	while (!IsA(expr, Var) && (item = bms_next_member(items, item)) >= 0)
-		if (!bms_is_empty(dp_shadow_item(s, item)->joins))
+		if (!bms_is_empty(dp_key_query_item(s, item)->joins))
 			return false;
 	return !contain_volatile_functions(expr);
 }
 
 /* Adds a test to the cells of its expression; returns false if it has none, or too many. */
 static bool
-add_test(DpShadow *s, const DpCellTest *test)
+add_test(DpKeyQuery *s, const DpCellTest *test)
 {
-	DpShadowCells *cells = find_cells(s, test);
+	DpKeyQueryCells *cells = find_cells(s, test);
 	List	   *constants = cells ? list_difference(test->constants, cells->constants) : test->constants;
 	bool		is_known = cells == NULL || cells->is_known;
 	int			n = list_length(constants) + (cells ? list_length(cells->constants) : 0);
@@ -140,7 +140,7 @@ add_test(DpShadow *s, const DpCellTest *test)
 		return false;
 	if (cells == NULL)
 	{
-		cells = palloc0(sizeof(DpShadowCells));
+		cells = palloc0(sizeof(DpKeyQueryCells));
 		cells->expr = copyObject(test->expr);
 		cells->type = test->type;
 		cells->collation = test->collation;
@@ -169,7 +169,7 @@ make_array(Oid type, Oid collation, List *elements, bool is_known)
 
 /* Returns the number of the cell that a constant is. */
 static Node *
-number_of(const DpShadowCells *cells, Node *constant)
+number_of(const DpKeyQueryCells *cells, Node *constant)
 {
 	Oid			types[] = {ANYELEMENTOID, ANYARRAYOID};
 	Node	   *call = (Node *) makeFuncExpr(dp_own_routine("cell_of", lengthof(types), types), INT4OID,
@@ -181,7 +181,7 @@ number_of(const DpShadowCells *cells, Node *constant)
 
 /* Returns the list of cells that have values. */
 static Expr *
-cell_numbers(const DpShadowCells *cells, bool with_null)
+cell_numbers(const DpKeyQueryCells *cells, bool with_null)
 {
 	Oid			types[] = {ANYARRAYOID, BOOLOID, BOOLOID};
 	Oid			type = exprType(cells->expr);
@@ -204,9 +204,9 @@ cell_numbers(const DpShadowCells *cells, bool with_null)
 
 /* Adds the list that stands for an expression. */
 static void
-add_list(DpShadow *s, DpShadowCells *cells)
+add_list(DpKeyQuery *s, DpKeyQueryCells *cells)
 {
-	DpShadowItem *item = dp_shadow_add_item(s);
+	DpKeyQueryItem *item = dp_key_query_add_item(s);
 	int			join = -1;
 
 	if (OidIsValid(cells->type))
@@ -215,12 +215,12 @@ add_list(DpShadow *s, DpShadowCells *cells)
 		cells->numbers = lappend(cells->numbers, number_of(cells, constant));
 	/* it stands for no column, but what a list is for */
 	item->column = makeVar(item->number, 1, INT4OID, -1, InvalidOid, 0);
-	item->values = cell_numbers(cells, dp_shadow_may_be_null(s, cells->expr));
+	item->values = cell_numbers(cells, dp_key_query_may_be_null(s, cells->expr));
 	if (IsA(cells->expr, Var))
-		item->joins = dp_shadow_item(s, ((Var *) cells->expr)->varno)->joins;
+		item->joins = dp_key_query_item(s, ((Var *) cells->expr)->varno)->joins;
 	while ((join = bms_next_member(item->joins, join)) >= 0)
 	{
-		DpShadowJoin *j = list_nth(s->joins, join - 1);
+		DpKeyQueryJoin *j = list_nth(s->joins, join - 1);
 
 		/* not every row has a match */
 		j->items = bms_add_member(j->items, item->number);
@@ -230,30 +230,30 @@ add_list(DpShadow *s, DpShadowCells *cells)
 }
 
 static Expr *
-is_null(const DpShadowCells *cells)
+is_null(const DpKeyQueryCells *cells)
 {
 	return dp_is_null((Expr *) copyObject(cells->item->column));
 }
 
 /* Adds that two lists are NULL together, which stand for one expression. */
 static void
-relate_nulls(DpShadow *s, const DpShadowCells *a, const DpShadowCells *b)
+relate_nulls(DpKeyQuery *s, const DpKeyQueryCells *a, const DpKeyQueryCells *b)
 {
 	OpExpr	   *same = dp_make_comparison(BooleanEqualOperator, is_null(a), is_null(b), InvalidOid);
 
-	dp_shadow_add_condition(s, (Node *) same)->follows = true;
+	dp_key_query_add_condition(s, (Node *) same)->follows = true;
 }
 
 void
-dp_shadow_fill_cells(DpShadow *s)
+dp_key_query_fill_cells(DpKeyQuery *s)
 {
-	foreach_ptr(DpShadowCells, cell, s->cells)
+	foreach_ptr(DpKeyQueryCells, cell, s->cells)
 	{
 		add_list(s, cell);
 	}
-	foreach_ptr(DpShadowCells, cell, s->cells)
+	foreach_ptr(DpKeyQueryCells, cell, s->cells)
 	{
-		DpShadowCells *first = find_nulls(s, cell->expr);
+		DpKeyQueryCells *first = find_nulls(s, cell->expr);
 
 		if (first != cell)
 			relate_nulls(s, first, cell);
@@ -267,7 +267,7 @@ dp_shadow_fill_cells(DpShadow *s)
 
 /* Returns the number of the cell that a constant is, from those that have been found; NULL: it has not been among them. */
 static Node *
-found_number(const DpShadowCells *cells, Node *constant)
+found_number(const DpKeyQueryCells *cells, Node *constant)
 {
 	ListCell   *lc,
 			   *number;
@@ -282,7 +282,7 @@ found_number(const DpShadowCells *cells, Node *constant)
 
 /* Returns a test as one of cells' numbers. */
 static Node *
-write_test(const DpShadowCells *cells, Node *node, const DpCellTest *test)
+write_test(const DpKeyQueryCells *cells, Node *node, const DpCellTest *test)
 {
 	Expr	   *column = (Expr *) copyObject(cells->item->column);
 	List	   *numbers = NIL;
@@ -309,10 +309,10 @@ write_test(const DpShadowCells *cells, Node *node, const DpCellTest *test)
 
 /* Returns a test for NULL as one of a list. */
 static Node *
-tell_null(DpShadow *s, NullTest *node)
+tell_null(DpKeyQuery *s, NullTest *node)
 {
 	Node	   *expr = dp_strip_casts((Node *) node->arg);
-	DpShadowCells *cells = find_nulls(s, expr);
+	DpKeyQueryCells *cells = find_nulls(s, expr);
 	NullTest   *test;
 
 	if (s->cell_stage == DP_CELLS_OF_KEYS)
@@ -344,10 +344,10 @@ negated_list(Node *node)
 
 /* Adds what an array that is known when the query runs tells of the truth of a comparison with it: it may be empty, or NULL. */
 static void
-limit_truth(DpShadow *s, Node *comparison, DpShadowItem *list)
+limit_truth(DpKeyQuery *s, Node *comparison, DpKeyQueryItem *list)
 {
 	CaseExpr   *cases = dp_make_case((Expr *) makeBoolConst(true, false));
-	Expr	   *truth = (Expr *) dp_shadow_list_var(list);
+	Expr	   *truth = (Expr *) dp_key_query_list_var(list);
 	BooleanTest *of_none;
 	DpComparison c;
 
@@ -357,32 +357,32 @@ limit_truth(DpShadow *s, Node *comparison, DpShadowItem *list)
 					  .booltesttype = c.is_any ? IS_FALSE : IS_TRUE, .location = -1);
 	dp_add_when(cases, dp_is_null((Expr *) copyObject(c.right)), dp_is_null(truth));
 	dp_add_when(cases, (Expr *) dp_make_cardinality_comparison(Int4EqualOperator, c.right), (Expr *) of_none);
-	dp_shadow_add_condition(s, (Node *) cases)->follows = true;
+	dp_key_query_add_condition(s, (Node *) cases)->follows = true;
 }
 
 /* Returns what a list of truth values has of a condition, which is made for one of a key; NULL: there is none. */
 static Node *
-tell_truth(DpShadow *s, Node *node, Bitmapset **items)
+tell_truth(DpKeyQuery *s, Node *node, Bitmapset **items)
 {
-	DpShadowItem *list = dp_shadow_find_list(s, node);
+	DpKeyQueryItem *list = dp_key_query_find_list(s, node);
 
 	if (list == NULL && s->cell_stage == DP_CELLS_OF_KEYS && may_have_cells(s, node) && has_room(s, NULL, 1))
 	{
-		list = dp_shadow_list_results(s, node);
+		list = dp_key_query_list_results(s, node);
 		if (list != NULL)
 			limit_truth(s, node, list);
 	}
 	if (list == NULL)
 		return NULL;
 	*items = bms_add_member(*items, list->number);
-	return dp_shadow_list_var(list);
+	return dp_key_query_list_var(list);
 }
 
 Node *
-dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
+dp_key_query_tell_cells(DpKeyQuery *s, Node *node, Bitmapset **items)
 {
 	DpCellTest	test;
-	DpShadowCells *cells;
+	DpKeyQueryCells *cells;
 	Node	   *told;
 
 	if (s->cell_stage == DP_CELLS_NONE || IsA(node, CaseWhen) || IsA(node, List) || exprType(node) != BOOLOID ||
@@ -399,7 +399,7 @@ dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
 	{
 		if (negated_list(node) == NULL)
 			return tell_truth(s, node, items);
-		told = dp_shadow_tell_cells(s, negated_list(node), items);
+		told = dp_key_query_tell_cells(s, negated_list(node), items);
 		return told && s->cell_stage == DP_CELLS_FOUND ? (Node *) make_notclause((Expr *) told) : told;
 	}
 	if (s->cell_stage != DP_CELLS_FOUND)
@@ -412,7 +412,7 @@ dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
 }
 
 void
-dp_shadow_ask_nulls(DpShadow *s)
+dp_key_query_ask_nulls(DpKeyQuery *s)
 {
 	foreach_ptr(Node, item, s->null_tested)
 	{
@@ -425,25 +425,25 @@ dp_shadow_ask_nulls(DpShadow *s)
 }
 
 void
-dp_shadow_imply_limits(DpShadow *s)
+dp_key_query_imply_limits(DpKeyQuery *s)
 {
 	int			n = list_length(s->conditions);
 
 	for (int i = 0; i < n; i++)
 	{
-		const DpShadowCondition *condition = list_nth(s->conditions, i);
+		const DpKeyQueryCondition *condition = list_nth(s->conditions, i);
 		DpCondition *read = bms_is_empty(condition->joins) && !contain_volatile_functions(condition->expr)
 		? dp_limits_of_condition(condition->expr) : NULL;
 
-		foreach_ptr(const DpShadowCells, cells, read ? s->cells : NIL)
+		foreach_ptr(const DpKeyQueryCells, cells, read ? s->cells : NIL)
 		{
 			Node	   *limits = OidIsValid(cells->type) ? dp_limits_on(read, cells->expr) : NULL;
-			DpShadowCondition *implied;
+			DpKeyQueryCondition *implied;
 
 			/* what compares the expression itself is asked as it is */
 			if (limits == NULL || (read->args == NIL && equal(read->test.expr, cells->expr)))
 				continue;
-			implied = dp_shadow_add_condition(s, limits);
+			implied = dp_key_query_add_condition(s, limits);
 			implied->is_below = condition->is_below;
 			implied->follows = true;
 		}
@@ -451,13 +451,13 @@ dp_shadow_imply_limits(DpShadow *s)
 }
 
 int
-dp_shadow_count_cells(const DpShadow *s)
+dp_key_query_count_cells(const DpKeyQuery *s)
 {
 	return list_length(s->cells);
 }
 
 void
-dp_shadow_forget_cells(DpShadow *s, int n)
+dp_key_query_forget_cells(DpKeyQuery *s, int n)
 {
 	s->cells = list_truncate(s->cells, n);
 	s->null_tested = NIL;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * width_buckets.c
- *	  Lists that stand for width_bucket in the shadow of a level.
+ *	  Lists that stand for width_bucket in the key query of a level.
  *
  * The buckets are a list like any other, numbers up to the count.  What the
  * conditions tell of a value is asked of its bucket, too:
@@ -32,7 +32,7 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/facts/facts.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
@@ -55,8 +55,8 @@
 /* a call that a list stands for */
 typedef struct BucketList
 {
-	DpShadow   *s;
-	FuncExpr   *call;			/* as the shadow names its columns */
+	DpKeyQuery *s;
+	FuncExpr   *call;			/* as the key query names its columns */
 	Node	   *safe;			/* the same in its safe form */
 	Node	   *value;			/* what stands for both */
 } BucketList;
@@ -85,9 +85,9 @@ choose(Node *first, Node *first_result, Node *second, Node *second_result, Node 
 }
 
 static void
-add_condition(DpShadow *s, Node *expr, bool is_below)
+add_condition(DpKeyQuery *s, Node *expr, bool is_below)
 {
-	DpShadowCondition *condition = dp_shadow_add_condition(s, expr);
+	DpKeyQueryCondition *condition = dp_key_query_add_condition(s, expr);
 
 	condition->is_below = is_below;
 	condition->follows = true;
@@ -182,13 +182,13 @@ find_ends(DpLevel *level, FuncExpr *call, int64 *first, int64 *last)
 
 /* Tells whether a call reads protected rows in its first argument, of which none may be missing, and no column in the others. */
 static bool
-may_have_list(DpShadow *s, FuncExpr *call)
+may_have_list(DpKeyQuery *s, FuncExpr *call)
 {
 	Bitmapset  *items = pull_varnos(NULL, linitial(call->args));
 	int			item = -1;
 
 	while ((item = bms_next_member(items, item)) >= 0)
-		if (!bms_is_empty(dp_shadow_item(s, item)->joins) || !dp_shadow_item(s, item)->is_private)
+		if (!bms_is_empty(dp_key_query_item(s, item)->joins) || !dp_key_query_item(s, item)->is_private)
 			return false;
 	return !bms_is_empty(items) && bms_is_empty(pull_varnos(NULL, (Node *) list_copy_tail(call->args, 1))) &&
 		!contain_volatile_functions((Node *) call);
@@ -221,7 +221,7 @@ last_of(Node *count)
 	return int4_call(F_INT4PL, (Node *) least, (Node *) dp_int4_const(1));
 }
 
-/* Returns the condition that one of the bounds and the count, as the shadow names them, is NULL; NULL: none is. */
+/* Returns the condition that one of the bounds and the count, as the key query names them, is NULL; NULL: none is. */
 static Node *
 any_is_null(const BucketList *b)
 {
@@ -244,7 +244,7 @@ make_series(BucketList *b)
 	FuncExpr   *series = makeFuncExpr(F_GENERATE_SERIES_INT4_INT4, INT4OID,
 									  list_make2((Node *) dp_int4_const(-1), last_of(lfourth(b->call->args))),
 									  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	DpShadowItem *item = dp_shadow_add_list(b->s, (Node *) b->call, (Expr *) series);
+	DpKeyQueryItem *item = dp_key_query_add_list(b->s, (Node *) b->call, (Expr *) series);
 
 	series->funcretset = true;
 	item->is_series = true;
@@ -263,7 +263,7 @@ make_list(BucketList *b, FuncExpr *of_level)
 	int64		first;
 	int64		last;
 
-	if (dp_shadow_resolve(b->s, (Node *) list_copy_tail(b->call->args, 1), DP_LISTS_FOUND, &none) == NULL)
+	if (dp_key_query_resolve(b->s, (Node *) list_copy_tail(b->call->args, 1), DP_LISTS_FOUND, &none) == NULL)
 		return false;
 	if (find_ends(b->s->level, of_level, &first, &last))
 	{
@@ -271,7 +271,7 @@ make_list(BucketList *b, FuncExpr *of_level)
 
 		if (known == NULL)
 			return false;
-		b->value = (Node *) copyObject(dp_shadow_add_list(b->s, (Node *) b->call, (Expr *) known)->column);
+		b->value = (Node *) copyObject(dp_key_query_add_list(b->s, (Node *) b->call, (Expr *) known)->column);
 	}
 	else
 		make_series(b);
@@ -298,7 +298,7 @@ make_plain_list(BucketList *b, FuncExpr *of_level)
 		return false;
 	known = dp_range_array(INT4OID, first, last, !dp_expression_never_null(b->s->level, (Node *) of_level));
 	if (known != NULL)
-		b->value = (Node *) copyObject(dp_shadow_add_list(b->s, (Node *) b->call, (Expr *) known)->column);
+		b->value = (Node *) copyObject(dp_key_query_add_list(b->s, (Node *) b->call, (Expr *) known)->column);
 	return known != NULL;
 }
 
@@ -407,7 +407,7 @@ put_value(const BucketList *b, Node *expr)
 static void
 ask_conditions(BucketList *b)
 {
-	foreach_ptr(DpShadowCondition, condition, list_copy(b->s->conditions))
+	foreach_ptr(DpKeyQueryCondition, condition, list_copy(b->s->conditions))
 	{
 		DpCondition *read;
 		Node	   *implied;
@@ -438,7 +438,7 @@ note_bucket(Node *node, int levels, List **calls)
 }
 
 Node *
-dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named)
+dp_key_query_put_buckets(DpKeyQuery *s, Node *expr, Node *named)
 {
 	List	   *calls = NIL;
 
@@ -447,8 +447,8 @@ dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named)
 	{
 		BucketList	b = {s};
 
-		b.call = (FuncExpr *) dp_shadow_name(s, (Node *) call);
-		b.safe = b.call ? dp_shadow_name(s, dp_make_safe((Node *) call, &s->level->allow)) : NULL;
+		b.call = (FuncExpr *) dp_key_query_name(s, (Node *) call);
+		b.safe = b.call ? dp_key_query_name(s, dp_make_safe((Node *) call, &s->level->allow)) : NULL;
 		if (b.safe == NULL || bms_is_empty(pull_varnos(NULL, linitial(b.call->args))))
 			continue;
 		if (may_have_list(s, b.call))

@@ -115,7 +115,7 @@ class Meanwhile:
         rng = self.rng
         changed, asked = rng.choice([(c, OF_COSTS) for c in CHANGES] + [([UNIT % 'trip', UNIT % 'person'], OF_TRIPS)])
         changes = [Step(c.format(s=self.schema), 'raced', who=OWNER, later=True) for c in changed]
-        # a pilot's debit, and that of a finder, are not answers
+        # a pilot's debit, and that of an estimator, are not answers
         out = [Step('SET dp_cdp.reuse = off; SET dp_cdp.find_bounds = off')] + changes * rng.choice([3, 10, 30])
         for _ in range(rng.choice([3, 10, 20])):
             one = Level()

@@ -41,7 +41,7 @@ CATALOGS = [
     'SELECT * FROM dp_cdp.datasets ORDER BY 1', 'SELECT * FROM dp_cdp.protected ORDER BY 1',
     "SELECT aggregates, groups, rho, delta, stddev, granted, kind, reason, query, tables, hash FROM dp_cdp.releases WHERE kind = 'granted' ORDER BY id DESC LIMIT 5",
     'SELECT dataset, role, rho_limit, rho_spent, percent_spent, rho_per_day, days_left FROM dp_cdp.overview ORDER BY 1, 2, ledger_id',
-    'SELECT count(*) FROM left_behind', 'EXPLAIN SELECT * FROM left_behind', 'COPY left_behind TO STDOUT', 'SELECT * FROM dp_cdp.held_names',
+    'SELECT count(*) FROM left_behind', 'EXPLAIN SELECT * FROM left_behind', 'COPY left_behind TO STDOUT', 'SELECT * FROM dp_cdp.reserved_names',
     'SELECT pg_current_xact_id_if_assigned() IS NULL', 'SELECT state, wait_event, query FROM pg_stat_activity WHERE pid = pg_backend_pid()',
     'SELECT name, statement, generic_plans, custom_plans FROM pg_prepared_statements', 'SELECT name, statement, is_holdable FROM pg_cursors',
     'SELECT pg_is_in_recovery(), pg_trigger_depth()', 'SELECT * FROM pg_backend_memory_contexts', 'SELECT * FROM pg_shmem_allocations',

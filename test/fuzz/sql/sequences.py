@@ -3,8 +3,8 @@
 The same question by several roles at several prices: bought, given again, made better, derived, in
 transactions that fail and cursors.  What each role sees, what each balance pays and
 which answers are kept afterwards do not depend on one unit's rows.  Keys that are selected
-are noise's choice, and so are prices that follow from a first look, or from released values that a query reads.
-Where a target of the error has a kept first look, errors of an exhausted budget name such a price.
+are noise's choice, and so are prices that follow from a pilot, or from released values that a query reads.
+Where a target of the error has a kept pilot, errors of an exhausted budget name such a price.
 """
 from steps import Step
 

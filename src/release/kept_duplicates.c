@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * kept_twins.c
+ * kept_duplicates.c
  *	  Columns of one statement that ask the same question.
  *
  * They are answered once, at the highest of their prices, and paid for once.
  * Two draws of one answer would tell more than it costs, and only one of them could be
  * kept.
  *
- * Counts that select keys are twins where one is kept that both are given.
+ * Counts that select keys are duplicates where one is kept that both are given.
  * Where they are bought, each is an answer of its own, paid for by itself: which keys it shows
  * is not known when the other is looked for.
  *
@@ -47,7 +47,7 @@ dp_kept_agree(List *all)
 
 /* Returns the column among the first n of a release that shows the same answer; NULL: there is none. */
 static DpKeptColumn *
-find_twin(const DpKept *kept, int n, const DpKeptColumn *column)
+find_duplicate(const DpKept *kept, int n, const DpKeptColumn *column)
 {
 	for (int i = 0; i < n; i++)
 	{
@@ -57,7 +57,7 @@ find_twin(const DpKept *kept, int n, const DpKeptColumn *column)
 		if (memcmp(other->id.question, column->id.question, DP_QUESTION_BYTES) == 0 &&
 			other->id.rho == column->id.rho && other->id.delta == column->id.delta &&
 			(other->id.began == column->id.began || (other->how != DP_KEPT_GIVEN && column->how != DP_KEPT_GIVEN)))
-			return other->twin ? other->twin : other;
+			return other->duplicate ? other->duplicate : other;
 	}
 	return NULL;
 }
@@ -66,20 +66,20 @@ void
 dp_kept_pair(const DpKept *kept, int i, List *before)
 {
 	DpKeptColumn *column = &kept->columns[i];
-	DpKeptColumn *twin = NULL;
+	DpKeptColumn *duplicate = NULL;
 
 	/* each selection that is bought is another one */
 	if (i == kept->selection && column->how != DP_KEPT_GIVEN)
 		return;
 	foreach_ptr(const DpKept, other, before)
 	{
-		if (twin == NULL)
-			twin = find_twin(other, other->ncolumns, column);
+		if (duplicate == NULL)
+			duplicate = find_duplicate(other, other->ncolumns, column);
 	}
-	column->twin = twin ? twin : find_twin(kept, i, column);
-	if (column->twin == NULL || column->how == DP_KEPT_GIVEN)
+	column->duplicate = duplicate ? duplicate : find_duplicate(kept, i, column);
+	if (column->duplicate == NULL || column->how == DP_KEPT_GIVEN)
 		return;
-	column->how = DP_KEPT_TWIN;
-	column->id = column->twin->id;
-	column->twin->has_twin = true;
+	column->how = DP_KEPT_DUPLICATE;
+	column->id = column->duplicate->id;
+	column->duplicate->has_duplicate = true;
 }

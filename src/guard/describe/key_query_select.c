@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * shadow_query.c
+ * key_query_select.c
  *	  The query that finds the tuples of one set of keys.
  *
  * An outer join all of whose conditions are known, and whose inner side is one
@@ -17,7 +17,7 @@
 #include "base/compat.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -33,7 +33,7 @@
 
 typedef struct PartQuery
 {
-	DpShadow   *s;
+	DpKeyQuery *s;
 	int			part;
 	Query	   *query;
 	Index		inside;			/* the item whose own join's condition is
@@ -74,24 +74,24 @@ static Node *
 renumbered(Node *node, int levels, const PartQuery *p)
 {
 	Var		   *var;
-	const DpShadowItem *item;
+	const DpKeyQueryItem *item;
 
 	if (!IsA(node, Var))
 		return NULL;
 	var = copyObject((Var *) node);
-	item = dp_shadow_item(p->s, var->varno);
+	item = dp_key_query_item(p->s, var->varno);
 	var->varno = item->rti;
 	dp_set_nulled_by(var, p->inside == item->number ? 0 : item->join_rti);
 	return (Node *) var;
 }
 
 static void
-add_item(PartQuery *p, DpShadowItem *item)
+add_item(PartQuery *p, DpKeyQueryItem *item)
 {
 	RangeTblEntry *rte;
 
 	if (item->rte == NULL)
-		dp_shadow_fill_list(p->s, item);
+		dp_key_query_fill_list(p->s, item);
 	if (item->is_series)
 		rte = function_entry(copyObject((FuncExpr *) item->values));
 	else if (item->rte == NULL)
@@ -114,7 +114,7 @@ matches(PartQuery *p, Bitmapset *joins)
 
 	while ((i = bms_next_member(joins, i)) >= 0)
 	{
-		DpShadowJoin *join = list_nth(p->s->joins, i - 1);
+		DpKeyQueryJoin *join = list_nth(p->s->joins, i - 1);
 
 		if (!join->is_whole && join->rti != 0)
 			list = lappend(list, makeVar(join->rti, 1, BOOLOID, -1, InvalidOid, 0));
@@ -124,12 +124,12 @@ matches(PartQuery *p, Bitmapset *joins)
 
 /* Returns the included conditions of outer joins that an item stands in and whose items come before it. */
 static List *
-conditions_of_item(PartQuery *p, DpShadowItem *item)
+conditions_of_item(PartQuery *p, DpKeyQueryItem *item)
 {
 	List	   *list = NIL;
 
 	p->inside = item->number;
-	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, p->s->conditions)
 	{
 		bool		is_ready = true;
 		int			i = -1;
@@ -137,7 +137,7 @@ conditions_of_item(PartQuery *p, DpShadowItem *item)
 		if (!condition->is_included || bms_is_empty(condition->joins) || !bms_equal(condition->joins, item->joins))
 			continue;
 		while ((i = bms_next_member(condition->items, i)) >= 0)
-			is_ready &= dp_shadow_item(p->s, i)->rti != 0;
+			is_ready &= dp_key_query_item(p->s, i)->rti != 0;
 		if (is_ready)
 			list = lappend(list, dp_put(condition->resolved, renumbered, p));
 	}
@@ -147,7 +147,7 @@ conditions_of_item(PartQuery *p, DpShadowItem *item)
 
 /* Joins an item that may have no row. */
 static Node *
-append_item(PartQuery *p, Node *tree, DpShadowItem *item)
+append_item(PartQuery *p, Node *tree, DpKeyQueryItem *item)
 {
 	List	   *conditions;
 
@@ -158,7 +158,7 @@ append_item(PartQuery *p, Node *tree, DpShadowItem *item)
 }
 
 static bool
-is_of_part(PartQuery *p, DpShadowItem *item)
+is_of_part(PartQuery *p, DpKeyQueryItem *item)
 {
 	return item->is_included && !item->is_private && item->part == p->part;
 }
@@ -179,15 +179,15 @@ add_booleans(PartQuery *p, bool both)
 static void
 settle_joins(PartQuery *p, List **refs)
 {
-	foreach_ptr(DpShadowJoin, join, p->s->joins)
+	foreach_ptr(DpKeyQueryJoin, join, p->s->joins)
 	{
-		int			item = bms_next_member(bms_intersect(join->items, dp_shadow_included(p->s)), -1);
+		int			item = bms_next_member(bms_intersect(join->items, dp_key_query_included(p->s)), -1);
 
 		join->rti = 0;
-		if (item < 0 || !is_of_part(p, dp_shadow_item(p->s, item)))
+		if (item < 0 || !is_of_part(p, dp_key_query_item(p->s, item)))
 			continue;
 		join->is_whole &= bms_membership(join->items) == BMS_SINGLETON &&
-			bms_membership(dp_shadow_item(p->s, item)->joins) == BMS_SINGLETON;
+			bms_membership(dp_key_query_item(p->s, item)->joins) == BMS_SINGLETON;
 		if (!join->is_whole)
 		{
 			join->rti = add_booleans(p, true);
@@ -203,12 +203,12 @@ make_from(PartQuery *p)
 	List	   *quals = NIL;
 	Node	   *tree;
 
-	foreach_ptr(DpShadowItem, item, p->s->items)
+	foreach_ptr(DpKeyQueryItem, item, p->s->items)
 	{
 		item->rti = item->join_rti = 0;
 	}
 	settle_joins(p, &refs);
-	foreach_ptr(DpShadowItem, item, p->s->items)
+	foreach_ptr(DpKeyQueryItem, item, p->s->items)
 	{
 		if (!is_of_part(p, item) || !bms_is_empty(item->joins))
 			continue;
@@ -221,17 +221,17 @@ make_from(PartQuery *p)
 	tree = (Node *) makeFromExpr(refs, NULL);
 	/* lists first: tables may be joined on what they stand for */
 	for (int tables = 0; tables <= 1; tables++)
-		foreach_ptr(DpShadowItem, item, p->s->items)
+		foreach_ptr(DpKeyQueryItem, item, p->s->items)
 	{
 		if (is_of_part(p, item) && !bms_is_empty(item->joins) && (item->rte != NULL) == tables)
 			tree = append_item(p, tree, item);
 	}
-	foreach_ptr(DpShadowCondition, condition, p->s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, p->s->conditions)
 	{
 		List	   *unless = matches(p, condition->joins);
 		int			first = bms_next_member(condition->items, -1);
 
-		if (!condition->is_included || (first >= 0 && dp_shadow_item(p->s, first)->part != p->part))
+		if (!condition->is_included || (first >= 0 && dp_key_query_item(p->s, first)->part != p->part))
 			continue;
 		if (bms_is_empty(condition->joins))
 			quals = lappend(quals, dp_put(condition->resolved, renumbered, p));
@@ -249,7 +249,7 @@ make_from(PartQuery *p)
 }
 
 void
-dp_shadow_show_keys(Query *query, List *keys)
+dp_key_query_show_keys(Query *query, List *keys)
 {
 	foreach_ptr(Expr, key, keys)
 	{
@@ -269,12 +269,12 @@ dp_shadow_show_keys(Query *query, List *keys)
 }
 
 Query *
-dp_shadow_query(DpShadow *s, int part, List *keys)
+dp_key_query_select(DpKeyQuery *s, int part, List *keys)
 {
 	Query	   *query = dp_new_select();
 	PartQuery	p = {s, part, query, 0};
 
 	query->jointree = make_from(&p);
-	dp_shadow_show_keys(query, (List *) dp_put(keys, renumbered, &p));
+	dp_key_query_show_keys(query, (List *) dp_put(keys, renumbered, &p));
 	return query;
 }

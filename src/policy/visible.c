@@ -74,7 +74,7 @@ table_of(Oid relid, bool *has_children)
 static bool
 is_closed(Oid relid)
 {
-	return (dp_policy_table(relid) != NULL && !dp_may_read(relid)) || dp_policy_held(relid);
+	return (dp_policy_table(relid) != NULL && !dp_may_read(relid)) || dp_policy_is_reserved(relid);
 }
 
 bool
@@ -98,46 +98,46 @@ dp_may_be_told(Oid relid)
 	return true;
 }
 
-PG_FUNCTION_INFO_V1(dp_told_reltuples);
-PG_FUNCTION_INFO_V1(dp_told_relpages);
-PG_FUNCTION_INFO_V1(dp_told_live_tuples);
-PG_FUNCTION_INFO_V1(dp_told_relation_size);
-PG_FUNCTION_INFO_V1(dp_told_table_size);
-PG_FUNCTION_INFO_V1(dp_told_total_relation_size);
-PG_FUNCTION_INFO_V1(dp_told_indexes_size);
+PG_FUNCTION_INFO_V1(dp_visible_reltuples);
+PG_FUNCTION_INFO_V1(dp_visible_relpages);
+PG_FUNCTION_INFO_V1(dp_visible_live_tuples);
+PG_FUNCTION_INFO_V1(dp_visible_relation_size);
+PG_FUNCTION_INFO_V1(dp_visible_table_size);
+PG_FUNCTION_INFO_V1(dp_visible_total_relation_size);
+PG_FUNCTION_INFO_V1(dp_visible_indexes_size);
 PG_FUNCTION_INFO_V1(dp_masked);
 PG_FUNCTION_INFO_V1(dp_masked_rows);
 
-/* told_reltuples(relation oid, reltuples real): the number, or -1, which is PostgreSQL's "not known" */
+/* visible_reltuples(relation oid, reltuples real): the number, or -1, which is PostgreSQL's "not known" */
 Datum
-dp_told_reltuples(PG_FUNCTION_ARGS)
+dp_visible_reltuples(PG_FUNCTION_ARGS)
 {
 	if (!dp_may_be_told(PG_GETARG_OID(0)))
 		PG_RETURN_FLOAT4(-1);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }
 
-/* told_relpages(relation oid, relpages integer): the number, or 0 */
+/* visible_relpages(relation oid, relpages integer): the number, or 0 */
 Datum
-dp_told_relpages(PG_FUNCTION_ARGS)
+dp_visible_relpages(PG_FUNCTION_ARGS)
 {
 	if (!dp_may_be_told(PG_GETARG_OID(0)))
 		PG_RETURN_INT32(0);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }
 
-/* told_live_tuples(oid): as pg_stat_get_live_tuples, or NULL */
+/* visible_live_tuples(oid): as pg_stat_get_live_tuples, or NULL */
 Datum
-dp_told_live_tuples(PG_FUNCTION_ARGS)
+dp_visible_live_tuples(PG_FUNCTION_ARGS)
 {
 	if (!dp_may_be_told(PG_GETARG_OID(0)))
 		PG_RETURN_NULL();
 	return pg_stat_get_live_tuples(fcinfo);
 }
 
-/* told_relation_size(regclass [, fork text]): as pg_relation_size, or NULL */
+/* visible_relation_size(regclass [, fork text]): as pg_relation_size, or NULL */
 Datum
-dp_told_relation_size(PG_FUNCTION_ARGS)
+dp_visible_relation_size(PG_FUNCTION_ARGS)
 {
 	LOCAL_FCINFO(call, 2);
 	Datum		result;
@@ -153,27 +153,27 @@ dp_told_relation_size(PG_FUNCTION_ARGS)
 	return result;
 }
 
-/* told_table_size(regclass): as pg_table_size, or NULL */
+/* visible_table_size(regclass): as pg_table_size, or NULL */
 Datum
-dp_told_table_size(PG_FUNCTION_ARGS)
+dp_visible_table_size(PG_FUNCTION_ARGS)
 {
 	if (!dp_may_be_told(PG_GETARG_OID(0)))
 		PG_RETURN_NULL();
 	return pg_table_size(fcinfo);
 }
 
-/* told_total_relation_size(regclass): as pg_total_relation_size, or NULL */
+/* visible_total_relation_size(regclass): as pg_total_relation_size, or NULL */
 Datum
-dp_told_total_relation_size(PG_FUNCTION_ARGS)
+dp_visible_total_relation_size(PG_FUNCTION_ARGS)
 {
 	if (!dp_may_be_told(PG_GETARG_OID(0)))
 		PG_RETURN_NULL();
 	return pg_total_relation_size(fcinfo);
 }
 
-/* told_indexes_size(regclass): as pg_indexes_size, or NULL */
+/* visible_indexes_size(regclass): as pg_indexes_size, or NULL */
 Datum
-dp_told_indexes_size(PG_FUNCTION_ARGS)
+dp_visible_indexes_size(PG_FUNCTION_ARGS)
 {
 	if (!dp_may_be_told(PG_GETARG_OID(0)))
 		PG_RETURN_NULL();

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * shadow_operands.c
+ * key_query_operands.c
  *	  Levels over a UNION ALL, as one level for each of its operands.
  *
  *	   FROM (SELECT unit, 'new' AS k FROM orders WHERE n = 1
@@ -20,7 +20,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/level.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
@@ -50,7 +50,7 @@ find_union(Query *query)
 }
 
 List *
-dp_shadow_operands(Query *query)
+dp_key_query_operands(Query *query)
 {
 	List	   *waiting = list_make1(query);
 	List	   *found = NIL;
@@ -81,13 +81,13 @@ dp_shadow_operands(Query *query)
 }
 
 Query *
-dp_shadow_union(List *queries)
+dp_key_query_union(List *queries)
 {
 	Query	   *distinct = dp_select_from(dp_subquery_entry(dp_union_all(queries, "operand"), "tuples"));
 	List	   *columns = NIL;
 
 	foreach_node(TargetEntry, tle, linitial_node(RangeTblEntry, distinct->rtable)->subquery->targetList)
 		columns = lappend(columns, dp_output_var(1, tle->resno, (Node *) tle->expr));
-	dp_shadow_show_keys(distinct, columns);
+	dp_key_query_show_keys(distinct, columns);
 	return distinct;
 }

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * shadow_parts.c
- *	  Which items and conditions belong to the shadow of a level, and what
+ * key_query_parts.c
+ *	  Which items and conditions belong to the key query of a level, and what
  *	  connects them.
  *
- * Items come into the shadow because a key reads them, or because a condition
+ * Items come into the key query because a key reads them, or because a condition
  * joins them to such: one of which there is at most one row, or a small table.
  * Larger ones are left out: that some row of them exists is not asked, as it
  * could take longer than the query itself.
@@ -22,7 +22,7 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/forms.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/facts/facts.h"
 #include "guard/facts/lists.h"
 #include "guard/read/read.h"
@@ -56,11 +56,11 @@ table_rows(Oid relid)
 }
 
 static List *
-resolved_conditions(DpShadow *s)
+resolved_conditions(DpKeyQuery *s)
 {
 	List	   *list = NIL;
 
-	foreach_ptr(DpShadowCondition, condition, s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, s->conditions)
 	{
 		if (condition->resolved != NULL && bms_is_empty(condition->joins))
 			list = lappend(list, condition->resolved);
@@ -68,16 +68,16 @@ resolved_conditions(DpShadow *s)
 	return list;
 }
 
-/* Tells whether an item may come into the shadow for a condition's sake; product: of the sizes of those that repeat rows. */
+/* Tells whether an item may come into the key query for a condition's sake; product: of the sizes of those that repeat rows. */
 static bool
-may_include(DpShadow *s, DpShadowItem *item, double *product)
+may_include(DpKeyQuery *s, DpKeyQueryItem *item, double *product)
 {
 	double		rows;
 
 	if (item->is_private || item->rte == NULL)
 		return false;
 	if (item->rte->rtekind != RTE_RELATION ||
-		dp_at_most_one_row(item->rte->relid, item->number, resolved_conditions(s), dp_shadow_included(s)))
+		dp_at_most_one_row(item->rte->relid, item->number, resolved_conditions(s), dp_key_query_included(s)))
 		return true;
 	rows = table_rows(item->rte->relid);
 	if (rows > SMALL_TABLE || rows * *product > SMALL_PRODUCT)
@@ -87,19 +87,19 @@ may_include(DpShadow *s, DpShadowItem *item, double *product)
 }
 
 static void
-merge_parts(DpShadow *s, Bitmapset *items)
+merge_parts(DpKeyQuery *s, Bitmapset *items)
 {
 	int			part = bms_next_member(items, -1);
 	int			i = -1;
 
 	if (part < 0)
 		return;
-	part = dp_shadow_item(s, part)->part;
+	part = dp_key_query_item(s, part)->part;
 	while ((i = bms_next_member(items, i)) >= 0)
 	{
-		int			other = dp_shadow_item(s, i)->part;
+		int			other = dp_key_query_item(s, i)->part;
 
-		foreach_ptr(DpShadowItem, item, s->items)
+		foreach_ptr(DpKeyQueryItem, item, s->items)
 		{
 			if (item->part == other)
 				item->part = part;
@@ -109,20 +109,20 @@ merge_parts(DpShadow *s, Bitmapset *items)
 
 /* Includes items, with those that come and go with them in one outer join. */
 static void
-include_items(DpShadow *s, Bitmapset *items)
+include_items(DpKeyQuery *s, Bitmapset *items)
 {
 	int			i = -1;
 
 	while ((i = bms_next_member(items, i)) >= 0)
-		dp_shadow_item(s, i)->is_included = true;
+		dp_key_query_item(s, i)->is_included = true;
 	merge_parts(s, items);
 }
 
 /* Tells whether a known condition connects an item with what is included. */
 static bool
-is_connected(DpShadow *s, DpShadowItem *item, Bitmapset *included)
+is_connected(DpKeyQuery *s, DpKeyQueryItem *item, Bitmapset *included)
 {
-	foreach_ptr(DpShadowCondition, condition, s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, s->conditions)
 	{
 		if (condition->resolved != NULL && !condition->follows && bms_is_member(item->number, condition->items) &&
 			bms_overlap(condition->items, included))
@@ -133,21 +133,21 @@ is_connected(DpShadow *s, DpShadowItem *item, Bitmapset *included)
 
 /* Tells whether a condition, of WHERE, reads what outer joins connect with what is included. */
 static bool
-asks_of_joined(DpShadow *s, const DpShadowCondition *condition, Bitmapset *included)
+asks_of_joined(DpKeyQuery *s, const DpKeyQueryCondition *condition, Bitmapset *included)
 {
 	int			i = -1;
 
 	while ((i = bms_next_member(bms_is_empty(condition->joins) ? condition->items : NULL, i)) >= 0)
-		if (!bms_is_empty(dp_shadow_item(s, i)->joins) && is_connected(s, dp_shadow_item(s, i), included))
+		if (!bms_is_empty(dp_key_query_item(s, i)->joins) && is_connected(s, dp_key_query_item(s, i), included))
 			return true;
 	return false;
 }
 
 /* Includes a condition if it reads what is included, and what may be; returns whether it did. */
 static bool
-include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
+include_condition(DpKeyQuery *s, DpKeyQueryCondition *condition, double *product)
 {
-	Bitmapset  *included = dp_shadow_included(s);
+	Bitmapset  *included = dp_key_query_included(s);
 	Bitmapset  *missing = bms_difference(condition->items, included);
 	int			i = -1;
 
@@ -156,7 +156,7 @@ include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
 	/* what may be missing asks nothing of the rest */
 	while ((i = bms_next_member(condition->joins, i)) >= 0)
 	{
-		DpShadowJoin *join = list_nth(s->joins, i - 1);
+		DpKeyQueryJoin *join = list_nth(s->joins, i - 1);
 
 		if (!join->is_anti && !bms_overlap(join->items, included))
 			return false;
@@ -166,7 +166,7 @@ include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
 		!asks_of_joined(s, condition, included))
 		return false;
 	while ((i = bms_next_member(missing, i)) >= 0)
-		if (!may_include(s, dp_shadow_item(s, i), product))
+		if (!may_include(s, dp_key_query_item(s, i), product))
 			return false;
 	condition->is_included = true;
 	include_items(s, condition->items);
@@ -175,25 +175,25 @@ include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
 
 /* Includes conditions until no other may be. */
 static void
-include_conditions(DpShadow *s, double *product)
+include_conditions(DpKeyQuery *s, double *product)
 {
 	bool		progress = true;
 
 	while (progress)
 	{
 		progress = false;
-		foreach_ptr(DpShadowCondition, condition, s->conditions)
+		foreach_ptr(DpKeyQueryCondition, condition, s->conditions)
 			progress |= include_condition(s, condition, product);
 	}
 }
 
 /* Tells whether rows need one of an item: it is in no outer join, or a condition above that reads it. */
 static bool
-is_asked_for(DpShadow *s, DpShadowItem *item)
+is_asked_for(DpKeyQuery *s, DpKeyQueryItem *item)
 {
 	if (bms_is_empty(item->joins))
 		return true;
-	foreach_ptr(DpShadowCondition, condition, s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, s->conditions)
 	{
 		if (condition->resolved != NULL && !condition->follows && bms_is_empty(condition->joins) &&
 			bms_is_member(item->number, condition->items))
@@ -207,11 +207,11 @@ is_asked_for(DpShadow *s, DpShadowItem *item)
  * where it has no row, there is no group.
  */
 static void
-include_others(DpShadow *s, double *product)
+include_others(DpKeyQuery *s, double *product)
 {
-	Bitmapset  *included = dp_shadow_included(s);
+	Bitmapset  *included = dp_key_query_included(s);
 
-	foreach_ptr(DpShadowItem, item, s->items)
+	foreach_ptr(DpKeyQueryItem, item, s->items)
 	{
 		double		rows;
 
@@ -230,15 +230,15 @@ include_others(DpShadow *s, double *product)
 
 /* The items of an outer join are NULL together, and whether they are depends on all of its conditions. */
 static void
-merge_joins(DpShadow *s)
+merge_joins(DpKeyQuery *s)
 {
-	foreach_ptr(DpShadowJoin, join, s->joins)
+	foreach_ptr(DpKeyQueryJoin, join, s->joins)
 	{
-		Bitmapset  *items = bms_intersect(join->items, dp_shadow_included(s));
+		Bitmapset  *items = bms_intersect(join->items, dp_key_query_included(s));
 
 		if (bms_is_empty(items))
 			continue;
-		foreach_ptr(DpShadowCondition, c, s->conditions)
+		foreach_ptr(DpKeyQueryCondition, c, s->conditions)
 		{
 			if (c->is_included && bms_is_member(foreach_current_index(join) + 1, c->joins))
 				items = bms_add_members(items, c->items);
@@ -249,8 +249,8 @@ merge_joins(DpShadow *s)
 
 typedef struct ResolvedPart
 {
-	DpShadow   *s;
-	const DpShadowCondition *of;
+	DpKeyQuery *s;
+	const DpKeyQueryCondition *of;
 } ResolvedPart;
 
 static Node *
@@ -258,27 +258,27 @@ resolved_part(Node *condition, const ResolvedPart *p)
 {
 	Bitmapset  *items = NULL;
 
-	return dp_shadow_resolve_condition(p->s, p->of, condition, &items);
+	return dp_key_query_resolve_condition(p->s, p->of, condition, &items);
 }
 
 /* A comparison of something unknown with elements of an array tells that there are such; of = ANY ($1), that it has any. */
 static void
-exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
+exclude_no_array(DpKeyQuery *s, const DpKeyQueryCondition *condition)
 {
 	DpComparison c;
 	Bitmapset  *items = NULL;
 	OpExpr	   *any;
 
 	if (!dp_read_comparison(condition->expr, &c) || !c.is_array || !op_strict(c.opno) || !dp_reads_param(c.right) ||
-		dp_shadow_resolve(s, c.right, DP_LISTS_FOUND, &items) == NULL || !bms_is_empty(items))
+		dp_key_query_resolve(s, c.right, DP_LISTS_FOUND, &items) == NULL || !bms_is_empty(items))
 		return;
 	if (!c.is_any)
 	{
-		dp_shadow_add_condition(s, (Node *) dp_is_not_null((Expr *) copyObject(c.right)))->joins = condition->joins;
+		dp_key_query_add_condition(s, (Node *) dp_is_not_null((Expr *) copyObject(c.right)))->joins = condition->joins;
 		return;
 	}
 	any = dp_make_cardinality_comparison(Int4LessOperator, c.right);
-	dp_shadow_add_condition(s, (Node *) any)->joins = condition->joins;
+	dp_key_query_add_condition(s, (Node *) any)->joins = condition->joins;
 }
 
 /*
@@ -286,10 +286,10 @@ exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
  * written is not known of a list.
  */
 static void
-imply_numbers(DpShadow *s, const DpShadowCondition *condition)
+imply_numbers(DpKeyQuery *s, const DpKeyQueryCondition *condition)
 {
 	DpComparison c;
-	Oid			text = TEXTOID;
+	Oid text = TEXTOID;
 	List	   *args;
 	List	   *elements;
 	Node	   *cast;
@@ -312,13 +312,13 @@ imply_numbers(DpShadow *s, const DpShadowCondition *condition)
 		((ArrayExpr *) array)->elements = lappend(((ArrayExpr *) array)->elements,
 												  makeFuncExpr(dp_own_function("try_numeric", 1, &text, NUMERICOID), NUMERICOID, list_make1(element),
 															   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
-	dp_shadow_add_condition(s, (Node *) dp_make_array_comparison(lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr, true,
-																 copyObject((Expr *) number), array, InvalidOid))->joins = condition->joins;
+	dp_key_query_add_condition(s, (Node *) dp_make_array_comparison(lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr, true,
+																	copyObject((Expr *) number), array, InvalidOid))->joins = condition->joins;
 }
 
 /* A comparison with something unknown tells that the known side of it, also one without columns, is not NULL. */
 static void
-exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
+exclude_nulls(DpKeyQuery *s, const DpKeyQueryCondition *condition)
 {
 	if (contain_volatile_functions(condition->expr) || condition->by_cells)
 		return;
@@ -329,29 +329,29 @@ exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
 	{
 		Bitmapset  *items = NULL;
 
-		if (dp_shadow_resolve(s, arg, DP_LISTS_FOUND, &items) != NULL && (!bms_is_empty(items) || dp_reads_param(arg)))
-			dp_shadow_add_condition(s, (Node *) dp_is_not_null((Expr *) arg))->joins = condition->joins;
+		if (dp_key_query_resolve(s, arg, DP_LISTS_FOUND, &items) != NULL && (!bms_is_empty(items) || dp_reads_param(arg)))
+			dp_key_query_add_condition(s, (Node *) dp_is_not_null((Expr *) arg))->joins = condition->joins;
 	}
 }
 
 void
-dp_shadow_find_parts(DpShadow *s, List *read)
+dp_key_query_find_parts(DpKeyQuery *s, List *read)
 {
 	double		product = 1;
 
-	foreach_ptr(DpShadowItem, item, s->items)
+	foreach_ptr(DpKeyQueryItem, item, s->items)
 		item->part = foreach_current_index(item) + 1;
 	foreach_ptr(Bitmapset, item, read)
 		include_items(s, item);
 	/* values of classes may bring more */
 	for (int i = 0; i < list_length(s->conditions); i++)
 	{
-		DpShadowCondition *condition = list_nth(s->conditions, i);
+		DpKeyQueryCondition *condition = list_nth(s->conditions, i);
 		ResolvedPart part = {s, condition};
 
 		condition->is_whole = true;
 		condition->resolved = condition->splits_cells || contain_volatile_functions(condition->expr) ? NULL
-			: dp_shadow_known_part(condition->expr, (DpKnown) resolved_part, &part, &condition->is_whole);
+			: dp_key_query_known_part(condition->expr, (DpKnown) resolved_part, &part, &condition->is_whole);
 		condition->items = bms_add_members(condition->items, pull_varnos(NULL, condition->resolved));
 		if (condition->resolved == NULL)
 			exclude_nulls(s, condition);
@@ -360,11 +360,11 @@ dp_shadow_find_parts(DpShadow *s, List *read)
 	include_conditions(s, &product);
 	include_others(s, &product);
 	merge_joins(s);
-	foreach_ptr(DpShadowCondition, condition, s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, s->conditions)
 	{
 		int			join = -1;
 
 		while (!(condition->is_included && condition->is_whole) && (join = bms_next_member(condition->joins, join)) >= 0)
-			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
+			((DpKeyQueryJoin *) list_nth(s->joins, join - 1))->is_whole = false;
 	}
 }

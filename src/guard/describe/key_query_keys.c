@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * shadow_keys.c
+ * key_query_keys.c
  *	  Which sets the keys of a level are in, by what its public inputs allow.
  *
- * Keys are in one set if an item of the shadow, or a condition, connects them
- * (shadow_parts.c).
+ * Keys are in one set if an item of the key query, or a condition, connects them
+ * (key_query_parts.c).
  *
  * A key that is one column with a list, or constant, on which nothing but
  * constants act, needs no query: its values are found while the query is
@@ -21,7 +21,7 @@
 #include "base/walk.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/forms.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/facts/facts.h"
 #include "guard/facts/lists.h"
 #include "guard/vet/vet.h"
@@ -35,7 +35,7 @@
 #define FEW_INTEGERS 1000
 
 /* one key of the level */
-typedef struct ShadowKey
+typedef struct QueryKey
 {
 	Node	   *named;			/* in its safe form; NULL: part of it cannot
 								 * be known */
@@ -45,7 +45,7 @@ typedef struct ShadowKey
 	Bitmapset  *items;
 	bool		is_bare;		/* one column of a list, as it is */
 	bool		is_listed;		/* no more is known than all that it can be */
-} ShadowKey;
+} QueryKey;
 
 /* ------------------------------------------------------------------------
  * Sets
@@ -54,21 +54,21 @@ typedef struct ShadowKey
 
 /* Tells whether the values of a key are known while the query is planned: what lists without tables and parameters have. */
 static bool
-is_plain(DpShadow *s, const ShadowKey *key, int part)
+is_plain(DpKeyQuery *s, const QueryKey *key, int part)
 {
 	if (!key->is_bare || (bms_membership(key->items) == BMS_MULTIPLE && !key->is_listed) || dp_is_of_execution(key->expr))
 		return false;
-	foreach_ptr(DpShadowItem, item, s->items)
+	foreach_ptr(DpKeyQueryItem, item, s->items)
 	{
 		if (item->is_included && item->part == part &&
 			(item->rte != NULL || item->is_series || dp_is_of_execution((Node *) item->values)))
 			return false;
 	}
-	foreach_ptr(DpShadowCondition, condition, s->conditions)
+	foreach_ptr(DpKeyQueryCondition, condition, s->conditions)
 	{
 		int			first = bms_next_member(condition->items, -1);
 
-		if (condition->is_included && (first < 0 || dp_shadow_item(s, first)->part == part) && dp_is_of_execution(condition->resolved))
+		if (condition->is_included && (first < 0 || dp_key_query_item(s, first)->part == part) && dp_is_of_execution(condition->resolved))
 			return false;
 	}
 	return true;
@@ -76,19 +76,19 @@ is_plain(DpShadow *s, const ShadowKey *key, int part)
 
 /* Names a key of the level, in the form in which rows have it. */
 static void
-name_key(DpShadow *s, ShadowKey *key, Node *expr)
+name_key(DpKeyQuery *s, QueryKey *key, Node *expr)
 {
 	Node	   *safe = dp_make_safe(expr, &s->level->allow);
 	Node	   *canonical = dp_canonical_key(safe);
 
-	key->named = dp_shadow_name(s, safe);
+	key->named = dp_key_query_name(s, safe);
 	if (key->named != NULL && contain_volatile_functions(key->named))
 		key->named = NULL;
 	key->canonical = canonical == safe ? NULL : canonical;
 }
 
 static void
-resolve_key(DpShadow *s, ShadowKey *key, DpShadowLists lists)
+resolve_key(DpKeyQuery *s, QueryKey *key, DpKeyQueryLists lists)
 {
 	Node	   *named = key->named;
 	Node	   *canonical;
@@ -97,9 +97,9 @@ resolve_key(DpShadow *s, ShadowKey *key, DpShadowLists lists)
 		return;
 	key->is_listed = lists == DP_LISTS_ANY;
 	key->is_bare = key->is_listed || !dp_is_unfoldable(named, NULL) || IsA(dp_strip_labels(named), Var);
-	key->expr = dp_shadow_resolve(s, named, lists, &key->items);
+	key->expr = dp_key_query_resolve(s, named, lists, &key->items);
 	if (key->expr != NULL && IsA(dp_strip_labels(named), Var) && bms_membership(key->items) == BMS_SINGLETON)
-		dp_shadow_item(s, bms_singleton_member(key->items))->is_key = true;
+		dp_key_query_item(s, bms_singleton_member(key->items))->is_key = true;
 	if (key->expr == NULL || key->canonical == NULL)
 		return;
 	canonical = copyObject(key->canonical);
@@ -109,55 +109,55 @@ resolve_key(DpShadow *s, ShadowKey *key, DpShadowLists lists)
 
 /* Finds the constants that divide what keys compare with them, which are not known otherwise, and puts the cells in. */
 static void
-find_cells(DpShadow *s, ShadowKey *keys, int nkeys)
+find_cells(DpKeyQuery *s, QueryKey *keys, int nkeys)
 {
 	Bitmapset  *items = NULL;
 
 	s->cell_stage = DP_CELLS_OF_KEYS;
 	for (int i = 0; i < nkeys; i++)
 	{
-		int			n = dp_shadow_count_cells(s);
+		int			n = dp_key_query_count_cells(s);
 
 		if (keys[i].named == NULL || keys[i].expr != NULL)
 			continue;
 		keys[i].named = dp_write_out_cases(keys[i].named, NULL);
-		if (dp_shadow_resolve(s, keys[i].named, DP_LISTS_KNOWN, &items) == NULL)
-			dp_shadow_forget_cells(s, n);
+		if (dp_key_query_resolve(s, keys[i].named, DP_LISTS_KNOWN, &items) == NULL)
+			dp_key_query_forget_cells(s, n);
 		else
-			dp_shadow_ask_nulls(s);
+			dp_key_query_ask_nulls(s);
 	}
-	dp_shadow_imply_limits(s);
+	dp_key_query_imply_limits(s);
 	s->cell_stage = DP_CELLS_OF_CONDITIONS;
-	foreach_ptr(const DpShadowCondition, condition, dp_shadow_count_cells(s) > 0 ? list_copy(s->conditions) : NIL)
+	foreach_ptr(const DpKeyQueryCondition, condition, dp_key_query_count_cells(s) > 0 ? list_copy(s->conditions) : NIL)
 	{
 		if (!condition->splits_cells && !contain_volatile_functions(condition->expr))
-			(void) dp_shadow_resolve_condition(s, condition, condition->expr, &items);
+			(void) dp_key_query_resolve_condition(s, condition, condition->expr, &items);
 	}
-	dp_shadow_fill_cells(s);
+	dp_key_query_fill_cells(s);
 	s->cell_stage = DP_CELLS_FOUND;
 }
 
 /* Adds, for each condition that is known by now, that it holds: points may stand for what it reads later. */
 static void
-keep_conditions(DpShadow *s)
+keep_conditions(DpKeyQuery *s)
 {
-	foreach_ptr(const DpShadowCondition, condition, list_copy(s->conditions))
+	foreach_ptr(const DpKeyQueryCondition, condition, list_copy(s->conditions))
 	{
 		Bitmapset  *items = NULL;
 		Node	   *resolved;
 
 		if (condition->splits_cells || !bms_is_empty(condition->joins) || contain_volatile_functions(condition->expr))
 			continue;
-		resolved = dp_shadow_resolve_condition(s, condition, condition->expr, &items);
+		resolved = dp_key_query_resolve_condition(s, condition, condition->expr, &items);
 		if (resolved == NULL || equal(resolved, condition->expr))
 			continue;
-		dp_shadow_add_condition(s, resolved)->is_below = condition->is_below;
+		dp_key_query_add_condition(s, resolved)->is_below = condition->is_below;
 	}
 }
 
 /* Resolves all keys that are not known, as far as it is possible now; returns those that remain. */
 static List *
-resolve_each(DpShadow *s, ShadowKey *keys, int nkeys, DpShadowLists lists)
+resolve_each(DpKeyQuery *s, QueryKey *keys, int nkeys, DpKeyQueryLists lists)
 {
 	List	   *unknown = NIL;
 
@@ -172,11 +172,11 @@ resolve_each(DpShadow *s, ShadowKey *keys, int nkeys, DpShadowLists lists)
 
 /* Puts lists in the place of buckets. */
 static void
-put_buckets(DpShadow *s, ShadowKey *keys, int nkeys)
+put_buckets(DpKeyQuery *s, QueryKey *keys, int nkeys)
 {
 	for (int i = 0; i < nkeys; i++)
 		if (keys[i].named != NULL && keys[i].expr == NULL)
-			keys[i].named = dp_shadow_put_buckets(s, list_nth(s->level->key_exprs, i), keys[i].named);
+			keys[i].named = dp_key_query_put_buckets(s, list_nth(s->level->key_exprs, i), keys[i].named);
 }
 
 /*
@@ -186,7 +186,7 @@ put_buckets(DpShadow *s, ShadowKey *keys, int nkeys)
  * that it can be.
  */
 static void
-resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
+resolve_keys(DpKeyQuery *s, QueryKey *keys, int nkeys)
 {
 	List	   *unknown;
 
@@ -195,43 +195,43 @@ resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
 	unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
 	if (unknown == NIL)
 		return;
-	dp_shadow_add_points(s, unknown);
+	dp_key_query_add_points(s, unknown);
 	if (resolve_each(s, keys, nkeys, DP_LISTS_KNOWN) == NIL)
 		return;
 	put_buckets(s, keys, nkeys);
 	unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
 	if (unknown == NIL)
 		return;
-	dp_shadow_add_integers(s, unknown, FEW_INTEGERS);
+	dp_key_query_add_integers(s, unknown, FEW_INTEGERS);
 	if (resolve_each(s, keys, nkeys, DP_LISTS_KNOWN) == NIL)
 		return;
 	find_cells(s, keys, nkeys);
 	unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
-	if (unknown != NIL && dp_shadow_count_cells(s) > 0)
+	if (unknown != NIL && dp_key_query_count_cells(s) > 0)
 	{
 		keep_conditions(s);
-		dp_shadow_add_points(s, unknown);
+		dp_key_query_add_points(s, unknown);
 		unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
 	}
 	if (unknown == NIL)
 		return;
-	dp_shadow_add_integers(s, unknown, DP_MAX_KEY_RANGE);
+	dp_key_query_add_integers(s, unknown, DP_MAX_KEY_RANGE);
 	(void) resolve_each(s, keys, nkeys, DP_LISTS_ANY);
 }
 
 static int
-part_of(DpShadow *s, const ShadowKey *key)
+part_of(DpKeyQuery *s, const QueryKey *key)
 {
 	int			first = bms_next_member(key->items, -1);
 
-	return first < 0 ? 0 : dp_shadow_item(s, first)->part;
+	return first < 0 ? 0 : dp_key_query_item(s, first)->part;
 }
 
 /* Notes which declared values rows are held to: where the column is a key of the part. */
 static void
-list_values(DpShadow *s, int part, bool is_held)
+list_values(DpKeyQuery *s, int part, bool is_held)
 {
-	foreach_ptr(DpShadowItem, item, s->items)
+	foreach_ptr(DpKeyQueryItem, item, s->items)
 	{
 		if (item->is_included && item->part == part && item->listed != NULL && item->is_key)
 		{
@@ -243,19 +243,19 @@ list_values(DpShadow *s, int part, bool is_held)
 
 /* Returns the conditions that what no key is of has a row: an EXISTS for each part. */
 static List *
-find_existence(DpShadow *s, const ShadowKey *keys, int nkeys)
+find_existence(DpKeyQuery *s, const QueryKey *keys, int nkeys)
 {
 	Bitmapset  *parts = NULL;
 	List	   *list = NIL;
 
 	for (int i = 0; i < nkeys; i++)
 		parts = bms_add_member(parts, part_of(s, &keys[i]));
-	foreach_ptr(DpShadowItem, item, s->items)
+	foreach_ptr(DpKeyQueryItem, item, s->items)
 	{
 		if (!item->is_included || bms_is_member(item->part, parts))
 			continue;
 		parts = bms_add_member(parts, item->part);
-		list = lappend(list, dp_exists(dp_shadow_query(s, item->part, NIL)));
+		list = lappend(list, dp_exists(dp_key_query_select(s, item->part, NIL)));
 	}
 	return list;
 }
@@ -270,23 +270,23 @@ add_existence(Query *query, List *exists)
 	query->hasSubLinks = true;
 }
 
-/* Starts the shadow of a level, with what its keys are. */
-static DpShadow *
-start_shadow(DpLevel *level, ShadowKey *keys, int nkeys)
+/* Starts the key query of a level, with what its keys are. */
+static DpKeyQuery *
+start_key_query(DpLevel *level, QueryKey *keys, int nkeys)
 {
-	DpShadow   *s = dp_shadow_start(level);
+	DpKeyQuery *s = dp_key_query_start(level);
 
-	dp_shadow_equate(s);
-	dp_shadow_relate_matches(s);
-	dp_shadow_bound_buckets(s);
+	dp_key_query_equate(s);
+	dp_key_query_relate_matches(s);
+	dp_key_query_bound_buckets(s);
 	resolve_keys(s, keys, nkeys);
-	dp_shadow_follow_references(s);
+	dp_key_query_follow_references(s);
 	return s;
 }
 
 /* Refuses keys of which more are declared than there is room for. */
 static void
-refuse_beyond(DpShadow *s, const ShadowKey *keys, int nkeys)
+refuse_beyond(DpKeyQuery *s, const QueryKey *keys, int nkeys)
 {
 	for (int i = 0; i < nkeys; i++)
 		if (s->beyond != NULL && keys[i].expr == NULL && keys[i].named != NULL && dp_has_equal(keys[i].named, (Node *) s->beyond))
@@ -334,18 +334,18 @@ query_of_operand(const DpLevel *level, Query *from, DpKeySet *set, bool *plain)
 {
 	DpLevel    *one = palloc(sizeof(DpLevel));
 	int			nkeys = list_length(level->key_exprs);
-	ShadowKey  *keys = palloc0(sizeof(ShadowKey) * nkeys);
+	QueryKey   *keys = palloc0(sizeof(QueryKey) * nkeys);
 	Bitmapset  *items = NULL;
 	List	   *exprs = NIL;
 	List	   *exists;
-	DpShadow   *s;
+	DpKeyQuery *s;
 	Query	   *query;
 	Const	   *values = NULL;
 	bool		has_null = false;
 
 	*one = *level;
 	one->from.query = from;
-	s = start_shadow(one, keys, nkeys);
+	s = start_key_query(one, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)
 	{
 		if (keys[i].expr == NULL)
@@ -353,15 +353,15 @@ query_of_operand(const DpLevel *level, Query *from, DpKeySet *set, bool *plain)
 		items = bms_add_members(items, keys[i].items);
 		exprs = lappend(exprs, keys[i].expr);
 	}
-	dp_shadow_find_parts(s, list_make1(items));
+	dp_key_query_find_parts(s, list_make1(items));
 	exists = find_existence(s, keys, nkeys);
 	if (*plain && nkeys == 1 && exists == NIL && is_plain(s, &keys[0], part_of(s, &keys[0])))
-		values = dp_shadow_values(s, keys[0].expr, part_of(s, &keys[0]), &has_null);
+		values = dp_key_query_values(s, keys[0].expr, part_of(s, &keys[0]), &has_null);
 	*plain = values != NULL;
 	if (values != NULL)
 		set->domain = join_values(set->domain, values);
 	set->null_key |= has_null;
-	query = dp_shadow_query(s, bms_is_empty(items) ? 0 : dp_shadow_item(s, bms_next_member(items, -1))->part, exprs);
+	query = dp_key_query_select(s, bms_is_empty(items) ? 0 : dp_key_query_item(s, bms_next_member(items, -1))->part, exprs);
 	add_existence(query, exists);
 	return query;
 }
@@ -391,7 +391,7 @@ add_set_of_operands(const DpLevel *level, List *operands, List *numbers)
 	{
 		set->domain = NULL;
 		set->null_key = false;
-		set->query = dp_shadow_union(queries);
+		set->query = dp_key_query_union(queries);
 	}
 	level->release->key_sets = lappend(level->release->key_sets, set);
 	return true;
@@ -401,7 +401,7 @@ add_set_of_operands(const DpLevel *level, List *operands, List *numbers)
 static bool
 add_sets_of_operands(DpLevel *level)
 {
-	List	   *operands = dp_shadow_operands(level->from.query);
+	List	   *operands = dp_key_query_operands(level->from.query);
 	int			nkeys = list_length(level->key_exprs);
 	List	   *all = NIL;
 	bool		found = true;
@@ -421,22 +421,22 @@ add_sets_of_operands(DpLevel *level)
  */
 
 void
-dp_shadow_keys(DpLevel *level)
+dp_key_query_keys(DpLevel *level)
 {
 	List	   *exists;
-	DpShadow   *s;
+	DpKeyQuery *s;
 	int			nkeys = list_length(level->key_exprs);
-	ShadowKey  *keys = palloc0(sizeof(ShadowKey) * Max(nkeys, 1));
+	QueryKey   *keys = palloc0(sizeof(QueryKey) * Max(nkeys, 1));
 	List	   *read = NIL;
 
 	if (nkeys == 0 || add_sets_of_operands(level))
 		return;
-	s = start_shadow(level, keys, nkeys);
+	s = start_key_query(level, keys, nkeys);
 	refuse_beyond(s, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)
 		if (keys[i].expr != NULL)
 			read = lappend(read, keys[i].items);
-	dp_shadow_find_parts(s, read);
+	dp_key_query_find_parts(s, read);
 	exists = find_existence(s, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)
 	{
@@ -456,10 +456,10 @@ dp_shadow_keys(DpLevel *level)
 		}
 		level->release->key_sets = lappend(level->release->key_sets, set);
 		if (list_length(exprs) == 1 && exists == NIL && is_plain(s, &keys[i], part))
-			set->domain = dp_shadow_values(s, keys[i].expr, part, &set->null_key);
+			set->domain = dp_key_query_values(s, keys[i].expr, part, &set->null_key);
 		if (set->domain == NULL)
 		{
-			set->query = dp_shadow_query(s, part, exprs);
+			set->query = dp_key_query_select(s, part, exprs);
 			add_existence(set->query, exists);
 			exists = NIL;
 		}
@@ -473,17 +473,17 @@ static bool
 add_planned(const DpLevel *level, Query *from, Node *expr, DpKeySet *set)
 {
 	DpLevel    *one = palloc(sizeof(DpLevel));
-	ShadowKey	key = {0};
+	QueryKey	key = {0};
 	bool		has_null = false;
-	DpShadow   *s;
+	DpKeyQuery *s;
 	Const	   *values;
 
 	*one = *level;
 	one->from.query = from;
 	one->key_exprs = list_make1(expr);
-	s = dp_shadow_start(one);
+	s = dp_key_query_start(one);
 	s->is_planned = true;
-	dp_shadow_equate(s);
+	dp_key_query_equate(s);
 	name_key(s, &key, expr);
 	put_buckets(s, &key, 1);
 	key.named = dp_write_out_cases(key.named, NULL);
@@ -492,8 +492,8 @@ add_planned(const DpLevel *level, Query *from, Node *expr, DpKeySet *set)
 		refuse_beyond(s, &key, 1);
 		return false;
 	}
-	dp_shadow_find_parts(s, list_make1(key.items));
-	values = dp_shadow_values(s, key.expr, part_of(s, &key), &has_null);
+	dp_key_query_find_parts(s, list_make1(key.items));
+	values = dp_key_query_values(s, key.expr, part_of(s, &key), &has_null);
 	if (values == NULL)
 		return false;
 	set->domain = join_values(set->domain, values);
@@ -506,7 +506,7 @@ dp_planned_values(DpLevel *level, Node *expr)
 {
 	DpKeySet   *set = dp_make_key_set();
 	bool		known = true;
-	List	   *operands = dp_shadow_operands(level->from.query);
+	List	   *operands = dp_key_query_operands(level->from.query);
 
 	foreach_ptr(Query, operand, operands)
 		known = known && add_planned(level, operand, expr, set);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * shadow.h
+ * key_query.h
  *	  What the public inputs of a level allow: the query of its keys' tuples.
  *
  * Copyright (c) 2026, the dp_cdp developers
@@ -8,8 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef DP_SHADOW_H
-#define DP_SHADOW_H
+#ifndef DP_KEY_QUERY_H
+#define DP_KEY_QUERY_H
 
 #include "guard/level.h"
 
@@ -19,9 +19,9 @@
 /*
  * An entry of the level, or of a subquery over protected rows in it; or a
  * list of values that stands for a protected column.  They have numbers from
- * 1 on, by which Vars of the shadow's expressions name them.
+ * 1 on, by which Vars of the key query's expressions name them.
  */
-typedef struct DpShadowItem
+typedef struct DpKeyQueryItem
 {
 	RangeTblEntry *rte;			/* NULL: a list */
 	Query	   *query;			/* whose entry it is */
@@ -32,7 +32,8 @@ typedef struct DpShadowItem
 	int			part;			/* items of other parts are not connected */
 
 	/* of a list */
-	Var		   *column;			/* what it stands for, as the shadow names it */
+	Var		   *column;			/* what it stands for, as the key query names
+								 * it */
 	Node	   *of;				/* an expression that it stands for; NULL: it
 								 * is column */
 	Expr	   *values;			/* an array, in which NULL may be; NULL: not
@@ -45,19 +46,19 @@ typedef struct DpShadowItem
 	/* where it is in the query of its part */
 	Index		rti;
 	Index		join_rti;		/* of the outer join that it is appended by */
-} DpShadowItem;
+} DpKeyQueryItem;
 
 /* an outer join: by number, from 1 on */
-typedef struct DpShadowJoin
+typedef struct DpKeyQueryJoin
 {
 	Bitmapset  *items;			/* that it may have no row of */
-	bool		is_whole;		/* all of its conditions are in the shadow */
+	bool		is_whole;		/* all of its conditions are in the key query */
 	bool		is_anti;		/* rows with a match are left out */
 	Index		rti;			/* of the entry that says whether it has */
-} DpShadowJoin;
+} DpKeyQueryJoin;
 
 /* a conjunct of WHERE or of a join's condition */
-typedef struct DpShadowCondition
+typedef struct DpKeyQueryCondition
 {
 	Node	   *expr;
 	Node	   *resolved;		/* over public columns and lists; NULL:
@@ -73,13 +74,13 @@ typedef struct DpShadowCondition
 								 * without it */
 	bool		by_cells;		/* known from cells, or not at all */
 	bool		is_included;
-} DpShadowCondition;
+} DpKeyQueryCondition;
 
 /* expressions of which at least one has a known value, and that are equal in all rows */
-typedef struct DpShadowClass
+typedef struct DpKeyQueryClass
 {
 	List	   *members;
-} DpShadowClass;
+} DpKeyQueryClass;
 
 /* what comparisons with constants are taken for; see value_cells.c */
 typedef enum DpCellStage
@@ -91,102 +92,102 @@ typedef enum DpCellStage
 } DpCellStage;
 
 /* which lists may stand for what an expression reads */
-typedef enum DpShadowLists
+typedef enum DpKeyQueryLists
 {
 	DP_LISTS_FOUND,				/* those that are there */
 	DP_LISTS_KNOWN,				/* also those that the policy or conditions
 								 * tell */
 	DP_LISTS_ANY				/* also those of all results of what has few */
-} DpShadowLists;
+} DpKeyQueryLists;
 
-typedef struct DpShadow
+typedef struct DpKeyQuery
 {
 	DpLevel    *level;
 	struct DpEntryMap *entries; /* what the level's entries are here */
-	List	   *items;			/* DpShadowItem */
-	List	   *joins;			/* DpShadowJoin */
-	List	   *conditions;		/* DpShadowCondition */
-	List	   *classes;		/* DpShadowClass */
+	List	   *items;			/* DpKeyQueryItem */
+	List	   *joins;			/* DpKeyQueryJoin */
+	List	   *conditions;		/* DpKeyQueryCondition */
+	List	   *classes;		/* DpKeyQueryClass */
 	List	   *outputs;		/* Vars of the level's entries and, each after
-								 * it, what the shadow names it */
+								 * it, what the key query names it */
 	List	   *fits;			/* Exprs: conditions that come with values of
 								 * classes */
 	DpCellStage cell_stage;
-	List	   *cells;			/* DpShadowCells */
+	List	   *cells;			/* DpKeyQueryCells */
 	List	   *null_tested;	/* Exprs that keys ask for NULL */
 	bool		is_planned;		/* public columns are lists, too */
 	Var		   *beyond;			/* has more declared keys than there is room
 								 * for, so many */
 	int64		nbeyond;
-} DpShadow;
+} DpKeyQuery;
 
-/* shadow.c: collects what the level reads, and its conditions */
-extern DpShadow *dp_shadow_start(DpLevel *level);
+/* key_query.c: collects what the level reads, and its conditions */
+extern DpKeyQuery *dp_key_query_start(DpLevel *level);
 
-/* shadow.c: returns an expression of the level as the shadow names its columns; NULL: part of it is an aggregate or the like */
-extern Node *dp_shadow_name(DpShadow *s, Node *expr);
+/* key_query.c: returns an expression of the level as the key query names its columns; NULL: part of it is an aggregate or the like */
+extern Node *dp_key_query_name(DpKeyQuery *s, Node *expr);
 
-/* shadow.c: returns the level's Var that is a protected column; NULL: none is just that */
-extern Var *dp_shadow_level_var(DpShadow *s, Var *column);
+/* key_query.c: returns the level's Var that is a protected column; NULL: none is just that */
+extern Var *dp_key_query_level_var(DpKeyQuery *s, Var *column);
 
-extern DpShadowItem *dp_shadow_item(const DpShadow *s, int number);
-extern DpShadowItem *dp_shadow_add_item(DpShadow *s);
+extern DpKeyQueryItem *dp_key_query_item(const DpKeyQuery *s, int number);
+extern DpKeyQueryItem *dp_key_query_add_item(DpKeyQuery *s);
 
 /* Returns what a condition is in other words; NULL: that is not known. */
 typedef Node *(*DpKnown) (Node *condition, void *context);
 
 /*
- * shadow.c: returns what is known of a condition: of a conjunction also a part of it, inside of OR, too.  NULL:
+ * key_query.c: returns what is known of a condition: of a conjunction also a part of it, inside of OR, too.  NULL:
  * nothing.  Clears *whole where something is left out.
  */
-extern Node *dp_shadow_known_part(Node *condition, DpKnown known, void *context, bool *whole);
+extern Node *dp_key_query_known_part(Node *condition, DpKnown known, void *context, bool *whole);
 
-/* shadow.c: adds a condition of the level, over what the shadow names */
-extern DpShadowCondition *dp_shadow_add_condition(DpShadow *s, Node *expr);
+/* key_query.c: adds a condition of the level, over what the key query names */
+extern DpKeyQueryCondition *dp_key_query_add_condition(DpKeyQuery *s, Node *expr);
 
-extern Bitmapset *dp_shadow_included(const DpShadow *s);
+extern Bitmapset *dp_key_query_included(const DpKeyQuery *s);
 
 /*
  * known_values.c: returns expr over public columns, lists and constants alone,
  * NULL where it is not known.  Adds to items what it reads.
  */
-extern Node *dp_shadow_resolve(DpShadow *s, Node *expr, DpShadowLists with_lists, Bitmapset **items);
+extern Node *dp_key_query_resolve(DpKeyQuery *s, Node *expr, DpKeyQueryLists with_lists, Bitmapset **items);
 
 /* known_values.c: the same of a condition, or of a conjunct in it */
-extern Node *dp_shadow_resolve_condition(DpShadow *s, const DpShadowCondition *condition, Node *part, Bitmapset **items);
+extern Node *dp_key_query_resolve_condition(DpKeyQuery *s, const DpKeyQueryCondition *condition, Node *part, Bitmapset **items);
 
 /* key_lists.c: fills a list that the policy declares; ZC002 where there is no room for it */
-extern void dp_shadow_fill_list(DpShadow *s, DpShadowItem *item);
+extern void dp_key_query_fill_list(DpKeyQuery *s, DpKeyQueryItem *item);
 
 /* key_lists.c: returns the list that stands for an expression; NULL: there is none */
-extern DpShadowItem *dp_shadow_find_list(DpShadow *s, Node *expr);
+extern DpKeyQueryItem *dp_key_query_find_list(DpKeyQuery *s, Node *expr);
 
 /* key_lists.c: returns what a list has, in the type of what it stands for */
-extern Node *dp_shadow_list_var(const DpShadowItem *item);
+extern Node *dp_key_query_list_var(const DpKeyQueryItem *item);
 
 /* key_lists.c: makes a list of values, an array or a function that returns rows, that stands for an expression */
-extern DpShadowItem *dp_shadow_add_list(DpShadow *s, Node *expr, Expr *values);
+extern DpKeyQueryItem *dp_key_query_add_list(DpKeyQuery *s, Node *expr, Expr *values);
 
 /*
  * key_lists.c: makes a list of the values that the policy declares for an expression, which is a column, or else, if
  * is_asked, of those with which it satisfies a condition; NULL: they are not known
  */
-extern DpShadowItem *dp_shadow_make_list(DpShadow *s, Node *expr, bool is_asked);
+extern DpKeyQueryItem *dp_key_query_make_list(DpKeyQuery *s, Node *expr, bool is_asked);
 
 /* key_lists.c: makes a list of the values that a column of a public table has now; NULL: the asker may not read them, or they are many */
-extern DpShadowItem *dp_shadow_list_public(DpShadow *s, Var *column);
+extern DpKeyQueryItem *dp_key_query_list_public(DpKeyQuery *s, Var *column);
 
 /* key_lists.c: makes a list of all that an expression can be, a truth value, a field of a time, or a number that conditions limit; NULL: that is much */
-extern DpShadowItem *dp_shadow_list_results(DpShadow *s, Node *expr);
+extern DpKeyQueryItem *dp_key_query_list_results(DpKeyQuery *s, Node *expr);
 
 /* key_lists.c: makes a list of the integers, or days, that conditions leave an expression, if these are no more than so many; NULL: it is not made */
-extern DpShadowItem *dp_shadow_list_range(DpShadow *s, Node *expr, int most);
+extern DpKeyQueryItem *dp_key_query_list_range(DpKeyQuery *s, Node *expr, int most);
 
 /* key_lists.c: returns an array of the integers, or days, from first to last as values of a type; NULL: they are too many, or it has none */
 extern Const *dp_range_array(Oid type, int64 first, int64 last, bool with_null);
 
 /* planned_keys.c: returns the values of a key that is known while the query is planned, sorted, each once, NULL not among them; NULL: it is not */
-extern Const *dp_shadow_values(DpShadow *s, Node *expr, int part, bool *null_key);
+extern Const *dp_key_query_values(DpKeyQuery *s, Node *expr, int part, bool *null_key);
 
 /* planned_keys.c: tells whether an expression, or a list of them, is not to be evaluated while the query is planned */
 extern bool dp_is_of_execution(Node *node);
@@ -195,83 +196,83 @@ extern bool dp_is_of_execution(Node *node);
  * buckets.c: makes lists of points for the dates and timestamps that keys, in
  * their safe form and not known without, read
  */
-extern void dp_shadow_add_points(DpShadow *s, List *keys);
+extern void dp_key_query_add_points(DpKeyQuery *s, List *keys);
 
 /* buckets.c: makes lists for the integers that such keys read, if conditions leave no more than so many of them */
-extern void dp_shadow_add_integers(DpShadow *s, List *keys, int most);
+extern void dp_key_query_add_integers(DpKeyQuery *s, List *keys, int most);
 
 /*
  * width_buckets.c: makes lists for the calls of width_bucket in a key of the
  * level, whose safe form named is, and returns that with the lists in it
  */
-extern Node *dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named);
+extern Node *dp_key_query_put_buckets(DpKeyQuery *s, Node *expr, Node *named);
 
 /* buckets.c: limits public columns that are equal to the day, or another unit, of a protected one to the range of that */
-extern void dp_shadow_bound_buckets(DpShadow *s);
+extern void dp_key_query_bound_buckets(DpKeyQuery *s);
 
 /* known_values.c: finds the classes of what conditions equate */
-extern void dp_shadow_equate(DpShadow *s);
+extern void dp_key_query_equate(DpKeyQuery *s);
 
 /* outer_matches.c: adds what outer joins that compare with the same protected expression tell of each other's rows */
-extern void dp_shadow_relate_matches(DpShadow *s);
+extern void dp_key_query_relate_matches(DpKeyQuery *s);
 
 /*
  * references.c: adds, where foreign keys of protected tables are compared with
  * public columns, that the referenced rows exist
  */
-extern void dp_shadow_follow_references(DpShadow *s);
+extern void dp_key_query_follow_references(DpKeyQuery *s);
 
 /*
  * value_cells.c: returns what a condition that is not known otherwise is in terms of
  * lists of cells, and adds these to items; NULL: it has none.  Before they
  * are filled it returns the condition, of which it has noted the constants.
  */
-extern Node *dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items);
+extern Node *dp_key_query_tell_cells(DpKeyQuery *s, Node *node, Bitmapset **items);
 
 /* never_null.c: tells whether an expression may be NULL in a row that satisfies the conditions */
-extern bool dp_shadow_may_be_null(DpShadow *s, Node *expr);
+extern bool dp_key_query_may_be_null(DpKeyQuery *s, Node *expr);
 
 /* value_cells.c: adds cells of what the last key asks for NULL, if it asks for nothing else */
-extern void dp_shadow_ask_nulls(DpShadow *s);
+extern void dp_key_query_ask_nulls(DpKeyQuery *s);
 
 /* value_cells.c: makes the lists of cells, when all their constants are known */
-extern void dp_shadow_fill_cells(DpShadow *s);
+extern void dp_key_query_fill_cells(DpKeyQuery *s);
 
 /* value_cells.c: adds what conditions say of expressions with cells by what is made of these: t - interval '1 day' < ... */
-extern void dp_shadow_imply_limits(DpShadow *s);
+extern void dp_key_query_imply_limits(DpKeyQuery *s);
 
 /* value_cells.c: returns the number of expressions that have cells; forgets all but the first n, and what the last key asks for NULL */
-extern int	dp_shadow_count_cells(const DpShadow *s);
-extern void dp_shadow_forget_cells(DpShadow *s, int n);
+extern int	dp_key_query_count_cells(const DpKeyQuery *s);
+extern void dp_key_query_forget_cells(DpKeyQuery *s, int n);
 
 /* known_values.c: returns the public expression over columns that expr is equal to in all rows, NULL if there is none */
-extern Node *dp_shadow_known_by(DpShadow *s, Node *expr);
+extern Node *dp_key_query_known_by(DpKeyQuery *s, Node *expr);
 
 /* known_values.c: returns the expression without columns that expr is equal to in all rows, NULL if there is none */
-extern Node *dp_shadow_constant(DpShadow *s, Node *expr);
+extern Node *dp_key_query_constant(DpKeyQuery *s, Node *expr);
 
-/* shadow.c: tells whether the asker may read a table of a query that may read it for somebody else */
-extern bool dp_shadow_may_read(Query *query, RangeTblEntry *rte);
+/* key_query.c: tells whether the asker may read a table of a query that may read it for somebody else */
+extern bool dp_key_query_may_read(Query *query, RangeTblEntry *rte);
 
 /*
- * shadow_parts.c: finds what belongs to the shadow, in parts that nothing
+ * key_query_parts.c: finds what belongs to the key query, in parts that nothing
  * connects.  read: Bitmapsets of the items that expressions read.
  */
-extern void dp_shadow_find_parts(DpShadow *s, List *read);
+extern void dp_key_query_find_parts(DpKeyQuery *s, List *read);
 
-/* shadow_query.c: makes the query of one part; keys: its key expressions, resolved */
-extern Query *dp_shadow_query(DpShadow *s, int part, List *keys);
+/* key_query_select.c: makes the query of one part; keys: its key expressions, resolved */
+extern Query *dp_key_query_select(DpKeyQuery *s, int part, List *keys);
 
-/* shadow_query.c: lets a query return distinct keys, in their order */
-extern void dp_shadow_show_keys(Query *query, List *keys);
+/* key_query_select.c: lets a query return distinct keys, in their order */
+extern void dp_key_query_show_keys(Query *query, List *keys);
 
 /*
- * shadow_operands.c: returns queries that read one operand each of every UNION ALL
+ * key_query_operands.c: returns queries that read one operand each of every UNION ALL
  * in a query, each combination of them once; NIL: it reads none, or they are too many
  */
-extern List *dp_shadow_operands(Query *query);
+extern List *dp_key_query_operands(Query *query);
 
-/* shadow_operands.c: returns the query of what any of several such queries returns */
-extern Query *dp_shadow_union(List *queries);
+/* key_query_operands.c: returns the query of what any of several such queries returns */
+extern Query *dp_key_query_union(List *queries);
 
-#endif							/* DP_SHADOW_H */
+#endif							/* DP_KEY_QUERY_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * shadow_range.c
+ * key_query_range.c
  *	  Between which values a public column is, in the rows of a level.
  *
  * Of a column of the level itself its public conditions are asked, too, as for
@@ -20,7 +20,7 @@
 #include "base/compat.h"
 #include "catalog/pg_aggregate.h"
 #include "guard/describe/describe.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -67,7 +67,7 @@ values_of_entry(Query *query, Var *column)
 	Var		   *var = copyObject(column);
 
 	if (rte->rtekind != RTE_NAMEDTUPLESTORE &&
-		(rte->rtekind != RTE_RELATION || dp_is_protected(rte) || !dp_shadow_may_read(query, rte)))
+		(rte->rtekind != RTE_RELATION || dp_is_protected(rte) || !dp_key_query_may_read(query, rte)))
 		return NULL;
 	rte->inFromCl = true;
 	dp_take_permissions(values, rte, query);
@@ -83,24 +83,24 @@ values_of_entry(Query *query, Var *column)
 static Query *
 values_in_level(DpLevel *level, Var *column)
 {
-	DpShadow   *s = dp_shadow_start(level);
-	Node	   *named = dp_shadow_name(s, (Node *) column);
+	DpKeyQuery *s = dp_key_query_start(level);
+	Node	   *named = dp_key_query_name(s, (Node *) column);
 	Bitmapset  *items = NULL;
 	int			item;
 
-	if (named == NULL || !IsA(named, Var) || dp_shadow_item(s, ((Var *) named)->varno)->is_private)
+	if (named == NULL || !IsA(named, Var) || dp_key_query_item(s, ((Var *) named)->varno)->is_private)
 		return NULL;
-	dp_shadow_equate(s);
-	named = dp_shadow_resolve(s, named, DP_LISTS_FOUND, &items);
+	dp_key_query_equate(s);
+	named = dp_key_query_resolve(s, named, DP_LISTS_FOUND, &items);
 	if (named == NULL || bms_membership(items) != BMS_SINGLETON)
 		return NULL;
 	item = bms_singleton_member(items);
-	dp_shadow_find_parts(s, list_make1(items));
-	return dp_shadow_query(s, dp_shadow_item(s, item)->part, list_make1(named));
+	dp_key_query_find_parts(s, list_make1(items));
+	return dp_key_query_select(s, dp_key_query_item(s, item)->part, list_make1(named));
 }
 
 Query *
-dp_shadow_range(DpLevel *level, Query *query, Var *column)
+dp_key_query_range(DpLevel *level, Query *query, Var *column)
 {
 	Query	   *values = query == level->from.query ? values_in_level(level, column) : values_of_entry(query, column);
 

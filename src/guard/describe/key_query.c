@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * shadow.c
+ * key_query.c
  *	  What a level reads and asks, as far as its public inputs tell.
  *
- * The shadow of a level is a query over public tables, rows that are computed
+ * The key query of a level is a query over public tables, rows that are computed
  * beforehand, parameters and lists of the policy.  It reads nothing protected,
  * and returns every tuple of keys that the level can return, for every content
  * of protected tables: groups of other keys have no row.  It is the level's
@@ -16,7 +16,7 @@
  * - protected columns are what they are equal to, or a list of the policy
  *	 (known_values.c); conditions that need more are left out,
  * - an outer join has, for every row, a row without a match beside all others,
- *	 unless all that it asks is known (shadow_query.c), or what is asked above
+ *	 unless all that it asks is known (key_query_select.c), or what is asked above
  *	 it holds for no row without a match.
  *
  * Invariant: leaving out may only add tuples.  A condition is left out as a
@@ -32,7 +32,7 @@
 #include "access/stratnum.h"
 #include "base/compat.h"
 #include "base/walk.h"
-#include "guard/describe/shadow.h"
+#include "guard/describe/key_query.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -44,7 +44,7 @@
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
 
-/* what the entries of one query are in the shadow, by their number there */
+/* what the entries of one query are in the key query, by their number there */
 typedef struct DpEntryMap
 {
 	Index	   *items;			/* 0: a subquery that was pulled up */
@@ -57,28 +57,28 @@ typedef struct NameContext
 	bool		unknown;
 } NameContext;
 
-static void add_query(DpShadow *s, Query *query, Bitmapset *joins, DpEntryMap *map);
+static void add_query(DpKeyQuery *s, Query *query, Bitmapset *joins, DpEntryMap *map);
 
-DpShadowItem *
-dp_shadow_item(const DpShadow *s, int number)
+DpKeyQueryItem *
+dp_key_query_item(const DpKeyQuery *s, int number)
 {
 	return list_nth(s->items, number - 1);
 }
 
-DpShadowItem *
-dp_shadow_add_item(DpShadow *s)
+DpKeyQueryItem *
+dp_key_query_add_item(DpKeyQuery *s)
 {
-	DpShadowItem *item = palloc0(sizeof(DpShadowItem));
+	DpKeyQueryItem *item = palloc0(sizeof(DpKeyQueryItem));
 
 	s->items = lappend(s->items, item);
 	item->number = list_length(s->items);
 	return item;
 }
 
-DpShadowCondition *
-dp_shadow_add_condition(DpShadow *s, Node *expr)
+DpKeyQueryCondition *
+dp_key_query_add_condition(DpKeyQuery *s, Node *expr)
 {
-	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+	DpKeyQueryCondition *condition = palloc0(sizeof(DpKeyQueryCondition));
 
 	condition->expr = expr;
 	s->conditions = lappend(s->conditions, condition);
@@ -86,11 +86,11 @@ dp_shadow_add_condition(DpShadow *s, Node *expr)
 }
 
 Bitmapset *
-dp_shadow_included(const DpShadow *s)
+dp_key_query_included(const DpKeyQuery *s)
 {
 	Bitmapset  *items = NULL;
 
-	foreach_ptr(DpShadowItem, item, s->items)
+	foreach_ptr(DpKeyQueryItem, item, s->items)
 	{
 		if (item->is_included)
 			items = bms_add_member(items, foreach_current_index(item) + 1);
@@ -147,7 +147,7 @@ name_in(DpEntryMap *map, Node *expr)
  */
 
 Node *
-dp_shadow_known_part(Node *condition, DpKnown known, void *context, bool *whole)
+dp_key_query_known_part(Node *condition, DpKnown known, void *context, bool *whole)
 {
 	Node	   *part = known(condition, context);
 	List	   *args = NIL;
@@ -160,7 +160,7 @@ dp_shadow_known_part(Node *condition, DpKnown known, void *context, bool *whole)
 		return NULL;
 	foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
 	{
-		part = dp_shadow_known_part(arg, known, context, whole);
+		part = dp_key_query_known_part(arg, known, context, whole);
 		if (part != NULL)
 			args = lappend(args, part);
 		else if (is_orclause(condition))
@@ -176,19 +176,19 @@ named_part(Node *condition, DpEntryMap *map)
 }
 
 static void
-add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
+add_conditions(DpKeyQuery *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 {
 	foreach_ptr(Node, conjunct, dp_conjuncts(quals))
 	{
 		bool		whole = true;
-		Node	   *known = dp_shadow_known_part(conjunct, (DpKnown) named_part, map, &whole);
+		Node	   *known = dp_key_query_known_part(conjunct, (DpKnown) named_part, map, &whole);
 		int			join = -1;
 
 		while (!whole && (join = bms_next_member(joins, join)) >= 0)
-			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
+			((DpKeyQueryJoin *) list_nth(s->joins, join - 1))->is_whole = false;
 		foreach_ptr(Node, part, dp_conjuncts(known))
 		{
-			DpShadowCondition *condition = dp_shadow_add_condition(s, part);
+			DpKeyQueryCondition *condition = dp_key_query_add_condition(s, part);
 
 			condition->joins = joins;
 			condition->is_below = map != s->entries;
@@ -203,10 +203,10 @@ add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 
 /* Adds that counts of rows are not below 0, and those of groups not below 1, as numbers of rows are. */
 static void
-add_least(DpShadow *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
+add_least(DpKeyQuery *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
 {
 	Aggref	   *agg = (Aggref *) expr;
-	DpShadowCondition *condition;
+	DpKeyQueryCondition *condition;
 	Const	   *limit;
 	int64		least = 1;
 
@@ -216,8 +216,8 @@ add_least(DpShadow *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
 										((WindowFunc *) expr)->winfnoid != F_RANK_ && ((WindowFunc *) expr)->winfnoid != F_DENSE_RANK_))
 		return;
 	limit = dp_int8_const(least);
-	condition = dp_shadow_add_condition(s, (Node *) dp_make_ordering(BTGreaterEqualStrategyNumber, copyObject((Expr *) column),
-																	 (Expr *) limit, InvalidOid));
+	condition = dp_key_query_add_condition(s, (Node *) dp_make_ordering(BTGreaterEqualStrategyNumber, copyObject((Expr *) column),
+																		(Expr *) limit, InvalidOid));
 	condition->joins = joins;
 	condition->is_below = true;
 }
@@ -227,13 +227,13 @@ add_least(DpShadow *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
  * an expression that may be missing.  *item, which is the subquery's, is made where it is not there yet.
  */
 static Node *
-unknown_column(DpShadow *s, Query *query, Index rti, TargetEntry *tle, Bitmapset *joins, DpShadowItem **item)
+unknown_column(DpKeyQuery *s, Query *query, Index rti, TargetEntry *tle, Bitmapset *joins, DpKeyQueryItem **item)
 {
 	Node	   *column;
 
 	if (*item == NULL)
 	{
-		*item = dp_shadow_add_item(s);
+		*item = dp_key_query_add_item(s);
 		(*item)->rte = rt_fetch(rti, query->rtable);
 		(*item)->query = query;
 		(*item)->is_private = true;
@@ -246,10 +246,10 @@ unknown_column(DpShadow *s, Query *query, Index rti, TargetEntry *tle, Bitmapset
 
 /* Names the columns of a subquery that was pulled up; where it may have no row, only plain columns are NULL then. */
 static List *
-subquery_targets(DpShadow *s, Query *query, Index rti, DpEntryMap *map, Bitmapset *joins)
+subquery_targets(DpKeyQuery *s, Query *query, Index rti, DpEntryMap *map, Bitmapset *joins)
 {
 	Query	   *sub = rt_fetch(rti, query->rtable)->subquery;
-	DpShadowItem *item = NULL;
+	DpKeyQueryItem *item = NULL;
 	List	   *targets = NIL;
 
 	foreach_node(TargetEntry, tle, sub->targetList)
@@ -290,17 +290,17 @@ put_shown(Node *node, int levels, ShownContext *c)
 
 /* Adds what HAVING asks of the aggregates that a subquery shows. */
 static void
-add_having(DpShadow *s, Query *sub, List *targets, Bitmapset *joins)
+add_having(DpKeyQuery *s, Query *sub, List *targets, Bitmapset *joins)
 {
 	foreach_ptr(Node, conjunct, dp_conjuncts(sub->havingQual))
 	{
 		ShownContext c = {sub, targets};
 		Node	   *named = dp_put(conjunct, put_shown, &c);
-		DpShadowCondition *condition;
+		DpKeyQueryCondition *condition;
 
 		if (c.unknown || contain_volatile_functions(named))
 			continue;
-		condition = dp_shadow_add_condition(s, named);
+		condition = dp_key_query_add_condition(s, named);
 		condition->joins = joins;
 		condition->is_below = true;
 	}
@@ -311,7 +311,7 @@ add_having(DpShadow *s, Query *sub, List *targets, Bitmapset *joins)
  * does not show all of it.
  */
 bool
-dp_shadow_may_read(Query *query, RangeTblEntry *rte)
+dp_key_query_may_read(Query *query, RangeTblEntry *rte)
 {
 	Oid			reader = dp_check_as_user(query, rte);
 
@@ -320,11 +320,11 @@ dp_shadow_may_read(Query *query, RangeTblEntry *rte)
 }
 
 static void
-add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *map)
+add_entry(DpKeyQuery *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *map)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	DpPrefetch *prefetch = dp_prefetch_of(s->level->release, rte);
-	DpShadowItem *item;
+	DpKeyQueryItem *item;
 	int			join = -1;
 
 	if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations == NULL)
@@ -336,7 +336,7 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 		add_having(s, rte->subquery, map->targets[rti], joins);
 		return;
 	}
-	item = dp_shadow_add_item(s);
+	item = dp_key_query_add_item(s);
 	item->rte = rte;
 	item->query = query;
 
@@ -345,22 +345,22 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 	 * its operands join, and so are those that are made of them
 	 */
 	item->is_private = rte->rtekind == RTE_SUBQUERY || rte->rtekind == RTE_FUNCTION ||
-		(rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_shadow_may_read(query, rte))) ||
+		(rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_key_query_may_read(query, rte))) ||
 		(prefetch != NULL && !prefetch->tells_keys);
 	item->joins = joins;
 	map->items[rti] = item->number;
 	while ((join = bms_next_member(joins, join)) >= 0)
 	{
-		DpShadowJoin *j = list_nth(s->joins, join - 1);
+		DpKeyQueryJoin *j = list_nth(s->joins, join - 1);
 
 		j->items = bms_add_member(j->items, item->number);
 	}
 }
 
 static Bitmapset *
-add_join(DpShadow *s, Bitmapset *joins)
+add_join(DpKeyQuery *s, Bitmapset *joins)
 {
-	DpShadowJoin *join = palloc0(sizeof(DpShadowJoin));
+	DpKeyQueryJoin *join = palloc0(sizeof(DpKeyQueryJoin));
 
 	join->is_whole = true;
 	s->joins = lappend(s->joins, join);
@@ -375,7 +375,7 @@ note_entry(Node *node, int levels, Bitmapset **entries)
 	return DP_WALK_ON;
 }
 
-static void add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict, DpEntryMap *map);
+static void add_tree(DpKeyQuery *s, Query *query, Node *node, Bitmapset *joins, Relids strict, DpEntryMap *map);
 
 static Bitmapset *
 entries_of(Node *tree)
@@ -403,7 +403,7 @@ matched_column(JoinExpr *join)
  * Matches by a column that is NULL, if there are any, stay, too.
  */
 static void
-add_anti_join(DpShadow *s, Query *query, JoinExpr *join, Bitmapset *joins, Relids strict, DpEntryMap *map)
+add_anti_join(DpKeyQuery *s, Query *query, JoinExpr *join, Bitmapset *joins, Relids strict, DpEntryMap *map)
 {
 	Var		   *column = matched_column(join);
 	Bitmapset  *right;
@@ -412,7 +412,7 @@ add_anti_join(DpShadow *s, Query *query, JoinExpr *join, Bitmapset *joins, Relid
 	if (column == NULL)
 		return;
 	right = add_join(s, joins);
-	((DpShadowJoin *) llast(s->joins))->is_anti = true;
+	((DpKeyQueryJoin *) llast(s->joins))->is_anti = true;
 	add_tree(s, query, join->rarg, right, find_nonnullable_rels(join->quals), map);
 	add_conditions(s, map, join->quals, right);
 	add_conditions(s, map, (Node *) dp_is_null((Expr *) copyObject(column)), joins);
@@ -424,15 +424,15 @@ add_anti_join(DpShadow *s, Query *query, JoinExpr *join, Bitmapset *joins, Relid
  * only the row that the key leads to may fail it.
  */
 static void
-add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
+add_referenced(DpKeyQuery *s, Query *query, JoinExpr *join, DpEntryMap *map)
 {
 	Node	   *side = join->jointype == JOIN_RIGHT ? join->larg : join->rarg;
 	JoinExpr	along = *join;
 
 	foreach_ptr(Node, conjunct, dp_conjuncts(join->quals))
 	{
-		DpShadowItem *item;
-		DpShadowItem *row;
+		DpKeyQueryItem *item;
+		DpKeyQueryItem *row;
 		Node	   *condition;
 		int			other;
 
@@ -440,16 +440,16 @@ add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
 		/* what a subquery reads has entries of its own */
 		if (!dp_join_always_matches(query, &along) || map->items[castNode(RangeTblRef, side)->rtindex] == 0)
 			continue;
-		item = dp_shadow_item(s, map->items[castNode(RangeTblRef, side)->rtindex]);
+		item = dp_key_query_item(s, map->items[castNode(RangeTblRef, side)->rtindex]);
 		condition = copyObject(name_in(map, conjunct));
 		other = condition ? bms_next_member(bms_del_member(pull_varnos(NULL, condition), item->number), -1) : -1;
-		if (item->is_private || other < 0 || !dp_shadow_item(s, other)->is_private)
+		if (item->is_private || other < 0 || !dp_key_query_item(s, other)->is_private)
 			continue;
-		row = dp_shadow_add_item(s);
+		row = dp_key_query_add_item(s);
 		row->rte = item->rte;
 		row->query = item->query;
 		ChangeVarNodes(condition, item->number, row->number, 0);
-		dp_shadow_add_condition(s, condition);
+		dp_key_query_add_condition(s, condition);
 		return;
 	}
 }
@@ -459,7 +459,7 @@ add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
  * the two sides have, one after the other.
  */
 static void
-forget_values(DpShadow *s, const JoinExpr *join, DpEntryMap *map)
+forget_values(DpKeyQuery *s, const JoinExpr *join, DpEntryMap *map)
 {
 	Bitmapset  *entries = bms_union(entries_of(join->larg), entries_of(join->rarg));
 	int			rti = -1;
@@ -468,7 +468,7 @@ forget_values(DpShadow *s, const JoinExpr *join, DpEntryMap *map)
 	while ((rti = bms_next_member(entries, rti)) >= 0)
 	{
 		if (map->items[rti] != 0)
-			dp_shadow_item(s, map->items[rti])->is_private = true;
+			dp_key_query_item(s, map->items[rti])->is_private = true;
 		foreach(lc, map->targets[rti])
 			lfirst(lc) = NULL;
 	}
@@ -479,7 +479,7 @@ forget_values(DpShadow *s, const JoinExpr *join, DpEntryMap *map)
  * does not satisfy what is asked above; outer joins that may miss them are inner ones.
  */
 static void
-add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict, DpEntryMap *map)
+add_tree(DpKeyQuery *s, Query *query, Node *node, Bitmapset *joins, Relids strict, DpEntryMap *map)
 {
 	check_stack_depth();
 	if (IsA(node, RangeTblRef))
@@ -528,7 +528,7 @@ add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict,
 }
 
 static void
-add_query(DpShadow *s, Query *query, Bitmapset *joins, DpEntryMap *map)
+add_query(DpKeyQuery *s, Query *query, Bitmapset *joins, DpEntryMap *map)
 {
 	int			n = list_length(query->rtable) + 1;
 
@@ -542,9 +542,9 @@ add_query(DpShadow *s, Query *query, Bitmapset *joins, DpEntryMap *map)
  * ------------------------------------------------------------------------
  */
 
-/* Notes, for each column of a protected entry of the level, what the shadow names it. */
+/* Notes, for each column of a protected entry of the level, what the key query names it. */
 static void
-note_outputs(DpShadow *s, DpEntryMap *map)
+note_outputs(DpKeyQuery *s, DpEntryMap *map)
 {
 	int			rti = -1;
 
@@ -566,10 +566,10 @@ note_outputs(DpShadow *s, DpEntryMap *map)
 	}
 }
 
-DpShadow *
-dp_shadow_start(DpLevel *level)
+DpKeyQuery *
+dp_key_query_start(DpLevel *level)
 {
-	DpShadow   *s = palloc0(sizeof(DpShadow));
+	DpKeyQuery *s = palloc0(sizeof(DpKeyQuery));
 	DpEntryMap *map = palloc0(sizeof(DpEntryMap));
 
 	s->level = level;
@@ -580,13 +580,13 @@ dp_shadow_start(DpLevel *level)
 }
 
 Node *
-dp_shadow_name(DpShadow *s, Node *expr)
+dp_key_query_name(DpKeyQuery *s, Node *expr)
 {
 	return name_in(s->entries, expr);
 }
 
 Var *
-dp_shadow_level_var(DpShadow *s, Var *column)
+dp_key_query_level_var(DpKeyQuery *s, Var *column)
 {
 	DpEntryMap *map = s->entries;
 	int			rti = -1;
