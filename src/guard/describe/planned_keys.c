@@ -163,7 +163,8 @@ read_lists(PlannedValues *p, int part)
 		tuples *= list->n;
 		p->nlists++;
 	}
-	return tuples <= (p->nlists > 1 ? DP_MAX_KEY_RANGE : DP_MAX_DECLARED_KEYS);
+	/* declared keys, and NULL */
+	return tuples <= (p->nlists > 1 ? DP_MAX_KEY_RANGE : DP_MAX_DECLARED_KEYS + 1);
 }
 
 /* Returns the conditions of a part that are known by now, over parameters. */
