@@ -181,21 +181,29 @@ dp_example_from(Query *query)
 	Query	   *all = dp_make(Query, .commandType = CMD_SELECT, .canSetTag = true, .rtable = copyObject(query->rtable),
 							  .jointree = makeFromExpr(copyObject(query->jointree->fromlist), NULL),
 							  .targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1), 1, pstrdup("k"), false)));
+	List	   *joins = NIL;
 	char	   *text;
 	char	   *to;
 
+	/* what joins the entries of a list stands in WHERE */
+	foreach_ptr(Node, conjunct, list_length(query->jointree->fromlist) > 1 ? dp_conjuncts(query->jointree->quals) : NIL)
+		if (bms_membership(pull_varnos(NULL, conjunct)) == BMS_MULTIPLE && !checkExprHasSubLink(conjunct))
+		joins = lappend(joins, copyObject(conjunct));
+	all->jointree->quals = joins ? (Node *) make_ands_explicit(joins) : NULL;
 	foreach_node(RangeTblEntry, rte, all->rtable)
 		if (!name_view(rte))
 		return NULL;
 	if (query->cteList != NIL || query->jointree->fromlist == NIL || dp_walk_all(all, is_named_above, NULL))
 		return NULL;
 	text = strstr(pg_get_querydef(all, false), "FROM ");
+
 	if (text == NULL)
 		return NULL;
-	text += strlen("FROM ");
+	text	  +=strlen("FROM ");
 	to = text;
+
 	for (char *c = text; *c; c++)
-		if (!scanner_isspace(*c) || (to > text && to[-1] != ' ' && to[-1] != '('))
+		if (!scanner_isspace(*c) || (to > text &&to[-1] != ' ' && to[-1] != '('))
 			*to++ = scanner_isspace(*c) ? ' ' : *c;
 	*to = '\0';
 	return strlen(text) <= LONGEST_FROM && strstr(text, "dp_cdp_internal") == NULL ? text : NULL;
