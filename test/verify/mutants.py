@@ -48,7 +48,8 @@ MUTANTS = {
     'cast through text': ([('src/guard/vet/vet.c', 'dp_vet_io(vet, (CoerceViaIO *) node)', 'copyObject(node)')],
                           'SELECT dp_count(*) FROM visit WHERE name::int > 0'),
     'regular expressions': ([('src/guard/vet/vet.c', 'allowed->safe || allowed->constants', 'false')],
-                            "SELECT dp_count(*) FROM visit WHERE name ~ ANY ('{a,b}')"),
+                            # more members than are written out
+                            "SELECT dp_count(*) FROM visit WHERE name ~ ANY ('{%s}')" % ','.join('a%d' % i for i in range(101))),
     'constant argument': ([('src/guard/vet/calls.c', 'dp_reads_columns(arg, NULL)', 'false'),
                            ('src/guard/vet/calls.c', 'vet->no_columns = true', 'false')],
                           'SELECT dp_count(*) FROM visit WHERE ward ILIKE name'),
