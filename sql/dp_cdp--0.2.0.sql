@@ -5236,17 +5236,19 @@ BEGIN
 			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
 		UNION ALL
 		SELECT 'info', t.relid::regclass::text,
-			format('each row is taken for a person of its own%s: what is known of a person with n rows may be n * n times the rho',
-				', as unit ' || quote_ident(u.attname) || ' is different in each'),
-			format('nothing, if no person has two rows; else SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...)',
-				t.relid::regclass, t.dataset)
+			CASE WHEN p.named THEN format('each row is a person, as unit %I is different in each, and rows of other tables name them by it', u.attname)
+				ELSE format('each row is taken for a person of its own%s: what is known of a person with n rows may be n * n times the rho',
+					', as unit ' || quote_ident(u.attname) || ' is different in each') END,
+			CASE WHEN p.named THEN 'nothing'
+				ELSE format('nothing, if no person has two rows; else SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...)',
+					t.relid::regclass, t.dataset) END
 		FROM tops t LEFT JOIN units u ON u.relid = t.relid
+			-- a table of people: rows of another one name them by the same column, or reference it
+			CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM units o WHERE o.dataset = t.dataset AND o.relid <> t.relid AND o.attname = u.attname)
+				OR EXISTS (SELECT FROM tops o JOIN pg_constraint c ON c.conrelid = o.relid
+					WHERE o.dataset = t.dataset AND c.contype = 'f' AND c.confrelid = t.relid AND c.confkey = ARRAY[u.attnum]) AS named) p
 		WHERE t.nthrough = 0 AND (u.relid IS NULL OR EXISTS (SELECT FROM pg_index i
 			WHERE i.indrelid = t.relid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = u.attnum AND i.indpred IS NULL))
-			-- a table of people: rows of another one name them by the same column, or reference it
-			AND NOT EXISTS (SELECT FROM units o WHERE o.dataset = t.dataset AND o.relid <> t.relid AND o.attname = u.attname)
-			AND NOT EXISTS (SELECT FROM tops o JOIN pg_constraint c ON c.conrelid = o.relid
-				WHERE o.dataset = t.dataset AND c.contype = 'f' AND c.confrelid = t.relid AND c.confkey = ARRAY[u.attnum])
 		UNION ALL
 		SELECT 'warning', d.relation::text, d.finding, d.remedy FROM doubts d
 		-- of two tables that differ the later one

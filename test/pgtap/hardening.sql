@@ -224,7 +224,7 @@ BEGIN
 		RETURN NEXT diag('found: ' || coalesce(all_found, 'nothing'));
 	END IF;
 	EXECUTE coalesce(given, remedies, 'SELECT');
-	SELECT string_agg(f::text, E'\n') INTO all_found FROM found f WHERE f.finding !~ 'person of its own, as unit';
+	SELECT string_agg(f::text, E'\n') INTO all_found FROM found f WHERE f.finding !~ 'each row is a person, as unit';
 	RETURN NEXT is(all_found, NULL, 'remedied by ' || coalesce(given, remedies, 'nothing'));
 END $$;
 

@@ -134,6 +134,13 @@ SELECT is((dp_cdp.protect_table('tills', 'shop', unit => 'till')).warnings,
 		$$column "till" of table "tills": 90 rows have 5 different values here: is each of them one person?. SELECT dp_cdp.unprotect_table('public.tills'), and dp_cdp.protect_table('public.tills', 'shop', unit => ...) with the column that says whose row it is, if it is another.$$],
 	'a unit of few values, and rows of nobody');
 SELECT dp_cdp.unprotect_table('tills') \g /dev/null
+-- a table of people, whom another names
+CREATE TABLE payers (payer int PRIMARY KEY);
+CREATE TABLE payments (payer int NOT NULL, paid int);
+SELECT dp_cdp.protect_table('payers', 'shop', unit => 'payer'), dp_cdp.protect_table('payments', 'shop', unit => 'payer') \g /dev/null
+SELECT is(string_agg(finding || ': ' || remedy, ' '), 'each row is a person, as unit payer is different in each, and rows of other tables name them by it: nothing', 'its rows are people')
+	FROM dp_cdp.check_setup() WHERE object = 'public.payers';
+SELECT dp_cdp.unprotect_table('payers'), dp_cdp.unprotect_table('payments') \g /dev/null
 CREATE TABLE more () INHERITS (bills);
 ALTER TABLE more ALTER kind SET STORAGE EXTERNAL;
 INSERT INTO more SELECT 1, 1, '2026-01-01', repeat('x', 1000000), 'up' FROM generate_series(1, 140);
