@@ -19,8 +19,9 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE (SELECT count(*) FROM orders p WHERE p.customer = o.customer AND p.id > o.id) > 1',
 	'SELECT count(*) FILTER (WHERE o.id = (SELECT max(p.id) FROM orders p WHERE p.customer = o.customer AND p.amount <= o.amount)) FROM orders o',
 	'SELECT (SELECT p.kind FROM orders p WHERE p.customer = o.customer AND p.id < o.id ORDER BY p.id DESC LIMIT 1) AS k, count(*) FROM orders o GROUP BY 1',
-	'SELECT sum((SELECT count(*) FROM events e WHERE e.customer = c.customer AND e.amount > c.born - 1950)) FROM customers c',
-	'SELECT count(*) FILTER (WHERE n > 1), sum(n) FROM (SELECT c.customer, (SELECT count(*) FROM orders o WHERE o.customer = c.customer AND o.amount < c.born - 1900) AS n FROM customers c) q',
+	-- their noise has a standard deviation of 0.4
+	'SELECT round(sum((SELECT count(*) FROM events e WHERE e.customer = c.customer AND e.amount > c.born - 1950)) / 10.0) FROM customers c',
+	'SELECT count(*) FILTER (WHERE n > 1), round(sum(n) / 10.0) FROM (SELECT c.customer, (SELECT count(*) FROM orders o WHERE o.customer = c.customer AND o.amount < c.born - 1900) AS n FROM customers c) q',
 	-- a person whose value is NULL finds nothing
 	'SELECT EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND o.amount < c.born - 1950), count(*) FROM customers c GROUP BY 1',
 	-- of views, subqueries, and several entries that name one person
