@@ -367,7 +367,7 @@ compared_values(Node *node, Node *expr, List **values)
 	return true;
 }
 
-/* The same of a condition; of IS NULL it is NULL. */
+/* Adds the values that one condition names; IS NULL names NULL. */
 static bool
 find_values(Node *condition, Node *expr, List **values)
 {
@@ -442,7 +442,7 @@ dp_key_query_make_list(DpKeyQuery *s, Node *expr, bool is_asked)
 }
 
 /* ------------------------------------------------------------------------
- * What has few results
+ * Expressions of few results
  * ------------------------------------------------------------------------
  */
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_query.h
- *	  What the public inputs of a level allow: the query of its keys' tuples.
+ *	  The query of the tuples of keys that a level's public inputs allow.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

@@ -282,8 +282,8 @@ exclude_no_array(DpKeyQuery *s, const DpKeyQueryCondition *condition)
 }
 
 /*
- * What compares the text of a number with constants tells that the number is one of those that these are: how it is
- * written is not known of a list.
+ * A comparison of a number's text with constants tells that the number is one of theirs.  A list does not know how
+ * numbers are written.
  */
 static void
 imply_numbers(DpKeyQuery *s, const DpKeyQueryCondition *condition)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * known_values.c
- *	  What protected columns, and expressions over them, can be in the key query
+ *	  Values that protected columns, and expressions over them, can have in the key query
  *	  of a level.
  *
  * In rows that satisfy its conditions a protected column is

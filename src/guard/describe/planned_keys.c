@@ -66,7 +66,7 @@ typedef struct PlannedValues
 } PlannedValues;
 
 /* ------------------------------------------------------------------------
- * What may be evaluated
+ * Expressions that may be evaluated
  * ------------------------------------------------------------------------
  */
 

@@ -303,7 +303,7 @@ make_plain_list(BucketList *b, FuncExpr *of_level)
 }
 
 /* ------------------------------------------------------------------------
- * What conditions tell of it
+ * Its values by conditions
  * ------------------------------------------------------------------------
  */
 
