@@ -245,15 +245,15 @@ CREATE TABLE dp_cdp.pruned (
 );
 
 -- Answers that were paid for, see src/ledger/kept.h.  Those of one question and
--- one beginning are a ladder; who has paid is kept when the answer is not.
+-- one beginning are a chain; who has paid is kept when the answer is not.
 CREATE TABLE dp_cdp.kept_answer (
 	dataset			text NOT NULL,
 	ledger_id		bigint NOT NULL,		-- of the dataset's cap
 	question		bytea NOT NULL CHECK (octet_length(question) = 32),
-	began			timestamptz NOT NULL,	-- when the first answer of the ladder was bought
+	began			timestamptz NOT NULL,	-- when the first answer of the chain was bought
 	rho				numeric NOT NULL,		-- what a balance has paid that knows this one and nothing dearer
 	delta			numeric NOT NULL,
-	below			numeric NOT NULL,		-- the price of the foot of its piece
+	below			numeric NOT NULL,		-- the price of the foot of its increment
 	paid_by			bigint[] NOT NULL,		-- ledger_id of each balance that has paid for it
 	answer			bytea,					-- NULL: not drawn yet, or ended
 	used_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -6064,7 +6064,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_axes(w numeric, h numeric, l n
 				'<text class="tick" x="%s" y="%s" text-anchor="end">%s</text>',
 				l, w - r, round(y.y, 1), l - 8, round(y.y + 4, 1), dp_cdp_internal.report_number(y.v)), '' ORDER BY y.v)
 			FROM (SELECT g AS v, h - b - (h - b - t) * g / largest AS y FROM generate_series(0::numeric, largest, step) g) y), '')
-		|| coalesce((SELECT string_agg(format('<line class="notch" x1="%s" x2="%1$s" y1="%s" y2="%s"/>' ||
+		|| coalesce((SELECT string_agg(format('<line class="tickline" x1="%s" x2="%1$s" y1="%s" y2="%s"/>' ||
 				'<text class="tick" x="%1$s" y="%4$s" text-anchor="middle">%5$s</text>',
 				round(x.x, 1), h - b, h - b + 5, h - b + 19, x.label), '' ORDER BY x.x)
 			FROM (SELECT l + (w - l - r) * (d.day - first + 0.5) / (last - first + 1) AS x, d.label
@@ -6654,7 +6654,7 @@ svg text { font-size: 13px; fill: var(--ink); font-family: inherit; }
 svg.small text { font-size: 11.5px; }
 svg .tick { fill: var(--soft); }
 svg .mark { font-weight: 650; paint-order: stroke; stroke: var(--card); stroke-width: 4px; stroke-linejoin: round; }
-.grid, .notch { stroke: var(--line); stroke-width: 1; }
+.grid, .tickline { stroke: var(--line); stroke-width: 1; }
 .limit { stroke: var(--soft); stroke-width: 1; }
 .area { fill: var(--wash); }
 .line { fill: none; stroke: var(--blue); stroke-width: 2; stroke-linejoin: round; }

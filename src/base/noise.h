@@ -16,7 +16,7 @@
 #define DP_NOISE_H
 
 #include "math/gauss.h"
-#include "math/ladder.h"
+#include "math/refinement.h"
 
 /* fills buf with operating system entropy; ereport(ERROR) if there is none */
 extern void dp_noise_bytes(void *buf, size_t len);
@@ -30,7 +30,7 @@ extern bool dp_noise_prepare(dp_gauss *g, const dp_variance *v);
 /* one draw; g was prepared by the function above, or by dp_gauss_init */
 extern dp_i128 dp_noise_gauss(const dp_gauss *g);
 
-/* one draw of a rung between two that differ by n; b was prepared by dp_bridge_init */
+/* one draw of a link between two that differ by n; b was prepared by dp_bridge_init */
 extern dp_i128 dp_noise_bridge(const dp_bridge *b, dp_i128 n);
 
 /* wipes what the buffer still holds (end of a release, error) */

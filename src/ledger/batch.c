@@ -419,7 +419,7 @@ write_all(DpWork *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, i
 	dp_repeats_write(audit.log, work->estate, work->snapshot, work->now);
 	dp_chain_end(&work->table[DP_T_CHAIN], work->estate, work->snapshot);
 
-	dp_write_ladders(work);
+	dp_write_chains(work);
 
 	foreach_ptr(DpBalance, balance, work->balances)
 	{

@@ -60,7 +60,7 @@ typedef struct DpWork
 	Snapshot	snapshot;
 	DpOpenTable table[DP_T_OPEN];
 	List	   *balances;		/* of DpBalance: all that were asked for */
-	List	   *ladders;		/* of DpLadder */
+	List	   *chains;			/* of DpChain */
 	List	   *uncounted;		/* of DpUncounted */
 } DpWork;
 
@@ -89,8 +89,8 @@ typedef struct DpShare
 	int			ndebits;
 } DpShare;
 
-/* an answer of a ladder */
-typedef struct DpRung
+/* an answer of a chain */
+typedef struct DpLink
 {
 	int64		rho;
 	int64		delta;
@@ -108,19 +108,19 @@ typedef struct DpRung
 	bool		dumped;
 	bool		has_days;
 	DpDays		days;			/* of the blocks that it tells of */
-} DpRung;
+} DpLink;
 
 /* all answers of a question that have one beginning */
-typedef struct DpLadder
+typedef struct DpChain
 {
 	uint8		question[DP_QUESTION_BYTES];
 	TimestampTz began;
 	int64		cap;			/* number of the dataset's cap */
 	bool		ended;
-	List	   *rungs;
+	List	   *links;
 	int64		pending_rho;	/* what the request at work has bought of it */
 	int64		pending_delta;
-} DpLadder;
+} DpChain;
 
 /* batch.c: who pays where caps alone do */
 extern DpLedgerPayer dp_nobody;
@@ -168,18 +168,18 @@ extern bool dp_has_failed_too_often(const DpBalance *balance, const DpBalance *c
 
 /* --- kept_rows.c --- */
 
-extern DpLadder *dp_get_ladder(DpWork *work, const DpKeptId *id);
-extern DpRung *dp_find_rung(DpLadder *ladder, const DpKeptId *id);
+extern DpChain *dp_get_chain(DpWork *work, const DpKeptId *id);
+extern DpLink *dp_find_link(DpChain *chain, const DpKeptId *id);
 
-/* what a balance has paid for a ladder: for the dearest rung that it has paid for */
-extern void dp_ladder_paid(const DpLadder *ladder, int64 ledger_id, int64 *rho, int64 *delta);
-extern bool dp_has_paid(const DpRung *rung, int64 ledger_id);
+/* what a balance has paid for a chain: for the dearest link that it has paid for */
+extern void dp_refine_paid(const DpChain *chain, int64 ledger_id, int64 *rho, int64 *delta);
+extern bool dp_has_paid(const DpLink *link, int64 ledger_id);
 
 /* before it is changed; false: others have locked it, or it is gone */
-extern bool dp_lock_rung(DpWork *work, DpRung *rung);
-extern DpRung *dp_add_rung(DpLadder *ladder, const DpKeptId *id, const char *dataset, int64 cap, bool dumped);
-extern void dp_note_payer(DpRung *rung, int64 ledger_id);
-extern void dp_write_ladders(DpWork *work);
+extern bool dp_lock_link(DpWork *work, DpLink *link);
+extern DpLink *dp_add_link(DpChain *chain, const DpKeptId *id, const char *dataset, int64 cap, bool dumped);
+extern void dp_note_payer(DpLink *link, int64 ledger_id);
+extern void dp_write_chains(DpWork *work);
 
 /* --- owed.c --- */
 

@@ -3,18 +3,18 @@
  * collusion.c
  *	  What a set of roles knows together.
  *
- * Answers of a ladder are made one of the other: who knows the dearest knows
- * all.  So of each ladder the largest price counts that any balance of these
+ * Answers of a chain are made one of the other: who knows the dearest knows
+ * all.  So of each chain the largest price counts that any balance of these
  * roles has paid, and of all else that they have paid for each row of the log,
  * once.
  *
- * A row's reuse_rho is the part of it that was paid for ladders.  Ladders may be
+ * A row's reuse_rho is the part of it that was paid for chains.  Chains may be
  * missing, as their time was pruned or a backup left them out.  Then a balance's
  * payments for them count as a row of its own, so that the result is never less
  * than what the roles know.
  *
  * Of a dataset with blocks of time this is so in each block, and the most in any of
- * them is told, as that is what the promise is about.  Rows and ladders are of
+ * them is told, as that is what the promise is about.  Rows and chains are of
  * days; what begins and ends with them is added up along the days.  Rows without
  * days are of all blocks.
  *
@@ -84,8 +84,8 @@ static const char query[] =
 "     sum(rho - CASE WHEN by_balance THEN coalesce(reuse_rho, 0) ELSE 0 END) AS rho,"
 "     sum(delta - CASE WHEN by_balance THEN coalesce(reuse_delta, 0) ELSE 0 END) AS delta"
 "   FROM known_rows GROUP BY dataset, first, past),"
-/* a ladder is of one question, and that of some blocks */
-" ladders AS MATERIALIZED ("
+/* a chain is of one question, and that of some blocks */
+" chains AS MATERIALIZED ("
 "   SELECT k.dataset, k.question, k.began, p.id, max(k.rho) AS rho, max(k.delta) AS delta,"
 "     min(coalesce(k.block_from, '-infinity')) AS first, max(coalesce(k.block_to, 'infinity')) AS past"
 "   FROM dp_cdp.kept_answer k JOIN ids i ON i.name = k.dataset AND i.cap = k.ledger_id"
@@ -93,14 +93,14 @@ static const char query[] =
 "   GROUP BY k.dataset, k.question, k.began, p.id),"
 " kept AS (SELECT x.dataset, x.first, x.past, sum(x.rho) AS rho, sum(x.delta) AS delta"
 "   FROM (SELECT dataset, min(first) AS first, max(past) AS past, max(rho) AS rho, max(delta) AS delta"
-"     FROM ladders GROUP BY dataset, question, began) x"
+"     FROM chains GROUP BY dataset, question, began) x"
 "   GROUP BY x.dataset, x.first, x.past),"
-/* of each balance what the log says that it paid for ladders, less what ladders say, day by day */
+/* of each balance what the log says that it paid for chains, less what chains say, day by day */
 " differs AS ("
 "   SELECT s.dataset, p.id, s.first, s.past, s.reuse_rho AS rho, s.reuse_delta AS delta"
 "   FROM known_rows s CROSS JOIN LATERAL unnest(s.paid_by) AS p(id)"
 "   WHERE s.reuse_rho IS NOT NULL AND (s.dataset, p.id) IN (SELECT dataset, ledger_id FROM balances)"
-"   UNION ALL SELECT dataset, id, first, past, -rho, -delta FROM ladders),"
+"   UNION ALL SELECT dataset, id, first, past, -rho, -delta FROM chains),"
 " changes AS ("
 "   SELECT dataset, id, day, sum(rho) AS rho, sum(delta) AS delta FROM ("
 "     SELECT dataset, id, first AS day, rho, delta FROM differs"

@@ -7,14 +7,14 @@
  * A *question* is a column of a release, identified by all that its exact
  * states and their sensitivity follow from, price apart (release/question.c).
  * An *answer* is what was drawn for a question at a price.  Answers of one
- * question that are kept at the same time form a *ladder*, by their price: who
+ * question that are kept at the same time form a *refinement chain*, by their price: who
  * has paid for one knows it and all that are below it, and nothing more.  So a
  * balance owes the difference to the dearest answer that it has paid for, and
  * all balances together know what the dearest answer tells.
  *
- * A ladder is made of *pieces*, each bought with fresh noise: the piece from
- * "below" to the next one's.  An answer within a piece is the piece with more
- * noise (math/ladder.h).
+ * A chain is made of *increments*, each bought with fresh noise: the increment from
+ * "below" to the next one's.  An answer within an increment is the increment with more
+ * noise (math/refinement.h).
  *
  * Values are written and read by release/; the ledger stores their bytes.
  *
@@ -35,17 +35,17 @@
 
 #define DP_QUESTION_BYTES 32
 
-/* an answer of a ladder, as a debit and what keeps values name it */
+/* an answer of a chain, as a debit and what keeps values name it */
 typedef struct DpKeptId
 {
 	uint8		question[DP_QUESTION_BYTES];
 	int64		rho;			/* what a balance has paid that knows it and
 								 * nothing dearer; an amount */
 	int64		delta;			/* of a selection of keys; with rho it tells
-								 * the answers of a ladder apart */
-	int64		below;			/* the price of the piece's foot; 0: the first
-								 * piece */
-	TimestampTz began;			/* of the ladder: when its first piece was
+								 * the answers of a chain apart */
+	int64		below;			/* the price of the increment's foot; 0: the
+								 * first increment */
+	TimestampTz began;			/* of the chain: when its first increment was
 								 * bought */
 } DpKeptId;
 
@@ -83,7 +83,7 @@ extern PGDLLEXPORT void dp_kept_moment_end(DpKeptMoment *moment);
 
 /*
  * Returns the answers of a question in a dataset that have not ended and are
- * not older than since, as a List of DpKeptAnswer: the youngest ladder first,
+ * not older than since, as a List of DpKeptAnswer: the youngest chain first,
  * and of each the dearest answer first; palloc'd.  It sees what is committed at the moment, whatever
  * the transaction's snapshot is, and locks nothing but the table.  None where
  * nothing can be debited: on a standby, and while the ledger waits for its

@@ -177,18 +177,18 @@ read_answer(TupleTableSlot *row, const uint8 *question, TimestampTz began)
 }
 
 /*
- * Reads the ladders of a question that have not ended; cap: the number of the cap that its rows have.  A ladder
+ * Reads the chains of a question that have not ended; cap: the number of the cap that its rows have.  A chain
  * has ended where any of its answers has: one that was too long to be kept, say, was shown, and a
  * second draw of it would tell more than the price that both bear.
  */
 static List *
-read_ladder(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *question, TimestampTz since, int64 *cap)
+read_chain(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *question, TimestampTz since, int64 *cap)
 {
 	Relation	index = index_open(known.index, AccessShareLock);
 	bytea	   *key = palloc(VARHDRSZ + DP_QUESTION_BYTES);
 	TupleTableSlot *row = NULL;
 	List	   *answers = NIL;
-	TimestampTz over = DT_NOBEGIN;	/* of the ladder that was read last, if it
+	TimestampTz over = DT_NOBEGIN;	/* of the chain that was read last, if it
 									 * has ended */
 	ScanKeyData keys[2];
 	IndexScanDesc scan;
@@ -309,7 +309,7 @@ dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since, D
 	{
 		Snapshot	snapshot = snapshot_of(moment);
 
-		answers = read_ladder(rel, snapshot, dataset, question, since, &cap);
+		answers = read_chain(rel, snapshot, dataset, question, since, &cap);
 		if (answers != NIL && (!read_cap(dataset, snapshot, &its_cap, &adopted) || its_cap != cap))
 			answers = NIL;
 	}

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * kept_rows.c
- *	  Kept answers while a batch is at work: ladders, read once in a batch, and
- *	  their rungs, locked where they are to change and written once.
+ *	  Kept answers while a batch is at work: chains, read once in a batch, and
+ *	  their links, locked where they are to change and written once.
  *
  * Invariants:
- *	- a rung is changed from its latest version, which the lock keeps until the
+ *	- a link is changed from its latest version, which the lock keeps until the
  *	  commit; no lock is waited for;
- *	- values are written into a rung that has none, and never changed: what was
+ *	- values are written into a link that has none, and never changed: what was
  *	  given once is what is given again;
- *	- a rung that is added to a ladder that has ended has ended, too.
+ *	- a link that is added to a chain that has ended has ended, too.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -49,55 +49,55 @@ get_amount(DpOpenTable *table, TupleTableSlot *row, int col, int scale)
 }
 
 static void
-read_payers(DpRung *rung, Datum value)
+read_payers(DpLink *link, Datum value)
 {
 	Datum	   *elements;
 
 	deconstruct_array(DatumGetArrayTypeP(value), INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &elements, NULL, &rung->npaid);
-	rung->paid_by = palloc(Max(rung->npaid, 1) * sizeof(int64));
-	for (int i = 0; i < rung->npaid; i++)
-		rung->paid_by[i] = DatumGetInt64(elements[i]);
+					  &elements, NULL, &link->npaid);
+	link->paid_by = palloc(Max(link->npaid, 1) * sizeof(int64));
+	for (int i = 0; i < link->npaid; i++)
+		link->paid_by[i] = DatumGetInt64(elements[i]);
 }
 
-/* Fills in a rung from its row. */
+/* Fills in a link from its row. */
 static void
-read_rung(DpOpenTable *table, DpRung *rung)
+read_link(DpOpenTable *table, DpLink *link)
 {
 	bool		isnull;
 	Datum		value;
 
-	slot_getallattrs(rung->row);
-	rung->ended = DatumGetBool(dp_column(table, rung->row, DP_KEPT_ENDED, &isnull));
-	(void) dp_column(table, rung->row, DP_KEPT_ANSWER, &isnull);
-	rung->has_values = !isnull;
-	value = dp_column(table, rung->row, DP_KEPT_PAID_BY, &isnull);
-	rung->npaid = 0;
-	rung->paid_by = NULL;
+	slot_getallattrs(link->row);
+	link->ended = DatumGetBool(dp_column(table, link->row, DP_KEPT_ENDED, &isnull));
+	(void) dp_column(table, link->row, DP_KEPT_ANSWER, &isnull);
+	link->has_values = !isnull;
+	value = dp_column(table, link->row, DP_KEPT_PAID_BY, &isnull);
+	link->npaid = 0;
+	link->paid_by = NULL;
 	if (!isnull)
-		read_payers(rung, value);
+		read_payers(link, value);
 }
 
 static void
-add_rung(DpWork *work, DpLadder *ladder, TupleTableSlot *row)
+add_link(DpWork *work, DpChain *chain, TupleTableSlot *row)
 {
 	DpOpenTable *table = &work->table[DP_T_KEPT];
-	DpRung	   *rung = palloc0(sizeof(DpRung));
+	DpLink	   *link = palloc0(sizeof(DpLink));
 	bool		isnull;
 
-	rung->row = table_slot_create(table->rel, NULL);
-	ExecCopySlot(rung->row, row);
-	rung->row->tts_tid = row->tts_tid;
-	rung->rho = get_amount(table, row, DP_KEPT_RHO, DP_RHO_SCALE);
-	rung->delta = get_amount(table, row, DP_KEPT_DELTA, DP_DELTA_SCALE);
-	ladder->cap = DatumGetInt64(dp_column(table, row, DP_KEPT_LEDGER_ID, &isnull));
-	read_rung(table, rung);
-	ladder->ended = ladder->ended || rung->ended;
-	ladder->rungs = lappend(ladder->rungs, rung);
+	link->row = table_slot_create(table->rel, NULL);
+	ExecCopySlot(link->row, row);
+	link->row->tts_tid = row->tts_tid;
+	link->rho = get_amount(table, row, DP_KEPT_RHO, DP_RHO_SCALE);
+	link->delta = get_amount(table, row, DP_KEPT_DELTA, DP_DELTA_SCALE);
+	chain->cap = DatumGetInt64(dp_column(table, row, DP_KEPT_LEDGER_ID, &isnull));
+	read_link(table, link);
+	chain->ended = chain->ended || link->ended;
+	chain->links = lappend(chain->links, link);
 }
 
 static void
-read_ladder(DpWork *work, DpLadder *ladder)
+read_chain(DpWork *work, DpChain *chain)
 {
 	Relation	rel = work->table[DP_T_KEPT].rel;
 	Relation	index = index_open(dp_primary_key(rel), AccessShareLock);
@@ -107,69 +107,69 @@ read_ladder(DpWork *work, DpLadder *ladder)
 	ScanKeyData keys[2];
 
 	SET_VARSIZE(question, VARHDRSZ + DP_QUESTION_BYTES);
-	memcpy(VARDATA(question), ladder->question, DP_QUESTION_BYTES);
+	memcpy(VARDATA(question), chain->question, DP_QUESTION_BYTES);
 	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_BYTEAEQ, PointerGetDatum(question));
-	ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_TIMESTAMPTZ_EQ, TimestampTzGetDatum(ladder->began));
+	ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_TIMESTAMPTZ_EQ, TimestampTzGetDatum(chain->began));
 	scan = dp_index_beginscan(rel, index, work->snapshot, 2);
 	index_rescan(scan, keys, 2, NULL, 0);
 	while (index_getnext_slot(scan, ForwardScanDirection, row))
-		add_rung(work, ladder, row);
+		add_link(work, chain, row);
 	index_endscan(scan);
 	ExecDropSingleTupleTableSlot(row);
 	index_close(index, AccessShareLock);
 }
 
-DpLadder *
-dp_get_ladder(DpWork *work, const DpKeptId *id)
+DpChain *
+dp_get_chain(DpWork *work, const DpKeptId *id)
 {
-	DpLadder   *ladder;
+	DpChain    *chain;
 
-	foreach_ptr(DpLadder, item, work->ladders)
+	foreach_ptr(DpChain, item, work->chains)
 	{
-		ladder = item;
-		if (memcmp(ladder->question, id->question, DP_QUESTION_BYTES) == 0 && ladder->began == id->began)
-			return ladder;
+		chain = item;
+		if (memcmp(chain->question, id->question, DP_QUESTION_BYTES) == 0 && chain->began == id->began)
+			return chain;
 	}
-	ladder = palloc0(sizeof(DpLadder));
-	memcpy(ladder->question, id->question, DP_QUESTION_BYTES);
-	ladder->began = id->began;
-	read_ladder(work, ladder);
-	work->ladders = lappend(work->ladders, ladder);
-	return ladder;
+	chain = palloc0(sizeof(DpChain));
+	memcpy(chain->question, id->question, DP_QUESTION_BYTES);
+	chain->began = id->began;
+	read_chain(work, chain);
+	work->chains = lappend(work->chains, chain);
+	return chain;
 }
 
-DpRung *
-dp_find_rung(DpLadder *ladder, const DpKeptId *id)
+DpLink *
+dp_find_link(DpChain *chain, const DpKeptId *id)
 {
-	foreach_ptr(DpRung, rung, ladder->rungs)
+	foreach_ptr(DpLink, link, chain->links)
 	{
-		if (rung->rho == id->rho && rung->delta == id->delta)
-			return rung;
+		if (link->rho == id->rho && link->delta == id->delta)
+			return link;
 	}
 	return NULL;
 }
 
 bool
-dp_has_paid(const DpRung *rung, int64 ledger_id)
+dp_has_paid(const DpLink *link, int64 ledger_id)
 {
-	for (int i = 0; i < rung->npaid; i++)
+	for (int i = 0; i < link->npaid; i++)
 	{
-		if (rung->paid_by[i] == ledger_id)
+		if (link->paid_by[i] == ledger_id)
 			return true;
 	}
 	return false;
 }
 
 void
-dp_ladder_paid(const DpLadder *ladder, int64 ledger_id, int64 *rho, int64 *delta)
+dp_refine_paid(const DpChain *chain, int64 ledger_id, int64 *rho, int64 *delta)
 {
 	*rho = *delta = 0;
-	foreach_ptr(DpRung, rung, ladder->rungs)
+	foreach_ptr(DpLink, link, chain->links)
 	{
-		if (!dp_has_paid(rung, ledger_id))
+		if (!dp_has_paid(link, ledger_id))
 			continue;
-		*rho = Max(*rho, rung->rho);
-		*delta = Max(*delta, rung->delta);
+		*rho = Max(*rho, link->rho);
+		*delta = Max(*delta, link->delta);
 	}
 }
 
@@ -179,120 +179,120 @@ dp_ladder_paid(const DpLadder *ladder, int64 ledger_id, int64 *rho, int64 *delta
  */
 
 bool
-dp_lock_rung(DpWork *work, DpRung *rung)
+dp_lock_link(DpWork *work, DpLink *link)
 {
 	DpOpenTable *table = &work->table[DP_T_KEPT];
 	TM_FailureData failure;
 	TupleTableSlot *latest;
 	ItemPointerData tid;
 
-	if (rung->row == NULL || rung->locked)
+	if (link->row == NULL || link->locked)
 		return true;
-	tid = rung->row->tts_tid;
+	tid = link->row->tts_tid;
 	latest = table_slot_create(table->rel, NULL);
 	if (table_tuple_lock(table->rel, &tid, work->snapshot, latest, GetCurrentCommandId(false),
 						 LockTupleNoKeyExclusive, LockWaitSkip, TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure) != TM_Ok)
 	{
-		/* the next batch reads the ladder anew */
+		/* the next batch reads the chain anew */
 		ExecDropSingleTupleTableSlot(latest);
 		return false;
 	}
-	ExecDropSingleTupleTableSlot(rung->row);
-	rung->row = latest;
-	rung->locked = true;
-	read_rung(table, rung);
+	ExecDropSingleTupleTableSlot(link->row);
+	link->row = latest;
+	link->locked = true;
+	read_link(table, link);
 	return true;
 }
 
-DpRung *
-dp_add_rung(DpLadder *ladder, const DpKeptId *id, const char *dataset, int64 cap, bool dumped)
+DpLink *
+dp_add_link(DpChain *chain, const DpKeptId *id, const char *dataset, int64 cap, bool dumped)
 {
-	DpRung	   *rung = palloc0(sizeof(DpRung));
+	DpLink	   *link = palloc0(sizeof(DpLink));
 
-	if (ladder->rungs != NIL && ladder->cap != cap)
+	if (chain->links != NIL && chain->cap != cap)
 		elog(ERROR, "kept answers of another dataset bear the name of a question");
-	ladder->cap = cap;
-	rung->rho = id->rho;
-	rung->delta = id->delta;
-	rung->below = id->below;
-	rung->dataset = dataset;
-	rung->dumped = dumped;
-	rung->ended = ladder->ended;
-	rung->paid_by = NULL;
-	rung->changed = true;
-	ladder->rungs = lappend(ladder->rungs, rung);
-	return rung;
+	chain->cap = cap;
+	link->rho = id->rho;
+	link->delta = id->delta;
+	link->below = id->below;
+	link->dataset = dataset;
+	link->dumped = dumped;
+	link->ended = chain->ended;
+	link->paid_by = NULL;
+	link->changed = true;
+	chain->links = lappend(chain->links, link);
+	return link;
 }
 
 void
-dp_note_payer(DpRung *rung, int64 ledger_id)
+dp_note_payer(DpLink *link, int64 ledger_id)
 {
-	if (dp_has_paid(rung, ledger_id))
+	if (dp_has_paid(link, ledger_id))
 		return;
-	rung->paid_by = rung->paid_by == NULL ? palloc(sizeof(int64)) :
-		repalloc(rung->paid_by, (rung->npaid + 1) * sizeof(int64));
-	rung->paid_by[rung->npaid++] = ledger_id;
-	rung->changed = true;
+	link->paid_by = link->paid_by == NULL ? palloc(sizeof(int64)) :
+		repalloc(link->paid_by, (link->npaid + 1) * sizeof(int64));
+	link->paid_by[link->npaid++] = ledger_id;
+	link->changed = true;
 }
 
 static Datum
-payers_array(const DpRung *rung)
+payers_array(const DpLink *link)
 {
-	Datum	   *ids = palloc(Max(rung->npaid, 1) * sizeof(Datum));
+	Datum	   *ids = palloc(Max(link->npaid, 1) * sizeof(Datum));
 
-	for (int i = 0; i < rung->npaid; i++)
-		ids[i] = Int64GetDatum(rung->paid_by[i]);
-	return PointerGetDatum(construct_array(ids, rung->npaid, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	for (int i = 0; i < link->npaid; i++)
+		ids[i] = Int64GetDatum(link->paid_by[i]);
+	return PointerGetDatum(construct_array(ids, link->npaid, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 static void
-fill_in_new(DpOpenTable *table, TupleTableSlot *row, const DpLadder *ladder, const DpRung *rung)
+fill_in_new(DpOpenTable *table, TupleTableSlot *row, const DpChain *chain, const DpLink *link)
 {
 	bytea	   *question = palloc(VARHDRSZ + DP_QUESTION_BYTES);
 
 	SET_VARSIZE(question, VARHDRSZ + DP_QUESTION_BYTES);
-	memcpy(VARDATA(question), ladder->question, DP_QUESTION_BYTES);
+	memcpy(VARDATA(question), chain->question, DP_QUESTION_BYTES);
 	memset(row->tts_isnull, true, RelationGetDescr(table->rel)->natts * sizeof(bool));
-	dp_set_column(table, row, DP_KEPT_DATASET, CStringGetTextDatum(rung->dataset));
-	dp_set_column(table, row, DP_KEPT_LEDGER_ID, Int64GetDatum(ladder->cap));
+	dp_set_column(table, row, DP_KEPT_DATASET, CStringGetTextDatum(link->dataset));
+	dp_set_column(table, row, DP_KEPT_LEDGER_ID, Int64GetDatum(chain->cap));
 	dp_set_column(table, row, DP_KEPT_QUESTION, PointerGetDatum(question));
-	dp_set_column(table, row, DP_KEPT_BEGAN, TimestampTzGetDatum(ladder->began));
-	dp_set_column(table, row, DP_KEPT_RHO, NumericGetDatum(dp_amount_numeric(rung->rho, DP_RHO_SCALE)));
-	dp_set_column(table, row, DP_KEPT_DELTA, NumericGetDatum(dp_amount_numeric(rung->delta, DP_DELTA_SCALE)));
-	dp_set_column(table, row, DP_KEPT_BELOW, NumericGetDatum(dp_amount_numeric(rung->below, DP_RHO_SCALE)));
-	dp_set_column(table, row, DP_KEPT_DUMPED, BoolGetDatum(rung->dumped));
-	if (!rung->has_days)
+	dp_set_column(table, row, DP_KEPT_BEGAN, TimestampTzGetDatum(chain->began));
+	dp_set_column(table, row, DP_KEPT_RHO, NumericGetDatum(dp_amount_numeric(link->rho, DP_RHO_SCALE)));
+	dp_set_column(table, row, DP_KEPT_DELTA, NumericGetDatum(dp_amount_numeric(link->delta, DP_DELTA_SCALE)));
+	dp_set_column(table, row, DP_KEPT_BELOW, NumericGetDatum(dp_amount_numeric(link->below, DP_RHO_SCALE)));
+	dp_set_column(table, row, DP_KEPT_DUMPED, BoolGetDatum(link->dumped));
+	if (!link->has_days)
 		return;
-	dp_set_column(table, row, DP_KEPT_BLOCK_FROM, DateADTGetDatum(rung->days.from));
-	dp_set_column(table, row, DP_KEPT_BLOCK_TO, DateADTGetDatum(rung->days.to));
+	dp_set_column(table, row, DP_KEPT_BLOCK_FROM, DateADTGetDatum(link->days.from));
+	dp_set_column(table, row, DP_KEPT_BLOCK_TO, DateADTGetDatum(link->days.to));
 }
 
 static void
-write_rung(DpWork *work, DpLadder *ladder, DpRung *rung)
+write_link(DpWork *work, DpChain *chain, DpLink *link)
 {
 	DpOpenTable *table = &work->table[DP_T_KEPT];
 	int			natts = RelationGetDescr(table->rel)->natts;
 	TupleTableSlot *row = table_slot_create(table->rel, NULL);
 
 	ExecClearTuple(row);
-	if (rung->row != NULL)
+	if (link->row != NULL)
 	{
-		memcpy(row->tts_values, rung->row->tts_values, natts * sizeof(Datum));
-		memcpy(row->tts_isnull, rung->row->tts_isnull, natts * sizeof(bool));
+		memcpy(row->tts_values, link->row->tts_values, natts * sizeof(Datum));
+		memcpy(row->tts_isnull, link->row->tts_isnull, natts * sizeof(bool));
 	}
 	else
-		fill_in_new(table, row, ladder, rung);
-	dp_set_column(table, row, DP_KEPT_ENDED, BoolGetDatum(rung->ended));
-	dp_set_column(table, row, DP_KEPT_PAID_BY, payers_array(rung));
+		fill_in_new(table, row, chain, link);
+	dp_set_column(table, row, DP_KEPT_ENDED, BoolGetDatum(link->ended));
+	dp_set_column(table, row, DP_KEPT_PAID_BY, payers_array(link));
 	dp_set_column(table, row, DP_KEPT_USED_AT, TimestampTzGetDatum(work->now));
-	if (rung->values != NULL)
+	if (link->values != NULL)
 	{
-		dp_set_column(table, row, DP_KEPT_ANSWER, PointerGetDatum(rung->values));
-		dp_set_column(table, row, DP_KEPT_BELOW, NumericGetDatum(dp_amount_numeric(rung->below, DP_RHO_SCALE)));
+		dp_set_column(table, row, DP_KEPT_ANSWER, PointerGetDatum(link->values));
+		dp_set_column(table, row, DP_KEPT_BELOW, NumericGetDatum(dp_amount_numeric(link->below, DP_RHO_SCALE)));
 	}
 	ExecStoreVirtualTuple(row);
-	if (rung->row != NULL)
-		dp_update_locked_row(table->rri, work->estate, work->snapshot, &rung->row->tts_tid, row);
+	if (link->row != NULL)
+		dp_update_locked_row(table->rri, work->estate, work->snapshot, &link->row->tts_tid, row);
 	else
 	{
 		simple_table_tuple_insert(table->rel, row);
@@ -301,21 +301,21 @@ write_rung(DpWork *work, DpLadder *ladder, DpRung *rung)
 	}
 	ResetPerTupleExprContext(work->estate);
 	ExecDropSingleTupleTableSlot(row);
-	if (rung->values != NULL)
-		dp_kept_count(1, VARSIZE(rung->values) - VARHDRSZ);
+	if (link->values != NULL)
+		dp_kept_count(1, VARSIZE(link->values) - VARHDRSZ);
 	else
 		dp_kept_count(0, 0);
 }
 
 void
-dp_write_ladders(DpWork *work)
+dp_write_chains(DpWork *work)
 {
-	foreach_ptr(DpLadder, ladder, work->ladders)
+	foreach_ptr(DpChain, chain, work->chains)
 	{
-		foreach_ptr(DpRung, written, ladder->rungs)
+		foreach_ptr(DpLink, written, chain->links)
 		{
 			if (written->changed)
-				write_rung(work, ladder, written);
+				write_link(work, chain, written);
 			if (written->row != NULL)
 				ExecDropSingleTupleTableSlot(written->row);
 			written->row = NULL;

@@ -5,7 +5,7 @@
  *	  they were used, ends those whose time is over, and forgets those that were
  *	  used least recently, where there are too many.
  *
- * Whole ladders go, because a rung is made of the piece that is above it.  What
+ * Whole chains go, because a link is made of the increment that is above it.  What
  * goes is the answer; who paid for it stays, until the log of that time is
  * pruned.
  *
@@ -209,11 +209,11 @@ forget_least_used(void)
 	Datum		values[2] = {Int64GetDatum(dp_guc_reuse_max_answers - dp_guc_reuse_max_answers / 8),
 	Int64GetDatum(bytes - bytes / 8)};
 
-	run("WITH ladders AS ("
+	run("WITH chains AS ("
 		"   SELECT question, began, max(used_at) AS used_at, count(*) AS n, sum(octet_length(answer)) AS bytes"
 		"   FROM dp_cdp.kept_answer WHERE answer IS NOT NULL GROUP BY question, began),"
 		" running AS ("
-		"   SELECT question, began, sum(n) OVER w AS n, sum(bytes) OVER w AS bytes FROM ladders"
+		"   SELECT question, began, sum(n) OVER w AS n, sum(bytes) OVER w AS bytes FROM chains"
 		"   WINDOW w AS (ORDER BY used_at DESC, began DESC, question ROWS UNBOUNDED PRECEDING)),"
 		" gone AS ("
 		"   SELECT a.ctid FROM running r JOIN dp_cdp.kept_answer a ON a.question = r.question AND a.began = r.began"

@@ -259,7 +259,7 @@ typedef struct DpNote
 	char		query[DP_MAX_QUERY_BYTES + 1];
 } DpNote;
 
-/* a ladder of answers of which one was given again */
+/* a chain of answers of which one was given again */
 #define DP_MAX_USES 1024
 
 typedef struct DpUse

@@ -9,11 +9,11 @@
  * that were debited it.  Who owes nothing is in none.
  *
  * Credits are the asking side's word.  What an answer adds to the dearest one
- * of its ladder that a balance has paid for is computed here, and has to be
+ * of its chain that a balance has paid for is computed here, and has to be
  * owed: so what a balance knows never exceeds what it has paid.
  *
  * The log has the same number as reuse_rho.  dp_cdp.spent_together() leaves it out.
- * For each ladder it counts what the dearest of several balances knows.
+ * For each chain it counts what the dearest of several balances knows.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -75,16 +75,16 @@ subtract_credits(Owed *owed, const DpExtraItem *extra, int64 ledger_id)
 	}
 }
 
-/* Adds what an answer tells a balance that knows its ladder so far; pending: with what this request has bought. */
+/* Adds what an answer tells a balance that knows its chain so far; pending: with what this request has bought. */
 static void
-add_answer(Owed *owed, const DpLadder *ladder, const DpKeptId *answer, int64 ledger_id)
+add_answer(Owed *owed, const DpChain *chain, const DpKeptId *answer, int64 ledger_id)
 {
 	int64		rho;
 	int64		delta;
 
-	dp_ladder_paid(ladder, ledger_id, &rho, &delta);
-	rho = Max(rho, ladder->pending_rho);
-	delta = Max(delta, ladder->pending_delta);
+	dp_refine_paid(chain, ledger_id, &rho, &delta);
+	rho = Max(rho, chain->pending_rho);
+	delta = Max(delta, chain->pending_delta);
 	owed->reuse_rho += Max(answer->rho - rho, 0);
 	owed->reuse_delta += Max(answer->delta - delta, 0);
 }
@@ -104,12 +104,12 @@ owe_item(DpWork *work, DpShare *share, const DpWireItem *item, const DpExtraItem
 	}
 	for (int a = 0; a < extra->nanswers; a++)
 	{
-		DpLadder   *ladder = dp_get_ladder(work, &extra->answers[a]);
+		DpChain    *chain = dp_get_chain(work, &extra->answers[a]);
 
 		for (int b = 0; b < n; b++)
-			add_answer(&owed[b], ladder, &extra->answers[a], dp_share_balance(work, share, b)->ledger_id);
-		ladder->pending_rho = Max(ladder->pending_rho, extra->answers[a].rho);
-		ladder->pending_delta = Max(ladder->pending_delta, extra->answers[a].delta);
+			add_answer(&owed[b], chain, &extra->answers[a], dp_share_balance(work, share, b)->ledger_id);
+		chain->pending_rho = Max(chain->pending_rho, extra->answers[a].rho);
+		chain->pending_delta = Max(chain->pending_delta, extra->answers[a].delta);
 	}
 	for (int b = 0; b < n; b++)
 	{
@@ -199,9 +199,9 @@ dp_owe(DpWork *work, DpBatchRequest *request, const DpExtraItem *extra, DpShare 
 {
 	DpRequest  *req = request->req;
 
-	foreach_ptr(DpLadder, ladder, work->ladders)
+	foreach_ptr(DpChain, chain, work->chains)
 	{
-		ladder->pending_rho = ladder->pending_delta = 0;
+		chain->pending_rho = chain->pending_delta = 0;
 	}
 	for (int s = 0; s < n; s++)
 	{
@@ -232,9 +232,9 @@ dp_lock_answers(DpWork *work, const DpExtraItem *extra, int n)
 	{
 		for (int a = 0; a < extra[i].nanswers; a++)
 		{
-			DpRung	   *rung = dp_find_rung(dp_get_ladder(work, &extra[i].answers[a]), &extra[i].answers[a]);
+			DpLink	   *link = dp_find_link(dp_get_chain(work, &extra[i].answers[a]), &extra[i].answers[a]);
 
-			if (rung != NULL && !dp_lock_rung(work, rung))
+			if (link != NULL && !dp_lock_link(work, link))
 				return false;
 		}
 	}
@@ -251,18 +251,18 @@ dp_mark_answers(DpWork *work, const DpRequest *req, const DpExtraItem *extra, Dp
 		for (int a = 0; a < extra[i].nanswers; a++)
 		{
 			const DpKeptId *id = &extra[i].answers[a];
-			DpLadder   *ladder = dp_get_ladder(work, id);
-			DpRung	   *rung = dp_find_rung(ladder, id);
+			DpChain    *chain = dp_get_chain(work, id);
+			DpLink	   *link = dp_find_link(chain, id);
 			DpBalance  *cap = dp_share_balance(work, share, share->payer->nbudgets);
 
-			if (rung == NULL)
+			if (link == NULL)
 			{
-				rung = dp_add_rung(ladder, id, share->dataset->name, cap->ledger_id, cap->reuse_dumped);
-				rung->has_days = share->debits != NULL;
-				rung->days = req->items[i].days;
+				link = dp_add_link(chain, id, share->dataset->name, cap->ledger_id, cap->reuse_dumped);
+				link->has_days = share->debits != NULL;
+				link->days = req->items[i].days;
 			}
 			for (int b = 0; b <= share->payer->nbudgets; b++)
-				dp_note_payer(rung, dp_share_balance(work, share, b)->ledger_id);
+				dp_note_payer(link, dp_share_balance(work, share, b)->ledger_id);
 		}
 	}
 }
@@ -272,12 +272,12 @@ dp_mark_answers(DpWork *work, const DpRequest *req, const DpExtraItem *extra, Dp
  * ---------------------------------------------------------------------
  */
 
-/* Tells whether a rung holds these values already, as after a commit that nobody heard of. */
+/* Tells whether a link holds these values already, as after a commit that nobody heard of. */
 static bool
-holds(DpWork *work, DpRung *rung, struct varlena *values)
+holds(DpWork *work, DpLink *link, struct varlena *values)
 {
 	bool		isnull;
-	Datum		held = dp_column(&work->table[DP_T_KEPT], rung->row, DP_KEPT_ANSWER, &isnull);
+	Datum		held = dp_column(&work->table[DP_T_KEPT], link->row, DP_KEPT_ANSWER, &isnull);
 	bytea	   *bytes = isnull ? NULL : DatumGetByteaP(held);
 
 	return bytes != NULL && VARSIZE(bytes) == VARSIZE(values) && memcmp(bytes, values, VARSIZE(values)) == 0;
@@ -286,7 +286,7 @@ holds(DpWork *work, DpRung *rung, struct varlena *values)
 /*
  * Takes the values of a request.  An answer that has ended, or has gone with
  * its dataset, was paid for and is given this once; there is nothing to be kept.
- * One that is too long ends here.  What they are a piece above was settled when they were drawn: since
+ * One that is too long ends here.  What they are an increment above was settled when they were drawn: since
  * the debit, which may be another session's, a cheaper answer may have been.
  */
 DpOutcome
@@ -296,16 +296,16 @@ dp_keep(DpWork *work, DpBatchRequest *request)
 
 	foreach_ptr(DpKeptValues, value, values)
 	{
-		DpRung	   *rung = dp_find_rung(dp_get_ladder(work, &value->id), &value->id);
+		DpLink	   *link = dp_find_link(dp_get_chain(work, &value->id), &value->id);
 
-		if (rung != NULL && !dp_lock_rung(work, rung))
+		if (link != NULL && !dp_lock_link(work, link))
 			return DP_OUTCOME_LATER;
 	}
 	foreach_ptr(DpKeptValues, value, values)
 	{
-		DpRung	   *rung = dp_find_rung(dp_get_ladder(work, &value->id), &value->id);
+		DpLink	   *link = dp_find_link(dp_get_chain(work, &value->id), &value->id);
 
-		if (rung == NULL || rung->ended)
+		if (link == NULL || link->ended)
 			continue;
 		if (value->values == NULL)
 		{
@@ -313,20 +313,20 @@ dp_keep(DpWork *work, DpBatchRequest *request)
 			 * asked again it is bought again, and not drawn twice for one
 			 * price
 			 */
-			if (rung->has_values)
+			if (link->has_values)
 				elog(ERROR, "a kept answer has values already");
-			rung->ended = rung->changed = true;
+			link->ended = link->changed = true;
 		}
-		else if (!rung->has_values)
+		else if (!link->has_values)
 		{
 			/* the segment is detached before the row is written */
-			rung->values = palloc(VARSIZE(value->values));
-			memcpy(rung->values, value->values, VARSIZE(value->values));
-			rung->below = value->id.below;
-			rung->has_values = rung->changed = true;
+			link->values = palloc(VARSIZE(value->values));
+			memcpy(link->values, value->values, VARSIZE(value->values));
+			link->below = value->id.below;
+			link->has_values = link->changed = true;
 		}
-		else if (rung->values != NULL ? (VARSIZE(rung->values) != VARSIZE(value->values) ||
-										 memcmp(rung->values, value->values, VARSIZE(value->values)) != 0) : !holds(work, rung, value->values))
+		else if (link->values != NULL ? (VARSIZE(link->values) != VARSIZE(value->values) ||
+										 memcmp(link->values, value->values, VARSIZE(value->values)) != 0) : !holds(work, link, value->values))
 			elog(ERROR, "a kept answer has other values already");
 	}
 	return DP_OUTCOME_GRANT;

@@ -3,25 +3,25 @@
  * kept_choice.c
  *	  How each column of a release is answered where answers are kept.
  *
- * A column is asked at a price r.  Its ladder are the kept answers of its
+ * A column is asked at a price r.  Its chain are the kept answers of its
  * question, by price; P is what a balance has paid, the price of the dearest answer that
  * it knows.
  *
  *	 all budgets of the payer have paid r or more:	the dearest answer that all of
  *													 them know, for nothing
  *	 there is an answer of price r:					this one; each balance owes r - P
- *	 the dearest costs less than r:					a piece for the difference is bought, if that is min_rho
+ *	 the dearest costs less than r:					an increment for the difference is bought, if that is min_rho
  *													 or more; else the dearest
  *	 otherwise:										derived from the next dearer one
  *
- * Rows are never read for a second time for a question of now(): an answer of it is bought by itself, as a ladder
+ * Rows are never read for a second time for a question of now(): an answer of it is bought by itself, as a chain
  * that is younger.  Who has paid for an older one goes on with that.
  *
- * The cap has paid for the dearest answer, so it owes only where a piece is bought:
+ * The cap has paid for the dearest answer, so it owes only where an increment is bought:
  * all roles together know what the dearest answer tells, and one more that is
  * derived from it tells them nothing.
  *
- * Counts that select keys are no ladder: which keys passed is told by an answer of theirs,
+ * Counts that select keys are no chain: which keys passed is told by an answer of theirs,
  * and cannot be refined.  Each is bought by itself, given to who has paid for it
  * and to who asks at its price, and the questions of other columns are of its keys.  So are those of the rest of groups
  * that are not shown, which is another release (rest.c).
@@ -157,7 +157,7 @@ dp_kept_has_before(const DpKept *kept)
 }
 
 /* ------------------------------------------------------------------------
- * Ladders
+ * Chains
  * ------------------------------------------------------------------------
  */
 
@@ -173,9 +173,9 @@ knows(const DpKeptAnswer *answer, int64 balance)
 }
 
 int64
-dp_paid_for(const List *ladder, int64 balance)
+dp_paid_for(const List *chain, int64 balance)
 {
-	foreach_ptr(DpKeptAnswer, item, ladder)
+	foreach_ptr(DpKeptAnswer, item, chain)
 	{
 		if (knows(item, balance))
 			return item->id.rho;
@@ -185,38 +185,38 @@ dp_paid_for(const List *ladder, int64 balance)
 
 /* Returns the price of the dearest answer that all budgets of the payer have paid for; 0: none. */
 static int64
-paid_by_all(const DpKept *kept, const List *ladder)
+paid_by_all(const DpKept *kept, const List *chain)
 {
 	int64		least = kept->nbudgets > 0 ? PG_INT64_MAX : 0;
 
 	for (int i = 0; i < kept->nbudgets; i++)
-		least = Min(least, dp_paid_for(ladder, kept->balances[i]));
+		least = Min(least, dp_paid_for(chain, kept->balances[i]));
 	return least;
 }
 
 /*
  * Returns the answer of this price that has been drawn; NULL: there is none.
- * Ladders are sorted by price, the dearest first, and may be long; of one
+ * Chains are sorted by price, the dearest first, and may be long; of one
  * price there may be several, of different deltas.
  */
 static const DpKeptAnswer *
-drawn_at(const List *ladder, int64 rho)
+drawn_at(const List *chain, int64 rho)
 {
 	int			first = 0;
-	int			past = list_length(ladder);
+	int			past = list_length(chain);
 
 	while (first < past)
 	{
 		int			middle = first + (past - first) / 2;
 
-		if (((const DpKeptAnswer *) list_nth(ladder, middle))->id.rho > rho)
+		if (((const DpKeptAnswer *) list_nth(chain, middle))->id.rho > rho)
 			first = middle + 1;
 		else
 			past = middle;
 	}
-	for (; first < list_length(ladder); first++)
+	for (; first < list_length(chain); first++)
 	{
-		const DpKeptAnswer *answer = list_nth(ladder, first);
+		const DpKeptAnswer *answer = list_nth(chain, first);
 
 		if (answer->id.rho != rho)
 			break;
@@ -226,68 +226,68 @@ drawn_at(const List *ladder, int64 rho)
 	return NULL;
 }
 
-/* Counts the pieces that an answer consists of, down to the foot of the ladder; 0: one is missing. */
+/* Counts the increments that an answer consists of, down to the foot of the chain; 0: one is missing. */
 static int
-count_pieces(const List *ladder, int64 below)
+count_increments(const List *chain, int64 below)
 {
 	int			n = 1;
 
 	while (below > 0)
 	{
-		const DpKeptAnswer *piece = drawn_at(ladder, below);
+		const DpKeptAnswer *increment = drawn_at(chain, below);
 
-		if (piece == NULL || piece->id.below >= below)
+		if (increment == NULL || increment->id.below >= below)
 			return 0;
-		below = piece->id.below;
+		below = increment->id.below;
 		n++;
 	}
 	return n;
 }
 
 /*
- * Tells whether the piece that an answer's own stands on is there.  Where this
- * is so for all drawn answers of a ladder, none lacks a piece down to its foot.
+ * Tells whether the increment that an answer's own stands on is there.  Where this
+ * is so for all drawn answers of a chain, none lacks an increment down to its foot.
  */
 static bool
-has_piece_below(const List *ladder, const DpKeptAnswer *answer)
+has_increment_below(const List *chain, const DpKeptAnswer *answer)
 {
-	const DpKeptAnswer *piece;
+	const DpKeptAnswer *increment;
 
 	if (answer->id.below == 0)
 		return true;
-	piece = drawn_at(ladder, answer->id.below);
-	return piece != NULL && piece->id.below < answer->id.below;
+	increment = drawn_at(chain, answer->id.below);
+	return increment != NULL && increment->id.below < answer->id.below;
 }
 
-/* Takes the youngest ladder off the front of answers; incomplete: a drawn answer of it lacks a piece. */
+/* Takes the youngest chain off the front of answers; incomplete: a drawn answer of it lacks an increment. */
 static List *
-take_ladder(List **answers, bool *incomplete)
+take_chain(List **answers, bool *incomplete)
 {
 	TimestampTz began = ((DpKeptAnswer *) linitial(*answers))->id.began;
-	List	   *ladder = NIL;
+	List	   *chain = NIL;
 
 	*incomplete = false;
 	foreach_ptr(DpKeptAnswer, item, *answers)
 	{
 		if (item->id.began != began)
 			break;
-		ladder = lappend(ladder, item);
+		chain = lappend(chain, item);
 	}
-	*answers = list_delete_first_n(*answers, list_length(ladder));
-	foreach_ptr(DpKeptAnswer, answer, ladder)
+	*answers = list_delete_first_n(*answers, list_length(chain));
+	foreach_ptr(DpKeptAnswer, answer, chain)
 	{
-		*incomplete |= answer->values != NULL && !has_piece_below(ladder, answer);
+		*incomplete |= answer->values != NULL && !has_increment_below(chain, answer);
 	}
-	return ladder;
+	return chain;
 }
 
-/* Tells whether a ladder has what is asked for as much, drawn, and all budgets of the payer have paid for it. */
+/* Tells whether a chain has what is asked for as much, drawn, and all budgets of the payer have paid for it. */
 static bool
-is_paid_for(const DpKept *kept, const List *ladder, int64 asked)
+is_paid_for(const DpKept *kept, const List *chain, int64 asked)
 {
-	if (paid_by_all(kept, ladder) < asked)
+	if (paid_by_all(kept, chain) < asked)
 		return false;
-	foreach_ptr(const DpKeptAnswer, answer, ladder)
+	foreach_ptr(const DpKeptAnswer, answer, chain)
 	{
 		if (answer->values != NULL && answer->id.rho >= asked)
 			return true;
@@ -296,11 +296,11 @@ is_paid_for(const DpKept *kept, const List *ladder, int64 asked)
 }
 
 /*
- * Returns the answers of a question that make one ladder: the youngest that is paid for, at this price, else the
+ * Returns the answers of a question that make one chain: the youngest that is paid for, at this price, else the
  * youngest.  There are several where others have bought a question of now() anew.
  */
 static List *
-read_ladder(const DpKept *kept, const uint8 *question, int64 asked, DpKeptMoment *moment)
+read_chain(const DpKept *kept, const uint8 *question, int64 asked, DpKeptMoment *moment)
 {
 	List	   *answers = dp_kept_answers(kept->priced->dataset->name, question, kept->since, moment);
 	List	   *youngest = NIL;
@@ -308,12 +308,12 @@ read_ladder(const DpKept *kept, const uint8 *question, int64 asked, DpKeptMoment
 	for (bool first = true; answers != NIL; first = false)
 	{
 		bool		incomplete;
-		List	   *ladder = take_ladder(&answers, &incomplete);
+		List	   *chain = take_chain(&answers, &incomplete);
 
-		if (!incomplete && is_paid_for(kept, ladder, asked))
-			return ladder;
+		if (!incomplete && is_paid_for(kept, chain, asked))
+			return chain;
 		if (first && !incomplete)
-			youngest = ladder;
+			youngest = chain;
 	}
 	return youngest;
 }
@@ -323,30 +323,30 @@ read_ladder(const DpKept *kept, const uint8 *question, int64 asked, DpKeptMoment
  * ------------------------------------------------------------------------
  */
 
-/* Lists the pieces that the answer of a column consists of. */
+/* Lists the increments that the answer of a column consists of. */
 static void
-set_pieces(DpKeptColumn *column)
+set_increments(DpKeptColumn *column)
 {
 	int64		below = column->id.below;
-	int			n = count_pieces(column->ladder, below);
+	int			n = count_increments(column->chain, below);
 
 	if (n == 0)
-		elog(ERROR, "a kept answer lacks a piece");
-	column->npieces = n;
-	column->pieces = palloc0(n * sizeof(DpKeptPiece));
-	column->pieces[n - 1].rho = column->id.rho - below;
+		elog(ERROR, "a kept answer lacks an increment");
+	column->nincrements = n;
+	column->increments = palloc0(n * sizeof(DpKeptIncrement));
+	column->increments[n - 1].rho = column->id.rho - below;
 	if (column->how == DP_KEPT_GIVEN)
-		column->pieces[n - 1].answer = drawn_at(column->ladder, column->id.rho);
+		column->increments[n - 1].answer = drawn_at(column->chain, column->id.rho);
 	for (int i = n - 2; i >= 0; i--)
 	{
-		const DpKeptAnswer *piece = drawn_at(column->ladder, below);
+		const DpKeptAnswer *increment = drawn_at(column->chain, below);
 
-		column->pieces[i].answer = piece;
-		column->pieces[i].rho = piece->id.rho - piece->id.below;
-		below = piece->id.below;
+		column->increments[i].answer = increment;
+		column->increments[i].rho = increment->id.rho - increment->id.below;
+		below = increment->id.below;
 	}
 	column->full = NULL;
-	foreach_ptr(const DpKeptAnswer, answer, column->how == DP_KEPT_BOUGHT ? NIL : column->ladder)
+	foreach_ptr(const DpKeptAnswer, answer, column->how == DP_KEPT_BOUGHT ? NIL : column->chain)
 	{
 		if (column->full == NULL && answer->values != NULL && answer->id.below == column->id.below)
 			column->full = answer;
@@ -358,7 +358,7 @@ set_pieces(DpKeptColumn *column)
  * less than that more is given the answer that is there, or, where a target of accuracy sets the price, pays as much.
  */
 static void
-choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
+choose_increment(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
 {
 	const DpDataset *dataset = kept->priced->dataset;
 	int64		least = top->id.rho + dataset->min_rho;
@@ -369,7 +369,7 @@ choose_piece(const DpKept *kept, DpKeptColumn *column, const DpKeptAnswer *top)
 	 * what all have paid for, and nobody has drawn, is a reading that was
 	 * paid for
 	 */
-	if (column->id.rho >= least || column->id.rho <= paid_by_all(kept, column->ladder))
+	if (column->id.rho >= least || column->id.rho <= paid_by_all(kept, column->chain))
 		return;
 	if (dp_guc_target > 0 && (dataset->max_rho == 0 || least <= dataset->max_rho))
 	{
@@ -391,7 +391,7 @@ buy_anew(DpKeptColumn *column)
 	column->id.rho = column->asked;
 	column->id.began = Max(dp_now(), column->id.began + 1);
 	column->id.below = 0;
-	column->ladder = NIL;
+	column->chain = NIL;
 }
 
 /*
@@ -402,7 +402,7 @@ buy_anew(DpKeptColumn *column)
 static int64
 asked_price(const DpKept *kept, const DpKeptColumn *column)
 {
-	foreach_ptr(const DpKeptAnswer, answer, kept->owner != NULL ? column->ladder : NIL)
+	foreach_ptr(const DpKeptAnswer, answer, kept->owner != NULL ? column->chain : NIL)
 	{
 		if (answer->values != NULL && answer->id.rho <= column->asked)
 			return answer->id.rho > column->asked / LIMIT_ANEW ? answer->id.rho : column->asked;
@@ -420,7 +420,7 @@ cannot_be_derived(const DpKept *kept, const DpKeptColumn *column)
 	return column->dearer != NULL && (kept->owner != NULL || kept->priced->release->is_estimator) && column->dearer->id.rho > MOST_DERIVED;
 }
 
-/* Settles which answer of a ladder is shown, and how it comes about. */
+/* Settles which answer of a chain is shown, and how it comes about. */
 static void
 choose(const DpKept *kept, DpKeptColumn *column)
 {
@@ -428,18 +428,18 @@ choose(const DpKept *kept, DpKeptColumn *column)
 	const DpKeptAnswer *there;
 
 	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
-	column->id.rho = Max(asked_price(kept, column), paid_by_all(kept, column->ladder));
+	column->id.rho = Max(asked_price(kept, column), paid_by_all(kept, column->chain));
 	column->id.delta = 0;
-	column->id.began = column->ladder ? ((DpKeptAnswer *) linitial(column->ladder))->id.began : dp_now();
+	column->id.began = column->chain ? ((DpKeptAnswer *) linitial(column->chain))->id.began : dp_now();
 	column->dearer = column->cheaper = NULL;
-	there = drawn_at(column->ladder, column->id.rho);
+	there = drawn_at(column->chain, column->id.rho);
 	if (there != NULL)
 	{
 		column->how = DP_KEPT_GIVEN;
 		column->id.below = there->id.below;
 		return;
 	}
-	foreach_ptr(const DpKeptAnswer, answer, column->ladder)
+	foreach_ptr(const DpKeptAnswer, answer, column->chain)
 	{
 		if (answer->values == NULL)
 			continue;
@@ -459,10 +459,10 @@ choose(const DpKept *kept, DpKeptColumn *column)
 	}
 	else if (column->dearer)
 		column->id.below = column->dearer->id.below;
-	else if (kept->priced->release->reads_clock && column->ladder != NIL)
+	else if (kept->priced->release->reads_clock && column->chain != NIL)
 		buy_anew(column);
 	else if (top != NULL)
-		choose_piece(kept, column, top);
+		choose_increment(kept, column, top);
 	else
 		column->id.below = 0;
 }
@@ -486,7 +486,7 @@ is_bought_before(List *before, const DpKeptId *id)
 static void
 buy_selection(const DpKept *kept, DpKeptColumn *column, List *before)
 {
-	column->ladder = NIL;
+	column->chain = NIL;
 	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
 	column->id.rho = column->asked;
 	column->id.delta = kept->priced->delta;
@@ -528,7 +528,7 @@ choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers, List *
 	if (mine != NULL)
 	{
 		column->id = mine->id;
-		column->ladder = list_make1(mine);
+		column->chain = list_make1(mine);
 	}
 	else
 		buy_selection(kept, column, before);
@@ -570,19 +570,19 @@ ask_of_answers(const DpKept *kept, int i, uint8 *question)
 	if (selection != NULL)
 	{
 		ask_of_answer(question, &selection->id);
-		are_there = selection->ladder != NIL;
+		are_there = selection->chain != NIL;
 	}
 	for (int j = 0; bounds != NULL && j < bounds->ncolumns; j++)
 	{
 		if (!dp_relies_on(desc, j))
 			continue;
 		ask_of_answer(question, &bounds->columns[j].id);
-		are_there = are_there && bounds->columns[j].ladder != NIL;
+		are_there = are_there && bounds->columns[j].chain != NIL;
 	}
 	if (limits != NULL && desc->norm >= 0)
 	{
 		ask_of_answer(question, &limits->columns[desc->norm].id);
-		are_there = are_there && limits->columns[desc->norm].ladder != NIL;
+		are_there = are_there && limits->columns[desc->norm].chain != NIL;
 	}
 	return are_there;
 }
@@ -619,7 +619,7 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 	if (selection != NULL)
 	{
 		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->question, kept->since, moment), before);
-		set_pieces(selection);
+		set_increments(selection);
 		selection->duplicate = NULL;
 		dp_kept_pair(kept, kept->selection, before);
 	}
@@ -632,10 +632,10 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 		if (column == selection || column->is_wider)
 			continue;
 		column->duplicate = NULL;
-		column->ladder = ask_of_answers(kept, i, question) ? read_ladder(kept, question, column->asked, moment) : NIL;
+		column->chain = ask_of_answers(kept, i, question) ? read_chain(kept, question, column->asked, moment) : NIL;
 		choose(kept, column);
 		memcpy(column->id.question, question, DP_QUESTION_BYTES);
-		set_pieces(column);
+		set_increments(column);
 		dp_kept_pair(kept, i, before);
 	}
 }

@@ -2,14 +2,14 @@
  *
  * kept_draws.c
  *	  The noisy integers of a release whose answers are kept: read, drawn as a
- *	  piece of a better answer, or derived from a dearer one.
+ *	  increment of a better answer, or derived from a dearer one.
  *
- * An answer is the mean of its pieces, each weighted by its share of rho
- * (math/ladder.h).  Pieces have noise, and are bounded, by themselves: each reads
+ * An answer is the mean of its increments, each weighted by its share of rho
+ * (math/refinement.h).  Increments have noise, and are bounded, by themselves: each reads
  * the rows that there were when it was bought.
  *
  * Invariants:
- * - An exact state is used once, for the piece that is bought of it.
+ * - An exact state is used once, for the increment that is bought of it.
  * - What is shown of a group follows from what is kept, so that it has the same
  *	 bytes each time.
  *
@@ -25,7 +25,7 @@
 #include "base/errors.h"
 #include "base/noise.h"
 #include "base/settings.h"
-#include "math/ladder.h"
+#include "math/refinement.h"
 #include "miscadmin.h"
 #include "release/kept_int.h"
 
@@ -47,15 +47,15 @@ declared_groups(const DpPricedRelease *priced)
 	return priced->release->selection >= 0 ? -1 : dp_declared_groups(priced->release, priced->tuples);
 }
 
-/* Sets what each part of a column has of the price of each piece. */
+/* Sets what each part of a column has of the price of each increment. */
 static void
 set_shares(DpKeptColumn *kept, const DpPricedColumn *column)
 {
-	kept->shares = palloc(kept->npieces * column->nparts * sizeof(int64));
+	kept->shares = palloc(kept->nincrements * column->nparts * sizeof(int64));
 	for (int i = 0; i < column->nparts; i++)
 	{
-		for (int j = 0; j < kept->npieces; j++)
-			kept->shares[i * kept->npieces + j] = dp_part_share(column, i, kept->pieces[j].rho);
+		for (int j = 0; j < kept->nincrements; j++)
+			kept->shares[i * kept->nincrements + j] = dp_part_share(column, i, kept->increments[j].rho);
 	}
 }
 
@@ -64,7 +64,7 @@ set_shares(DpKeptColumn *kept, const DpPricedColumn *column)
  * ------------------------------------------------------------------------
  */
 
-/* What makes draws of one part those of a cheaper answer of the same piece. */
+/* What makes draws of one part those of a cheaper answer of the same increment. */
 struct DpKeptStep
 {
 	bool		is_dearer;		/* the dearer neighbour is this answer, too
@@ -85,17 +85,17 @@ cannot_derive(const DpPricedColumn *settled)
 					settled->desc->label));
 }
 
-/* Returns how much the noise of an answer exceeds that of its piece, as a variance. */
+/* Returns how much the noise of an answer exceeds that of its increment, as a variance. */
 static dp_u128
 extra(const DpKeptColumn *column, const DpPricedColumn *settled, int i, int64 rho)
 {
 	const DpPricedPart *part = &settled->parts[i];
-	int64		piece = dp_part_share(settled, i, column->full->id.rho - column->id.below);
+	int64		increment = dp_part_share(settled, i, column->full->id.rho - column->id.below);
 	dp_variance variance;
 	dp_u128		result;
 
-	if (!dp_calibrate(part->sens2, piece, &variance) ||
-		!dp_ladder_extra(part->sens2, piece, &variance, dp_part_share(settled, i, rho - column->id.below), &result))
+	if (!dp_calibrate(part->sens2, increment, &variance) ||
+		!dp_refine_extra(part->sens2, increment, &variance, dp_part_share(settled, i, rho - column->id.below), &result))
 		cannot_derive(settled);
 	return result;
 }
@@ -130,7 +130,7 @@ derive_draw(const struct DpKeptStep *step, dp_i128 dearer, dp_i128 cheaper)
 	return dearer + (step->is_bridge ? dp_noise_bridge(&step->bridge, cheaper - dearer) : dp_noise_gauss(&step->gauss));
 }
 
-/* Derives all values of a column from those of the next dearer answer of the piece. */
+/* Derives all values of a column from those of the next dearer answer of the increment. */
 static void
 derive_column(DpKeptColumn *column, int nparts)
 {
@@ -160,14 +160,14 @@ derive_column(DpKeptColumn *column, int nparts)
 static void
 set_sigma(const DpKeptColumn *column, DpPricedColumn *settled)
 {
-	dp_variance *variance = palloc(column->npieces * sizeof(dp_variance));
-	int			last = column->npieces - 1;
+	dp_variance *variance = palloc(column->nincrements * sizeof(dp_variance));
+	int			last = column->nincrements - 1;
 
 	for (int i = 0; i < settled->nparts; i++)
 	{
-		const int64 *shares = &column->shares[i * column->npieces];
+		const int64 *shares = &column->shares[i * column->nincrements];
 
-		for (int j = 0; j < column->npieces; j++)
+		for (int j = 0; j < column->nincrements; j++)
 		{
 			if (!dp_calibrate(settled->parts[i].sens2, shares[j], &variance[j]))
 				cannot_derive(settled);
@@ -175,12 +175,12 @@ set_sigma(const DpKeptColumn *column, DpPricedColumn *settled)
 		if (column->full != NULL && column->full->id.rho > column->id.rho)
 		{
 			dp_u128		more = extra(column, settled, i, column->id.rho);
-			dp_variance piece;
+			dp_variance increment;
 
-			(void) dp_calibrate(settled->parts[i].sens2, dp_part_share(settled, i, column->full->id.rho - column->id.below), &piece);
-			dp_ladder_variance(&piece, more, &variance[last]);
+			(void) dp_calibrate(settled->parts[i].sens2, dp_part_share(settled, i, column->full->id.rho - column->id.below), &increment);
+			dp_refine_variance(&increment, more, &variance[last]);
 		}
-		dp_set_sigma(settled, i, dp_ladder_sigma(variance, shares, column->npieces));
+		dp_set_sigma(settled, i, dp_refine_sigma(variance, shares, column->nincrements));
 	}
 	pfree(variance);
 }
@@ -211,7 +211,7 @@ dp_kept_read_keys(DpKept *kept, TupleDesc desc)
 	kept->keys_desc = keys_desc(kept->priced, desc);
 	if (selection == NULL || selection->how != DP_KEPT_GIVEN || kept->keys != NULL)
 		return;
-	dp_read_values(&reader, selection->pieces[0].answer->values,
+	dp_read_values(&reader, selection->increments[0].answer->values,
 				   dp_answer_draws(&kept->priced->columns[kept->selection]), -1);
 	kept->keys = dp_read_keys(&reader, kept->keys_desc);
 }
@@ -232,15 +232,15 @@ dp_kept_begin(DpKept *kept, TupleDesc desc)
 
 		column->draws = dp_answer_draws(settled);
 		column->shown = palloc0(column->draws * sizeof(dp_i128));
-		column->of_pieces = palloc(column->npieces * column->draws * sizeof(dp_i128));
-		for (int j = 0; j < column->npieces; j++)
+		column->of_increments = palloc(column->nincrements * column->draws * sizeof(dp_i128));
+		for (int j = 0; j < column->nincrements; j++)
 		{
-			if (column->pieces[j].answer != NULL)
-				dp_read_values(&column->pieces[j].reader, column->pieces[j].answer->values, column->draws, groups);
+			if (column->increments[j].answer != NULL)
+				dp_read_values(&column->increments[j].reader, column->increments[j].answer->values, column->draws, groups);
 		}
 		if (column->how == DP_KEPT_BOUGHT)
 		{
-			dp_price_piece(&column->piece, settled, column->id.rho - column->id.below);
+			dp_price_increment(&column->increment, settled, column->id.rho - column->id.below);
 			column->drawn = palloc0(column->draws * sizeof(dp_i128));
 		}
 		if (column->how == DP_KEPT_DERIVED)
@@ -255,15 +255,15 @@ dp_kept_begin(DpKept *kept, TupleDesc desc)
 	}
 }
 
-/* Begins to read what was written for a column as the last piece of this one. */
+/* Begins to read what was written for a column as the last increment of this one. */
 static void
-read_last_piece(DpKeptColumn *column, const DpKeptColumn *written)
+read_last_increment(DpKeptColumn *column, const DpKeptColumn *written)
 {
 	bytea	   *values = dp_end_values(&written->writer);
 
 	if (values == NULL)
 		elog(ERROR, "an answer is too long to be made another of");
-	dp_read_values(&column->pieces[column->npieces - 1].reader, values, column->draws, -1);
+	dp_read_values(&column->increments[column->nincrements - 1].reader, values, column->draws, -1);
 }
 
 /* Tells whether a column reads what its duplicate writes group by group, in the same run. */
@@ -284,10 +284,10 @@ dp_kept_derive(DpKept *kept)
 		if (column->how == DP_KEPT_DERIVED)
 		{
 			derive_column(column, kept->priced->columns[i].nparts);
-			read_last_piece(column, column);
+			read_last_increment(column, column);
 		}
 		else if (column->how == DP_KEPT_DUPLICATE && !is_drawn_along(kept, column))
-			read_last_piece(column, column->duplicate);
+			read_last_increment(column, column->duplicate);
 	}
 }
 
@@ -296,23 +296,23 @@ dp_kept_derive(DpKept *kept)
  * ------------------------------------------------------------------------
  */
 
-/* Sets the values that are shown of a group to the means of its pieces. */
+/* Sets the values that are shown of a group to the means of its increments. */
 static void
 show_mean(DpKeptColumn *column, int nparts)
 {
-	int			n = column->npieces;
-	dp_i128		piece[64];
-	dp_i128    *values = n <= lengthof(piece) ? piece : palloc(n * sizeof(dp_i128));
+	int			n = column->nincrements;
+	dp_i128		increment[64];
+	dp_i128    *values = n <= lengthof(increment) ? increment : palloc(n * sizeof(dp_i128));
 
 	for (int i = 0; i < column->draws; i++)
 	{
 		const int64 *shares = &column->shares[(nparts > 1 ? i : 0) * n];
 
 		for (int j = 0; j < n; j++)
-			values[j] = column->of_pieces[j * column->draws + i];
-		column->shown[i] = dp_ladder_mean(values, shares, n);
+			values[j] = column->of_increments[j * column->draws + i];
+		column->shown[i] = dp_refine_mean(values, shares, n);
 	}
-	if (values != piece)
+	if (values != increment)
 		pfree(values);
 }
 
@@ -323,20 +323,20 @@ dp_kept_group(DpKept *kept, int i, const dp_i128 *state)
 	Size		size = column->draws * sizeof(dp_i128);
 
 	if (column->how == DP_KEPT_BOUGHT)
-		memcpy(column->drawn, dp_draw(&column->piece, state), size);
-	for (int j = 0; j < column->npieces; j++)
+		memcpy(column->drawn, dp_draw(&column->increment, state), size);
+	for (int j = 0; j < column->nincrements; j++)
 	{
-		dp_i128    *values = column->of_pieces + j * column->draws;
+		dp_i128    *values = column->of_increments + j * column->draws;
 
-		if (column->pieces[j].answer == NULL && column->how == DP_KEPT_BOUGHT)
+		if (column->increments[j].answer == NULL && column->how == DP_KEPT_BOUGHT)
 			memcpy(values, column->drawn, size);
-		else if (column->pieces[j].answer == NULL && is_drawn_along(kept, column))
+		else if (column->increments[j].answer == NULL && is_drawn_along(kept, column))
 			memcpy(values, column->duplicate->drawn, size);
 		else
-			dp_read_group(&column->pieces[j].reader, values);
+			dp_read_group(&column->increments[j].reader, values);
 	}
-	if (column->npieces == 1)
-		return column->of_pieces;
+	if (column->nincrements == 1)
+		return column->of_increments;
 	show_mean(column, kept->priced->columns[i].nparts);
 	return column->shown;
 }

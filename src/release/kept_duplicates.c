@@ -53,7 +53,7 @@ find_duplicate(const DpKept *kept, int n, const DpKeptColumn *column)
 	{
 		DpKeptColumn *other = &kept->columns[i];
 
-		/* what is drawn now may be of a ladder that begins now */
+		/* what is drawn now may be of a chain that begins now */
 		if (memcmp(other->id.question, column->id.question, DP_QUESTION_BYTES) == 0 &&
 			other->id.rho == column->id.rho && other->id.delta == column->id.delta &&
 			(other->id.began == column->id.began || (other->how != DP_KEPT_GIVEN && column->how != DP_KEPT_GIVEN)))

@@ -20,35 +20,35 @@
 typedef enum DpKeptHow
 {
 	DP_KEPT_GIVEN,				/* it is there */
-	DP_KEPT_BOUGHT,				/* a piece is drawn: all of it, or what a
+	DP_KEPT_BOUGHT,				/* an increment is drawn: all of it, or what a
 								 * better answer needs more */
 	DP_KEPT_DERIVED,			/* made of a dearer one, with more noise */
 	DP_KEPT_DUPLICATE			/* bought or derived for another column of the
 								 * statement, which asks the same */
 } DpKeptHow;
 
-/* a piece that an answer is the mean of */
-typedef struct DpKeptPiece
+/* an increment that an answer is the mean of */
+typedef struct DpKeptIncrement
 {
 	int64		rho;			/* what it cost */
 	const DpKeptAnswer *answer; /* NULL: the one that is drawn, or derived,
 								 * now */
 	DpValueReader reader;
-} DpKeptPiece;
+} DpKeptIncrement;
 
 /* a column of a release whose answers are kept */
 typedef struct DpKeptColumn
 {
 	uint8		question[DP_QUESTION_BYTES];
 	int64		asked;			/* price at which it is asked; an amount */
-	List	   *ladder;			/* DpKeptAnswer, the dearest first */
+	List	   *chain;			/* DpKeptAnswer, the dearest first */
 	DpKeptHow	how;
 	DpKeptId	id;				/* the answer that is shown */
 	const DpKeptAnswer *dearer; /* DERIVED: from this one */
 	const DpKeptAnswer *cheaper;	/* DERIVED: nested above this one; NULL:
 									 * none */
-	const DpKeptAnswer *full;	/* the piece that the answer is of, itself;
-								 * NULL: it is bought */
+	const DpKeptAnswer *full;	/* the increment that the answer is of,
+								 * itself; NULL: it is bought */
 	struct DpKeptStep *steps;	/* DERIVED: for each part */
 	struct DpKeptColumn *duplicate; /* of this release, or one that runs
 									 * before it: shows the same answer, pays
@@ -56,21 +56,21 @@ typedef struct DpKeptColumn
 									 * NULL: none */
 	bool		has_duplicate;	/* is a DUPLICATE's */
 	bool		is_wider;		/* GIVEN, and paid for: the answer of a wider
-								 * release, of which the pieces hold the
+								 * release, of which the increments hold the
 								 * groups that are asked for */
-	int			npieces;
-	DpKeptPiece *pieces;		/* the first one at the foot of the ladder */
+	int			nincrements;
+	DpKeptIncrement *increments;	/* the first one at the foot of the chain */
 
 	/* kept_draws.c */
 	int			draws;
-	DpPricedColumn piece;		/* BOUGHT: the column at the price of the
-								 * piece */
+	DpPricedColumn increment;	/* BOUGHT: the column at the price of the
+								 * increment */
 	DpValueWriter writer;		/* BOUGHT, DERIVED: what is to be kept, or has
 								 * a duplicate */
 	dp_i128    *drawn;			/* BOUGHT: of this group */
 	dp_i128    *shown;			/* of this group */
-	dp_i128    *of_pieces;		/* room for one value of each piece */
-	int64	   *shares;			/* of each part and piece */
+	dp_i128    *of_increments;	/* room for one value of each increment */
+	int64	   *shares;			/* of each part and increment */
 } DpKeptColumn;
 
 /* a release whose answers are kept */
@@ -119,8 +119,8 @@ extern void dp_kept_set_groups(List *all);
 /* Tells whether something is bought before the release. */
 extern bool dp_kept_has_before(const DpKept *kept);
 
-/* Returns the price of the dearest answer of a ladder that a balance has paid for; 0: none. */
-extern int64 dp_paid_for(const List *ladder, int64 balance);
+/* Returns the price of the dearest answer of a chain that a balance has paid for; 0: none. */
+extern int64 dp_paid_for(const List *chain, int64 balance);
 
 /* kept_owed.c */
 
@@ -185,7 +185,7 @@ extern void dp_kept_derive(DpKept *kept);
 
 /*
  * For each group, in canonical order: dp_kept_group returns the noisy integers
- * of a column that are shown, from its exact states where a piece is bought;
+ * of a column that are shown, from its exact states where an increment is bought;
  * dp_kept_end_group keeps what was drawn for the group, whose row (keys first) has been
  * released.
  */

@@ -4,7 +4,7 @@
  *	  What is owed for what is shown of kept answers, by which balance.
  *
  * A balance owes of a column the difference between the price of what is shown and
- * that of the dearest answer of its ladder that it has paid for (kept_choice.c).
+ * that of the dearest answer of its chain that it has paid for (kept_choice.c).
  *
  * Invariant: nothing is shown as free that some budget of the payer has not paid
  * in full.
@@ -22,7 +22,7 @@
 static int64
 has_paid(const DpKeptColumn *column, int64 balance)
 {
-	return column->duplicate != NULL ? column->id.rho : Min(dp_paid_for(column->ladder, balance), column->id.rho);
+	return column->duplicate != NULL ? column->id.rho : Min(dp_paid_for(column->chain, balance), column->id.rho);
 }
 
 /* Sets the prices and the noise of what is shown. */
@@ -40,7 +40,7 @@ dp_kept_settle(DpKept *kept)
 		column->is_derived = kept->columns[i].how == DP_KEPT_DERIVED;
 		column->is_wider = kept->columns[i].is_wider;
 		column->is_duplicate = kept->columns[i].how == DP_KEPT_DUPLICATE;
-		column->reused_since = kept->columns[i].ladder != NIL ? kept->columns[i].id.began : 0;
+		column->reused_since = kept->columns[i].chain != NIL ? kept->columns[i].id.began : 0;
 		column->charged = 0;
 		for (int j = 0; j < kept->nbudgets; j++)
 		{
@@ -63,7 +63,7 @@ dp_kept_column_is_free(const DpKept *kept, int i)
 		return false;
 	for (int j = 0; j < kept->nbudgets; j++)
 	{
-		if (dp_paid_for(column->ladder, kept->balances[j]) < column->id.rho)
+		if (dp_paid_for(column->chain, kept->balances[j]) < column->id.rho)
 			return false;
 	}
 	return true;

@@ -247,15 +247,15 @@ take_column(DpKept *kept, DpPricedRelease *priced, const DpKept *wider, int i, c
 	DpKeptColumn column = wider->columns[i];
 	DpPricedColumn settled = wider->priced->columns[i];
 
-	column.pieces = palloc(column.npieces * sizeof(DpKeptPiece));
-	for (int j = 0; j < column.npieces; j++)
+	column.increments = palloc(column.nincrements * sizeof(DpKeptIncrement));
+	for (int j = 0; j < column.nincrements; j++)
 	{
-		column.pieces[j] = wider->columns[i].pieces[j];
-		column.pieces[j].answer = take_groups(column.pieces[j].answer, dp_answer_draws(&settled),
-											  dp_declared_groups(wider->priced->release, wider->priced->tuples), places,
-											  dp_declared_groups(priced->release, priced->tuples));
+		column.increments[j] = wider->columns[i].increments[j];
+		column.increments[j].answer = take_groups(column.increments[j].answer, dp_answer_draws(&settled),
+												  dp_declared_groups(wider->priced->release, wider->priced->tuples), places,
+												  dp_declared_groups(priced->release, priced->tuples));
 		/* too long; it is bought as if it was not kept */
-		if (column.pieces[j].answer == NULL)
+		if (column.increments[j].answer == NULL)
 			return;
 	}
 	/* what was asked for is what others wait for */

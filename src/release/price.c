@@ -692,13 +692,13 @@ dp_set_sigma(DpPricedColumn *column, int part, double steps)
 }
 
 void
-dp_price_piece(DpPricedColumn *piece, const DpPricedColumn *column, int64 rho)
+dp_price_increment(DpPricedColumn *increment, const DpPricedColumn *column, int64 rho)
 {
-	*piece = *column;
-	piece->parts = palloc(column->nparts * sizeof(DpPricedPart));
-	memcpy(piece->parts, column->parts, column->nparts * sizeof(DpPricedPart));
-	piece->rho = rho;
-	settle_noise(piece);
+	*increment = *column;
+	increment->parts = palloc(column->nparts * sizeof(DpPricedPart));
+	memcpy(increment->parts, column->parts, column->nparts * sizeof(DpPricedPart));
+	increment->rho = rho;
+	settle_noise(increment);
 }
 
 int64

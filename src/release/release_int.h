@@ -91,8 +91,8 @@ typedef struct DpPricedColumn
 	int			first_count;
 	int64		rho;
 	int64		charged;		/* kept answers: what of it who asks owes */
-	bool		is_given;		/* no piece of it is bought: it is kept, or
-								 * made of what is */
+	bool		is_given;		/* no increment of it is bought: it is kept,
+								 * or made of what is */
 	bool		is_derived;		/* made of a dearer one */
 	bool		is_wider;		/* a wider release's, unless all columns are */
 	bool		is_duplicate;	/* the same as another of the statement, which
@@ -362,13 +362,13 @@ extern void dp_settle_by_pilot(DpPricedRelease *priced, const DpPricedRelease *p
  * price.c: dp_part_share returns what of a column's price a part of it gets.
  * dp_price_again sets price and noise of one column of a priced release anew.
  * dp_set_sigma sets what is known better of the noise of a part, in steps.
- * dp_price_piece makes a column with the noise of a price of its own, which
+ * dp_price_increment makes a column with the noise of a price of its own, which
  * shares all else with the other; ZC004 where that is not representable.
  */
 extern int64 dp_part_share(const DpPricedColumn *column, int part, int64 rho);
 extern void dp_price_again(DpPricedRelease *priced, int i, int64 rho);
 extern void dp_set_sigma(DpPricedColumn *column, int part, double steps);
-extern void dp_price_piece(DpPricedColumn *piece, const DpPricedColumn *column, int64 rho);
+extern void dp_price_increment(DpPricedColumn *increment, const DpPricedColumn *column, int64 rho);
 
 /* price.c: returns what a release costs together with the finding of bounds. */
 extern int64 dp_total_rho(const DpPricedRelease *priced);

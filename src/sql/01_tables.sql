@@ -242,15 +242,15 @@ CREATE TABLE dp_cdp.pruned (
 );
 
 -- Answers that were paid for, see src/ledger/kept.h.  Those of one question and
--- one beginning are a ladder; who has paid is kept when the answer is not.
+-- one beginning are a chain; who has paid is kept when the answer is not.
 CREATE TABLE dp_cdp.kept_answer (
 	dataset			text NOT NULL,
 	ledger_id		bigint NOT NULL,		-- of the dataset's cap
 	question		bytea NOT NULL CHECK (octet_length(question) = 32),
-	began			timestamptz NOT NULL,	-- when the first answer of the ladder was bought
+	began			timestamptz NOT NULL,	-- when the first answer of the chain was bought
 	rho				numeric NOT NULL,		-- what a balance has paid that knows this one and nothing dearer
 	delta			numeric NOT NULL,
-	below			numeric NOT NULL,		-- the price of the foot of its piece
+	below			numeric NOT NULL,		-- the price of the foot of its increment
 	paid_by			bigint[] NOT NULL,		-- ledger_id of each balance that has paid for it
 	answer			bytea,					-- NULL: not drawn yet, or ended
 	used_at			timestamptz NOT NULL DEFAULT clock_timestamp(),

@@ -207,7 +207,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.report_axes(w numeric, h numeric, l n
 				'<text class="tick" x="%s" y="%s" text-anchor="end">%s</text>',
 				l, w - r, round(y.y, 1), l - 8, round(y.y + 4, 1), dp_cdp_internal.report_number(y.v)), '' ORDER BY y.v)
 			FROM (SELECT g AS v, h - b - (h - b - t) * g / largest AS y FROM generate_series(0::numeric, largest, step) g) y), '')
-		|| coalesce((SELECT string_agg(format('<line class="notch" x1="%s" x2="%1$s" y1="%s" y2="%s"/>' ||
+		|| coalesce((SELECT string_agg(format('<line class="tickline" x1="%s" x2="%1$s" y1="%s" y2="%s"/>' ||
 				'<text class="tick" x="%1$s" y="%4$s" text-anchor="middle">%5$s</text>',
 				round(x.x, 1), h - b, h - b + 5, h - b + 19, x.label), '' ORDER BY x.x)
 			FROM (SELECT l + (w - l - r) * (d.day - first + 0.5) / (last - first + 1) AS x, d.label

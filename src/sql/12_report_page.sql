@@ -413,7 +413,7 @@ svg text { font-size: 13px; fill: var(--ink); font-family: inherit; }
 svg.small text { font-size: 11.5px; }
 svg .tick { fill: var(--soft); }
 svg .mark { font-weight: 650; paint-order: stroke; stroke: var(--card); stroke-width: 4px; stroke-linejoin: round; }
-.grid, .notch { stroke: var(--line); stroke-width: 1; }
+.grid, .tickline { stroke: var(--line); stroke-width: 1; }
 .limit { stroke: var(--soft); stroke-width: 1; }
 .area { fill: var(--wash); }
 .line { fill: none; stroke: var(--blue); stroke-width: 2; stroke-linejoin: round; }

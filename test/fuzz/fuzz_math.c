@@ -1,7 +1,7 @@
 /*
  * fuzz_math.c
  *	  libFuzzer over src/math: the sampler with any variance and any entropy,
- *	  calibration, thresholds, ladders of answers, the conversions, statistics
+ *	  calibration, thresholds, chains of answers, the conversions, statistics
  *	  and exact sums with any doubles.
  *
  * Besides what the sanitizers see, what must hold for every input is checked
@@ -15,7 +15,7 @@
 #include "math/calibrate.h"
 #include "math/exact.h"
 #include "math/gauss.h"
-#include "math/ladder.h"
+#include "math/refinement.h"
 #include "math/moments.h"
 #include "math/zcdp.h"
 
@@ -127,7 +127,7 @@ fuzz_calibrate(Input *in)
 	}
 }
 
-/* A mean lies between its pieces; nothing else is asked of values that may be anything. */
+/* A mean lies between its increments; nothing else is asked of values that may be anything. */
 static void
 fuzz_mean(Input *in)
 {
@@ -150,13 +150,13 @@ fuzz_mean(Input *in)
 		least = y[i] < least ? y[i] : least;
 		most = y[i] > most ? y[i] : most;
 	}
-	mean = dp_ladder_mean(y, rho, n);
+	mean = dp_refine_mean(y, rho, n);
 	require(mean >= least && mean <= most);
 }
 
-/* A ladder of two rungs, or three: extras, and a draw between whatever two the bytes say. */
+/* A chain of two links, or three: extras, and a draw between whatever two the bytes say. */
 static void
-fuzz_ladder(Input *in)
+fuzz_refinement(Input *in)
 {
 	static dp_entropy e;
 	dp_u128		sens2,
@@ -174,16 +174,16 @@ fuzz_ladder(Input *in)
 	get(in, &rho, sizeof(rho));
 	get(in, wanted, sizeof(wanted));
 	get(in, &v, sizeof(v));
-	if (dp_ladder_extra(sens2, rho, &v, wanted[0], &first))
+	if (dp_refine_extra(sens2, rho, &v, wanted[0], &first))
 	{
-		require(first <= (dp_u128) 1 << 120 && first % DP_LADDER_GAP == 0);
-		dp_ladder_variance(&v, first, &sum[0]);
-		dp_ladder_variance(&v, 0, &sum[1]);
+		require(first <= (dp_u128) 1 << 120 && first % DP_REFINE_GAP == 0);
+		dp_refine_variance(&v, first, &sum[0]);
+		dp_refine_variance(&v, 0, &sum[1]);
 		require(sum[0].den > 0 && sum[0].num / sum[0].den >= first);
-		if (dp_ladder_extra(sens2, rho, &v, wanted[1], &second))
+		if (dp_refine_extra(sens2, rho, &v, wanted[1], &second))
 			require(wanted[0] < wanted[1] ? first >= second : wanted[0] > wanted[1] || first == second);
 		if (dp_calibrate(sens2, rho, &v))
-			require(isfinite(dp_ladder_sigma(sum, wanted, 2)) || wanted[0] < 1 || wanted[1] < 1);
+			require(isfinite(dp_refine_sigma(sum, wanted, 2)) || wanted[0] < 1 || wanted[1] < 1);
 	}
 	get(in, gap, sizeof(gap));
 	get(in, &n, sizeof(n));
@@ -374,7 +374,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			fuzz_mean(&in);
 			break;
 		case 5:
-			fuzz_ladder(&in);
+			fuzz_refinement(&in);
 			break;
 		default:
 			fuzz_zcdp(&in);

@@ -110,7 +110,7 @@ SELECT ask('analyst2', 'SELECT dept, avg(cost), count(*), percentile_cont(0.5) W
 SELECT is(paid(), 'analyst2 57, cap 30', 'and made better than the best');
 SELECT ask('analyst1', 'SELECT dept, avg(cost), count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits WHERE ward = 1 GROUP BY dept',
 		   'SET dp_cdp.rho = 1.5e-5');
-SELECT is(paid(), 'analyst1 15', 'within a second piece');
+SELECT is(paid(), 'analyst1 15', 'within a second increment');
 SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE ward = 2 GROUP BY dept');
 SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE ward = 2 GROUP BY dept', 'SET dp_cdp.rho = 2e-6');
 SELECT isnt(answer(), answer(1), 'a better answer is another one');		-- four counts, each of a deviation of hundreds
@@ -207,7 +207,7 @@ SELECT is(paid() || answer(), 'nobody' || substring(answer(1) from '\("2026-03-0
 SELECT ask('analyst1', 'SELECT dept, ward, sum(cost), percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits WHERE id > 11 GROUP BY dept, ward ORDER BY 1, 2');
 SELECT is(paid(), 'analyst1 2, cap 2', 'a sum and a median of groups');
 SELECT ask('analyst1', 'SELECT dept, ward, sum(cost) FROM visits WHERE id > 11 GROUP BY dept, ward ORDER BY 1, 2', 'SET dp_cdp.rho = 5e-6');
-SELECT is(paid(), 'analyst1 4, cap 4', 'the sum in two pieces');
+SELECT is(paid(), 'analyst1 4, cap 4', 'the sum in two increments');
 SELECT ask('analyst1', 'SELECT dept, ward, sum(cost), avg(cost), percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits WHERE id > 11 AND (dept = ''c'' OR ward IN (2, 5)) GROUP BY dept, ward ORDER BY 1, 2');
 SELECT is(paid(), 'analyst1 1, cap 1', 'of three columns two are there');
 SELECT ask('analyst1', 'SELECT dept, ward, sum(cost), avg(cost), percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits WHERE id > 11 AND (dept = ''c'' OR ward IN (2, 5)) GROUP BY dept, ward ORDER BY 1, 2');

@@ -82,7 +82,7 @@ SELECT ask('analyst2', 'SELECT count(*) FROM visits WHERE ward = 5', 'SET dp_cdp
 SELECT is(paid(), 'analyst2 2', 'what the cap has paid for and nobody has seen costs the cap no more');
 SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE ward = 5');
 SELECT is(paid(), 'nobody', 'who has paid for the dearer one gets it');
-SELECT is((SELECT string_agg(rho::float8 || undrawn::text, ' ') FROM (SELECT * FROM states LIMIT 2) s), '5false 2false', 'as a piece above the cheaper one');
+SELECT is((SELECT string_agg(rho::float8 || undrawn::text, ' ') FROM (SELECT * FROM states LIMIT 2) s), '5false 2false', 'as an increment above the cheaper one');
 SELECT is((SELECT below * 1e6 FROM dp_cdp.kept_answer WHERE NOT ended ORDER BY began DESC, rho DESC LIMIT 1)::float8, 2::float8, 'that says so');
 SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE ward = 5');
 SELECT is(paid() || answer(), 'nobody' || (SELECT l FROM lines(1) l LIMIT 1), 'and is given again as it was shown');

@@ -99,7 +99,7 @@ SELECT is(known('{analyst1}', 'flat'), '2 of 2', 'without blocks all is added up
 SELECT dp_cdp.debit_budget('clinic', 1e-6, 0, 'analyst2');
 SELECT is(known('{analyst1,analyst2}'), '8 of 8', 'debits by hand are of all blocks');
 
--- ladders that are gone, as after pruning, count for each who has paid for them, in their blocks
+-- chains that are gone, as after pruning, count for each who has paid for them, in their blocks
 ALTER TABLE dp_cdp.kept_answer DISABLE TRIGGER ledger_guard;
 DELETE FROM dp_cdp.kept_answer WHERE block_from = '2024-01-01' AND block_to = '2024-02-01';
 SELECT is(known('{analyst1,analyst2}'), '8 of 8', 'of March they know the same');

@@ -43,7 +43,7 @@ SELECT is(kept, NULL, 'nothing is kept at first') FROM ask('analyst1', 1e-4);
 SELECT is(kept, 'count(*), limit of count(*)', 'at nine times the price the limit stays') FROM ask('analyst1', 9e-4);
 SELECT ok(paid < 8e-4, 'and a better answer costs the difference, less what the limit would') FROM told WHERE n = 2;
 SELECT is(kept, 'limit of count(*)', 'at more than ten times the price the limit is found better, and the count anew') FROM ask('analyst1', 0.5);
-SELECT ok(paid BETWEEN 0.4999 AND 0.5 AND cap = paid, 'which costs the whole price, but for the piece of the limit') FROM told WHERE n = 3;
+SELECT ok(paid BETWEEN 0.4999 AND 0.5 AND cap = paid, 'which costs the whole price, but for the increment of the limit') FROM told WHERE n = 3;
 -- a limit of 4 to 16 visits; the standard deviation is below 16 / sqrt(2 * 0.4) = 18
 SELECT ok(abs(answer - 5000) < 250, 'and is worth it') FROM told WHERE n = 3;
 SELECT is(answer, (SELECT answer FROM told WHERE n = 3), 'who asks for less then is given the best') FROM ask('analyst1', 9e-4);

@@ -4,12 +4,12 @@
 Each of 5,000 declared groups, 20,000 in `make test-all`, has noise of its own, so that one question asked
 at several prices by three roles gives as many draws of all its answers:
 
-    a  buys an answer and makes it better twice: three pieces
-    b  has worse ones made of the first and of the second piece
+    a  buys an answer and makes it better twice: three increments
+    b  has worse ones made of the first and of the second increment
     c  has one made between two that exist
 
 The variance of each is that of an answer bought at its price, within what
-rounding and the grid of added noise add (src/math/ladder.c); pieces are
+rounding and the grid of added noise add (src/math/refinement.c); increments are
 independent; what a worse answer adds to a better one is independent of it,
 also where it was made between two.  What is given again is the same.
 Found, but for one time in a thousand, is a variance of 1.26 times theory or its inverse, in `make test-all` of 1.12 times.
@@ -106,16 +106,16 @@ def noise_of_prices(tap):
         for price in sorted(off):
             check_price(tap, "%s at rho %g" % (title, price * unit), noise[price], off[price])
             tap.ok(*join(check_mean(noise[price], off[price], tap.alpha()), "%s at rho %g: mean" % (title, price * unit)))
-        # pieces: between what is bought
-        tap.ok(*join(check_distribution(noise[2], off[2], tap.alpha()), title + ": distribution of the first piece"))
+        # increments: between what is bought
+        tap.ok(*join(check_distribution(noise[2], off[2], tap.alpha()), title + ": distribution of the first increment"))
         second = [(8 * y - 2 * x) / 6 for x, y in zip(off[2], off[8])]
         third = [(20 * y - 8 * x) / 12 for x, y in zip(off[8], off[20])]
-        for name, piece, before, price in (("second", second, off[2], 6), ("third", third, off[8], 12)):
+        for name, increment, before, price in (("second", second, off[2], 6), ("third", third, off[8], 12)):
             law = Noise(bound * bound / (2 * price * unit), 0)
-            check_price(tap, "%s, %s piece" % (title, name), law, piece)
-            tap.ok(*join(check_uncorrelated(law, piece, before, tap.alpha()), "%s: the %s piece is independent of what is below" % (title, name)))
+            check_price(tap, "%s, %s increment" % (title, name), law, increment)
+            tap.ok(*join(check_uncorrelated(law, increment, before, tap.alpha()), "%s: the %s increment is independent of what is below" % (title, name)))
         tap.ok(*join(check_uncorrelated(Noise(bound * bound / (2 * 12 * unit), 0), third, off[2], tap.alpha()),
-                     title + ": the third piece is independent of the first"))
+                     title + ": the third increment is independent of the first"))
         # what is worse, and what it is made of; what it adds is independent of that, and of other additions
         for worse, better in ((1.5, 2), (1, 1.5), (1, 2), (6, 8), (4, 6), (4, 8), (12, 20)):
             more = [x - y for x, y in zip(off[worse], off[better])]

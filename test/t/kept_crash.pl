@@ -165,7 +165,7 @@ sub holds
 	is(value($node, 'test', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), '0', "$what: no question is locked");
 	is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', "$what: balances are the log's");
 	is(value($node, 'test', "SELECT count(*) FROM (SELECT FROM dp_cdp.kept_answer WHERE began > (SELECT forgotten_at FROM public.began) GROUP BY question HAVING count(DISTINCT began) > 1) s"), '0',
-		"$what: a question has one ladder");
+		"$what: a question has one chain");
 	# one column each: a balance has paid for the dearest answer of each question
 	is(value($node, 'test', <<'EOC'), '', "$what: each balance has paid for the dearest it knows, and no more");
 WITH b AS (SELECT s.who, s.ledger_id, s.rho_spent - (SELECT before.rho_spent FROM public.before WHERE before.who = s.who) AS rho_spent FROM public.spent s)
@@ -424,7 +424,7 @@ isnt($second, $shown, 'as another answer');
 is($cost, '1', 'twice in a statement it is one');
 like($both, qr/^1\|(-?\d+)\n1\|\1$/, 'shown twice');
 
-# a better answer whose last piece is too long, as it has more noise: whoever asks next is shown another
+# a better answer whose last increment is too long, as it has more noise: whoever asks next is shown another
 # draw, so that both together are not one answer of that price
 $node->append_conf('postgresql.conf', "dp_cdp.reuse_max_size = 3kB\n");
 $node->reload;
@@ -439,7 +439,7 @@ foreach my $asked ([0, '100'], [0, '100.000001'], [1, '100.000001'], [2, '100.00
 	debit($node, 'test', $role, "SET dp_cdp.rho = $rho; SELECT count(*) FROM v GROUP BY id ORDER BY id LIMIT 1");
 }
 is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer WHERE rho = 100.000001 AND below = 100 AND ended AND answer IS NULL'), '1',
-	'a better answer whose last piece is too long is not kept');
+	'a better answer whose last increment is too long is not kept');
 is(value($node, 'test', $gap), $gap_before, 'and roles together are told to know as much more as the cap has paid');
 is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', 'the ledger is sound');
 

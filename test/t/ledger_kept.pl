@@ -342,7 +342,7 @@ agrees('after crashes');
 }
 
 # ---------------------------------------------------------------------------
-# Eviction: whole ladders, least recently used first
+# Eviction: whole chains, least recently used first
 # ---------------------------------------------------------------------------
 
 $node->safe_psql('test', "SELECT dp_cdp.forget_answers('d')");
@@ -382,10 +382,10 @@ is(buy('ana', 't1', 0.0001, dataset => 'brief', began => $now) . keep('ana', 't1
 # ---------------------------------------------------------------------------
 
 $now = value($node, 'test', 'SELECT clock_timestamp()');
-is(buy('ana', 'piece', 0.0008, began => $now), '', 'a dear one is bought, and not drawn');
-is(buy('ana', 'piece', 0.0005, began => $now, credits => { ana => 0.0005, team => 0.0005, cap => 0.0005 }) . keep('ana', 'piece', 0.0005, 'one', began => $now), '', 'a cheap one meanwhile, which is');
-is(keep('ana', 'piece', 0.0008, 'two', below => 0.0005, began => $now), '', 'then the dear one is drawn as a piece above it');
-like(look('piece'), qr/^0\.0008 0\.0005 \{.*\} two; 0\.0005 0 \{.*\} one$/, 'and read as that');
+is(buy('ana', 'increment', 0.0008, began => $now), '', 'a dear one is bought, and not drawn');
+is(buy('ana', 'increment', 0.0005, began => $now, credits => { ana => 0.0005, team => 0.0005, cap => 0.0005 }) . keep('ana', 'increment', 0.0005, 'one', began => $now), '', 'a cheap one meanwhile, which is');
+is(keep('ana', 'increment', 0.0008, 'two', below => 0.0005, began => $now), '', 'then the dear one is drawn as an increment above it');
+like(look('increment'), qr/^0\.0008 0\.0005 \{.*\} two; 0\.0005 0 \{.*\} one$/, 'and read as that');
 
 # ---------------------------------------------------------------------------
 # Backups

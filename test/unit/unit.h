@@ -85,7 +85,7 @@ extern void exp_tests(void);
 extern void gauss_exact_tests(void);
 extern void gauss_law_tests(void);
 extern void calibrate_tests(void);
-extern void ladder_tests(void);
+extern void refinement_tests(void);
 extern void zcdp_tests(void);
 extern void gaussian_tests(void);
 extern void optimal_tests(void);

@@ -1,6 +1,6 @@
 /*
- * test_ladder.c
- *	  Means of pieces, rungs of a piece, draws between two rungs.
+ * test_refinement.c
+ *	  Means of increments, links of an increment, draws between two links.
  *
  * Each check_fit has a false alarm rate below FALSE_ALARM (unit.h).
  */
@@ -10,7 +10,7 @@
 
 #include "math/calibrate.h"
 #include "math/exp.h"
-#include "math/ladder.h"
+#include "math/refinement.h"
 #include "math/limbs.h"
 #include "unit.h"
 
@@ -121,7 +121,11 @@ test_sums(void)
 				most = ratio > most ? ratio : most;
 			}
 			check(most <= bound + 1e-15L, "lambda(%.4Lf): %.3Le above %.3Le", w, most, bound);
-			/* with c = n / 2 both ends of T(w, c) are met: the bound is twice and a half too large at most */
+
+			/*
+			 * with c = n / 2 both ends of T(w, c) are met: the bound is twice
+			 * and a half too large at most
+			 */
 			check(v != e || w > 1 || most >= bound / 2.6L, "lambda(%.4Lf): %.3Le for %.3Le", w, most, bound);
 
 			for (int a = 0; a < (int) (sizeof(alpha) / sizeof(alpha[0])); a++)
@@ -144,8 +148,8 @@ test_sums(void)
 }
 
 /*
- * Adds notches to the chain of a piece, of variance "before", and notches 4, 8, 12 ... up to extra,
- * as imagined in the head of ladder.c.
+ * Adds grid values to the chain of an increment, of variance "before", and grid values 4, 8, 12 ... up to extra,
+ * as imagined in the head of refinement.c.
  */
 static void
 extend_chain(Law p, long double before, int *reached, int extra)
@@ -153,10 +157,10 @@ extend_chain(Law p, long double before, int *reached, int extra)
 	static Law	gap,
 				longer;
 
-	gaussian(gap, DP_LADDER_GAP);
-	for (; *reached < extra; *reached += DP_LADDER_GAP)
+	gaussian(gap, DP_REFINE_GAP);
+	for (; *reached < extra; *reached += DP_REFINE_GAP)
 	{
-		convolve(longer, p, before + *reached, gap, DP_LADDER_GAP);
+		convolve(longer, p, before + *reached, gap, DP_REFINE_GAP);
 		memcpy(p, longer, sizeof(Law));
 	}
 }
@@ -189,7 +193,7 @@ test_extra_keeps_rho(void)
 				check(dp_calibrate(sens2, bought[b], &v), "calibrate");
 				if (v.num < v.den)
 					continue;
-				check(dp_ladder_extra(sens2, bought[b], &v, wanted, &extra), "extra");
+				check(dp_refine_extra(sens2, bought[b], &v, wanted, &extra), "extra");
 				before = (long double) v.num / v.den;
 				check(extra >= 4 && extra % 4 == 0, "extra %ld", (long) extra);
 				if (extra > 150)
@@ -218,7 +222,7 @@ test_extra_keeps_rho(void)
 							  divergence(log_p[way], shift, alpha[a]));
 					}
 				}
-				/* not more than is needed: a notch less would not do */
+				/* not more than is needed: a grid value less would not do */
 				if (before >= 3 && extra > 4)
 					check(shift * shift / (2 * (before + extra - 4)) > wanted / 1e12L * (1 - 1e-9L),
 						  "bought %.2f, wanted %.6f: extra %ld is too much", bought[b] / 1e12, wanted / 1e12,
@@ -270,14 +274,14 @@ moments_of(Law moment, const Law p, long double order)
 			moment[z + HALF] = expl(order * logl(p[z + HALF - 1]) + (1 - order) * logl(p[z + HALF]));
 }
 
-/* Replaces what is seen through a rung, if the rest is bought, by what something else tells for factor, where that is more. */
+/* Replaces what is seen through a link, if the rest is bought, by what something else tells for factor, where that is more. */
 static long double
-choose(Law bought, const Law rung, long double order, long double factor)
+choose(Law bought, const Law link, long double order, long double factor)
 {
 	static Law	moment;
 	long double sum = 0;
 
-	moments_of(moment, rung, order);
+	moments_of(moment, link, order);
 	for (int z = 0; z <= 2 * HALF; z++)
 	{
 		if (bought[z] < moment[z] * factor)
@@ -287,7 +291,7 @@ choose(Law bought, const Law rung, long double order, long double factor)
 	return sum;
 }
 
-/* moments of a piece, or of a rung, as they are seen through one with noise of variance e more: not symmetric */
+/* moments of an increment, or of a link, as they are seen through one with noise of variance e more: not symmetric */
 static void
 add_noise(Law sum, const Law p, long double e)
 {
@@ -302,8 +306,8 @@ add_noise(Law sum, const Law p, long double e)
 }
 
 /*
- * Who pays for a rung, sees it, and chooses: the rest of the piece, or something else for as much.  All of it
- * has to be what he paid.  Then the same of two rungs, one after the other.
+ * Who pays for a link, sees it, and chooses: the rest of the increment, or something else for as much.  All of it
+ * has to be what he paid.  Then the same of two links, one after the other.
  */
 static void
 test_choosing(void)
@@ -312,9 +316,9 @@ test_choosing(void)
 	1000000000000, 1700000000000, 2500000000000, 5000000000000, 10000000000000};
 	static const int64_t price[] = {500, 250, 125, 63, 30, 13};
 	static const long double alpha[] = {1.0005L, 1.01L, 1.1L, 1.35L, 1.75L, 2, 3, 6, 12};
-	static Law	piece,
+	static Law	increment,
 				noise,
-				rung,
+				link,
 				lower,
 				bought_rest,
 				through;
@@ -334,17 +338,17 @@ test_choosing(void)
 			dp_u128		extra[2];
 			long double r[2];
 
-			if (wanted[0] >= bought[b] || !dp_ladder_extra(1, bought[b], &variance, wanted[0], &extra[0]) ||
-				!dp_ladder_extra(1, bought[b], &variance, wanted[1], &extra[1]) || extra[1] > 100)
+			if (wanted[0] >= bought[b] || !dp_refine_extra(1, bought[b], &variance, wanted[0], &extra[0]) ||
+				!dp_refine_extra(1, bought[b], &variance, wanted[1], &extra[1]) || extra[1] > 100)
 				continue;
 			check(extra[1] >= extra[0], "order of extras");
 			r[0] = wanted[0] / 1e12L;
 			r[1] = wanted[1] / 1e12L;
-			gaussian(piece, v);
+			gaussian(increment, v);
 			gaussian(noise, extra[0]);
-			convolve(rung, piece, v, noise, extra[0]);
+			convolve(link, increment, v, noise, extra[0]);
 			gaussian(noise, extra[1]);
-			convolve(lower, piece, v, noise, extra[1]);
+			convolve(lower, increment, v, noise, extra[1]);
 			for (int a = 0; a < 9; a++)
 			{
 				long double c = alpha[a] * (alpha[a] - 1),
@@ -353,9 +357,9 @@ test_choosing(void)
 				/* what weighs lies around alpha, within the range */
 				if (alpha[a] + 13 * sqrtl(v + (long double) extra[1]) > HALF / 2 || alpha[a] * alpha[a] * p > 1000)
 					continue;
-				moments_of(through, piece, alpha[a]);
+				moments_of(through, increment, alpha[a]);
 				add_noise(bought_rest, through, extra[0]);
-				total = logl(choose(bought_rest, rung, alpha[a], expl(c * (p - r[0])))) / c;
+				total = logl(choose(bought_rest, link, alpha[a], expl(c * (p - r[0])))) / c;
 				compared++;
 				check(total <= p + 1e-12L, "p %.3Lf, r %.4Lf, order %.4Lf: %.12Lf", p, r[0], alpha[a], total);
 				if (extra[1] == extra[0])
@@ -369,7 +373,7 @@ test_choosing(void)
 	check(compared > 50, "%d choices compared", compared);
 }
 
-/* notches of 9 bits, monotone, at least what the formula says, within 1/256 and a gap of it */
+/* grid values of 9 bits, monotone, at least what the formula says, within 1/256 and a gap of it */
 static void
 test_extra_range(void)
 {
@@ -390,53 +394,57 @@ test_extra_range(void)
 		rho += rho == 0;
 		wanted = 1 + (int64_t) (pseudo() % rho);
 		if (!dp_calibrate(sens2, rho, &v) ||
-			!dp_ladder_extra(sens2, rho, &v, wanted, &extra))
+			!dp_refine_extra(sens2, rho, &v, wanted, &extra))
 			continue;
 		found++;
 		if (wanted == rho)
 		{
-			check(extra == 0, "extra %.17g of the piece itself", (double) extra);
+			check(extra == 0, "extra %.17g of the increment itself", (double) extra);
 			continue;
 		}
 		check(extra >= 4 && extra <= ONE << 120 && extra % 4 == 0 &&
 			  (extra >> 2 >> (dp_bitlen128(extra >> 2) > 9 ? dp_bitlen128(extra >> 2) - 9 : 0)
 			   << (dp_bitlen128(extra >> 2) > 9 ? dp_bitlen128(extra >> 2) - 9 : 0)) == extra >> 2,
-			  "not a notch: %.17g", (double) extra);
+			  "not a grid value: %.17g", (double) extra);
 		need = (long double) sens2 * (DP_RHO_ONE / 2) / wanted;
 		have = (long double) v.num / v.den + (long double) extra;
 		check(have >= need * (1 - 1e-18L), "variance %.20Lg below %.20Lg", have, need);
-		/* a piece of little noise may have it as a gift; tolls are small where rho is not tiny */
+
+		/*
+		 * an increment of little noise may have it as a gift; tolls are small
+		 * where rho is not tiny
+		 */
 		if (wanted > 1000000 && (long double) v.num / v.den > 8)
 			check(have <= need * (1 + 1 / 200.0L) + 4.01L, "variance %.9Lg for %.9Lg, rho %ld, %ld",
 				  have, need, (long) rho, (long) wanted);
 		if (wanted > 1 &&
-			dp_ladder_extra(sens2, rho, &v, wanted - 1 - (int64_t) (pseudo() % (wanted - 1)), &before))
-			check(before >= extra, "a cheaper rung has less noise: %.17g after %.17g", (double) before, (double) extra);
+			dp_refine_extra(sens2, rho, &v, wanted - 1 - (int64_t) (pseudo() % (wanted - 1)), &before))
+			check(before >= extra, "a cheaper link has less noise: %.17g after %.17g", (double) before, (double) extra);
 	}
 	check(found > 10000, "%d extras", found);
 
 	v.num = 50;
 	v.den = 1;
-	check(!dp_ladder_extra(1, 10000000000, &v, 10000000001, &extra), "dearer than the piece");
-	check(!dp_ladder_extra(1, 10000000000, &v, 0, &extra), "rho 0");
-	check(!dp_ladder_extra(0, 10000000000, &v, 5, &extra), "sens2 0");
-	check(!dp_ladder_extra(1, DP_RHO_MAX + 1, &v, 5, &extra), "rho above the most");
-	check(!dp_ladder_extra(1, 10000000000, &v, 1, &extra), "the toll is all there is");
+	check(!dp_refine_extra(1, 10000000000, &v, 10000000001, &extra), "dearer than the increment");
+	check(!dp_refine_extra(1, 10000000000, &v, 0, &extra), "rho 0");
+	check(!dp_refine_extra(0, 10000000000, &v, 5, &extra), "sens2 0");
+	check(!dp_refine_extra(1, DP_RHO_MAX + 1, &v, 5, &extra), "rho above the most");
+	check(!dp_refine_extra(1, 10000000000, &v, 1, &extra), "the toll is all there is");
 	/* 50 of counts */
-	check(dp_ladder_extra(1, 10000000000, &v, 5000000000, &extra) && extra == 52, "half");
-	check(dp_ladder_extra(1, 10000000000, &v, 9999999999, &extra) && extra == 4, "the least");
+	check(dp_refine_extra(1, 10000000000, &v, 5000000000, &extra) && extra == 52, "half");
+	check(dp_refine_extra(1, 10000000000, &v, 9999999999, &extra) && extra == 4, "the least");
 	/* below 1 nothing is derived, from 1 on with a toll */
 	v.num = 1;
 	v.den = 1;
-	check(dp_ladder_extra(1, 500000000000, &v, 100200000000, &extra) && extra == 4, "variance 1");
-	check(dp_ladder_extra(1, 500000000000, &v, 100000000001, &extra) && extra == 8, "variance 1, and no toll is paid");
+	check(dp_refine_extra(1, 500000000000, &v, 100200000000, &extra) && extra == 4, "variance 1");
+	check(dp_refine_extra(1, 500000000000, &v, 100000000001, &extra) && extra == 8, "variance 1, and no toll is paid");
 	v.num = 999999;
 	v.den = 1000000;
-	check(!dp_ladder_extra(1, 500000500001, &v, 100200000000, &extra), "variance 0.999999");
-	check(dp_ladder_extra(1, 500000500001, &v, 500000500001, &extra) && extra == 0, "variance 0.999999, the piece itself");
+	check(!dp_refine_extra(1, 500000500001, &v, 100200000000, &extra), "variance 0.999999");
+	check(dp_refine_extra(1, 500000500001, &v, 500000500001, &extra) && extra == 0, "variance 0.999999, the increment itself");
 	v.den = 10000;
 	v.num = 1;
-	check(!dp_ladder_extra(1, DP_RHO_MAX, &v, 5000000000, &extra), "a piece without noise");
+	check(!dp_refine_extra(1, DP_RHO_MAX, &v, 5000000000, &extra), "an increment without noise");
 }
 
 static void
@@ -445,14 +453,14 @@ test_variance(void)
 	dp_variance v = {7, 3},
 				r;
 
-	dp_ladder_variance(&v, 4, &r);
+	dp_refine_variance(&v, 4, &r);
 	check(r.num == 19 && r.den == 3, "7/3 + 4");
 	v.num = ~(dp_u128) 0;
 	v.den = ONE << 20;
-	dp_ladder_variance(&v, ONE << 119, &r);
+	dp_refine_variance(&v, ONE << 119, &r);
 	check(r.den == 1 && r.num == (ONE << 119) + (ONE << 108), "rounded up");
-	check(dp_ladder_share(100, 1, 3) == 33 && dp_ladder_share(DP_RHO_MAX, 7, 7) == DP_RHO_MAX &&
-		  dp_ladder_share(5, 0, 3) == 0, "shares");
+	check(dp_refine_share(100, 1, 3) == 33 && dp_refine_share(DP_RHO_MAX, 7, 7) == DP_RHO_MAX &&
+		  dp_refine_share(5, 0, 3) == 0, "shares");
 }
 
 /* the nearest integer to a / b, of two the even one, by another road: counting down from above */
@@ -478,16 +486,16 @@ test_mean(void)
 	dp_i128		y[6] = {3, 4};
 	int64_t		rho[6] = {1, 1};
 
-	check(dp_ladder_mean(y, rho, 1) == 3, "one piece");
-	check(dp_ladder_mean(y, rho, 2) == 4, "3.5");
+	check(dp_refine_mean(y, rho, 1) == 3, "one increment");
+	check(dp_refine_mean(y, rho, 2) == 4, "3.5");
 	y[1] = 2;
-	check(dp_ladder_mean(y, rho, 2) == 2, "2.5");
+	check(dp_refine_mean(y, rho, 2) == 2, "2.5");
 	y[0] = -3;
 	y[1] = -2;
-	check(dp_ladder_mean(y, rho, 2) == -2, "-2.5");
+	check(dp_refine_mean(y, rho, 2) == -2, "-2.5");
 	rho[0] = 3;
 	y[1] = 6;
-	check(dp_ladder_mean(y, rho, 2) == -1, "-0.75");
+	check(dp_refine_mean(y, rho, 2) == -1, "-0.75");
 	for (int i = 0; i < 20000; i++)
 	{
 		int			n = 2 + pseudo() % 5;
@@ -501,7 +509,7 @@ test_mean(void)
 			sum += y[k] * rho[k] / 8 * 8 + y[k] * rho[k] % 8;
 			total += rho[k];
 		}
-		check(dp_ladder_mean(y, rho, n) == nearest(sum, total), "mean of %d, round %d", n, i);
+		check(dp_refine_mean(y, rho, n) == nearest(sum, total), "mean of %d, round %d", n, i);
 	}
 
 	/* far beyond 128 bits: shifted by a constant, and the ends of the range */
@@ -522,22 +530,22 @@ test_mean(void)
 			total += rho[k];
 		}
 		/* ties hang on whether base is even; odds of one are 2^-60 */
-		check(dp_ladder_mean(y, rho, n) == base + nearest(sum, total), "mean of %d, wide, round %d", n, i);
+		check(dp_refine_mean(y, rho, n) == base + nearest(sum, total), "mean of %d, wide, round %d", n, i);
 	}
 	for (int k = 0; k < 6; k++)
 	{
 		y[k] = MOST_I128;
 		rho[k] = DP_RHO_MAX;
 	}
-	check(dp_ladder_mean(y, rho, 6) == MOST_I128, "the largest");
+	check(dp_refine_mean(y, rho, 6) == MOST_I128, "the largest");
 	for (int k = 0; k < 6; k++)
 		y[k] = -MOST_I128 - 1;
-	check(dp_ladder_mean(y, rho, 6) == -MOST_I128 - 1, "the least");
+	check(dp_refine_mean(y, rho, 6) == -MOST_I128 - 1, "the least");
 	y[1] = y[3] = y[5] = MOST_I128;
-	check(dp_ladder_mean(y, rho, 6) == 0, "both");
+	check(dp_refine_mean(y, rho, 6) == 0, "both");
 }
 
-/* the law of the mean of two pieces, and that of two at 1 and 4: as one bought at the sum, and rounded */
+/* the law of the mean of two increments, and that of two at 1 and 4: as one bought at the sum, and rounded */
 static void
 check_top_up_law(int64_t first, int64_t second, long n)
 {
@@ -566,7 +574,7 @@ check_top_up_law(int64_t first, int64_t second, long n)
 				law[0][a + HALF] * law[1][b + HALF];
 	for (int z = -HALF; z <= HALF; z++)
 		error += mean[z + HALF] * z * z;
-	told = dp_ladder_sigma(v, rho, 2);
+	told = dp_refine_sigma(v, rho, 2);
 	check(error <= told * told, "error %.6Lf, told %.6Lf", error, told * told);
 	check(error >= ideal - 1e-9L && error <= ideal + (ideal > 1 ? 0.25L + 1e-6L : 0.6L),
 		  "error %.6Lf of a variance of %.6Lf", error, ideal);
@@ -574,20 +582,20 @@ check_top_up_law(int64_t first, int64_t second, long n)
 	{
 		dp_i128		y[2] = {dp_gauss_draw(&g[0], &e), dp_gauss_draw(&g[1], &e)};
 
-		count[HALF + (int) dp_ladder_mean(y, rho, 2)]++;
+		count[HALF + (int) dp_refine_mean(y, rho, 2)]++;
 	}
 	check_fit("top-up", count, mean, 2 * HALF + 1, n);
 }
 
-/* a rung of variance "worse" for the last piece: weights that are not the best, and ties where they are equal */
+/* a link of variance "worse" for the last increment: weights that are not the best, and ties where they are equal */
 static void
-check_sigma_of_rung(int first, int worse, int64_t weight)
+check_sigma_of_link(int first, int worse, int64_t weight)
 {
 	static Law	law[2];
 	dp_variance v[2] = {{first, 1}, {worse, 1}};
 	int64_t		rho[2] = {1000, weight};
 	long double error = 0,
-				told = dp_ladder_sigma(v, rho, 2);
+				told = dp_refine_sigma(v, rho, 2);
 
 	gaussian(law[0], first);
 	gaussian(law[1], worse);
@@ -610,14 +618,14 @@ test_sigma(void)
 	dp_variance v[3] = {{50, 1}, {25, 1}, {ONE << 119, 1}};
 	int64_t		rho[3] = {10, 20, 30};
 
-	check(dp_ladder_sigma(v, rho, 1) == dp_variance_sigma(v), "one piece");
+	check(dp_refine_sigma(v, rho, 1) == dp_variance_sigma(v), "one increment");
 	/* 1/9 50 + 4/9 25 */
-	check(fabs(dp_ladder_sigma(v, rho, 2) - sqrt(150 / 9.0 + 0.25)) < 1e-6, "two pieces");
-	check(isfinite(dp_ladder_sigma(v, rho, 3)), "large");
+	check(fabs(dp_refine_sigma(v, rho, 2) - sqrt(150 / 9.0 + 0.25)) < 1e-6, "two increments");
+	check(isfinite(dp_refine_sigma(v, rho, 3)), "large");
 	v[0].num = v[1].num = 1;
 	v[0].den = v[1].den = 100;
 	rho[1] = 10;
-	check(fabs(dp_ladder_sigma(v, rho, 2) - (sqrt(0.005) + 0.5)) < 1e-10, "below 1");
+	check(fabs(dp_refine_sigma(v, rho, 2) - (sqrt(0.005) + 0.5)) < 1e-10, "below 1");
 }
 
 /* P[a | a + b = n] for small variances, term by term */
@@ -673,7 +681,7 @@ check_bridge_large(dp_u128 above, dp_u128 below, dp_i128 n, long draws)
 }
 
 /*
- * A ladder as it comes: the cheapest rung first, then one above it, one above
+ * A chain as it comes: the cheapest link first, then one above it, one above
  * that, and one between the lower two.  All four increments have to be
  * independent Gaussians of their gaps: 3 classes of each, 81 cells, and with all
  * draws 5 classes, 625 cells.  Tells a correlation of two steps of 0.09 (all
@@ -685,7 +693,8 @@ check_chain(int scale, long draws)
 	static dp_entropy e;
 	static long count[625];
 	static long double prob[625];
-	/* from the piece down */
+
+	/* from the increment down */
 	dp_u128		gap[4] = {ONE * 1000 << scale, ONE * 400 << scale, ONE * 4000 << scale, ONE * 1600 << scale};
 	dp_variance whole = {(dp_u128) 7000 << scale, 1};
 	static const long double edges[2][6] = {{-INFINITY, -0.6L, 0.6L, INFINITY}, {-INFINITY, -1, -0.3L, 0.3L, 1, INFINITY}};
@@ -754,7 +763,7 @@ check_chain(int scale, long draws)
 }
 
 /*
- * What a role sees that pays for a worse answer: the piece, of a count at rho
+ * What a role sees that pays for a worse answer: the increment, of a count at rho
  * 0.05, and its noise.  Tells a variance that is off by 5 %, sanitized by 19 %.
  */
 static void
@@ -772,7 +781,7 @@ test_degraded_law(void)
 
 	entropy_os(&e);
 	memset(count, 0, sizeof(count));
-	check(dp_calibrate(1, 50000000000, &v) && dp_ladder_extra(1, 50000000000, &v, 10000000000, &more.num), "degraded");
+	check(dp_calibrate(1, 50000000000, &v) && dp_refine_extra(1, 50000000000, &v, 10000000000, &more.num), "degraded");
 	check(v.num == 10 * v.den && more.num == 44, "from 10 to 50: %ld more", (long) more.num);
 	check(dp_gauss_init(&g[0], &v) && dp_gauss_init(&g[1], &more), "degraded");
 	gaussian(s, 10);
@@ -893,14 +902,14 @@ test_bridge_range(void)
 }
 
 static void
-test_sigma_of_rung(void)
+test_sigma_of_link(void)
 {
-	check_sigma_of_rung(5, 9, 1000);
-	check_sigma_of_rung(5, 9, 1001);
-	check_sigma_of_rung(5, 9, 500);
-	check_sigma_of_rung(2, 6, 999);
-	check_sigma_of_rung(50, 54, 990);
-	check_sigma_of_rung(1, 1, 1000);
+	check_sigma_of_link(5, 9, 1000);
+	check_sigma_of_link(5, 9, 1001);
+	check_sigma_of_link(5, 9, 500);
+	check_sigma_of_link(2, 6, 999);
+	check_sigma_of_link(50, 54, 990);
+	check_sigma_of_link(1, 1, 1000);
 }
 
 /* Tells an error whose variance is off by 5 %, sanitized by 19 %. */
@@ -949,11 +958,11 @@ test_chain(void)
 }
 
 void
-ladder_tests(void)
+refinement_tests(void)
 {
 	RUN(test_mean);
 	RUN(test_sigma);
-	RUN(test_sigma_of_rung);
+	RUN(test_sigma_of_link);
 	RUN(test_variance);
 	/* arithmetic of the test's own */
 	if (!SANITIZED)

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * ladder.c
- *	  Several answers of one question: better ones from pieces, worse ones from
+ * refinement.c
+ *	  Several answers of one question: better ones from increments, worse ones from
  *	  a better one, and those between two.
  *
- * Invariants: integers only, except in dp_ladder_sigma, which nothing is drawn
+ * Invariants: integers only, except in dp_refine_sigma, which nothing is drawn
  * by; extras and tolls are rounded against the caller, draws are exact.
  *
- * The mean of pieces
+ * The mean of increments
  * ------------------
- * Pieces y_i = x + N_Z(0, v_i) with v_i = sens2 / (2 rho_i) are independent, so
+ * Increments y_i = x + N_Z(0, v_i) with v_i = sens2 / (2 rho_i) are independent, so
  * together they are sum(rho_i)-zCDP (composition), and so is whatever is
  * computed from them.  Their mean m, weighted by rho_i, has the variance
- * V = sens2 / (2 sum rho_i), that of one answer at sum(rho_i).  dp_ladder_mean
+ * V = sens2 / (2 sum rho_i), that of one answer at sum(rho_i).  dp_refine_mean
  * rounds it to a grid point R, |R - m| <= 1/2, so that the root of R's mean
  * squared error is at most sqrt(V) + 1/2.  From V = 1 on that error is at most
  * V + 1/4, up to 4 pi V exp(-2 pi^2 V) < 1e-7: completing the square in
@@ -22,11 +22,11 @@
  * weights have no small common denominator R - m is as good as uniform, and the
  * error V + 1/12.  R - x is symmetric around 0, as ties go to the even point.
  *
- * Where a rung stands for the last piece, or variances were rounded up, weights
+ * Where a link stands for the last increment, or variances were rounded up, weights
  * are not quite those of the least variance, V0 = 1 / sum(1 / v_i).  Then the mean
  * of m - x, given the differences, has a variance of V - V0 itself, so
  * its covariance with R - m is at most sqrt(V - V0) / 2, and the error at most
- * V + sqrt(V - V0) + 1/4.  dp_ladder_sigma tells these bounds, rounded up.
+ * V + sqrt(V - V0) + 1/4.  dp_refine_sigma tells these bounds, rounded up.
  *
  * A sum of discrete Gaussians
  * ---------------------------
@@ -50,27 +50,27 @@
  * Distributed Discrete Gaussian Mechanism for Federated Learning with Secure
  * Aggregation", ICML 2021, who bound sums of n of one variance; here they are of two.)
  *
- * Rungs
+ * Links
  * -----
- * Extras are *notches*: 4, 8, 12 ... (DP_LADDER_GAP times integers of NOTCH_BITS
- * significant bits).  Imagine the whole ladder: y, and then at each notch the
+ * Extras are *grid values*: 4, 8, 12 ... (DP_REFINE_GAP times integers of GRID_BITS
+ * significant bits).  Imagine the whole chain: y, and then at each grid value the
  * one above it with a draw of its own, of the gap's variance.  Whatever is
- * below a rung of it is post-processing of that rung, whoever asks for what, in
+ * below a link of it is post-processing of that link, whoever asks for what, in
  * which order and after having seen what.
  *
- * The rungs that are drawn have nearly the joint law of the imagined ones.
- *	- A rung below all others is its neighbour and a draw of g_v, where the
- *	  imagined ladder has the sum of the gaps' draws: by Lemma 1 that is
- *	  lambda(w) for each notch between, with w >= 4 * 4 / (4 + 4) = 2.
- *	- A rung between two, whose difference n is drawn already, is drawn from the
+ * The links that are drawn have nearly the joint law of the imagined ones.
+ *	- A link below all others is its neighbour and a draw of g_v, where the
+ *	  imagined chain has the sum of the gaps' draws: by Lemma 1 that is
+ *	  lambda(w) for each grid value between, with w >= 4 * 4 / (4 + 4) = 2.
+ *	- A link between two, whose difference n is drawn already, is drawn from the
  *	  law of a given a + b = n, a ~ g_s, b ~ g_t: then
  *	  g_(s+t)(n) P[a | n] = g_s(a) g_t(b) (g_(s+t) / (g_s * g_t))(n),
  *	  as if both had been drawn one after the other but for a factor within
  *	  exp(+- lambda(w)), w >= 2.  s + t is exactly the variance that n was
- *	  drawn with: notches are integers, so that this holds at all.
- * Each notch comes between two others at most once, or never comes, so in each
- * coordinate all factors together, at any time and for any choice of rungs, are
- * within exp(+- S), where S is the sum of lambda over all notches.  At the first
+ *	  drawn with: grid values are integers, so that this holds at all.
+ * Each grid value comes between two others at most once, or never comes, so in each
+ * coordinate all factors together, at any time and for any choice of links, are
+ * within exp(+- S), where S is the sum of lambda over all grid values.  At the first
  * 511 of them, 4 apart, w >= 2; then come 256 that are 8 apart, 256 that are 16
  * apart, ..., and w is at least a third of that (where the distance doubles, half
  * elsewhere): S < 512 lambda(2).  Choices that depend on what was seen are the same
@@ -78,8 +78,8 @@
  *
  * What is not told yet
  * --------------------
- * Who has paid r for a rung may pay the rest later, up to the piece's price, or spend it
- * on something else, as he likes after having seen the rung.  So of a rung it is not enough
+ * Who has paid r for a link may pay the rest later, up to the increment's price, or spend it
+ * on something else, as he likes after having seen the link.  So of a link it is not enough
  * that it costs r: what it leaves untold has to be worth the rest, whatever was seen.
  *
  * Lemma 2.  A variable in proportion to exp(-(z - c)^2 / (2 w)) on the integers, w >= 1/10, has for any real c
@@ -99,10 +99,10 @@
  * convex, and a convex h has h(1) <= h(a) / a + (1 - 1 / a) h(0); so
  * (a - 1) D_a is at least what k^2 m (s - t)^2 / 2 in the place of g makes of it.
  *
- * Take one coordinate, a piece y = x + N_Z(0, v), and rungs of it that were seen, the dearest of which is z, of
+ * Take one coordinate, an increment y = x + N_Z(0, v), and links of it that were seen, the dearest of which is z, of
  * extra e.  Given y, they have the law g_e(z - y) h within exp(+- 2 S), where h does not depend on y: the
- * imagined ladder has a sum of draws in the place of g_e, by which it differs as above.  No draw looks at x but the
- * piece's, so given what was seen the law of y is in proportion to exp(x y / v) b(y), with b the same for all
+ * imagined chain has a sum of draws in the place of g_e, by which it differs as above.  No draw looks at x but the
+ * increment's, so given what was seen the law of y is in proportion to exp(x y / v) b(y), with b the same for all
  * x.  For any real x it is within exp(+- 4 S) of the law in Lemma 2 with w = v e / (v + e); and
  * a variance, the least mean square around a point, is at least exp(-4 S) of that of the other.  So by Lemma 3 the
  * laws of y, given the same that was seen, for x and for x' that differ by k have for all orders
@@ -113,8 +113,8 @@
  * difference.
  *
  * Theorem.  Let somebody buy as he likes, after having seen what, anything that given all that he has seen is
- * rho-zCDP for its price rho, by randomness of its own, and rungs and pieces of ladders for the difference to what he has paid for the
- * same piece.  Let rungs at r of a piece at p, of a part that neighbours change by at most sens2 in L2 squared,
+ * rho-zCDP for its price rho, by randomness of its own, and links and increments of chains for the difference to what he has paid for the
+ * same increment.  Let links at r of an increment at p, of a part that neighbours change by at most sens2 in L2 squared,
  * satisfy
  *
  *		sens2 / (2 V) <= r - kappa' p.
@@ -122,20 +122,20 @@
  * If he never pays more than R in all, what he sees is R-zCDP.
  *
  * Proof (a filter as in Feldman and Zrnic,
- * "Individual Privacy Accounting via a Renyi Filter", NeurIPS 2021, Theorem 3.1, where single steps of a ladder
+ * "Individual Privacy Accounting via a Renyi Filter", NeurIPS 2021, Theorem 3.1, where single steps of a chain
  * may tell more than their prices).  Fix neighbours, and an order a.  With c = a (a - 1), what has to be shown
- * is that E (P / Q)^a <= exp(c R), for the laws P and Q of all that is seen, under Q.  Of a piece whose x
+ * is that E (P / Q)^a <= exp(c R), for the laws P and Q of all that is seen, under Q.  Of an increment whose x
  * changes by k let K = k^2 / (2 v) <= p, and left(r) = max(0, K - r), what is left of it after r > 0 was paid;
  * left(p) = 0.  For what was seen of it let m be E (P / Q)^a of y given that, 1 once y itself was
  * seen.  Then m >= exp(c left(r)): by (*) it suffices that K - r <= (1 - kappa') (K - k^2 / (2 V)), that is r >=
  * k^2 / (2 V) + kappa' (K - k^2 / (2 V)), and of all k it is the largest for which this says most.  Claim: who
- * may still pay s, and has paid r_i for those pieces of which he has paid anything, has
+ * may still pay s, and has paid r_i for those increments of which he has paid anything, has
  *
  *		E (P / Q)^a of all that he will see <= exp(c (s - sum of left(r_i))) times the product of m_i.
  *
  * By induction over his steps.  If he stops it says 1 <= that, by m_i >= exp(c left(r_i)).  If he buys something
  * else for rho, a factor of at most exp(c rho) comes, and s is less by rho.  If he pays r' - r for more of a
- * piece, and sees z', then E (P / Q)^a(z') m(z') = m, as z' is y with noise that does not depend on x; s is less
+ * increment, and sees z', then E (P / Q)^a(z') m(z') = m, as z' is y with noise that does not depend on x; s is less
  * by r' - r, and left(r) - left(r') is at most that.  If it is the first that he pays for it, r', the same mean is
  * E (P / Q)^a of y, at most exp(c K), as x + N_Z(0, v) is K-zCDP (Canonne, Kamath, Steinke, Theorem 4); and
  * K - left(r') <= r'.  At the beginning nothing was paid, and s = R.
@@ -144,15 +144,15 @@
  * Who puts answers together is one asker who has paid the largest price of them.  Parts of a column
  * share its price in fixed proportions; what rounding takes from a share is on the safe side.
  *
- * The *toll* is a bound of kappa' p, rounded up, the same for all rungs of a piece, so that a dearer one never
+ * The *toll* is a bound of kappa' p, rounded up, the same for all links of an increment, so that a dearer one never
  * has a larger extra: w is at least 4 v / (4 + v).  It is one amount, 1e-12, for v >= 4 and p up to 4.  Nothing is made
- * of pieces with v < 1: there kappa is large, and without it who chooses would get more than he pays: 3.4 % at
+ * of increments with v < 1: there kappa is large, and without it who chooses would get more than he pays: 3.4 % at
  * v = 0.1, p = 5, r = 0.126.
  *
- * Who knows several pieces, and a rung of one, has all of them composed: the
+ * Who knows several increments, and a link of one, has all of them composed: the
  * sum of their rho.
  *
- * A draw between two rungs
+ * A draw between two links
  * ------------------------
  * By Lemma 1 the law of a given a + b = n is exp(-(a - c)^2 / (2 w)) / T(w, c).
  * With the integer m nearest to c, and u = c - m, |u| <= 1/2: a = m + z, where z is
@@ -196,7 +196,7 @@
 
 #include "calibrate.h"
 #include "exp.h"
-#include "ladder.h"
+#include "refinement.h"
 #include "limbs.h"
 
 /* 1 / (2 rho) = HALF_RHO_ONE / (rho as an amount), as in calibrate.c */
@@ -206,8 +206,8 @@
 #define MAX_SENS2		((dp_u128) 1 << 100)
 #define MAX_VARIANCE	((dp_u128) 1 << 120)
 
-/* notches, in units of DP_LADDER_GAP, have so many significant bits */
-#define NOTCH_BITS		9
+/* grid values, in units of DP_REFINE_GAP, have so many significant bits */
+#define GRID_BITS		9
 
 /* fraction bits with which the extra that is needed is computed */
 #define EXTRA_BITS		16
@@ -243,7 +243,7 @@ round_even(dp_u128 q, dp_u128 rem, dp_u128 den)
 	return q;
 }
 
-/* Does dp_ladder_mean where 128 bits hold the weighted sum. */
+/* Does dp_refine_mean where 128 bits hold the weighted sum. */
 static bool
 mean_narrow(const dp_i128 *y, const int64_t *rho, int n, dp_u128 total, dp_i128 *mean)
 {
@@ -270,7 +270,7 @@ mean_narrow(const dp_i128 *y, const int64_t *rho, int n, dp_u128 total, dp_i128 
  * the largest value, and so does its nearest integer.
  */
 dp_i128
-dp_ladder_mean(const dp_i128 *y, const int64_t *rho, int n)
+dp_refine_mean(const dp_i128 *y, const int64_t *rho, int n)
 {
 	dp_u128		total = 0;
 	uint64_t	sum[2][4] = {{0}};
@@ -307,7 +307,7 @@ dp_ladder_mean(const dp_i128 *y, const int64_t *rho, int n)
 }
 
 double
-dp_ladder_sigma(const dp_variance *v, const int64_t *rho, int n)
+dp_refine_sigma(const dp_variance *v, const int64_t *rho, int n)
 {
 	double		total = 0,
 				sum = 0,
@@ -352,10 +352,10 @@ decay_beside(const dp_variance *v)
 		num >>= shift;
 		den = (den >> shift) + 1;
 	}
-	return (int) (DECAY_OF_GAP * num / (num + DP_LADDER_GAP * den));
+	return (int) (DECAY_OF_GAP * num / (num + DP_REFINE_GAP * den));
 }
 
-/* Returns by how much rho has to be lowered for a rung of a piece that was bought at rho, of variance v >= 1. */
+/* Returns by how much rho has to be lowered for a link of an increment that was bought at rho, of variance v >= 1. */
 static int64_t
 toll(int64_t rho, const dp_variance *v)
 {
@@ -365,11 +365,11 @@ toll(int64_t rho, const dp_variance *v)
 }
 
 /*
- * Sets the smallest notch, in units of the gap, of at least sens2 / (2 rho) -
+ * Sets the smallest grid value, in units of the gap, of at least sens2 / (2 rho) -
  * v, and of at least 1.  False if it is beyond MAX_VARIANCE.
  */
 static bool
-notch_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *notch)
+grid_value_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *nearest)
 {
 	uint64_t	sens_limbs[2];
 	uint64_t	mult = HALF_RHO_ONE << EXTRA_BITS;
@@ -398,19 +398,19 @@ notch_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *notch)
 		dp_limbs_sub(need, need, have, 3);
 	if (bit_length(need, 3) > 121 + EXTRA_BITS)
 		return false;
-	bits = dp_limbs_div_small(need, 3, (uint64_t) DP_LADDER_GAP << EXTRA_BITS) != 0;
+	bits = dp_limbs_div_small(need, 3, (uint64_t) DP_REFINE_GAP << EXTRA_BITS) != 0;
 	q = ((dp_u128) need[1] << 64 | need[0]) + bits;
 	if (q == 0)
 		q = 1;
-	bits = dp_bitlen128(q) - NOTCH_BITS;
+	bits = dp_bitlen128(q) - GRID_BITS;
 	if (bits > 0)
 		q = (q + ((dp_u128) 1 << bits) - 1) >> bits << bits;
-	*notch = q;
-	return q <= MAX_VARIANCE / DP_LADDER_GAP;
+	*nearest = q;
+	return q <= MAX_VARIANCE / DP_REFINE_GAP;
 }
 
 bool
-dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v, int64_t wanted, dp_u128 *extra)
+dp_refine_extra(dp_u128 sens2, int64_t rho, const dp_variance *v, int64_t wanted, dp_u128 *extra)
 {
 	if (sens2 == 0 || sens2 > MAX_SENS2 || rho > DP_RHO_MAX || wanted < 1 || wanted > rho ||
 		v->den == 0 || v->num / v->den > MAX_VARIANCE)
@@ -418,14 +418,14 @@ dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v, int64_t wanted
 	*extra = 0;
 	if (wanted == rho)
 		return true;
-	if (v->num < v->den || !notch_for(sens2, wanted - toll(rho, v), v, extra))
+	if (v->num < v->den || !grid_value_for(sens2, wanted - toll(rho, v), v, extra))
 		return false;
-	*extra *= DP_LADDER_GAP;
+	*extra *= DP_REFINE_GAP;
 	return true;
 }
 
 void
-dp_ladder_variance(const dp_variance *v, dp_u128 extra, dp_variance *result)
+dp_refine_variance(const dp_variance *v, dp_u128 extra, dp_variance *result)
 {
 	dp_u128		num;
 
@@ -453,7 +453,7 @@ dp_bridge_init(dp_bridge *b, dp_u128 above, dp_u128 below)
 	dp_u128		floor_inner;
 	dp_variance v;
 
-	if (above < DP_LADDER_GAP || below < DP_LADDER_GAP || above > MAX_VARIANCE ||
+	if (above < DP_REFINE_GAP || below < DP_REFINE_GAP || above > MAX_VARIANCE ||
 		below > MAX_VARIANCE - above)
 		return false;
 	memset(b, 0, sizeof(*b));
