@@ -144,7 +144,7 @@ SELECT dataset, role, rho_limit, rho_spent, rho_remaining, delta_limit, delta_sp
 RESET ROLE;
 SELECT dp_cdp.epsilon_spent(rho_limit, report_delta) <= 1 AS within,
 	dp_cdp.epsilon_spent(rho_limit + 2e-12, report_delta) > 1 AS largest
-	FROM dp_cdp.budget WHERE dataset = 'survey' AND role = 'regress_dp_analyst'::regrole;
+	FROM dp_cdp_internal.budget WHERE dataset = 'survey' AND role = 'regress_dp_analyst'::regrole;
 SET ROLE regress_dp_owner;
 SELECT round(dp_cdp.epsilon_spent(2.556226, 1e-10)::numeric, 4) AS census_persons;
 

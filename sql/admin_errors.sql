@@ -138,7 +138,7 @@ SELECT try($$SELECT dp_cdp.protect_table('child', 'clinic', each_row => true)$$)
 SELECT try($$SELECT dp_cdp.protect_table('pg_catalog.pg_class', 'clinic', each_row => true)$$);
 RESET ROLE;
 SELECT try($$SELECT dp_cdp.protect_table('pg_catalog.pg_class', 'clinic', each_row => true)$$);
-SELECT try($$SELECT dp_cdp.protect_table('dp_cdp.budget', 'clinic', each_row => true)$$);
+SELECT try($$SELECT dp_cdp.protect_table('dp_cdp_internal.budget', 'clinic', each_row => true)$$);
 SET ROLE regress_dp_owner;
 SELECT count(*) FROM pg_seclabel WHERE provider = 'dp_cdp';
 SELECT try($$SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient')$$);
@@ -366,8 +366,8 @@ SELECT try($$SELECT dp_cdp.declared_keys('visits', 'dept')$$);
 SELECT try($$SELECT dp_cdp.set_budget('clinic', 'regress_dp_other', rho => 1)$$);
 SELECT try($$SELECT dp_cdp.drop_budget('clinic', 'regress_dp_analyst')$$);
 SELECT try($$SECURITY LABEL FOR dp_cdp ON TABLE visits IS NULL$$);
-SELECT try($$UPDATE dp_cdp.budget SET rho_limit = 1$$);
-SELECT try($$SELECT * FROM dp_cdp.dataset$$);
+SELECT try($$UPDATE dp_cdp_internal.budget SET rho_limit = 1$$);
+SELECT try($$SELECT * FROM dp_cdp_internal.dataset$$);
 SELECT try($$SELECT dp_cdp.drop_dataset('theirs')$$);
 RESET ROLE;
 

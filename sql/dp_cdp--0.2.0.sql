@@ -29,11 +29,11 @@ CREATE SCHEMA dp_cdp;
 COMMENT ON SCHEMA dp_cdp IS 'functions, views and settings for owners, analysts and operators';
 GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
 
--- Functions, types and views that only the extension itself calls and reads.
--- PUBLIC has USAGE: functions of users call them with the caller's rights.  The
--- ledger's tables are in dp_cdp, though nobody reads them there either.
+-- The ledger's tables, and functions, types and views that only the extension
+-- itself calls and reads.  PUBLIC has USAGE: functions of users call them with
+-- the caller's rights.
 CREATE SCHEMA dp_cdp_internal;
-COMMENT ON SCHEMA dp_cdp_internal IS 'functions that dp_cdp calls itself; nobody else needs them';
+COMMENT ON SCHEMA dp_cdp_internal IS 'tables of the ledger, and functions that dp_cdp calls itself; nobody else needs them';
 GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
 
 -- =========================================================================
@@ -47,9 +47,9 @@ GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
 -- a dump of that could not be restored where a role is missing.
 
 -- Numbers of balances, of which a row of the log says from which it was debited.
-CREATE SEQUENCE dp_cdp.ledger_id_seq;
+CREATE SEQUENCE dp_cdp_internal.ledger_id_seq;
 
-CREATE TABLE dp_cdp.dataset (
+CREATE TABLE dp_cdp_internal.dataset (
 	name			text PRIMARY KEY
 		CHECK (name <> '' AND octet_length(name) < 64),
 	owner			oid NOT NULL,
@@ -68,7 +68,7 @@ CREATE TABLE dp_cdp.dataset (
 	answer_step		interval,				-- NULL: answers leave at once
 	adopted			text,					-- the stamp under which its owner has adopted it
 	owner_name		text,
-	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),	-- of the cap
+	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp_internal.ledger_id_seq'),	-- of the cap
 	release_memory	int,					-- kB; NULL: the server's setting alone
 	find_bounds		float8,					-- share of an aggregate's price; NULL: bounds are not found
 	reuse			interval,				-- for so long answers are given again, days and less; NULL: never
@@ -82,8 +82,8 @@ CREATE TABLE dp_cdp.dataset (
 	min_units		int NOT NULL DEFAULT 1	-- that a group has which is shown
 );
 
-CREATE TABLE dp_cdp.budget (
-	-- of dp_cdp.dataset; set_budget and drop_dataset see to that, because
+CREATE TABLE dp_cdp_internal.budget (
+	-- of dp_cdp_internal.dataset; set_budget and drop_dataset see to that, because
 	-- pg_restore -j loads tables of an extension regardless of foreign keys
 	dataset			text NOT NULL,
 	role			oid NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE dp_cdp.budget (
 	failures		int NOT NULL DEFAULT 0,	-- of releases that this budget paid for
 	failures_since	timestamptz,			-- the first of them; a day later they are forgotten
 	role_name		text,
-	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),
+	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp_internal.ledger_id_seq'),
 	spent_since		bigint NOT NULL DEFAULT 0,	-- what is spent are the log's rows from this id on
 	PRIMARY KEY (dataset, role, role_name)
 );
@@ -186,7 +186,7 @@ CREATE CAST (text AS dp_cdp.contribution) WITH INOUT AS IMPLICIT;
 -- One row for each release that was granted, each debit that was refused, and
 -- each release that was granted and failed while it read rows; for corrections,
 -- and for what pruned rows add up to.
-CREATE TABLE dp_cdp.release_log (
+CREATE TABLE dp_cdp_internal.release_log (
 	id				bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	released_at		timestamptz NOT NULL DEFAULT clock_timestamp(),
 	dataset			text NOT NULL,
@@ -216,13 +216,13 @@ CREATE TABLE dp_cdp.release_log (
 	block_from		date,					-- of a dataset with blocks: those from this day on ...
 	block_to		date					-- ... and before this day were debited
 );
-CREATE INDEX release_log_role ON dp_cdp.release_log (role);
-CREATE INDEX release_log_session_role ON dp_cdp.release_log (session_role) WHERE session_role <> role;
-CREATE INDEX release_log_dataset ON dp_cdp.release_log (dataset);
+CREATE INDEX release_log_role ON dp_cdp_internal.release_log (role);
+CREATE INDEX release_log_session_role ON dp_cdp_internal.release_log (session_role) WHERE session_role <> role;
+CREATE INDEX release_log_dataset ON dp_cdp_internal.release_log (dataset);
 
 -- What each balance of a dataset with blocks has spent in which of them: between
 -- the days of a row so much, elsewhere nothing.  rho_spent of the balance is the maximum.
-CREATE TABLE dp_cdp.block_spent (
+CREATE TABLE dp_cdp_internal.block_spent (
 	ledger_id		bigint NOT NULL,		-- of the balance
 	block_from		date NOT NULL,
 	block_to		date NOT NULL,			-- not included
@@ -232,13 +232,13 @@ CREATE TABLE dp_cdp.block_spent (
 );
 
 -- Where the chain of hashes ends, and where rows were taken out of it.
-CREATE TABLE dp_cdp.ledger_chain (
+CREATE TABLE dp_cdp_internal.ledger_chain (
 	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
 	id				bigint NOT NULL,		-- of the last row
 	hash			bytea NOT NULL,			-- its
 	first_id		bigint NOT NULL			-- the chain begins with this row
 );
-CREATE TABLE dp_cdp.pruned (
+CREATE TABLE dp_cdp_internal.pruned (
 	first_id		bigint PRIMARY KEY,		-- rows from here ...
 	last_id			bigint NOT NULL,		-- ... to here are pruned
 	hash			bytea NOT NULL			-- of the last of them
@@ -246,7 +246,7 @@ CREATE TABLE dp_cdp.pruned (
 
 -- Answers that were paid for, see src/ledger/kept.h.  Those of one question and
 -- one beginning are a chain; who has paid is kept when the answer is not.
-CREATE TABLE dp_cdp.kept_answer (
+CREATE TABLE dp_cdp_internal.kept_answer (
 	dataset			text NOT NULL,
 	ledger_id		bigint NOT NULL,		-- of the dataset's cap
 	question		bytea NOT NULL CHECK (octet_length(question) = 32),
@@ -265,7 +265,7 @@ CREATE TABLE dp_cdp.kept_answer (
 );
 
 -- Whom rows of the log mean that came from another server.
-CREATE TABLE dp_cdp.role_alias (
+CREATE TABLE dp_cdp_internal.role_alias (
 	role			oid NOT NULL,			-- as in the log
 	role_name		text NOT NULL,
 	is_role			oid NOT NULL,			-- here
@@ -274,7 +274,7 @@ CREATE TABLE dp_cdp.role_alias (
 );
 
 -- Where this ledger lives; see src/ledger/README.md.
-CREATE TABLE dp_cdp.ledger_stamp (
+CREATE TABLE dp_cdp_internal.ledger_stamp (
 	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
 	system_id		numeric NOT NULL,
 	database		oid NOT NULL,
@@ -288,7 +288,7 @@ CREATE TABLE dp_cdp.ledger_stamp (
 
 -- Standbys that may have their answers debited, and as whom they log in.  Not
 -- dumped: another server's are others.
-CREATE TABLE dp_cdp.standby (
+CREATE TABLE dp_cdp_internal.standby (
 	name			text PRIMARY KEY,		-- its cluster_name
 	role			oid NOT NULL,
 	role_name		text NOT NULL
@@ -296,7 +296,7 @@ CREATE TABLE dp_cdp.standby (
 
 -- What harden() took away (granted: gave in exchange), so that unharden() can
 -- reverse it.  Dumped, as pg_dump writes the privileges of system objects too.
-CREATE TABLE dp_cdp.hardened (
+CREATE TABLE dp_cdp_internal.hardened (
 	object			text NOT NULL,			-- as in GRANT ... ON object
 	privilege		text NOT NULL,
 	"column"		text NOT NULL DEFAULT '',
@@ -306,13 +306,13 @@ CREATE TABLE dp_cdp.hardened (
 	hardened_at		timestamptz NOT NULL DEFAULT now(),
 	PRIMARY KEY (object, privilege, "column", grantee)
 );
-REVOKE ALL ON dp_cdp.hardened FROM PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
+REVOKE ALL ON dp_cdp_internal.hardened FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.hardened', '');
 
 -- Names that protected tables have left.  Rows come from DDL, by whomever, and
 -- go with their dataset, or when what bears the name is protected.  The key
 -- lets a dump be restored where the same name was left, too.
-CREATE TABLE dp_cdp.reserved_name (
+CREATE TABLE dp_cdp_internal.reserved_name (
 	schema			name NOT NULL,
 	name			name NOT NULL,
 	dataset			text NOT NULL,			-- that protected the table
@@ -321,23 +321,23 @@ CREATE TABLE dp_cdp.reserved_name (
 	released		boolean NOT NULL DEFAULT false,
 	PRIMARY KEY (schema, name, dataset, since)
 );
-REVOKE ALL ON dp_cdp.reserved_name FROM PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.reserved_name', '');
+REVOKE ALL ON dp_cdp_internal.reserved_name FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.reserved_name', '');
 
 -- for whoever lists them
-COMMENT ON TABLE dp_cdp.dataset IS 'for the ledger: datasets, their options and what was spent of their caps; read dp_cdp.datasets';
-COMMENT ON TABLE dp_cdp.budget IS 'for the ledger: budgets of roles, and what was spent of them; read dp_cdp.budgets';
-COMMENT ON TABLE dp_cdp.release_log IS 'for the ledger: the audit; read dp_cdp.releases';
-COMMENT ON TABLE dp_cdp.block_spent IS 'for the ledger: what was spent of which block of time';
-COMMENT ON TABLE dp_cdp.ledger_chain IS 'for the ledger: where the chain of hashes ends';
-COMMENT ON TABLE dp_cdp.pruned IS 'for the ledger: rows that were taken out of the audit';
-COMMENT ON TABLE dp_cdp.kept_answer IS 'for the ledger: answers that may be given again, and who has paid for them';
-COMMENT ON TABLE dp_cdp.role_alias IS 'for the ledger: whom rows of the audit mean that came from another server';
-COMMENT ON TABLE dp_cdp.ledger_stamp IS 'for the ledger: where the ledger lives';
-COMMENT ON TABLE dp_cdp.standby IS 'for the ledger: standbys that may have their answers debited';
-COMMENT ON TABLE dp_cdp.hardened IS 'for the ledger: what dp_cdp.harden() took away';
-COMMENT ON TABLE dp_cdp.reserved_name IS 'for the ledger: names that protected tables have left';
-COMMENT ON SEQUENCE dp_cdp.ledger_id_seq IS 'for the ledger: numbers of balances';
+COMMENT ON TABLE dp_cdp_internal.dataset IS 'for the ledger: datasets, their options and what was spent of their caps; read dp_cdp.datasets';
+COMMENT ON TABLE dp_cdp_internal.budget IS 'for the ledger: budgets of roles, and what was spent of them; read dp_cdp.budgets';
+COMMENT ON TABLE dp_cdp_internal.release_log IS 'for the ledger: the audit; read dp_cdp.releases';
+COMMENT ON TABLE dp_cdp_internal.block_spent IS 'for the ledger: what was spent of which block of time';
+COMMENT ON TABLE dp_cdp_internal.ledger_chain IS 'for the ledger: where the chain of hashes ends';
+COMMENT ON TABLE dp_cdp_internal.pruned IS 'for the ledger: rows that were taken out of the audit';
+COMMENT ON TABLE dp_cdp_internal.kept_answer IS 'for the ledger: answers that may be given again, and who has paid for them';
+COMMENT ON TABLE dp_cdp_internal.role_alias IS 'for the ledger: whom rows of the audit mean that came from another server';
+COMMENT ON TABLE dp_cdp_internal.ledger_stamp IS 'for the ledger: where the ledger lives';
+COMMENT ON TABLE dp_cdp_internal.standby IS 'for the ledger: standbys that may have their answers debited';
+COMMENT ON TABLE dp_cdp_internal.hardened IS 'for the ledger: what dp_cdp.harden() took away';
+COMMENT ON TABLE dp_cdp_internal.reserved_name IS 'for the ledger: names that protected tables have left';
+COMMENT ON SEQUENCE dp_cdp_internal.ledger_id_seq IS 'for the ledger: numbers of balances';
 -- =========================================================================
 -- 2. Exact states (src/agg)
 -- =========================================================================
@@ -1822,85 +1822,85 @@ REVOKE EXECUTE ON FUNCTION
 -- 5. Ledger (src/ledger)
 -- =========================================================================
 
-REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp,
-	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias, dp_cdp.kept_answer, dp_cdp.block_spent FROM PUBLIC;
+REVOKE ALL ON dp_cdp_internal.dataset, dp_cdp_internal.budget, dp_cdp_internal.release_log, dp_cdp_internal.ledger_stamp,
+	dp_cdp_internal.ledger_chain, dp_cdp_internal.pruned, dp_cdp_internal.role_alias, dp_cdp_internal.kept_answer, dp_cdp_internal.block_spent FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
 -- lets the new versions stay there, and vacuum should come often.
-ALTER TABLE dp_cdp.dataset SET (fillfactor = 10, vacuum_truncate = off,
+ALTER TABLE dp_cdp_internal.dataset SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE dp_cdp.budget SET (fillfactor = 10, vacuum_truncate = off,
+ALTER TABLE dp_cdp_internal.budget SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE dp_cdp.ledger_chain SET (fillfactor = 10, vacuum_truncate = off,
+ALTER TABLE dp_cdp_internal.ledger_chain SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE dp_cdp.block_spent SET (fillfactor = 10, vacuum_truncate = off,
+ALTER TABLE dp_cdp_internal.block_spent SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
+ALTER TABLE dp_cdp_internal.release_log SET (vacuum_truncate = off);
 
 -- Dumped with their contents.  A restored ledger waits for adopt_ledger().
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.dataset', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.budget', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log', '');
-COMMENT ON SEQUENCE dp_cdp.release_log_id_seq IS 'numbers of the rows of dp_cdp.release_log';
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_chain', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.pruned', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.role_alias', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.kept_answer', 'WHERE dumped');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.block_spent', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.dataset', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.budget', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.release_log', '');
+COMMENT ON SEQUENCE dp_cdp_internal.release_log_id_seq IS 'numbers of the rows of dp_cdp_internal.release_log';
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.release_log_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.ledger_stamp', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.ledger_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.ledger_chain', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.pruned', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.role_alias', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.kept_answer', 'WHERE dumped');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.block_spent', '');
 
 -- Balances change only through the worker and the functions of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_guard() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_guard';
 REVOKE ALL ON FUNCTION dp_cdp_internal.ledger_guard() FROM PUBLIC;
 
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.dataset
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.budget
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.release_log
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.release_log
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.ledger_stamp
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_chain
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.ledger_chain
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.pruned
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.pruned
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.role_alias
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.role_alias
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.kept_answer
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.kept_answer
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.block_spent
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.block_spent
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.budget
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.release_log
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.release_log
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.ledger_stamp
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_chain
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.ledger_chain
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.pruned
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.pruned
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_alias
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.role_alias
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.kept_answer
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.kept_answer
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.block_spent
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.block_spent
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- Whose rows are whose, for the views.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.known_role(role oid, name text) RETURNS regrole
@@ -1925,9 +1925,9 @@ COMMENT ON FUNCTION dp_cdp_internal.my_datasets() IS
 CREATE OR REPLACE FUNCTION dp_cdp_internal.not_replicated() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_not_replicated';
 REVOKE ALL ON FUNCTION dp_cdp_internal.not_replicated() FROM PUBLIC;
-CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.hardened
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.hardened
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.not_replicated();
-ALTER TABLE dp_cdp.hardened ENABLE ALWAYS TRIGGER not_replicated;
+ALTER TABLE dp_cdp_internal.hardened ENABLE ALWAYS TRIGGER not_replicated;
 
 -- The rules that the worker applies, for views and for adopt_ledger().
 CREATE OR REPLACE FUNCTION dp_cdp_internal.role_pays(payer oid, role oid) RETURNS boolean
@@ -1999,13 +1999,13 @@ WITH wanted (name, key) AS (
 		('pruned', 'first_id'), ('role_alias', 'role, role_name'), ('kept_answer', 'question, began, rho, delta'), ('block_spent', 'ledger_id, block_from')
 ), tables AS (
 	SELECT c.oid, c.relpersistence, c.relname, w.key
-	FROM wanted w JOIN pg_class c ON c.relname = w.name AND c.relnamespace = to_regnamespace('dp_cdp') AND c.relkind = 'r'
+	FROM wanted w JOIN pg_class c ON c.relname = w.name AND c.relnamespace = to_regnamespace('dp_cdp_internal') AND c.relkind = 'r'
 )
-SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
+SELECT 'critical', format('trigger %s on dp_cdp_internal.%s', n.name, t.relname),
 	'is missing, disabled or changed: rows of the ledger can be changed unseen',
-	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp.%s FOR EACH %s EXECUTE FUNCTION dp_cdp_internal.ledger_guard(); ',
+	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp_internal.%s FOR EACH %s EXECUTE FUNCTION dp_cdp_internal.ledger_guard(); ',
 		n.name, n.events, t.relname, n.each) ELSE '' END
-		|| format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name)
+		|| format('ALTER TABLE dp_cdp_internal.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name)
 FROM tables t
 	-- tgtype: before 2, row 1, insert 4, delete 8, update 16, truncate 32
 	CROSS JOIN (VALUES ('ledger_guard', 'INSERT OR UPDATE OR DELETE', 'ROW', 31),
@@ -2014,15 +2014,15 @@ FROM tables t
 		AND g.tgfoid = to_regprocedure('dp_cdp_internal.ledger_guard()') AND g.tgqual IS NULL
 WHERE g.tgenabled IS DISTINCT FROM 'A'
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties it',
-	format('ALTER TABLE dp_cdp.%s SET LOGGED', t.relname)
+SELECT 'critical', format('dp_cdp_internal.%s', t.relname), 'is UNLOGGED: a crash empties it',
+	format('ALTER TABLE dp_cdp_internal.%s SET LOGGED', t.relname)
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', w.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
+SELECT 'critical', format('dp_cdp_internal.%s', w.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
 FROM wanted w WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = w.name)
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', t.relname), 'has lost its primary key: debits fail, and a row can be there twice',
-	format('ALTER TABLE dp_cdp.%s ADD PRIMARY KEY (%s)', t.relname, t.key)
+SELECT 'critical', format('dp_cdp_internal.%s', t.relname), 'has lost its primary key: debits fail, and a row can be there twice',
+	format('ALTER TABLE dp_cdp_internal.%s ADD PRIMARY KEY (%s)', t.relname, t.key)
 FROM tables t WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisprimary AND i.indisvalid)
 UNION ALL
 SELECT 'critical', format('event trigger %s', n.name), 'is missing, disabled or changed: ' || n.lost,
@@ -2041,31 +2041,31 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_findings()
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH last AS (
-	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
+	SELECT l.id, l.hash FROM dp_cdp_internal.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
 )
 SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
 	'find out who did that, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
-FROM (SELECT) one LEFT JOIN dp_cdp.ledger_chain c ON true LEFT JOIN last l ON true
-	LEFT JOIN (SELECT max(last_id) AS last_id FROM dp_cdp.pruned) p ON true
+FROM (SELECT) one LEFT JOIN dp_cdp_internal.ledger_chain c ON true LEFT JOIN last l ON true
+	LEFT JOIN (SELECT max(last_id) AS last_id FROM dp_cdp_internal.pruned) p ON true
 WHERE c.id IS DISTINCT FROM greatest(l.id, p.last_id)
 	OR (l.id > coalesce(p.last_id, 0) AND c.hash IS DISTINCT FROM l.hash)
 UNION ALL
 SELECT 'critical', s.name, format('stands at %s, and the greatest number in use is %s: it was set by hand, and debits fail or will', s.last_value, s.greatest),
 	format('SELECT setval(%L, %s)', s.name, greatest(s.greatest, 1))
 FROM (
-	SELECT 'dp_cdp.release_log_id_seq', q.last_value, q.is_called, (SELECT max(id) FROM dp_cdp.release_log)
-	FROM dp_cdp.release_log_id_seq q
+	SELECT 'dp_cdp_internal.release_log_id_seq', q.last_value, q.is_called, (SELECT max(id) FROM dp_cdp_internal.release_log)
+	FROM dp_cdp_internal.release_log_id_seq q
 	UNION ALL
-	SELECT 'dp_cdp.ledger_id_seq', q.last_value, q.is_called,
-		greatest((SELECT max(ledger_id) FROM dp_cdp.dataset), (SELECT max(ledger_id) FROM dp_cdp.budget))
-	FROM dp_cdp.ledger_id_seq q) AS s(name, last_value, is_called, greatest)
+	SELECT 'dp_cdp_internal.ledger_id_seq', q.last_value, q.is_called,
+		greatest((SELECT max(ledger_id) FROM dp_cdp_internal.dataset), (SELECT max(ledger_id) FROM dp_cdp_internal.budget))
+	FROM dp_cdp_internal.ledger_id_seq q) AS s(name, last_value, is_called, greatest)
 -- restores set numbers back, and the ledger goes on from what it finds
 WHERE s.last_value > 9e18 OR s.name ~ 'log' AND (s.last_value < s.greatest OR s.last_value = s.greatest AND NOT s.is_called)
 UNION ALL
 SELECT 'critical', q.seqrelid::regclass::text,
 	format('was altered, and counts from %s to %s by %s%s: debits fail or will', q.seqmin, q.seqmax, q.seqincrement, CASE WHEN q.seqcycle THEN ', in cycles' ELSE '' END),
 	format('ALTER SEQUENCE %s INCREMENT BY 1 MINVALUE 1 NO MAXVALUE NO CYCLE', q.seqrelid::regclass)
-FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp.release_log_id_seq'::regclass, 'dp_cdp.ledger_id_seq'::regclass)
+FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp_internal.release_log_id_seq'::regclass, 'dp_cdp_internal.ledger_id_seq'::regclass)
 	AND (q.seqmin, q.seqmax, q.seqincrement, q.seqcycle) <> (1, 9223372036854775807, 1, false)
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.ledger_findings() IS
@@ -2081,9 +2081,9 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_steps()
 WITH rows AS (
 	SELECT p.id, coalesce(l.block_from, '-infinity') AS block_from, coalesce(l.block_to, 'infinity') AS block_to,
 		sum(l.rho) AS rho, sum(l.delta) AS delta
-	FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
-		JOIN (SELECT d.ledger_id, 0::bigint AS since FROM dp_cdp.dataset d
-			UNION ALL SELECT b.ledger_id, b.spent_since FROM dp_cdp.budget b) s ON s.ledger_id = p.id AND l.id >= s.since
+	FROM dp_cdp_internal.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
+		JOIN (SELECT d.ledger_id, 0::bigint AS since FROM dp_cdp_internal.dataset d
+			UNION ALL SELECT b.ledger_id, b.spent_since FROM dp_cdp_internal.budget b) s ON s.ledger_id = p.id AND l.id >= s.since
 	GROUP BY 1, 2, 3
 ), changes AS (
 	SELECT r.id, r.block_from AS day, r.rho, r.delta FROM rows r
@@ -2105,9 +2105,9 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_balances()
 	AS $$
 WITH balances AS (
 	SELECT d.ledger_id, d.name AS dataset, NULL::oid AS role, NULL::text AS role_name, d.rho_spent, d.delta_spent
-	FROM dp_cdp.dataset d
+	FROM dp_cdp_internal.dataset d
 	UNION ALL
-	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent FROM dp_cdp.budget b
+	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent FROM dp_cdp_internal.budget b
 ), sums AS (
 	SELECT s.ledger_id AS id, max(s.rho) AS rho, max(s.delta) AS delta FROM dp_cdp_internal.logged_steps() s GROUP BY 1
 )
@@ -2133,14 +2133,14 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_blocks()
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH balances AS (
-	SELECT d.ledger_id FROM dp_cdp.dataset d WHERE d.block_every IS NOT NULL
+	SELECT d.ledger_id FROM dp_cdp_internal.dataset d WHERE d.block_every IS NOT NULL
 	UNION ALL
-	SELECT b.ledger_id FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL
+	SELECT b.ledger_id FROM dp_cdp_internal.budget b JOIN dp_cdp_internal.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL
 ), changes AS (
 	SELECT k.ledger_id AS id, k.block_from AS day, k.rho_spent AS rho, k.delta_spent AS delta, 0::numeric AS l_rho, 0::numeric AS l_delta
-	FROM dp_cdp.block_spent k
+	FROM dp_cdp_internal.block_spent k
 	UNION ALL
-	SELECT k.ledger_id, k.block_to, -k.rho_spent, -k.delta_spent, 0, 0 FROM dp_cdp.block_spent k WHERE k.block_to < 'infinity'
+	SELECT k.ledger_id, k.block_to, -k.rho_spent, -k.delta_spent, 0, 0 FROM dp_cdp_internal.block_spent k WHERE k.block_to < 'infinity'
 	UNION ALL
 	SELECT s.ledger_id, s.block_from, 0, 0, s.rho - lag(s.rho, 1, 0) OVER w, s.delta - lag(s.delta, 1, 0) OVER w
 	FROM dp_cdp_internal.logged_steps() s WINDOW w AS (PARTITION BY s.ledger_id ORDER BY s.block_from)
@@ -2198,28 +2198,28 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.clock_findings()
 	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
 		format('renews on %s, later than after a period: the clock was ahead when it was renewed or given', b.renews_at),
 		'repeat dp_cdp.set_budget as it was: it renews after a period from then on'
-	FROM dp_cdp.budget b WHERE b.renews_at > now() + b.period + least(b.period, '4 days') AND b.renews_at < 'infinity'
+	FROM dp_cdp_internal.budget b WHERE b.renews_at > now() + b.period + least(b.period, '4 days') AND b.renews_at < 'infinity'
 	UNION ALL
 	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
 		format('counts failures of the day that begins on %s, which is to come: the clock was ahead', b.failures_since),
 		format('SELECT dp_cdp.reset_failures(%L, %L)', b.dataset, quote_ident(b.role_name))
-	FROM dp_cdp.budget b WHERE b.failures_since > now() + '1 hour'
+	FROM dp_cdp_internal.budget b WHERE b.failures_since > now() + '1 hour'
 	UNION ALL
 	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
 		format('counts rows of the audit from %s on, and the next has number %s: the sequence was set back', b.spent_since, s.last_value + s.is_called::int),
-		format('SELECT setval(''dp_cdp.release_log_id_seq'', %s)', b.spent_since)
-	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
+		format('SELECT setval(''dp_cdp_internal.release_log_id_seq'', %s)', b.spent_since)
+	FROM dp_cdp_internal.budget b, dp_cdp_internal.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
 	UNION ALL
 	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.forgotten_at > now() + '1 hour'
 			THEN format('answers were forgotten on %s, which is to come, as the clock was ahead: until then no answer is given again', d.forgotten_at)
 			ELSE 'keeps answers of times to come, as the clock was ahead: they last longer than reuse' END,
 		format('SELECT dp_cdp.forget_answers(%L)', d.name)
-	FROM dp_cdp.dataset d
-	WHERE d.forgotten_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
+	FROM dp_cdp_internal.dataset d
+	WHERE d.forgotten_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp_internal.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows are of times to come, the first is row %s: the clock was ahead', count(*), min(l.id)),
 		'nothing is to be done: their order is that of their numbers'
-	FROM dp_cdp.release_log l WHERE l.released_at > now() + '1 hour' HAVING count(*) > 0
+	FROM dp_cdp_internal.release_log l WHERE l.released_at > now() + '1 hour' HAVING count(*) > 0
 $$;
 REVOKE ALL ON FUNCTION dp_cdp_internal.clock_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp_internal.clock_findings() IS
@@ -2242,22 +2242,22 @@ WITH findings AS (
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows after the beginning of the chain have no hash, the first is row %s: they were put in by hand',
 		count(*), min(l.id)), 'compare them with an export'
-	FROM dp_cdp.release_log l, dp_cdp.ledger_chain c WHERE l.hash IS NULL AND l.id > c.first_id HAVING count(*) > 0
+	FROM dp_cdp_internal.release_log l, dp_cdp_internal.ledger_chain c WHERE l.hash IS NULL AND l.id > c.first_id HAVING count(*) > 0
 	UNION ALL
 	SELECT 'warning', format('cap of dataset %s', quote_ident(d.name)),
 		format('holds no more than rho %s, less than one aggregate costs: all its roles are refused, though their budgets hold more',
 			trim_scale(greatest(d.rho_limit - d.rho_spent, 0))),
 		format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.name)
-	FROM dp_cdp.dataset d
+	FROM dp_cdp_internal.dataset d
 	-- with blocks, new ones come with new budget
 	WHERE d.block_every IS NULL AND d.rho_limit - d.rho_spent < d.default_rho
-		AND EXISTS (SELECT FROM dp_cdp.budget b WHERE b.dataset = d.name AND b.rho_limit - b.rho_spent >= d.default_rho)
+		AND EXISTS (SELECT FROM dp_cdp_internal.budget b WHERE b.dataset = d.name AND b.rho_limit - b.rho_spent >= d.default_rho)
 )
 SELECT r.severity, r.object, r.finding, r.remedy
 FROM (
 	SELECT 0 AS place, 'info' AS severity, 'audit' AS object,
-		(SELECT format('Rows: %s, without a hash: %s. ', count(*), count(*) FILTER (WHERE hash IS NULL)) FROM dp_cdp.release_log)
-		|| coalesce((SELECT format('The chain goes from row %s to row %s, which has hash %s. ', first_id, id, encode(hash, 'hex')) FROM dp_cdp.ledger_chain), '')
+		(SELECT format('Rows: %s, without a hash: %s. ', count(*), count(*) FILTER (WHERE hash IS NULL)) FROM dp_cdp_internal.release_log)
+		|| coalesce((SELECT format('The chain goes from row %s to row %s, which has hash %s. ', first_id, id, encode(hash, 'hex')) FROM dp_cdp_internal.ledger_chain), '')
 		|| format('Critical findings: %s, warnings: %s.', (SELECT count(*) FROM findings f WHERE f.severity = 'critical'),
 			(SELECT count(*) FROM findings f WHERE f.severity = 'warning')) AS finding,
 		'keep the last hash elsewhere: what is written before it cannot be changed unseen then' AS remedy
@@ -2325,8 +2325,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name) AS role_name,
 		who.is IS NULL AS role_missing,
 		b.ledger_id
-	FROM dp_cdp.budget b
-		JOIN dp_cdp.dataset d ON d.name = b.dataset
+	FROM dp_cdp_internal.budget b
+		JOIN dp_cdp_internal.dataset d ON d.name = b.dataset
 		-- not by an alias, which is for rows of the audit
 		CROSS JOIN LATERAL (SELECT CASE WHEN k.is = b.role THEN k.is END AS is
 			FROM (SELECT dp_cdp_internal.known_role(b.role, b.role_name) AS is) k) who
@@ -2378,7 +2378,7 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		CASE WHEN l.dataset = ANY (dp_cdp_internal.my_datasets()) THEN l.hash END AS hash,
 		trim_scale(l.reuse_rho) AS reuse_rho, trim_scale(l.reuse_delta) AS reuse_delta,
 		l.block_from, l.block_to
-	FROM dp_cdp.release_log l
+	FROM dp_cdp_internal.release_log l
 	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets())
 		OR (l.role = ANY (dp_cdp_internal.my_roles()) AND dp_cdp_internal.is_mine(l.role, l.role_name))
 		OR (l.session_role = ANY (dp_cdp_internal.my_roles()) AND l.session_role <> l.role
@@ -2430,7 +2430,7 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name, l.paid_by, l.hash, l.reuse_rho, l.reuse_delta, l.block_from, l.block_to
-	FROM dp_cdp.release_log l;
+	FROM dp_cdp_internal.release_log l;
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
 	'the whole audit, with all that is needed to put rows back into a restored ledger. For whom it is granted to';
@@ -2481,10 +2481,10 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.key_delta_share,
 		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution,
 		d.min_units
-	FROM dp_cdp.dataset d
+	FROM dp_cdp_internal.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp_internal.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
-		OR EXISTS (SELECT FROM dp_cdp.budget b
+		OR EXISTS (SELECT FROM dp_cdp_internal.budget b
 			WHERE b.dataset = d.name AND dp_cdp_internal.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets that one owns or has a budget in, with their settings and lifetime caps. Owners see what is spent over all roles. Others see NULL, because a price may follow from answers that somebody else has paid for';
@@ -2586,13 +2586,13 @@ CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 		trim_scale(k.delta_spent) AS delta_spent,
 		b.ledger_id
 	FROM (SELECT v.dataset, v.role, v.role_name, v.rho_limit, v.ledger_id
-			FROM dp_cdp.budgets v JOIN dp_cdp.budget c ON c.ledger_id = v.ledger_id
+			FROM dp_cdp.budgets v JOIN dp_cdp_internal.budget c ON c.ledger_id = v.ledger_id
 			-- a period that is over counts as renewed
 			WHERE c.renews_at IS NOT DISTINCT FROM v.renews_at
 		UNION ALL
-		SELECT d.name, NULL, NULL, d.rho_limit, d.ledger_id FROM dp_cdp.dataset d
+		SELECT d.name, NULL, NULL, d.rho_limit, d.ledger_id FROM dp_cdp_internal.dataset d
 			WHERE dp_cdp_internal.is_mine(d.owner, d.owner_name)) b
-		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
+		JOIN dp_cdp_internal.block_spent k ON k.ledger_id = b.ledger_id;
 COMMENT ON VIEW dp_cdp.blocks IS
 	'rho and delta that budgets have spent in each block of time. Analysts see those of their current roles. The owner of a dataset sees all, and the cap (role_name NULL). A row is for blocks from block_from on and before block_to; nothing is spent in other blocks. Each row bounds what is known of a person''s rows of one of its blocks. For a person with rows in several blocks, add these up';
 COMMENT ON COLUMN dp_cdp.blocks.dataset IS 'name of the dataset';
@@ -2616,7 +2616,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 			FROM pg_catalog.pg_seclabel
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
 		JOIN pg_catalog.pg_class c ON c.oid = l.objoid
-		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
+		LEFT JOIN dp_cdp_internal.dataset d ON d.name = l.label ->> 'dataset'
 		CROSS JOIN LATERAL (
 			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
 				(array_agg(a.attname) FILTER (WHERE s.label ? 'block'))[1] AS block,
@@ -2631,7 +2631,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
 		OR pg_has_role(current_user, c.relowner, 'USAGE')
 		OR dp_cdp_internal.is_mine(d.owner, d.owner_name)
-		OR EXISTS (SELECT FROM dp_cdp.budget b
+		OR EXISTS (SELECT FROM dp_cdp_internal.budget b
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp_internal.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
 	'protected tables that one owns or has a budget for, with dataset, privacy unit, bounds and declared keys of columns. In through are the columns of the foreign key that leads to the unit. Where unit and through are NULL, each row is one. In block is the column that says in which block of time a row is';
@@ -4282,7 +4282,7 @@ BEGIN
 		END IF;
 		-- unharden() does all that is noted as a superuser: others must not note anything
 		IF apply AND super THEN
-			INSERT INTO dp_cdp.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
+			INSERT INTO dp_cdp_internal.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
 				SELECT step.object, step.privilege, c, step.grantee, step.wanted, step.acl
 				FROM unnest(step.changed) c
 				ON CONFLICT DO NOTHING;
@@ -4329,7 +4329,7 @@ BEGIN
 			CASE WHEN h.granted THEN 'REVOKE ' ELSE 'GRANT ' END AS verb,
 			string_agg(h.privilege || CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, ', ') AS privileges,
 			CASE WHEN h.granted THEN ' FROM ' ELSE ' TO ' END || h.grantee AS whom
-		FROM dp_cdp.hardened h
+		FROM dp_cdp_internal.hardened h
 		GROUP BY h.object, h.privilege, h.grantee, h.granted
 		ORDER BY h.object, h.granted DESC, h.grantee
 	LOOP
@@ -4344,7 +4344,7 @@ BEGIN
 		END;
 		RETURN NEXT;
 	END LOOP;
-	DELETE FROM dp_cdp.hardened;
+	DELETE FROM dp_cdp_internal.hardened;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.unharden() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.unharden() IS
@@ -4360,7 +4360,7 @@ BEGIN
 	BEGIN
 		SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
 		FROM dp_cdp_internal.hardening() h JOIN dp_cdp_internal.telling_functions() t ON t.oid = h.oid
-		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
+		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp_internal.hardened);
 	EXCEPTION WHEN OTHERS THEN
 		-- other extensions must not wait until this one is mended
 		RAISE WARNING 'dp_cdp could not tell whether this opens what dp_cdp.harden() has closed: %', SQLERRM;
@@ -4510,8 +4510,8 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.takes_superuser(object text, remedy t
 	AS $$
 SELECT remedy !~ '^nothing|; -- as owner of (it|them)$'
 	AND (object ~ '^(shared_preload_libraries|max_worker_processes|server|cluster_name|hot_standby_feedback|fsync|full_page_writes|allow_system_table_mods)$'
-		OR object ~ '^(ledger|audit|clock|row [0-9]+ of the audit|dp_cdp\.[a-z_]+)$'
-		OR object ~ '^(worker|standby|setting|extension|schema|type|event trigger|trigger [a-z_]+ on dp_cdp|FUNCTION|TABLE)[ .]'
+		OR object ~ '^(ledger|audit|clock|row [0-9]+ of the audit|dp_cdp(_internal)?\.[a-z_]+)$'
+		OR object ~ '^(worker|standby|setting|extension|schema|type|event trigger|trigger [a-z_]+ on dp_cdp_internal|FUNCTION|TABLE)[ .]'
 		OR object ~ '^function dp_cdp' AND remedy ~ '^REVOKE '
 		OR remedy ~ '^(SELECT \* FROM dp_cdp\.harden|SELECT setval|ALTER ROLE .* (NOBYPASSRLS|NOREPLICATION)$)')
 $$;
@@ -4537,7 +4537,7 @@ DECLARE
 	found jsonb;
 	part text;
 BEGIN
-	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp_internal.member_grants()') IS NULL THEN
+	IF to_regclass('dp_cdp.datasets') IS NULL OR to_regclass('dp_cdp_internal.dataset') IS NULL OR to_regprocedure('dp_cdp_internal.member_grants()') IS NULL THEN
 		RETURN QUERY SELECT 'critical', format('extension %s', 'dp_cdp'),
 			'its schemas or tables have other names, or are gone: nothing is released, and nothing here can be checked',
 			'ALTER SCHEMA ... RENAME TO dp_cdp, or dp_cdp_internal, and tables likewise; or restore the database from a backup', true;
@@ -5428,8 +5428,8 @@ CREATE OR REPLACE VIEW dp_cdp_internal.log_sums WITH (security_barrier) AS
 		CASE WHEN k.kind = 'failed' THEN 1 ELSE 0 END AS failed,
 		l.paid_by IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
 		l.rho AS asked_rho
-	FROM dp_cdp.release_log l
-		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
+	FROM dp_cdp_internal.release_log l
+		LEFT JOIN dp_cdp_internal.dataset d ON d.name = l.dataset
 		CROSS JOIN LATERAL (SELECT coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind) k
 	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets());
 COMMENT ON VIEW dp_cdp_internal.log_sums IS
@@ -5461,7 +5461,7 @@ CREATE OR REPLACE VIEW dp_cdp_internal.last_week WITH (security_barrier) AS
 		dp_cdp_internal.is_mine(l.role, l.role_name) OR dp_cdp_internal.is_mine(l.session_role, l.session_role_name) AS mine,
 		-- surcharges: they were spent on no day
 		coalesce(sum(l.rho) FILTER (WHERE l.kind = 'correction' AND NOT l.granted), 0) AS corrected
-	FROM dp_cdp.release_log l
+	FROM dp_cdp_internal.release_log l
 	WHERE l.released_at > now() - interval '7 days'
 	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, l.paid_by;
 COMMENT ON VIEW dp_cdp_internal.last_week IS
@@ -5496,7 +5496,7 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal,
 			(SELECT trim_scale(coalesce(sum(b.rho_spent), 0)) FROM dp_cdp.budgets b WHERE b.dataset = d.dataset) AS paid_by_roles
 		FROM dp_cdp.datasets d
-			JOIN dp_cdp.dataset t ON t.name = d.dataset
+			JOIN dp_cdp_internal.dataset t ON t.name = d.dataset
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit, max(l.last_refusal) AS last_refusal
 				FROM week l
@@ -5538,9 +5538,9 @@ COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
 	SELECT l.dataset, l.ledger_id, l.rho, dp_cdp.epsilon_spent(l.rho, l.report_delta) AS epsilon,
 		trim_scale(least(l.report_delta + l.key_delta, 1)) AS delta, dp_cdp.best_guess(l.rho, l.key_delta) AS best_guess
-	FROM (SELECT d.name AS dataset, d.ledger_id, d.rho_limit AS rho, d.delta_limit AS report_delta, d.delta_limit AS key_delta FROM dp_cdp.dataset d
+	FROM (SELECT d.name AS dataset, d.ledger_id, d.rho_limit AS rho, d.delta_limit AS report_delta, d.delta_limit AS key_delta FROM dp_cdp_internal.dataset d
 		UNION ALL
-		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp.budget b) l
+		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp_internal.budget b) l
 	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets());
 COMMENT ON VIEW dp_cdp.limits IS
 	'caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it. For dp_cdp.report';
@@ -5573,7 +5573,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 	FROM (
 		SELECT d.name AS dataset, '' AS role, d.rho_limit, d.rho_spent, d.delta_limit, d.delta_spent,
 			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
-		FROM dp_cdp.dataset d
+		FROM dp_cdp_internal.dataset d
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit
 				FROM week l
@@ -5583,8 +5583,8 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 				-- exporters stop at a second row of one name
 				format('%s (missing, %s)', coalesce(b.role_name, b.role::text), b.ledger_id)), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
 			dp_cdp_internal.rate(s.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), s.failures, d.max_failures
-		FROM dp_cdp.budget b
-			JOIN dp_cdp.dataset d ON d.name = b.dataset
+		FROM dp_cdp_internal.budget b
+			JOIN dp_cdp_internal.dataset d ON d.name = b.dataset
 			CROSS JOIN LATERAL (SELECT dp_cdp_internal.known_role(b.role, b.role_name)::oid AS is) who
 			CROSS JOIN LATERAL (
 				SELECT coalesce(dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
@@ -5615,14 +5615,14 @@ COMMENT ON COLUMN dp_cdp.metrics.max_failures IS 'as many failures close the bud
 CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 	SELECT d.name AS dataset, o.outcome,
 		coalesce(CASE o.outcome WHEN 'answered' THEN l.answered WHEN 'refused' THEN l.refused ELSE l.failed END, 0) AS releases
-	FROM dp_cdp.dataset d
+	FROM dp_cdp_internal.dataset d
 		CROSS JOIN (VALUES ('answered'), ('refused'), ('failed')) AS o(outcome)
 		LEFT JOIN (
 			SELECT l.dataset,
 				coalesce(sum(l.repeats) FILTER (WHERE l.granted AND l.kind IS DISTINCT FROM 'correction'), 0) AS answered,
 				coalesce(sum(l.repeats) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')), 0) AS refused,
 				count(*) FILTER (WHERE l.failed) AS failed
-			FROM dp_cdp.release_log l
+			FROM dp_cdp_internal.release_log l
 			WHERE l.released_at > now() - interval '1 hour'
 			GROUP BY l.dataset) l ON l.dataset = d.name;
 COMMENT ON VIEW dp_cdp.metrics_hour IS
@@ -6958,11 +6958,11 @@ COMMENT ON FUNCTION dp_cdp_internal.report_promise(jsonb) IS
 -- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)
 -- =========================================================================
 
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.reserved_name
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.reserved_name
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.reserved_name
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.reserved_name
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-ALTER TABLE dp_cdp.reserved_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.reserved_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -6980,8 +6980,8 @@ CREATE OR REPLACE VIEW dp_cdp.reserved_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,
 		CASE WHEN h.successor <> 0 THEN h.successor::regclass END AS successor,
 		c.oid::regclass AS relation
-	FROM dp_cdp.reserved_name h
-		LEFT JOIN dp_cdp.dataset d ON d.name = h.dataset
+	FROM dp_cdp_internal.reserved_name h
+		LEFT JOIN dp_cdp_internal.dataset d ON d.name = h.dataset
 		LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = h.schema
 		LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = h.name
 	WHERE pg_has_role(session_user, d.owner::oid, 'USAGE')
@@ -7396,10 +7396,10 @@ GRANT EXECUTE ON FUNCTION dp_cdp.harden TO pg_database_owner;
 -- 17. Standbys, whose answers the primary debits (src/admin/standby.c)
 -- =========================================================================
 
-REVOKE ALL ON dp_cdp.standby FROM PUBLIC;
-CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.standby
+REVOKE ALL ON dp_cdp_internal.standby FROM PUBLIC;
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.standby
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.not_replicated();
-ALTER TABLE dp_cdp.standby ENABLE ALWAYS TRIGGER not_replicated;
+ALTER TABLE dp_cdp_internal.standby ENABLE ALWAYS TRIGGER not_replicated;
 
 CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_debit(origin text[], asker text[], items text[]) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -7428,13 +7428,13 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.primary_pays() RETURNS boolean
 COMMENT ON FUNCTION dp_cdp_internal.primary_pays() IS
 	'is dp_cdp.primary_conninfo set, so that a standby has its answers debited';
 
-CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS dp_cdp.standby
+CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS dp_cdp_internal.standby
 	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_variable
 DECLARE
 	r record;
-	registered dp_cdp.standby;
+	registered dp_cdp_internal.standby;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.register_standby' USING ERRCODE = 'insufficient_privilege';
@@ -7453,7 +7453,7 @@ BEGIN
 		RAISE EXCEPTION 'role % is a member of others, whose privileges a standby needs not: CREATE ROLE ... LOGIN for it alone', role
 			USING ERRCODE = 'ZC004';
 	END IF;
-	INSERT INTO dp_cdp.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
+	INSERT INTO dp_cdp_internal.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
 		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name
 		RETURNING s.* INTO registered;
 	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
@@ -7464,22 +7464,22 @@ REVOKE ALL ON FUNCTION dp_cdp.register_standby(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.register_standby(text, regrole) IS
 	'lets the standby of that cluster_name, which logs in as role, have its answers debited here. It returns what is registered';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS dp_cdp.standby
+CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS dp_cdp_internal.standby
 	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_variable
 DECLARE
-	gone dp_cdp.standby;
+	gone dp_cdp_internal.standby;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.drop_standby' USING ERRCODE = 'insufficient_privilege';
 	END IF;
-	DELETE FROM dp_cdp.standby s WHERE s.name = name RETURNING s.* INTO gone;
+	DELETE FROM dp_cdp_internal.standby s WHERE s.name = name RETURNING s.* INTO gone;
 	IF gone.role IS NULL THEN
 		RAISE EXCEPTION 'no standby "%" is registered', name USING ERRCODE = 'ZC004';
 	END IF;
 	IF EXISTS (SELECT FROM pg_roles a WHERE a.oid = gone.role AND a.rolname = gone.role_name)
-		AND NOT EXISTS (SELECT FROM dp_cdp.standby s WHERE s.role = gone.role) THEN
+		AND NOT EXISTS (SELECT FROM dp_cdp_internal.standby s WHERE s.role = gone.role) THEN
 		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
 			' dp_cdp_internal.standby_has_read(boolean) FROM %I', gone.role_name);
 	END IF;
@@ -7498,10 +7498,10 @@ SELECT 'warning', format('standby %s', quote_ident(s.name)),
 		ELSE format('its role %s can do more than have answers debited: who has its password has that, too', quote_ident(s.role_name)) END,
 	CASE WHEN r.oid IS NULL THEN format('SELECT dp_cdp.register_standby(%L, ...), or dp_cdp.drop_standby(%L)', s.name, s.name)
 		ELSE format('make a role for it alone, and SELECT dp_cdp.register_standby(%L, ...)', s.name) END
-FROM dp_cdp.standby s LEFT JOIN pg_roles r ON r.oid = s.role AND r.rolname = s.role_name
+FROM dp_cdp_internal.standby s LEFT JOIN pg_roles r ON r.oid = s.role AND r.rolname = s.role_name
 WHERE r.oid IS NULL OR r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
 	OR EXISTS (SELECT FROM pg_auth_members m WHERE m.member = s.role)
-	OR EXISTS (SELECT FROM dp_cdp.budget b WHERE b.role = s.role AND b.role_name = s.role_name)
+	OR EXISTS (SELECT FROM dp_cdp_internal.budget b WHERE b.role = s.role AND b.role_name = s.role_name)
 $$;
 REVOKE ALL ON FUNCTION dp_cdp_internal.standby_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp_internal.standby_findings() IS
@@ -7617,7 +7617,7 @@ BEGIN
 				' AND c ~ ''^log_(statement|min_duration_statement|min_duration_sample)='' AND c !~ ''=(none|-1)$'') l(setting)),'
 				' ''analysts'', (SELECT string_agg(quote_ident(rolname), '', '' ORDER BY rolname) FROM pg_roles'
 				' WHERE rolname = ANY (%L::text[]) AND rolcanlogin AND has_database_privilege(oid, current_database(), ''CONNECT'')))',
-				ARRAY(SELECT DISTINCT b.role_name::text FROM dp_cdp.budget b));
+				ARRAY(SELECT DISTINCT b.role_name::text FROM dp_cdp_internal.budget b));
 	END IF;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp_internal.cluster_facts() FROM PUBLIC;

@@ -108,11 +108,11 @@ dp_admin_number_balances(void)
 	static TimestampTz seen_by = 0;
 	bool		is_seen = seen_by != 0 && seen_by == GetCurrentStatementStartTimestamp();
 
-	dp_admin_execute(psprintf("SELECT pg_catalog.setval('dp_cdp.ledger_id_seq', m.id)"
-							  " FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp.dataset),"
-							  "   (SELECT max(ledger_id) FROM dp_cdp.budget), (SELECT max(ledger_id) FROM dp_cdp.block_spent)%s) AS id) m,"
-							  "  dp_cdp.ledger_id_seq s WHERE m.id >= s.last_value + s.is_called::int",
-							  is_seen ? "" : ", (SELECT max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id))"),
+	dp_admin_execute(psprintf("SELECT pg_catalog.setval('dp_cdp_internal.ledger_id_seq', m.id)"
+							  " FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp_internal.dataset),"
+							  "   (SELECT max(ledger_id) FROM dp_cdp_internal.budget), (SELECT max(ledger_id) FROM dp_cdp_internal.block_spent)%s) AS id) m,"
+							  "  dp_cdp_internal.ledger_id_seq s WHERE m.id >= s.last_value + s.is_called::int",
+							  is_seen ? "" : ", (SELECT max(p.id) FROM dp_cdp_internal.kept_answer k, unnest(k.paid_by) AS p(id))"),
 					 0, NULL, NULL, NULL, false);
 	seen_by = GetCurrentStatementStartTimestamp();
 }
@@ -120,9 +120,9 @@ dp_admin_number_balances(void)
 void
 dp_admin_forget_blocks(void)
 {
-	dp_admin_execute("DELETE FROM dp_cdp.block_spent k"
-					 " WHERE NOT EXISTS (SELECT FROM dp_cdp.budget b WHERE b.ledger_id = k.ledger_id)"
-					 " AND NOT EXISTS (SELECT FROM dp_cdp.dataset d WHERE d.ledger_id = k.ledger_id)",
+	dp_admin_execute("DELETE FROM dp_cdp_internal.block_spent k"
+					 " WHERE NOT EXISTS (SELECT FROM dp_cdp_internal.budget b WHERE b.ledger_id = k.ledger_id)"
+					 " AND NOT EXISTS (SELECT FROM dp_cdp_internal.dataset d WHERE d.ledger_id = k.ledger_id)",
 					 0, NULL, NULL, NULL, true);
 }
 
@@ -161,7 +161,7 @@ nearest_first(const void *a, const void *b)
 static int
 hint_at_datasets(const char *name, Oid user)
 {
-	uint64		n = dp_admin_execute("SELECT * FROM dp_cdp.dataset", 0, NULL, NULL, NULL, false);
+	uint64		n = dp_admin_execute("SELECT * FROM dp_cdp_internal.dataset", 0, NULL, NULL, NULL, false);
 	SPITupleTable *rows = SPI_tuptable;
 	Candidate  *found = palloc(Max(n, 1) * sizeof(Candidate));
 	int			nfound = 0;
@@ -209,9 +209,9 @@ DpDatasetRow *
 dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 {
 	static const char *const sql[] = {
-		[DP_LOCK_REFERENCE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR KEY SHARE",
-		[DP_LOCK_CHANGE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE",
-		[DP_LOCK_DROP] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE"
+		[DP_LOCK_REFERENCE] = "SELECT * FROM dp_cdp_internal.dataset WHERE name = $1 FOR KEY SHARE",
+		[DP_LOCK_CHANGE] = "SELECT * FROM dp_cdp_internal.dataset WHERE name = $1 FOR UPDATE",
+		[DP_LOCK_DROP] = "SELECT * FROM dp_cdp_internal.dataset WHERE name = $1 FOR UPDATE"
 	};
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};

@@ -217,7 +217,7 @@ extern void dp_admin_reset_options(FunctionCallInfo fcinfo, int arg, DpDatasetRo
 
 /*
  * Returns an expression of SQL, an array of text: the options that differ
- * between "d" and "old", two rows of dp_cdp.dataset, as alter_dataset calls them.
+ * between "d" and "old", two rows of dp_cdp_internal.dataset, as alter_dataset calls them.
  */
 extern char *dp_admin_options_that_differ(void);
 

@@ -140,7 +140,7 @@ begin_blocks(const char *dataset, Oid user, const DpBlockArgument *argument)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("dataset \"%s\" has no blocks, and some of its budget was spent: make another dataset for tables with blocks",
 						dataset));
-	dp_admin_execute("UPDATE dp_cdp.dataset SET block_every = $2 WHERE name = $1", 2, types, values, NULL, true);
+	dp_admin_execute("UPDATE dp_cdp_internal.dataset SET block_every = $2 WHERE name = $1", 2, types, values, NULL, true);
 }
 
 void

@@ -197,17 +197,17 @@ write_budget(const DpGrant *grant, Interval *period, TimestampTz renews_at)
 	values[5] = IntervalPGetDatum(period);
 	values[6] = TimestampTzGetDatum(renews_at);
 	/* a role that was renamed since has its row under another name */
-	if (dp_admin_execute("UPDATE dp_cdp.budget SET rho_limit = $3, delta_limit = $4, report_delta = $5,"
+	if (dp_admin_execute("UPDATE dp_cdp_internal.budget SET rho_limit = $3, delta_limit = $4, report_delta = $5,"
 						 " renews_at = CASE WHEN period = $6 AND renews_at < $7 THEN renews_at ELSE $7 END, period = $6,"
 						 " role_name = (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $2)"
 						 " WHERE dataset = $1 AND role = $2 AND dp_cdp_internal.known_role(role, role_name) = $2",
 						 lengthof(types), types, values, nulls, true) > 0)
 		return;
 	dp_admin_number_balances();
-	dp_admin_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
+	dp_admin_execute("INSERT INTO dp_cdp_internal.budget AS b (dataset, role, rho_limit, delta_limit,"
 					 " report_delta, period, renews_at, spent_since)"
 					 " SELECT $1, $2, $3, $4, $5, $6, $7, greatest(s.last_value + s.is_called::int,"
-					 "   (SELECT max(id) + 1 FROM dp_cdp.release_log)) FROM dp_cdp.release_log_id_seq s"
+					 "   (SELECT max(id) + 1 FROM dp_cdp_internal.release_log)) FROM dp_cdp_internal.release_log_id_seq s"
 					 " ON CONFLICT (dataset, role, role_name) DO UPDATE SET rho_limit = excluded.rho_limit,"
 					 " delta_limit = excluded.delta_limit, report_delta = excluded.report_delta,"
 					 " period = excluded.period,"
@@ -307,7 +307,7 @@ drop_budgets(FunctionCallInfo fcinfo, const char *name, const char *condition, O
 
 	dp_admin_begin(&context);
 	nothing = dp_admin_grant(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name);
-	if (dp_admin_execute(psprintf("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND %s"
+	if (dp_admin_execute(psprintf("DELETE FROM dp_cdp_internal.budget WHERE dataset = $1 AND %s"
 								  " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END, role_name",
 								  condition),
 						 2, types, values, NULL, true) == 0)
@@ -374,7 +374,7 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 
 	dp_admin_begin(&context);
 	grant = dp_admin_grant(dp_admin_dataset(name, user, DP_LOCK_REFERENCE), name);
-	if (dp_admin_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
+	if (dp_admin_execute("UPDATE dp_cdp_internal.budget SET failures = 0, failures_since = NULL"
 						 " WHERE dataset = $1 AND role = $2 AND dp_cdp_internal.known_role(role, role_name) = $2"
 						 " RETURNING rho_limit, delta_limit, report_delta",
 						 2, types, values, NULL, true) == 0)

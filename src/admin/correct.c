@@ -130,9 +130,9 @@ dp_admin_end_answers(const char *dataset)
 	Oid			types[] = {TEXTOID, TIMESTAMPTZOID};
 	Datum		values[] = {CStringGetTextDatum(dataset), TimestampTzGetDatum(dp_now())};
 
-	dp_admin_execute("UPDATE dp_cdp.dataset SET forgotten_at = $2 WHERE name = $1",
+	dp_admin_execute("UPDATE dp_cdp_internal.dataset SET forgotten_at = $2 WHERE name = $1",
 					 2, types, values, NULL, true);
-	return dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
+	return dp_admin_execute("UPDATE dp_cdp_internal.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
 							1, types, values, NULL, true);
 }
 

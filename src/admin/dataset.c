@@ -392,7 +392,7 @@ check_former_audit(const char *name, Oid user)
 	Datum		values[] = {CStringGetTextDatum(name)};
 
 	if (!superuser_arg(user) &&
-		dp_admin_execute("SELECT FROM dp_cdp.release_log WHERE dataset = $1 LIMIT 1", 1, types, values, NULL, false) > 0)
+		dp_admin_execute("SELECT FROM dp_cdp_internal.release_log WHERE dataset = $1 LIMIT 1", 1, types, values, NULL, false) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("the audit has rows of a former dataset \"%s\": choose another name, or have a superuser create it and give it to you with dp_cdp.alter_dataset",
@@ -409,7 +409,7 @@ has_dataset(const char *name)
 	bool		found;
 
 	dp_admin_begin(&context);
-	found = dp_admin_execute("SELECT FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, false) > 0;
+	found = dp_admin_execute("SELECT FROM dp_cdp_internal.dataset WHERE name = $1", 1, types, values, NULL, false) > 0;
 	dp_admin_end(&context);
 	return found;
 }
@@ -483,7 +483,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	settings_parameters(&row, types, values, nulls);
 	dp_admin_begin(&context);
 	dp_admin_number_balances();
-	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
+	created = dp_admin_execute("INSERT INTO dp_cdp_internal.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
 							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, reuse_dumped, consistent, pull_rows,"
 							   " key_delta_share, max_contribution, min_units)"
@@ -561,7 +561,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 		cap.epsilon = PG_GETARG_FLOAT8(23);
 	settings_parameters(row, types, values, nulls);
 	/* an owner that there is no more stays as it was written down */
-	sql = psprintf("UPDATE dp_cdp.dataset d SET owner = CASE WHEN $2 = 0 THEN d.owner ELSE $2 END,"
+	sql = psprintf("UPDATE dp_cdp_internal.dataset d SET owner = CASE WHEN $2 = 0 THEN d.owner ELSE $2 END,"
 				   " owner_name = CASE WHEN $2 = 0 THEN d.owner_name"
 				   " ELSE (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $2) END,"
 				   " rho_limit = $3, delta_limit = $4,"
@@ -569,12 +569,12 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 				   " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
 				   " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, reuse_dumped = $17, consistent = $18, pull_rows = $19,"
 				   " key_delta_share = $20, max_contribution = $21, min_units = $22"
-				   " FROM dp_cdp.dataset old WHERE d.name = $1 AND old.name = $1 RETURNING %s", dp_admin_options_that_differ());
+				   " FROM dp_cdp_internal.dataset old WHERE d.name = $1 AND old.name = $1 RETURNING %s", dp_admin_options_that_differ());
 	if (dp_admin_execute(sql, NUM_SETTINGS, types, values, nulls, true) != 1)
 		elog(ERROR, "dp_cdp: dataset \"%s\" cannot be changed", name);
 	changed = SPI_datumTransfer(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull), false, -1);
 	if (row->reuse_dumped != were_dumped)
-		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
+		dp_admin_execute("UPDATE dp_cdp_internal.kept_answer SET dumped = $17 WHERE dataset = $1",
 						 NUM_SETTINGS, types, values, nulls, true);
 	if (new_cap)
 	{
@@ -655,11 +655,11 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("dropping dataset \"%s\" would forget what was spent: call dp_cdp.drop_dataset with erase_spent => true if its data will never be released again",
 						name)));
-	budgets = dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
-	dp_admin_execute("DELETE FROM dp_cdp.kept_answer WHERE dataset = $1", 1, types, values, NULL, true);
-	dp_admin_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
+	budgets = dp_admin_execute("DELETE FROM dp_cdp_internal.budget WHERE dataset = $1", 1, types, values, NULL, true);
+	dp_admin_execute("DELETE FROM dp_cdp_internal.kept_answer WHERE dataset = $1", 1, types, values, NULL, true);
+	dp_admin_execute("DELETE FROM dp_cdp_internal.dataset WHERE name = $1", 1, types, values, NULL, true);
 	dp_admin_forget_blocks();
-	if (dp_admin_execute("DELETE FROM dp_cdp.reserved_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
+	if (dp_admin_execute("DELETE FROM dp_cdp_internal.reserved_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
 		CacheInvalidateRelcacheAll();	/* as names.c does for each name */
 	dp_admin_end(&context);
 	PG_RETURN_INT64(budgets);

@@ -255,7 +255,7 @@ dp_admin_tell_of_budgets(const DpGrant *cap)
 	if (cap->no_limit)
 		return;
 	dp_admin_execute("SELECT string_agg(quote_ident(role_name), ', ' ORDER BY role_name)"
-					 " FROM dp_cdp.budget WHERE dataset = $1 AND rho_limit > $2",
+					 " FROM dp_cdp_internal.budget WHERE dataset = $1 AND rho_limit > $2",
 					 lengthof(types), types, values, NULL, false);
 	roles = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (roles != NULL)
@@ -283,12 +283,12 @@ dp_admin_tell_of_spent(const DpGrant *grant)
 
 	if (dp_admin_execute(is_budget ?
 						 "SELECT trim_scale(b.rho_spent), d.block_every, b.renews_at, trim_scale(b.rho_spent + $3)"
-						 " FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset"
+						 " FROM dp_cdp_internal.budget b JOIN dp_cdp_internal.dataset d ON d.name = b.dataset"
 						 " WHERE b.dataset = $1 AND b.role = $2 AND dp_cdp_internal.known_role(b.role, b.role_name) = $2"
 						 " AND b.rho_spent >= b.rho_limit AND b.rho_spent > 0"
 						 " AND coalesce(dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) = b.renews_at, true)" :
 						 "SELECT trim_scale(d.rho_spent), d.block_every, NULL, trim_scale(d.rho_spent + $3)"
-						 " FROM dp_cdp.dataset d WHERE d.name = $1 AND d.rho_spent >= d.rho_limit AND d.rho_spent > 0",
+						 " FROM dp_cdp_internal.dataset d WHERE d.name = $1 AND d.rho_spent >= d.rho_limit AND d.rho_spent > 0",
 						 lengthof(types), types, values, NULL, false) == 0)
 		return false;
 	row = SPI_tuptable->vals[0];

@@ -324,7 +324,7 @@ find_schema(ReleasedName *r)
 {
 	if (r->schema == NULL)
 	{
-		uint64		found = dp_admin_execute("SELECT DISTINCT schema FROM dp_cdp.reserved_name"
+		uint64		found = dp_admin_execute("SELECT DISTINCT schema FROM dp_cdp_internal.reserved_name"
 											 " WHERE name = $1 AND NOT released AND ($2 IS NULL OR dataset = $2)",
 											 2, &r->types[1], &r->values[1], &r->nulls[1], false);
 
@@ -355,8 +355,8 @@ release_look_alike(ReleasedName *r, Oid relid, Oid user)
 				 errmsg("table \"%s\" is protected: call dp_cdp.unprotect_table if everybody who holds SELECT may read its rows",
 						r->text));
 	(void) dp_admin_dataset(TextDatumGetCString(r->values[2]), user, DP_LOCK_REFERENCE);
-	dp_admin_execute("INSERT INTO dp_cdp.reserved_name (schema, name, dataset, released) SELECT $1, $2, $3, true"
-					 " WHERE NOT EXISTS (SELECT FROM dp_cdp.reserved_name h"
+	dp_admin_execute("INSERT INTO dp_cdp_internal.reserved_name (schema, name, dataset, released) SELECT $1, $2, $3, true"
+					 " WHERE NOT EXISTS (SELECT FROM dp_cdp_internal.reserved_name h"
 					 " WHERE h.schema = $1 AND h.name = $2 AND h.dataset = $3)",
 					 3, r->types, r->values, r->nulls, false);
 }
@@ -380,7 +380,7 @@ dp_release_name(PG_FUNCTION_ARGS)
 	if (OidIsValid(schema))
 		relid = get_relname_relid(NameStr(*DatumGetName(r.values[1])), schema);
 
-	if (dp_admin_execute("SELECT h.dataset FROM dp_cdp.reserved_name h WHERE h.schema = $1 AND h.name = $2"
+	if (dp_admin_execute("SELECT h.dataset FROM dp_cdp_internal.reserved_name h WHERE h.schema = $1 AND h.name = $2"
 						 " AND NOT h.released AND ($3 IS NULL OR h.dataset = $3) ORDER BY h.dataset LIMIT 1",
 						 3, r.types, r.values, r.nulls, false) == 0)
 		release_look_alike(&r, relid, user);
@@ -388,11 +388,11 @@ dp_release_name(PG_FUNCTION_ARGS)
 	{
 		char	   *dataset = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 
-		names = dp_admin_execute("UPDATE dp_cdp.reserved_name h SET released = true, successor = 0"
+		names = dp_admin_execute("UPDATE dp_cdp_internal.reserved_name h SET released = true, successor = 0"
 								 " WHERE h.schema = $1 AND h.name = $2"
 								 " AND NOT h.released AND ($3 IS NULL OR h.dataset = $3)"
 								 " AND ((SELECT r.rolsuper FROM pg_roles r WHERE r.oid = $4)"
-								 " OR EXISTS (SELECT FROM dp_cdp.dataset d"
+								 " OR EXISTS (SELECT FROM dp_cdp_internal.dataset d"
 								 " WHERE d.name = h.dataset AND pg_has_role($4, d.owner::oid, 'USAGE')))",
 								 4, r.types, r.values, r.nulls, true);
 		if (names == 0)

@@ -123,7 +123,7 @@ is_registered(const char *name)
 	uint64		found;
 
 	dp_admin_begin(&context);
-	found = dp_admin_execute("SELECT FROM dp_cdp.standby WHERE name = $1 AND role = $2 AND role_name = $3",
+	found = dp_admin_execute("SELECT FROM dp_cdp_internal.standby WHERE name = $1 AND role = $2 AND role_name = $3",
 							 3, types, values, NULL, false);
 	dp_admin_end(&context);
 	return found > 0;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * dataset_row.c
- *	  A row of table dp_cdp.dataset, read by the names of its columns.
+ *	  A row of table dp_cdp_internal.dataset, read by the names of its columns.
  *
  * Policy, ledger and administration read the table in their own ways and
  * under their own locks; which column is which is decided here alone.  Names
@@ -74,7 +74,7 @@ dp_dataset_attnum(TupleDesc desc, DpDatasetColumn column)
 		return attnum;
 	attnum = SPI_fnumber(desc, column_names[column]);
 	if (attnum <= 0)
-		elog(ERROR, "table dp_cdp.dataset lacks column \"%s\"", column_names[column]);
+		elog(ERROR, "table dp_cdp_internal.dataset lacks column \"%s\"", column_names[column]);
 	last[column] = attnum;
 	return attnum;
 }
@@ -92,7 +92,7 @@ get_not_null(HeapTuple tuple, TupleDesc desc, DpDatasetColumn column)
 	Datum		value = get_column(tuple, desc, column, &isnull);
 
 	if (isnull)
-		elog(ERROR, "column \"%s\" of dp_cdp.dataset is null", column_names[column]);
+		elog(ERROR, "column \"%s\" of dp_cdp_internal.dataset is null", column_names[column]);
 	return value;
 }
 
@@ -143,7 +143,7 @@ read_blocks(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	};
 	if (!isnull && !dp_block_length(DatumGetIntervalP(every), &row->blocks))
 		dp_raise(BAD_PARAMETER,
-				 errmsg("block_every of a row of dp_cdp.dataset must be of whole months or whole days, above 0: restore the row from a backup"));
+				 errmsg("block_every of a row of dp_cdp_internal.dataset must be of whole months or whole days, above 0: restore the row from a backup"));
 }
 
 bool

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * dataset_row.h
- *	  A row of table dp_cdp.dataset, read by the names of its columns.
+ *	  A row of table dp_cdp_internal.dataset, read by the names of its columns.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

@@ -366,7 +366,7 @@ dp_own_table(const char *name)
 
 	dp_check_version();
 	if (dp_extension_installed())
-		relid = get_relname_relid(name, own_schema);
+		relid = get_relname_relid(name, internal_schema);
 	if (!dp_is_own(RelationRelationId, relid) || get_rel_relkind(relid) != RELKIND_RELATION)
 		return InvalidOid;
 	return relid;

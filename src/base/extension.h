@@ -59,7 +59,7 @@ extern PGFunction dp_own_c_function(Oid funcid);
  * no member is none: it may be anybody's who may create in the schema.
  */
 
-/* a table of schema dp_cdp; InvalidOid when there is none, ZC004 when it is of another version */
+/* a table of schema dp_cdp_internal; InvalidOid when there is none, ZC004 when it is of another version */
 extern Oid	dp_own_table(const char *name);
 
 /* a type of schema dp_cdp_internal; internal error when there is none */

@@ -157,7 +157,7 @@ dp_primary_key(Relation rel)
 {
 	RelationGetIndexList(rel);	/* sets rd_pkindex */
 	if (!OidIsValid(rel->rd_pkindex))
-		elog(ERROR, "table dp_cdp.%s lacks its primary key", RelationGetRelationName(rel));
+		elog(ERROR, "table dp_cdp_internal.%s lacks its primary key", RelationGetRelationName(rel));
 	return rel->rd_pkindex;
 }
 

@@ -11,7 +11,7 @@
  * A role that is renamed keeps its rows: the names that it had are kept in a
  * security label of the role itself, which every database sees and which goes
  * with the role.  What a row means after a restore stands in the table
- * dp_cdp.role_alias, see src/ledger/link.c.
+ * dp_cdp_internal.role_alias, see src/ledger/link.c.
  *
  * Invariants:
  *	- a role of the same OID and another name, which it never had, gets

@@ -81,7 +81,7 @@ run(const char *query, Adoption *adoption, int expected)
 	" due AS MATERIALIZED (" \
 	"   SELECT b.ledger_id, b.dataset, dp_cdp_internal.known_role(b.role, b.role_name)::oid AS role, b.spent_since," \
 	"     n.next, n.renewed, dp_cdp_internal.period_start(n.next, b.period) AS begin" \
-	"   FROM dp_cdp.budget b," \
+	"   FROM dp_cdp_internal.budget b," \
 	"     LATERAL (SELECT x.next, coalesce(x.next <> b.renews_at, false) AS renewed" \
 	"       FROM (SELECT dp_cdp_internal.next_renewal(b.renews_at, b.period, pg_catalog.now()) AS next) x) n" \
 	"   WHERE " ADOPTED("b.dataset") ")"
@@ -103,7 +103,7 @@ find_payers(Adoption *adoption)
 		"     dp_cdp_internal.known_role(x.session_role, nullif(x.session_role_name, ''))::oid AS session_payer"
 		"   FROM (SELECT DISTINCT dataset, role, coalesce(role_name, '') AS role_name, session_role,"
 		"       coalesce(session_role_name, '') AS session_role_name"
-		"     FROM dp_cdp.release_log WHERE granted AND paid_by IS NULL AND hash IS NULL AND " ADOPTED("dataset") ") x),"
+		"     FROM dp_cdp_internal.release_log WHERE granted AND paid_by IS NULL AND hash IS NULL AND " ADOPTED("dataset") ") x),"
 		" reach(payer, role) AS ("
 		"   SELECT payer, payer FROM pairs UNION SELECT session_payer, session_payer FROM pairs"
 		"   UNION SELECT r.payer, m.roleid FROM reach r JOIN pg_catalog.pg_auth_members m ON m.member = r.role),"
@@ -127,16 +127,16 @@ find_payers(Adoption *adoption)
 		"   FROM paying p JOIN due d ON d.dataset = p.dataset AND d.role = p.budget),"
 		" paid AS MATERIALIZED ("
 		"   SELECT l.id, array_agg(p.ledger_id ORDER BY p.ledger_id) AS budgets"
-		"   FROM dp_cdp.release_log l JOIN payers p ON p.dataset = l.dataset"
+		"   FROM dp_cdp_internal.release_log l JOIN payers p ON p.dataset = l.dataset"
 		"     AND p.role = l.role AND p.role_name = coalesce(l.role_name, '')"
 		"     AND p.session_role = l.session_role AND p.session_role_name = coalesce(l.session_role_name, '')"
 		"     AND l.id >= p.spent_since AND (p.begin IS NULL OR " HAPPENED_AT " >= p.begin)"
 		"   WHERE l.granted AND l.paid_by IS NULL AND l.hash IS NULL GROUP BY l.id),"
 		" found AS ("
 		"   SELECT l.id, coalesce(p.budgets, '{}') || d.ledger_id AS paid_by"
-		"   FROM dp_cdp.release_log l JOIN dp_cdp.dataset d ON d.name = l.dataset LEFT JOIN paid p ON p.id = l.id"
+		"   FROM dp_cdp_internal.release_log l JOIN dp_cdp_internal.dataset d ON d.name = l.dataset LEFT JOIN paid p ON p.id = l.id"
 		"   WHERE l.granted AND l.paid_by IS NULL AND l.hash IS NULL AND " ADOPTED("l.dataset") ")"
-		" UPDATE dp_cdp.release_log l SET paid_by = f.paid_by FROM found f WHERE f.id = l.id",
+		" UPDATE dp_cdp_internal.release_log l SET paid_by = f.paid_by FROM found f WHERE f.id = l.id",
 		adoption, SPI_OK_UPDATE);
 }
 
@@ -147,7 +147,7 @@ find_payers(Adoption *adoption)
 #define PAID_IN_DAYS(balances) \
 	"   SELECT d.ledger_id, coalesce(l.block_from, '-infinity') AS block_from, coalesce(l.block_to, 'infinity') AS block_to," \
 	"     sum(l.rho) AS rho, sum(l.delta) AS delta, min(l.id) AS first_id" \
-	"   FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(ledger_id)" \
+	"   FROM dp_cdp_internal.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(ledger_id)" \
 	"     JOIN " balances " d ON d.ledger_id = p.ledger_id AND l.id >= d.spent_since" \
 	"       AND (NOT d.renewed OR d.begin IS NULL OR " HAPPENED_AT " >= d.begin)" \
 	"   WHERE " ADOPTED("l.dataset") \
@@ -163,15 +163,15 @@ raise_blocks(Adoption *adoption)
 	run("WITH" DUE ","
 		" balances AS ("
 		"   SELECT d.ledger_id, 0::bigint AS spent_since, false AS renewed, NULL::timestamptz AS begin"
-		"   FROM dp_cdp.dataset d WHERE d.block_every IS NOT NULL AND " ADOPTED("d.name")
+		"   FROM dp_cdp_internal.dataset d WHERE d.block_every IS NOT NULL AND " ADOPTED("d.name")
 		"   UNION ALL"
 		"   SELECT b.ledger_id, b.spent_since, b.renewed, b.begin"
-		"   FROM due b JOIN dp_cdp.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL),"
+		"   FROM due b JOIN dp_cdp_internal.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL),"
 		" paid AS (" PAID_IN_DAYS("balances") "),"
 		" spent AS ("
 		"   SELECT k.ledger_id, k.block_from, k.block_to, CASE WHEN b.renewed THEN 0 ELSE k.rho_spent END AS rho,"
 		"     CASE WHEN b.renewed THEN 0 ELSE k.delta_spent END AS delta"
-		"   FROM dp_cdp.block_spent k JOIN balances b ON b.ledger_id = k.ledger_id),"
+		"   FROM dp_cdp_internal.block_spent k JOIN balances b ON b.ledger_id = k.ledger_id),"
 		" changes AS ("
 		"   SELECT ledger_id, '-infinity'::date AS day, 0::numeric AS l_rho, 0::numeric AS l_delta, 0::numeric AS s_rho,"
 		"     0::numeric AS s_delta, false AS has_row FROM balances"
@@ -184,7 +184,7 @@ raise_blocks(Adoption *adoption)
 		"     greatest(sum(sum(l_rho)) OVER w, sum(sum(s_rho)) OVER w) + $1::numeric AS rho,"
 		"     greatest(sum(sum(l_delta)) OVER w, sum(sum(s_delta)) OVER w) + $2::numeric AS delta"
 		"   FROM changes GROUP BY ledger_id, day WINDOW w AS (PARTITION BY ledger_id ORDER BY day))"
-		" INSERT INTO dp_cdp.block_spent (ledger_id, block_from, block_to, rho_spent, delta_spent)"
+		" INSERT INTO dp_cdp_internal.block_spent (ledger_id, block_from, block_to, rho_spent, delta_spent)"
 		" SELECT ledger_id, day, until, rho, delta FROM steps WHERE has_row OR rho <> 0 OR delta <> 0"
 		" ON CONFLICT (ledger_id, block_from) DO UPDATE SET block_to = excluded.block_to,"
 		"   rho_spent = excluded.rho_spent, delta_spent = excluded.delta_spent",
@@ -194,11 +194,11 @@ raise_blocks(Adoption *adoption)
 static int64
 raise_caps(Adoption *adoption)
 {
-	return run("UPDATE dp_cdp.dataset d SET"
+	return run("UPDATE dp_cdp_internal.dataset d SET"
 			   " rho_spent = greatest(d.rho_spent, s.rho) + $1::numeric,"
 			   " delta_spent = greatest(d.delta_spent, s.delta) + $2::numeric"
 			   " FROM (SELECT x.ledger_id, coalesce(max(l.rho), 0) AS rho, coalesce(max(l.delta), 0) AS delta"
-			   "       FROM dp_cdp.dataset x LEFT JOIN dp_cdp_internal.logged_steps() l ON l.ledger_id = x.ledger_id"
+			   "       FROM dp_cdp_internal.dataset x LEFT JOIN dp_cdp_internal.logged_steps() l ON l.ledger_id = x.ledger_id"
 			   "       GROUP BY x.ledger_id) s"
 			   " WHERE s.ledger_id = d.ledger_id AND " ADOPTED("d.name"),
 			   adoption, SPI_OK_UPDATE);
@@ -219,11 +219,11 @@ raise_budgets(Adoption *adoption)
 			   "   SELECT s.ledger_id, max(s.rho) AS rho, max(s.delta) AS delta,"
 			   "     (SELECT min(p.first_id) FROM paid p WHERE p.ledger_id = s.ledger_id) AS first_id"
 			   "   FROM steps s GROUP BY s.ledger_id)"
-			   " UPDATE dp_cdp.budget b SET"
+			   " UPDATE dp_cdp_internal.budget b SET"
 			   "   rho_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END, coalesce(s.rho, 0)) + $1::numeric,"
 			   "   delta_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END, coalesce(s.delta, 0)) + $2::numeric,"
 			   "   renews_at = coalesce(due.next, b.renews_at),"
-			   "   spent_since = CASE WHEN due.renewed THEN coalesce(s.first_id, (SELECT last_value + 1 FROM dp_cdp.release_log_id_seq))"
+			   "   spent_since = CASE WHEN due.renewed THEN coalesce(s.first_id, (SELECT last_value + 1 FROM dp_cdp_internal.release_log_id_seq))"
 			   "     ELSE b.spent_since END"
 			   " FROM due LEFT JOIN sums s ON s.ledger_id = due.ledger_id"
 			   " WHERE b.ledger_id = due.ledger_id",
@@ -234,10 +234,10 @@ raise_budgets(Adoption *adoption)
 static void
 advance_numbers(void)
 {
-	run("SELECT pg_catalog.setval('dp_cdp.ledger_id_seq', m.id)"
-		" FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp.dataset), (SELECT max(ledger_id) FROM dp_cdp.budget),"
-		"   (SELECT max(p.id) FROM dp_cdp.release_log l, unnest(l.paid_by) AS p(id)),"
-		"   (SELECT max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by || k.ledger_id) AS p(id))) AS id) m, dp_cdp.ledger_id_seq s"
+	run("SELECT pg_catalog.setval('dp_cdp_internal.ledger_id_seq', m.id)"
+		" FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp_internal.dataset), (SELECT max(ledger_id) FROM dp_cdp_internal.budget),"
+		"   (SELECT max(p.id) FROM dp_cdp_internal.release_log l, unnest(l.paid_by) AS p(id)),"
+		"   (SELECT max(p.id) FROM dp_cdp_internal.kept_answer k, unnest(k.paid_by || k.ledger_id) AS p(id))) AS id) m, dp_cdp_internal.ledger_id_seq s"
 		" WHERE m.id > s.last_value", NULL, SPI_OK_SELECT);
 }
 
@@ -248,7 +248,7 @@ advance_numbers(void)
 static void
 end_undrawn(Adoption *adoption)
 {
-	run("UPDATE dp_cdp.kept_answer SET ended = true WHERE answer IS NULL AND NOT ended AND " ADOPTED("dataset"),
+	run("UPDATE dp_cdp_internal.kept_answer SET ended = true WHERE answer IS NULL AND NOT ended AND " ADOPTED("dataset"),
 		adoption, SPI_OK_UPDATE);
 }
 
@@ -319,7 +319,7 @@ dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 	adopted = raise_caps(&adoption);
 	adopted += raise_budgets(&adoption);
 	end_undrawn(&adoption);
-	run("UPDATE dp_cdp.dataset d SET adopted = $4 WHERE " ADOPTED("d.name") " AND d.adopted IS DISTINCT FROM $4",
+	run("UPDATE dp_cdp_internal.dataset d SET adopted = $4 WHERE " ADOPTED("d.name") " AND d.adopted IS DISTINCT FROM $4",
 		&adoption, SPI_OK_UPDATE);
 	dp_ledger_write_end();
 	dp_ledger_settle("adopt_ledger", dataset);
@@ -344,14 +344,14 @@ dp_ledger_empty(PG_FUNCTION_ARGS)
 	dp_ledger_admin_begin(&admin, "empty_ledger");
 	dp_ledger_write_begin();
 	/* not TRUNCATE, which would stop a subscriber: see writes.c */
-	rows = run("DELETE FROM ONLY dp_cdp.release_log", NULL, SPI_OK_DELETE);
-	run("DELETE FROM ONLY dp_cdp.ledger_chain", NULL, SPI_OK_DELETE);
-	run("DELETE FROM ONLY dp_cdp.pruned", NULL, SPI_OK_DELETE);
-	run("DELETE FROM ONLY dp_cdp.block_spent", NULL, SPI_OK_DELETE);
+	rows = run("DELETE FROM ONLY dp_cdp_internal.release_log", NULL, SPI_OK_DELETE);
+	run("DELETE FROM ONLY dp_cdp_internal.ledger_chain", NULL, SPI_OK_DELETE);
+	run("DELETE FROM ONLY dp_cdp_internal.pruned", NULL, SPI_OK_DELETE);
+	run("DELETE FROM ONLY dp_cdp_internal.block_spent", NULL, SPI_OK_DELETE);
 	/* what nobody has paid for any more is given to nobody */
-	run("DELETE FROM ONLY dp_cdp.kept_answer", NULL, SPI_OK_DELETE);
-	run("UPDATE dp_cdp.budget SET rho_spent = 0, delta_spent = 0, failures = 0, failures_since = NULL", NULL, SPI_OK_UPDATE);
-	run("UPDATE dp_cdp.dataset SET rho_spent = 0, delta_spent = 0, adopted = NULL", NULL, SPI_OK_UPDATE);
+	run("DELETE FROM ONLY dp_cdp_internal.kept_answer", NULL, SPI_OK_DELETE);
+	run("UPDATE dp_cdp_internal.budget SET rho_spent = 0, delta_spent = 0, failures = 0, failures_since = NULL", NULL, SPI_OK_UPDATE);
+	run("UPDATE dp_cdp_internal.dataset SET rho_spent = 0, delta_spent = 0, adopted = NULL", NULL, SPI_OK_UPDATE);
 	dp_ledger_write_end();
 	dp_stamp_write();
 	dp_ledger_admin_end(&admin);

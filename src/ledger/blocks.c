@@ -4,7 +4,7 @@
  *	  Balances of datasets with blocks of time: what was spent in each block.
  *
  * Such a balance is a function of the day, constant between the days at which
- * debits began or ended: its steps, rows of dp_cdp.block_spent.  A debit over
+ * debits began or ended: its steps, rows of dp_cdp_internal.block_spent.  A debit over
  * some blocks adds to them alone, and fits if none of them would exceed the
  * limit.  What the balance's own row says is spent is the maximum: so much is
  * known of anybody's rows of one block.
@@ -91,7 +91,7 @@ get_column(TupleTableSlot *row, AttrNumber attnum)
 	Datum		value = slot_getattr(row, attnum, &isnull);
 
 	if (isnull)
-		elog(ERROR, "a row of dp_cdp.block_spent has a column that is NULL");
+		elog(ERROR, "a row of dp_cdp_internal.block_spent has a column that is NULL");
 	return value;
 }
 

@@ -97,7 +97,7 @@ look(const char *query)
 static void
 read_pruned(Walk *walk)
 {
-	look("SELECT first_id, last_id, hash FROM dp_cdp.pruned ORDER BY first_id");
+	look("SELECT first_id, last_id, hash FROM dp_cdp_internal.pruned ORDER BY first_id");
 	walk->npruned = SPI_processed;
 	walk->pruned = palloc0(Max(walk->npruned, 1) * sizeof(Pruned));
 	for (int i = 0; i < walk->npruned; i++)
@@ -146,7 +146,7 @@ walk_rows(Walk *walk, int64 after, bool read_only, RowVisitor visit, void *arg)
 {
 	Oid			types[1] = {INT8OID};
 	Datum		values[1] = {Int64GetDatum(after)};
-	Portal		portal = SPI_cursor_open_with_args(NULL, "SELECT * FROM dp_cdp.release_log WHERE id > $1 ORDER BY id",
+	Portal		portal = SPI_cursor_open_with_args(NULL, "SELECT * FROM dp_cdp_internal.release_log WHERE id > $1 ORDER BY id",
 												   1, types, values, NULL, read_only, 0);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp rows of the log",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -233,7 +233,7 @@ dp_ledger_check_chain(PG_FUNCTION_ARGS)
 	walk_rows(&walk, PG_INT64_MIN, true, check_row, result);
 	step_over_pruned(&walk, PG_INT64_MAX);
 
-	look("SELECT id, hash, first_id FROM dp_cdp.ledger_chain");
+	look("SELECT id, hash, first_id FROM dp_cdp_internal.ledger_chain");
 	if (SPI_processed == 1)
 	{
 		HeapTuple	row = SPI_tuptable->vals[0];
@@ -287,7 +287,7 @@ chain_row(Walk *walk, HeapTuple row, void *arg)
 		SET_VARSIZE(hash, VARHDRSZ + DP_HASH_BYTES);
 		memcpy(VARDATA(hash), walk->hash, DP_HASH_BYTES);
 		values[1] = PointerGetDatum(hash);
-		run("UPDATE dp_cdp.release_log SET hash = $2 WHERE id = $1", 2, types, values);
+		run("UPDATE dp_cdp_internal.release_log SET hash = $2 WHERE id = $1", 2, types, values);
 	}
 	walk->id = id;
 	if (walk->first_id == 0)
@@ -309,7 +309,7 @@ dp_chain_extend(int64 after)
 	Walk		walk;
 
 	memset(&walk, 0, sizeof(walk));
-	run("SELECT id, hash, first_id FROM dp_cdp.ledger_chain", 0, NULL, NULL);
+	run("SELECT id, hash, first_id FROM dp_cdp_internal.ledger_chain", 0, NULL, NULL);
 	if (SPI_processed == 1)
 	{
 		HeapTuple	row = SPI_tuptable->vals[0];
@@ -329,7 +329,7 @@ dp_chain_extend(int64 after)
 	values[0] = Int64GetDatum(walk.id);
 	values[1] = PointerGetDatum(hash);
 	values[2] = Int64GetDatum(walk.first_id);
-	run("INSERT INTO dp_cdp.ledger_chain (id, hash, first_id) VALUES ($1, $2, $3)"
+	run("INSERT INTO dp_cdp_internal.ledger_chain (id, hash, first_id) VALUES ($1, $2, $3)"
 		" ON CONFLICT (one) DO UPDATE SET id = excluded.id, hash = excluded.hash, first_id = excluded.first_id",
 		3, types, values);
 }
@@ -347,24 +347,24 @@ dp_ledger_settle(const char *reason, const char *dataset)
 	int64		last;
 
 	dp_ledger_write_begin();
-	run("INSERT INTO dp_cdp.ledger_chain (id, hash, first_id)"
-		" SELECT l.id, l.hash, least((SELECT min(id) FROM dp_cdp.release_log WHERE hash IS NOT NULL),"
-		"   (SELECT min(first_id) FROM dp_cdp.pruned))"
-		" FROM (SELECT id, hash FROM dp_cdp.release_log WHERE hash IS NOT NULL"
-		"   UNION ALL SELECT last_id, hash FROM dp_cdp.pruned ORDER BY id DESC LIMIT 1) l"
+	run("INSERT INTO dp_cdp_internal.ledger_chain (id, hash, first_id)"
+		" SELECT l.id, l.hash, least((SELECT min(id) FROM dp_cdp_internal.release_log WHERE hash IS NOT NULL),"
+		"   (SELECT min(first_id) FROM dp_cdp_internal.pruned))"
+		" FROM (SELECT id, hash FROM dp_cdp_internal.release_log WHERE hash IS NOT NULL"
+		"   UNION ALL SELECT last_id, hash FROM dp_cdp_internal.pruned ORDER BY id DESC LIMIT 1) l"
 		" ON CONFLICT (one) DO UPDATE SET id = excluded.id, hash = excluded.hash", 0, NULL, NULL);
-	run("SELECT max(id) FROM dp_cdp.release_log", 0, NULL, NULL);
+	run("SELECT max(id) FROM dp_cdp_internal.release_log", 0, NULL, NULL);
 	last = get_int64(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	/* not granted: it is no spending of today */
-	run("INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, rho, delta,"
+	run("INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, application, aggregates, rho, delta,"
 		"   granted, kind, reason, role_name, session_role_name, paid_by)"
 		" SELECT dataset, coalesce(role, 0), coalesce(role, 0), '', 'correction', rho_spent - rho_logged,"
 		"   delta_spent - delta_logged, false, 'correction', $1, role_name, role_name, ARRAY[ledger_id]"
 		" FROM dp_cdp_internal.logged_balances() b WHERE (rho_spent <> rho_logged OR delta_spent <> delta_logged)"
 		"   AND $2 IN ('*', dataset)"
-		"   AND NOT EXISTS (SELECT FROM dp_cdp.dataset d WHERE d.name = b.dataset AND d.block_every IS NOT NULL)"
+		"   AND NOT EXISTS (SELECT FROM dp_cdp_internal.dataset d WHERE d.name = b.dataset AND d.block_every IS NOT NULL)"
 		" ORDER BY ledger_id", 2, types, values);
-	run("INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, rho, delta,"
+	run("INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, application, aggregates, rho, delta,"
 		"   granted, kind, reason, role_name, session_role_name, paid_by, block_from, block_to)"
 		" SELECT b.dataset, coalesce(b.role, 0), coalesce(b.role, 0), '', 'correction', k.rho_spent - k.rho_logged,"
 		"   k.delta_spent - k.delta_logged, false, 'correction', $1, b.role_name, b.role_name, ARRAY[k.ledger_id],"

@@ -50,16 +50,16 @@ PG_FUNCTION_INFO_V1(dp_ledger_collusion);
 /* $1: roles; $2: datasets, NULL: all where they have balances; $3: one of these, '*': each */
 static const char query[] =
 " WITH d AS MATERIALIZED ("
-"   SELECT name, ledger_id, delta_limit FROM dp_cdp.dataset WHERE ($2 IS NULL OR name = ANY ($2)) AND $3 IN ('*', name)),"
+"   SELECT name, ledger_id, delta_limit FROM dp_cdp_internal.dataset WHERE ($2 IS NULL OR name = ANY ($2)) AND $3 IN ('*', name)),"
 " budgets AS MATERIALIZED ("
 "   SELECT b.dataset, b.ledger_id, EXISTS (SELECT FROM unnest($1) AS r(role)"
 "     WHERE dp_cdp_internal.role_pays(r.role, dp_cdp_internal.known_role(b.role, b.role_name)::oid)) AS theirs"
-"   FROM dp_cdp.budget b),"
+"   FROM dp_cdp_internal.budget b),"
 /* what was spent, by whom, of which days: a log has many rows, and few of these; who asked: it is theirs */
 " logged AS MATERIALIZED ("
 "   SELECT l.dataset, l.block_from, l.block_to, l.paid_by, l.role, l.role_name, l.session_role, l.session_role_name,"
 "     sum(l.rho) AS rho, sum(l.delta) AS delta, sum(l.reuse_rho) AS reuse_rho, sum(l.reuse_delta) AS reuse_delta"
-"   FROM dp_cdp.release_log l WHERE (l.granted OR l.paid_by IS NOT NULL) AND l.dataset IN (SELECT name FROM d)"
+"   FROM dp_cdp_internal.release_log l WHERE (l.granted OR l.paid_by IS NOT NULL) AND l.dataset IN (SELECT name FROM d)"
 "   GROUP BY l.dataset, l.block_from, l.block_to, l.paid_by, l.role, l.role_name, l.session_role, l.session_role_name),"
 " spent AS MATERIALIZED ("
 "   SELECT l.dataset, l.rho, l.delta, l.paid_by, l.reuse_rho, l.reuse_delta,"
@@ -72,7 +72,7 @@ static const char query[] =
 "   SELECT dataset, ledger_id FROM budgets WHERE theirs"
 "   UNION"
 "   SELECT s.dataset, p.id FROM spent s, unnest(s.paid_by) AS p(id)"
-"   WHERE s.asked AND p.id NOT IN (SELECT ledger_id FROM budgets) AND p.id NOT IN (SELECT ledger_id FROM dp_cdp.dataset)),"
+"   WHERE s.asked AND p.id NOT IN (SELECT ledger_id FROM budgets) AND p.id NOT IN (SELECT ledger_id FROM dp_cdp_internal.dataset)),"
 " ids AS MATERIALIZED (SELECT d.name, d.ledger_id AS cap, d.delta_limit,"
 "     coalesce((SELECT array_agg(b.ledger_id) FROM balances b WHERE b.dataset = d.name), '{}') AS ids FROM d),"
 /* rows of which the cap alone was debited add nothing to what was paid for them before */
@@ -88,7 +88,7 @@ static const char query[] =
 " chains AS MATERIALIZED ("
 "   SELECT k.dataset, k.question, k.began, p.id, max(k.rho) AS rho, max(k.delta) AS delta,"
 "     min(coalesce(k.block_from, '-infinity')) AS first, max(coalesce(k.block_to, 'infinity')) AS past"
-"   FROM dp_cdp.kept_answer k JOIN ids i ON i.name = k.dataset AND i.cap = k.ledger_id"
+"   FROM dp_cdp_internal.kept_answer k JOIN ids i ON i.name = k.dataset AND i.cap = k.ledger_id"
 "     CROSS JOIN LATERAL unnest(k.paid_by) AS p(id) WHERE p.id = ANY (i.ids)"
 "   GROUP BY k.dataset, k.question, k.began, p.id),"
 " kept AS (SELECT x.dataset, x.first, x.past, sum(x.rho) AS rho, sum(x.delta) AS delta"

@@ -112,12 +112,12 @@ open_table(void)
 	RelationGetIndexList(rel);	/* sets rd_pkindex */
 	known.index = rel->rd_pkindex;
 	if (!OidIsValid(known.index))
-		elog(ERROR, "table dp_cdp.kept_answer lacks its primary key");
+		elog(ERROR, "table dp_cdp_internal.kept_answer lacks its primary key");
 	for (int i = 0; i < DP_KEPT_NCOLS; i++)
 	{
 		known.attnum[i] = get_attnum(known.table, dp_kept_columns[i]);
 		if (known.attnum[i] == InvalidAttrNumber)
-			elog(ERROR, "table dp_cdp.kept_answer lacks column \"%s\"", dp_kept_columns[i]);
+			elog(ERROR, "table dp_cdp_internal.kept_answer lacks column \"%s\"", dp_kept_columns[i]);
 	}
 	known.valid = true;
 	return rel;

@@ -152,9 +152,9 @@ write_uses(void)
 	values[0] = make_array(columns[0], n, BYTEAOID);
 	values[1] = make_array(columns[1], n, TIMESTAMPTZOID);
 	values[2] = make_array(columns[2], n, TIMESTAMPTZOID);
-	run("UPDATE dp_cdp.kept_answer k SET used_at = s.used_at"
+	run("UPDATE dp_cdp_internal.kept_answer k SET used_at = s.used_at"
 		" FROM (SELECT a.ctid, u.used_at FROM unnest($1, $2, $3) AS u(question, began, used_at)"
-		"   JOIN dp_cdp.kept_answer a ON a.question = u.question AND a.began = u.began"
+		"   JOIN dp_cdp_internal.kept_answer a ON a.question = u.question AND a.began = u.began"
 		"   WHERE a.answer IS NOT NULL AND a.used_at < u.used_at FOR NO KEY UPDATE OF a SKIP LOCKED) s"
 		" WHERE k.ctid = s.ctid", 3, types, values, SPI_OK_UPDATE);
 }
@@ -171,11 +171,11 @@ end_answers(TimestampTz now)
 	TimestampTz next;
 	bool		isnull;
 
-	run("UPDATE dp_cdp.kept_answer k SET answer = NULL, ended = true"
-		" FROM (SELECT a.ctid FROM dp_cdp.kept_answer a LEFT JOIN dp_cdp.dataset d ON d.name = a.dataset"
+	run("UPDATE dp_cdp_internal.kept_answer k SET answer = NULL, ended = true"
+		" FROM (SELECT a.ctid FROM dp_cdp_internal.kept_answer a LEFT JOIN dp_cdp_internal.dataset d ON d.name = a.dataset"
 		"   WHERE NOT a.ended AND " ENDS_AT " <= $1 FOR NO KEY UPDATE OF a SKIP LOCKED) s"
 		" WHERE k.ctid = s.ctid", 1, types, values, SPI_OK_UPDATE);
-	run("SELECT min(" ENDS_AT ") FROM dp_cdp.kept_answer a LEFT JOIN dp_cdp.dataset d ON d.name = a.dataset"
+	run("SELECT min(" ENDS_AT ") FROM dp_cdp_internal.kept_answer a LEFT JOIN dp_cdp_internal.dataset d ON d.name = a.dataset"
 		" WHERE NOT a.ended", 0, NULL, NULL, SPI_OK_SELECT);
 	next = DatumGetTimestampTz(get_value(1, &isnull));
 	kept.any = !isnull;
@@ -187,7 +187,7 @@ count_answers(void)
 {
 	bool		isnull;
 
-	run("SELECT count(*), coalesce(sum(octet_length(answer)), 0)::bigint FROM dp_cdp.kept_answer WHERE answer IS NOT NULL",
+	run("SELECT count(*), coalesce(sum(octet_length(answer)), 0)::bigint FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL",
 		0, NULL, NULL, SPI_OK_SELECT);
 	kept.answers = DatumGetInt64(get_value(1, &isnull));
 	kept.bytes = DatumGetInt64(get_value(2, &isnull));
@@ -211,14 +211,14 @@ forget_least_used(void)
 
 	run("WITH chains AS ("
 		"   SELECT question, began, max(used_at) AS used_at, count(*) AS n, sum(octet_length(answer)) AS bytes"
-		"   FROM dp_cdp.kept_answer WHERE answer IS NOT NULL GROUP BY question, began),"
+		"   FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL GROUP BY question, began),"
 		" running AS ("
 		"   SELECT question, began, sum(n) OVER w AS n, sum(bytes) OVER w AS bytes FROM chains"
 		"   WINDOW w AS (ORDER BY used_at DESC, began DESC, question ROWS UNBOUNDED PRECEDING)),"
 		" gone AS ("
-		"   SELECT a.ctid FROM running r JOIN dp_cdp.kept_answer a ON a.question = r.question AND a.began = r.began"
+		"   SELECT a.ctid FROM running r JOIN dp_cdp_internal.kept_answer a ON a.question = r.question AND a.began = r.began"
 		"   WHERE (r.n > $1 OR r.bytes > $2) AND NOT a.ended FOR NO KEY UPDATE OF a SKIP LOCKED)"
-		" UPDATE dp_cdp.kept_answer k SET answer = NULL, ended = true FROM gone g WHERE k.ctid = g.ctid",
+		" UPDATE dp_cdp_internal.kept_answer k SET answer = NULL, ended = true FROM gone g WHERE k.ctid = g.ctid",
 		2, types, values, SPI_OK_UPDATE);
 	count_answers();
 }

@@ -84,21 +84,21 @@ link_roles(const char *from, const char *to, const char *dataset)
 	uint64		n;
 
 	dp_ledger_write_begin();
-	n = run("UPDATE dp_cdp.dataset d SET owner = r.oid, owner_name = r.rolname FROM " ROLES
+	n = run("UPDATE dp_cdp_internal.dataset d SET owner = r.oid, owner_name = r.rolname FROM " ROLES
 			" WHERE " UNKNOWN_OWNER("d.owner", "d.owner_name") OF_DATASET("d.name"), from, to, dataset);
 	/* of several in one dataset the latest; the others stay nobody's */
-	n += run("UPDATE dp_cdp.budget b SET role = x.oid, role_name = x.rolname"
-			 " FROM (SELECT DISTINCT ON (b.dataset, r.oid) b.ledger_id, r.oid, r.rolname FROM dp_cdp.budget b, " ROLES
+	n += run("UPDATE dp_cdp_internal.budget b SET role = x.oid, role_name = x.rolname"
+			 " FROM (SELECT DISTINCT ON (b.dataset, r.oid) b.ledger_id, r.oid, r.rolname FROM dp_cdp_internal.budget b, " ROLES
 			 "   WHERE " UNKNOWN_OWNER("b.role", "b.role_name") OF_DATASET("b.dataset")
-			 "   AND NOT EXISTS (SELECT FROM dp_cdp.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
+			 "   AND NOT EXISTS (SELECT FROM dp_cdp_internal.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
 			 "     AND dp_cdp_internal.known_role(o.role, o.role_name) = r.oid)"
 			 "   ORDER BY b.dataset, r.oid, b.ledger_id DESC) x"
 			 " WHERE b.ledger_id = x.ledger_id", from, to, dataset);
 	/* last: an alias makes the pair known, and what is known stays as it is */
-	n += run("INSERT INTO dp_cdp.role_alias (role, role_name, is_role, is_name)"
+	n += run("INSERT INTO dp_cdp_internal.role_alias (role, role_name, is_role, is_name)"
 			 " SELECT p.role, p.name, r.oid, r.rolname"
-			 " FROM (SELECT role, role_name FROM dp_cdp.release_log WHERE true" OF_DATASET("dataset") " GROUP BY 1, 2"
-			 "   UNION SELECT session_role, session_role_name FROM dp_cdp.release_log"
+			 " FROM (SELECT role, role_name FROM dp_cdp_internal.release_log WHERE true" OF_DATASET("dataset") " GROUP BY 1, 2"
+			 "   UNION SELECT session_role, session_role_name FROM dp_cdp_internal.release_log"
 			 "   WHERE session_role <> role" OF_DATASET("dataset") " GROUP BY 1, 2)"
 			 "   AS p(role, name), " ROLES
 			 " WHERE " UNKNOWN("p.role", "p.name")

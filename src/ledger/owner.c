@@ -50,8 +50,8 @@ dp_ledger_admin_begin(DpLedgerAdmin *admin, const char *function)
 	SPI_connect();
 
 	/* no debit between sums and what is made of them */
-	if (SPI_execute("LOCK TABLE dp_cdp.ledger_stamp, dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log,"
-					" dp_cdp.ledger_chain, dp_cdp.kept_answer IN SHARE ROW EXCLUSIVE MODE", false, 0) != SPI_OK_UTILITY)
+	if (SPI_execute("LOCK TABLE dp_cdp_internal.ledger_stamp, dp_cdp_internal.dataset, dp_cdp_internal.budget, dp_cdp_internal.release_log,"
+					" dp_cdp_internal.ledger_chain, dp_cdp_internal.kept_answer IN SHARE ROW EXCLUSIVE MODE", false, 0) != SPI_OK_UTILITY)
 		elog(ERROR, "could not lock the ledger");
 }
 

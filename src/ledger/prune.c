@@ -44,9 +44,9 @@ PG_FUNCTION_INFO_V1(dp_ledger_prune);
 /* balances with what their rows have in common */
 #define BALANCES \
 	"(SELECT ledger_id, name AS dataset, 0::oid AS role, NULL::text AS role_name, 0::bigint AS spent_since" \
-	"   FROM dp_cdp.dataset" \
+	"   FROM dp_cdp_internal.dataset" \
 	" UNION ALL" \
-	" SELECT ledger_id, dataset, role, role_name, spent_since FROM dp_cdp.budget)"
+	" SELECT ledger_id, dataset, role, role_name, spent_since FROM dp_cdp_internal.budget)"
 
 static uint64
 run(const char *query, int nargs, Oid *types, Datum *values, const char *nulls)
@@ -71,15 +71,15 @@ note_stretches(Oid *types, Datum *values, const char *nulls)
 {
 	run("WITH chain AS ("
 		"   SELECT l.id AS first_id, l.id AS last_id, l.hash, coalesce(" OLD_ROWS ", false) AS gone"
-		"   FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL AND l.id < $1"
-		"   UNION ALL SELECT p.first_id, p.last_id, p.hash, true FROM dp_cdp.pruned p WHERE p.first_id < $1),"
+		"   FROM dp_cdp_internal.release_log l WHERE l.hash IS NOT NULL AND l.id < $1"
+		"   UNION ALL SELECT p.first_id, p.last_id, p.hash, true FROM dp_cdp_internal.pruned p WHERE p.first_id < $1),"
 		" stretches AS (SELECT *, count(*) FILTER (WHERE NOT gone) OVER (ORDER BY first_id) AS stretch FROM chain)"
-		" INSERT INTO dp_cdp.pruned AS old (first_id, last_id, hash)"
+		" INSERT INTO dp_cdp_internal.pruned AS old (first_id, last_id, hash)"
 		" SELECT min(first_id), max(last_id), (array_agg(hash ORDER BY last_id DESC))[1]"
 		" FROM stretches WHERE gone GROUP BY stretch"
 		" ON CONFLICT (first_id) DO UPDATE SET last_id = excluded.last_id, hash = excluded.hash",
 		2, types, values, nulls);
-	run("DELETE FROM dp_cdp.pruned p USING dp_cdp.pruned q"
+	run("DELETE FROM dp_cdp_internal.pruned p USING dp_cdp_internal.pruned q"
 		" WHERE q.first_id < p.first_id AND q.last_id >= p.last_id", 0, NULL, NULL, NULL);
 }
 
@@ -87,7 +87,7 @@ note_stretches(Oid *types, Datum *values, const char *nulls)
 static void
 write_checkpoints(Oid *types, Datum *values, const char *nulls)
 {
-	run("WITH old AS (SELECT l.* FROM dp_cdp.release_log l WHERE" OLD_ROWS "),"
+	run("WITH old AS (SELECT l.* FROM dp_cdp_internal.release_log l WHERE" OLD_ROWS "),"
 		" sums AS (SELECT p.id, l.block_from, l.block_to, sum(l.rho) AS rho, sum(l.delta) AS delta,"
 		"   sum(l.reuse_rho) AS reuse_rho, sum(l.reuse_delta) AS reuse_delta,"
 		"   max(CASE WHEN l.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END) AS last_at"
@@ -95,8 +95,8 @@ write_checkpoints(Oid *types, Datum *values, const char *nulls)
 		"     JOIN " BALANCES " b ON b.ledger_id = p.id AND l.id >= b.spent_since GROUP BY 1, 2, 3),"
 		" counts AS (SELECT dataset, count(*) AS n FROM old GROUP BY dataset),"
 		" digest AS (SELECT encode(sha256(convert_to(coalesce(string_agg(format('%s-%s:%s', first_id, last_id,"
-		"   encode(hash, 'hex')), ',' ORDER BY first_id), ''), 'UTF8')), 'hex') AS hex FROM dp_cdp.pruned)"
-		" INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, rho, delta,"
+		"   encode(hash, 'hex')), ',' ORDER BY first_id), ''), 'UTF8')), 'hex') AS hex FROM dp_cdp_internal.pruned)"
+		" INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, application, aggregates, rho, delta,"
 		"   granted, kind, reason, role_name, session_role_name, paid_by, last_at, reuse_rho, reuse_delta,"
 		"   block_from, block_to)"
 		" SELECT c.dataset, coalesce(b.role, 0), coalesce(b.role, 0), '', 'checkpoint', coalesce(s.rho, 0),"
@@ -116,7 +116,7 @@ static void
 forget_answers(Oid *types, Datum *values, const char *nulls)
 {
 	dp_ledger_write_begin();
-	run("DELETE FROM dp_cdp.kept_answer k WHERE k.ended AND k.began < $3 AND ($2 IS NULL OR k.dataset = ANY ($2))",
+	run("DELETE FROM dp_cdp_internal.kept_answer k WHERE k.ended AND k.began < $3 AND ($2 IS NULL OR k.dataset = ANY ($2))",
 		3, types, values, nulls);
 	dp_ledger_write_end();
 }
@@ -129,15 +129,15 @@ prune(Oid *types, Datum *values, const char *nulls)
 	int64		pruned;
 
 	forget_answers(types, values, nulls);
-	run("SELECT max(id) FROM dp_cdp.release_log", 0, NULL, NULL, NULL);
+	run("SELECT max(id) FROM dp_cdp_internal.release_log", 0, NULL, NULL, NULL);
 	last = first_int64();
-	run("SELECT count(*) FROM dp_cdp.release_log l WHERE" OLD_ROWS, 2, types, values, nulls);
+	run("SELECT count(*) FROM dp_cdp_internal.release_log l WHERE" OLD_ROWS, 2, types, values, nulls);
 	if (first_int64() == 0)
 		return 0;
 	dp_ledger_write_begin();
 	note_stretches(types, values, nulls);
 	write_checkpoints(types, values, nulls);
-	pruned = run("DELETE FROM dp_cdp.release_log l WHERE" OLD_ROWS, 2, types, values, nulls);
+	pruned = run("DELETE FROM dp_cdp_internal.release_log l WHERE" OLD_ROWS, 2, types, values, nulls);
 	dp_chain_extend(last);
 	dp_ledger_write_end();
 	return pruned;
@@ -189,8 +189,8 @@ dp_ledger_prune(PG_FUNCTION_ARGS)
 
 	dp_ledger_admin_begin(&admin, NULL);
 	/* in the order of ids, so that the chain loses whole stretches */
-	run("SELECT coalesce((SELECT min(id) FROM dp_cdp.release_log WHERE released_at >= $1),"
-		" (SELECT max(id) + 1 FROM dp_cdp.release_log))", 1, &types[2], &values[2], NULL);
+	run("SELECT coalesce((SELECT min(id) FROM dp_cdp_internal.release_log WHERE released_at >= $1),"
+		" (SELECT max(id) + 1 FROM dp_cdp_internal.release_log))", 1, &types[2], &values[2], NULL);
 	values[0] = Int64GetDatum(first_int64());
 	pruned = prune(types, values, nulls);
 	dp_ledger_admin_end(&admin);

@@ -54,7 +54,7 @@ get_column(Reading *reading, TupleTableSlot *row, const char *name, bool *isnull
 	AttrNumber	attnum = get_attnum(RelationGetRelid(reading->rel), name);
 
 	if (attnum == InvalidAttrNumber)
-		elog(ERROR, "table dp_cdp.budget lacks column \"%s\"", name);
+		elog(ERROR, "table dp_cdp_internal.budget lacks column \"%s\"", name);
 	return slot_getattr(row, attnum, isnull);
 }
 

@@ -141,7 +141,7 @@ compare(bool place_counts, char **token)
 				 " WHEN database IS DISTINCT FROM $2 THEN %d"
 				 " WHEN timeline IS DISTINCT FROM $3 THEN %d"
 				 " WHEN extension IS DISTINCT FROM $4 THEN %d"
-				 " WHEN file IS NULL THEN %d ELSE %d END, coalesce(file, ''), place FROM dp_cdp.ledger_stamp",
+				 " WHEN file IS NULL THEN %d ELSE %d END, coalesce(file, ''), place FROM dp_cdp_internal.ledger_stamp",
 				 DP_STAMP_OTHER_SYSTEM, DP_STAMP_OTHER_DATABASE, DP_STAMP_OTHER_TIMELINE,
 				 DP_STAMP_OTHER_EXTENSION, DP_STAMP_NO_FILE, DP_STAMP_GOOD),
 		&here, true, SPI_OK_SELECT);
@@ -163,9 +163,9 @@ fresh_or_missing(void)
 {
 	bool		isnull;
 
-	run("SELECT NOT EXISTS (SELECT FROM dp_cdp.release_log)"
-		" AND NOT EXISTS (SELECT FROM dp_cdp.budget WHERE rho_spent <> 0 OR delta_spent <> 0)"
-		" AND NOT EXISTS (SELECT FROM dp_cdp.dataset WHERE rho_spent <> 0 OR delta_spent <> 0)",
+	run("SELECT NOT EXISTS (SELECT FROM dp_cdp_internal.release_log)"
+		" AND NOT EXISTS (SELECT FROM dp_cdp_internal.budget WHERE rho_spent <> 0 OR delta_spent <> 0)"
+		" AND NOT EXISTS (SELECT FROM dp_cdp_internal.dataset WHERE rho_spent <> 0 OR delta_spent <> 0)",
 		NULL, true, SPI_OK_SELECT);
 	if (DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)))
 		return DP_STAMP_FRESH;
@@ -175,7 +175,7 @@ fresh_or_missing(void)
 static bool
 has_datasets(void)
 {
-	run("SELECT FROM dp_cdp.dataset LIMIT 1", NULL, true, SPI_OK_SELECT);
+	run("SELECT FROM dp_cdp_internal.dataset LIMIT 1", NULL, true, SPI_OK_SELECT);
 	return SPI_processed > 0;
 }
 
@@ -234,8 +234,8 @@ dp_stamp_text(DpStamp stamp)
 void
 dp_advance_log_sequence(void)
 {
-	run("SELECT pg_catalog.setval('dp_cdp.release_log_id_seq', m.id)"
-		" FROM (SELECT max(id) AS id FROM dp_cdp.release_log) m, dp_cdp.release_log_id_seq s"
+	run("SELECT pg_catalog.setval('dp_cdp_internal.release_log_id_seq', m.id)"
+		" FROM (SELECT max(id) AS id FROM dp_cdp_internal.release_log) m, dp_cdp_internal.release_log_id_seq s"
 		" WHERE m.id >= s.last_value",
 		NULL, false, SPI_OK_SELECT);
 }
@@ -281,8 +281,8 @@ dp_stamp_write(void)
 	dp_ledger_file_make(MyDatabaseId, &file);
 	read_here(&here, &file);
 	dp_ledger_write_begin();
-	run("DELETE FROM dp_cdp.ledger_stamp", NULL, false, SPI_OK_DELETE);
-	run("INSERT INTO dp_cdp.ledger_stamp (system_id, database, timeline, extension, file, place)"
+	run("DELETE FROM dp_cdp_internal.ledger_stamp", NULL, false, SPI_OK_DELETE);
+	run("INSERT INTO dp_cdp_internal.ledger_stamp (system_id, database, timeline, extension, file, place)"
 		" VALUES ($1, $2, $3, $4, $5, $6)", &here, false, SPI_OK_INSERT);
 	dp_ledger_write_end();
 }
@@ -400,7 +400,7 @@ sweep(void)
 	List	   *named = NIL;
 	char		token[DP_TOKEN_LENGTH + 1];
 
-	run("SELECT NULL, file FROM dp_cdp.ledger_stamp UNION ALL SELECT adopted, NULL FROM dp_cdp.dataset WHERE adopted IS NOT NULL",
+	run("SELECT NULL, file FROM dp_cdp_internal.ledger_stamp UNION ALL SELECT adopted, NULL FROM dp_cdp_internal.dataset WHERE adopted IS NOT NULL",
 		NULL, true, SPI_OK_SELECT);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
@@ -429,10 +429,10 @@ renew_stamp(void)
 	DpLedgerFile file;
 	Here		here;
 
-	run("SELECT file FROM dp_cdp.ledger_stamp", NULL, true, SPI_OK_SELECT);
+	run("SELECT file FROM dp_cdp_internal.ledger_stamp", NULL, true, SPI_OK_SELECT);
 	replace(value_of(1), &file);
 	read_here(&here, &file);
-	run("UPDATE dp_cdp.ledger_stamp SET file = $5, place = $6", &here, false, SPI_OK_UPDATE);
+	run("UPDATE dp_cdp_internal.ledger_stamp SET file = $5, place = $6", &here, false, SPI_OK_UPDATE);
 }
 
 static void
@@ -443,7 +443,7 @@ renew_dataset(const char *name, const char *adopted)
 
 	token_of(adopted, former);
 	replace(former, &file);
-	run(psprintf("UPDATE dp_cdp.dataset SET adopted = %s WHERE name = %s",
+	run(psprintf("UPDATE dp_cdp_internal.dataset SET adopted = %s WHERE name = %s",
 				 quote_literal_cstr(stamp_text(&file)), quote_literal_cstr(name)), NULL, false, SPI_OK_UPDATE);
 }
 
@@ -466,7 +466,7 @@ dp_stamp_renew(void)
 	sweep();
 	if (look(true) == DP_STAMP_GOOD)
 		renew_stamp();
-	run("SELECT name, adopted FROM dp_cdp.dataset WHERE adopted IS NOT NULL", NULL, true, SPI_OK_SELECT);
+	run("SELECT name, adopted FROM dp_cdp_internal.dataset WHERE adopted IS NOT NULL", NULL, true, SPI_OK_SELECT);
 	rows = SPI_tuptable;
 	n = is_good ? 0 : SPI_processed;
 	for (uint64 i = 0; i < n; i++)

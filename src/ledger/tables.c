@@ -277,7 +277,7 @@ dp_table_open(DpOpenTable *table, DpTableNo t)
 		if (table->attnum[i] == InvalidAttrNumber)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("table dp_cdp.%s lacks column \"%s\"", table_names[t], name)));
+					 errmsg("table dp_cdp_internal.%s lacks column \"%s\"", table_names[t], name)));
 	}
 	if (t == DP_T_LOG && !OidIsValid(known.log_sequence))
 		known.log_sequence = dp_identity_sequence(table->rel, table->attnum[DP_LOG_ID]);

@@ -133,7 +133,7 @@ refuse_write(const char *table)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("table dp_cdp.%s cannot be changed directly; %s", table, remedy(table))));
+			 errmsg("table dp_cdp_internal.%s cannot be changed directly; %s", table, remedy(table))));
 }
 
 /* Fills in the name that belongs to an OID, unless the row has it or lacks such columns. */
@@ -185,7 +185,7 @@ check_amount(HeapTuple row, TupleDesc desc, const char *table, const char *colum
 		(!may_be_negative &&
 		 DatumGetBool(DirectFunctionCall2(numeric_lt, value, NumericGetDatum(int64_to_numeric(0))))))
 		dp_raise(BAD_PARAMETER,
-				 errmsg("%s of a row of dp_cdp.%s must be a finite number%s: correct the row before it is put in",
+				 errmsg("%s of a row of dp_cdp_internal.%s must be a finite number%s: correct the row before it is put in",
 						column, table, may_be_negative ? "" : " and not negative"));
 }
 
@@ -219,7 +219,7 @@ tell_not_applied(const char *table)
 	if (dp_shared == NULL || pg_atomic_exchange_u32(&dp_shared->told_not_applied, 1) != 0)
 		return;
 	ereport(LOG,
-			(errmsg("rows of dp_cdp.%s, and of other tables of the ledger, are not replicated: each server has its own ledger",
+			(errmsg("rows of dp_cdp_internal.%s, and of other tables of the ledger, are not replicated: each server has its own ledger",
 					table),
 			 errhint("Leave schema dp_cdp out of the publication, and this is not said again.")));
 }

@@ -17,7 +17,7 @@
  *	- an entry that others were derived from is marked; its invalidation
  *	  empties the cache.
  *	- an entry of an unprotected relation says whether its name is reserved: that
- *	  follows from its name and from rows of dp_cdp.reserved_name, whose changes
+ *	  follows from its name and from rows of dp_cdp_internal.reserved_name, whose changes
  *	  invalidate the relation (names.c).
  *	- what was computed while an invalidation arrived, or from a policy that a
  *	  planning holds and that holds no more, is not kept; neither is a digest of

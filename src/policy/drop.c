@@ -165,7 +165,7 @@ drop_relation(Oid relid)
 	bool		used;
 
 	if (relid < FirstNormalObjectId ||
-		get_rel_namespace(relid) != get_namespace_oid(DP_SCHEMA, true) ||
+		get_rel_namespace(relid) != get_namespace_oid(DP_INTERNAL_SCHEMA, true) ||
 		get_rel_relkind(relid) != RELKIND_RELATION ||
 		!OidIsValid(get_extension_oid("dp_cdp", true)))
 		return;

@@ -33,7 +33,7 @@
  *	- SECURITY LABEL itself makes sure that the user owns the table; what is
  *	  asked here in addition is the dataset.  A superuser may set any well
  *	  formed label, because pg_dump restores labels before the rows of
- *	  dp_cdp.dataset.
+ *	  dp_cdp_internal.dataset.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

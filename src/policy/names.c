@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * names.c
- *	  Names under which tables were protected: dp_cdp.reserved_name.
+ *	  Names under which tables were protected: dp_cdp_internal.reserved_name.
  *
  * A policy follows its table and not the name.  Whoever asks by name must not
  * get another table's rows without notice, so that a name that a protected
@@ -141,7 +141,7 @@ names_table(void)
 	Oid			relid = InvalidOid;
 
 	if (dp_extension_installed())
-		relid = get_relname_relid("reserved_name", dp_own_schema());
+		relid = get_relname_relid("reserved_name", dp_internal_schema());
 	return dp_is_own(RelationRelationId, relid) ? relid : InvalidOid;
 }
 

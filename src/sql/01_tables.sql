@@ -29,11 +29,11 @@ CREATE SCHEMA dp_cdp;
 COMMENT ON SCHEMA dp_cdp IS 'functions, views and settings for owners, analysts and operators';
 GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
 
--- Functions, types and views that only the extension itself calls and reads.
--- PUBLIC has USAGE: functions of users call them with the caller's rights.  The
--- ledger's tables are in dp_cdp, though nobody reads them there either.
+-- The ledger's tables, and functions, types and views that only the extension
+-- itself calls and reads.  PUBLIC has USAGE: functions of users call them with
+-- the caller's rights.
 CREATE SCHEMA dp_cdp_internal;
-COMMENT ON SCHEMA dp_cdp_internal IS 'functions that dp_cdp calls itself; nobody else needs them';
+COMMENT ON SCHEMA dp_cdp_internal IS 'tables of the ledger, and functions that dp_cdp calls itself; nobody else needs them';
 GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
 
 -- =========================================================================
@@ -47,9 +47,9 @@ GRANT USAGE ON SCHEMA dp_cdp_internal TO PUBLIC;
 -- a dump of that could not be restored where a role is missing.
 
 -- Numbers of balances, of which a row of the log says from which it was debited.
-CREATE SEQUENCE dp_cdp.ledger_id_seq;
+CREATE SEQUENCE dp_cdp_internal.ledger_id_seq;
 
-CREATE TABLE dp_cdp.dataset (
+CREATE TABLE dp_cdp_internal.dataset (
 	name			text PRIMARY KEY
 		CHECK (name <> '' AND octet_length(name) < 64),
 	owner			oid NOT NULL,
@@ -68,7 +68,7 @@ CREATE TABLE dp_cdp.dataset (
 	answer_step		interval,				-- NULL: answers leave at once
 	adopted			text,					-- the stamp under which its owner has adopted it
 	owner_name		text,
-	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),	-- of the cap
+	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp_internal.ledger_id_seq'),	-- of the cap
 	release_memory	int,					-- kB; NULL: the server's setting alone
 	find_bounds		float8,					-- share of an aggregate's price; NULL: bounds are not found
 	reuse			interval,				-- for so long answers are given again, days and less; NULL: never
@@ -82,8 +82,8 @@ CREATE TABLE dp_cdp.dataset (
 	min_units		int NOT NULL DEFAULT 1	-- that a group has which is shown
 );
 
-CREATE TABLE dp_cdp.budget (
-	-- of dp_cdp.dataset; set_budget and drop_dataset see to that, because
+CREATE TABLE dp_cdp_internal.budget (
+	-- of dp_cdp_internal.dataset; set_budget and drop_dataset see to that, because
 	-- pg_restore -j loads tables of an extension regardless of foreign keys
 	dataset			text NOT NULL,
 	role			oid NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE dp_cdp.budget (
 	failures		int NOT NULL DEFAULT 0,	-- of releases that this budget paid for
 	failures_since	timestamptz,			-- the first of them; a day later they are forgotten
 	role_name		text,
-	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),
+	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp_internal.ledger_id_seq'),
 	spent_since		bigint NOT NULL DEFAULT 0,	-- what is spent are the log's rows from this id on
 	PRIMARY KEY (dataset, role, role_name)
 );
@@ -183,7 +183,7 @@ END
 -- One row for each release that was granted, each debit that was refused, and
 -- each release that was granted and failed while it read rows; for corrections,
 -- and for what pruned rows add up to.
-CREATE TABLE dp_cdp.release_log (
+CREATE TABLE dp_cdp_internal.release_log (
 	id				bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	released_at		timestamptz NOT NULL DEFAULT clock_timestamp(),
 	dataset			text NOT NULL,
@@ -213,13 +213,13 @@ CREATE TABLE dp_cdp.release_log (
 	block_from		date,					-- of a dataset with blocks: those from this day on ...
 	block_to		date					-- ... and before this day were debited
 );
-CREATE INDEX release_log_role ON dp_cdp.release_log (role);
-CREATE INDEX release_log_session_role ON dp_cdp.release_log (session_role) WHERE session_role <> role;
-CREATE INDEX release_log_dataset ON dp_cdp.release_log (dataset);
+CREATE INDEX release_log_role ON dp_cdp_internal.release_log (role);
+CREATE INDEX release_log_session_role ON dp_cdp_internal.release_log (session_role) WHERE session_role <> role;
+CREATE INDEX release_log_dataset ON dp_cdp_internal.release_log (dataset);
 
 -- What each balance of a dataset with blocks has spent in which of them: between
 -- the days of a row so much, elsewhere nothing.  rho_spent of the balance is the maximum.
-CREATE TABLE dp_cdp.block_spent (
+CREATE TABLE dp_cdp_internal.block_spent (
 	ledger_id		bigint NOT NULL,		-- of the balance
 	block_from		date NOT NULL,
 	block_to		date NOT NULL,			-- not included
@@ -229,13 +229,13 @@ CREATE TABLE dp_cdp.block_spent (
 );
 
 -- Where the chain of hashes ends, and where rows were taken out of it.
-CREATE TABLE dp_cdp.ledger_chain (
+CREATE TABLE dp_cdp_internal.ledger_chain (
 	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
 	id				bigint NOT NULL,		-- of the last row
 	hash			bytea NOT NULL,			-- its
 	first_id		bigint NOT NULL			-- the chain begins with this row
 );
-CREATE TABLE dp_cdp.pruned (
+CREATE TABLE dp_cdp_internal.pruned (
 	first_id		bigint PRIMARY KEY,		-- rows from here ...
 	last_id			bigint NOT NULL,		-- ... to here are pruned
 	hash			bytea NOT NULL			-- of the last of them
@@ -243,7 +243,7 @@ CREATE TABLE dp_cdp.pruned (
 
 -- Answers that were paid for, see src/ledger/kept.h.  Those of one question and
 -- one beginning are a chain; who has paid is kept when the answer is not.
-CREATE TABLE dp_cdp.kept_answer (
+CREATE TABLE dp_cdp_internal.kept_answer (
 	dataset			text NOT NULL,
 	ledger_id		bigint NOT NULL,		-- of the dataset's cap
 	question		bytea NOT NULL CHECK (octet_length(question) = 32),
@@ -262,7 +262,7 @@ CREATE TABLE dp_cdp.kept_answer (
 );
 
 -- Whom rows of the log mean that came from another server.
-CREATE TABLE dp_cdp.role_alias (
+CREATE TABLE dp_cdp_internal.role_alias (
 	role			oid NOT NULL,			-- as in the log
 	role_name		text NOT NULL,
 	is_role			oid NOT NULL,			-- here
@@ -271,7 +271,7 @@ CREATE TABLE dp_cdp.role_alias (
 );
 
 -- Where this ledger lives; see src/ledger/README.md.
-CREATE TABLE dp_cdp.ledger_stamp (
+CREATE TABLE dp_cdp_internal.ledger_stamp (
 	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
 	system_id		numeric NOT NULL,
 	database		oid NOT NULL,
@@ -285,7 +285,7 @@ CREATE TABLE dp_cdp.ledger_stamp (
 
 -- Standbys that may have their answers debited, and as whom they log in.  Not
 -- dumped: another server's are others.
-CREATE TABLE dp_cdp.standby (
+CREATE TABLE dp_cdp_internal.standby (
 	name			text PRIMARY KEY,		-- its cluster_name
 	role			oid NOT NULL,
 	role_name		text NOT NULL
@@ -293,7 +293,7 @@ CREATE TABLE dp_cdp.standby (
 
 -- What harden() took away (granted: gave in exchange), so that unharden() can
 -- reverse it.  Dumped, as pg_dump writes the privileges of system objects too.
-CREATE TABLE dp_cdp.hardened (
+CREATE TABLE dp_cdp_internal.hardened (
 	object			text NOT NULL,			-- as in GRANT ... ON object
 	privilege		text NOT NULL,
 	"column"		text NOT NULL DEFAULT '',
@@ -303,13 +303,13 @@ CREATE TABLE dp_cdp.hardened (
 	hardened_at		timestamptz NOT NULL DEFAULT now(),
 	PRIMARY KEY (object, privilege, "column", grantee)
 );
-REVOKE ALL ON dp_cdp.hardened FROM PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
+REVOKE ALL ON dp_cdp_internal.hardened FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.hardened', '');
 
 -- Names that protected tables have left.  Rows come from DDL, by whomever, and
 -- go with their dataset, or when what bears the name is protected.  The key
 -- lets a dump be restored where the same name was left, too.
-CREATE TABLE dp_cdp.reserved_name (
+CREATE TABLE dp_cdp_internal.reserved_name (
 	schema			name NOT NULL,
 	name			name NOT NULL,
 	dataset			text NOT NULL,			-- that protected the table
@@ -318,20 +318,20 @@ CREATE TABLE dp_cdp.reserved_name (
 	released		boolean NOT NULL DEFAULT false,
 	PRIMARY KEY (schema, name, dataset, since)
 );
-REVOKE ALL ON dp_cdp.reserved_name FROM PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.reserved_name', '');
+REVOKE ALL ON dp_cdp_internal.reserved_name FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.reserved_name', '');
 
 -- for whoever lists them
-COMMENT ON TABLE dp_cdp.dataset IS 'for the ledger: datasets, their options and what was spent of their caps; read dp_cdp.datasets';
-COMMENT ON TABLE dp_cdp.budget IS 'for the ledger: budgets of roles, and what was spent of them; read dp_cdp.budgets';
-COMMENT ON TABLE dp_cdp.release_log IS 'for the ledger: the audit; read dp_cdp.releases';
-COMMENT ON TABLE dp_cdp.block_spent IS 'for the ledger: what was spent of which block of time';
-COMMENT ON TABLE dp_cdp.ledger_chain IS 'for the ledger: where the chain of hashes ends';
-COMMENT ON TABLE dp_cdp.pruned IS 'for the ledger: rows that were taken out of the audit';
-COMMENT ON TABLE dp_cdp.kept_answer IS 'for the ledger: answers that may be given again, and who has paid for them';
-COMMENT ON TABLE dp_cdp.role_alias IS 'for the ledger: whom rows of the audit mean that came from another server';
-COMMENT ON TABLE dp_cdp.ledger_stamp IS 'for the ledger: where the ledger lives';
-COMMENT ON TABLE dp_cdp.standby IS 'for the ledger: standbys that may have their answers debited';
-COMMENT ON TABLE dp_cdp.hardened IS 'for the ledger: what dp_cdp.harden() took away';
-COMMENT ON TABLE dp_cdp.reserved_name IS 'for the ledger: names that protected tables have left';
-COMMENT ON SEQUENCE dp_cdp.ledger_id_seq IS 'for the ledger: numbers of balances';
+COMMENT ON TABLE dp_cdp_internal.dataset IS 'for the ledger: datasets, their options and what was spent of their caps; read dp_cdp.datasets';
+COMMENT ON TABLE dp_cdp_internal.budget IS 'for the ledger: budgets of roles, and what was spent of them; read dp_cdp.budgets';
+COMMENT ON TABLE dp_cdp_internal.release_log IS 'for the ledger: the audit; read dp_cdp.releases';
+COMMENT ON TABLE dp_cdp_internal.block_spent IS 'for the ledger: what was spent of which block of time';
+COMMENT ON TABLE dp_cdp_internal.ledger_chain IS 'for the ledger: where the chain of hashes ends';
+COMMENT ON TABLE dp_cdp_internal.pruned IS 'for the ledger: rows that were taken out of the audit';
+COMMENT ON TABLE dp_cdp_internal.kept_answer IS 'for the ledger: answers that may be given again, and who has paid for them';
+COMMENT ON TABLE dp_cdp_internal.role_alias IS 'for the ledger: whom rows of the audit mean that came from another server';
+COMMENT ON TABLE dp_cdp_internal.ledger_stamp IS 'for the ledger: where the ledger lives';
+COMMENT ON TABLE dp_cdp_internal.standby IS 'for the ledger: standbys that may have their answers debited';
+COMMENT ON TABLE dp_cdp_internal.hardened IS 'for the ledger: what dp_cdp.harden() took away';
+COMMENT ON TABLE dp_cdp_internal.reserved_name IS 'for the ledger: names that protected tables have left';
+COMMENT ON SEQUENCE dp_cdp_internal.ledger_id_seq IS 'for the ledger: numbers of balances';

@@ -2,85 +2,85 @@
 -- 5. Ledger (src/ledger)
 -- =========================================================================
 
-REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp,
-	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias, dp_cdp.kept_answer, dp_cdp.block_spent FROM PUBLIC;
+REVOKE ALL ON dp_cdp_internal.dataset, dp_cdp_internal.budget, dp_cdp_internal.release_log, dp_cdp_internal.ledger_stamp,
+	dp_cdp_internal.ledger_chain, dp_cdp_internal.pruned, dp_cdp_internal.role_alias, dp_cdp_internal.kept_answer, dp_cdp_internal.block_spent FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
 -- lets the new versions stay there, and vacuum should come often.
-ALTER TABLE dp_cdp.dataset SET (fillfactor = 10, vacuum_truncate = off,
+ALTER TABLE dp_cdp_internal.dataset SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE dp_cdp.budget SET (fillfactor = 10, vacuum_truncate = off,
+ALTER TABLE dp_cdp_internal.budget SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE dp_cdp.ledger_chain SET (fillfactor = 10, vacuum_truncate = off,
+ALTER TABLE dp_cdp_internal.ledger_chain SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE dp_cdp.block_spent SET (fillfactor = 10, vacuum_truncate = off,
+ALTER TABLE dp_cdp_internal.block_spent SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
+ALTER TABLE dp_cdp_internal.release_log SET (vacuum_truncate = off);
 
 -- Dumped with their contents.  A restored ledger waits for adopt_ledger().
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.dataset', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.budget', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log', '');
-COMMENT ON SEQUENCE dp_cdp.release_log_id_seq IS 'numbers of the rows of dp_cdp.release_log';
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_chain', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.pruned', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.role_alias', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.kept_answer', 'WHERE dumped');
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.block_spent', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.dataset', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.budget', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.release_log', '');
+COMMENT ON SEQUENCE dp_cdp_internal.release_log_id_seq IS 'numbers of the rows of dp_cdp_internal.release_log';
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.release_log_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.ledger_stamp', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.ledger_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.ledger_chain', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.pruned', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.role_alias', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.kept_answer', 'WHERE dumped');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp_internal.block_spent', '');
 
 -- Balances change only through the worker and the functions of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_guard() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_guard';
 REVOKE ALL ON FUNCTION dp_cdp_internal.ledger_guard() FROM PUBLIC;
 
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.dataset
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.budget
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.release_log
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.release_log
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.ledger_stamp
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_chain
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.ledger_chain
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.pruned
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.pruned
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.role_alias
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.role_alias
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.kept_answer
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.kept_answer
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.block_spent
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.block_spent
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.budget
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.release_log
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.release_log
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.ledger_stamp
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_chain
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.ledger_chain
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.pruned
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.pruned
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_alias
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.role_alias
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.kept_answer
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.kept_answer
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.block_spent
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.block_spent
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
-ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- Whose rows are whose, for the views.
 CREATE OR REPLACE FUNCTION dp_cdp_internal.known_role(role oid, name text) RETURNS regrole
@@ -105,9 +105,9 @@ COMMENT ON FUNCTION dp_cdp_internal.my_datasets() IS
 CREATE OR REPLACE FUNCTION dp_cdp_internal.not_replicated() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_not_replicated';
 REVOKE ALL ON FUNCTION dp_cdp_internal.not_replicated() FROM PUBLIC;
-CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.hardened
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.hardened
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.not_replicated();
-ALTER TABLE dp_cdp.hardened ENABLE ALWAYS TRIGGER not_replicated;
+ALTER TABLE dp_cdp_internal.hardened ENABLE ALWAYS TRIGGER not_replicated;
 
 -- The rules that the worker applies, for views and for adopt_ledger().
 CREATE OR REPLACE FUNCTION dp_cdp_internal.role_pays(payer oid, role oid) RETURNS boolean
@@ -179,13 +179,13 @@ WITH wanted (name, key) AS (
 		('pruned', 'first_id'), ('role_alias', 'role, role_name'), ('kept_answer', 'question, began, rho, delta'), ('block_spent', 'ledger_id, block_from')
 ), tables AS (
 	SELECT c.oid, c.relpersistence, c.relname, w.key
-	FROM wanted w JOIN pg_class c ON c.relname = w.name AND c.relnamespace = to_regnamespace('dp_cdp') AND c.relkind = 'r'
+	FROM wanted w JOIN pg_class c ON c.relname = w.name AND c.relnamespace = to_regnamespace('dp_cdp_internal') AND c.relkind = 'r'
 )
-SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
+SELECT 'critical', format('trigger %s on dp_cdp_internal.%s', n.name, t.relname),
 	'is missing, disabled or changed: rows of the ledger can be changed unseen',
-	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp.%s FOR EACH %s EXECUTE FUNCTION dp_cdp_internal.ledger_guard(); ',
+	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp_internal.%s FOR EACH %s EXECUTE FUNCTION dp_cdp_internal.ledger_guard(); ',
 		n.name, n.events, t.relname, n.each) ELSE '' END
-		|| format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name)
+		|| format('ALTER TABLE dp_cdp_internal.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name)
 FROM tables t
 	-- tgtype: before 2, row 1, insert 4, delete 8, update 16, truncate 32
 	CROSS JOIN (VALUES ('ledger_guard', 'INSERT OR UPDATE OR DELETE', 'ROW', 31),
@@ -194,15 +194,15 @@ FROM tables t
 		AND g.tgfoid = to_regprocedure('dp_cdp_internal.ledger_guard()') AND g.tgqual IS NULL
 WHERE g.tgenabled IS DISTINCT FROM 'A'
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties it',
-	format('ALTER TABLE dp_cdp.%s SET LOGGED', t.relname)
+SELECT 'critical', format('dp_cdp_internal.%s', t.relname), 'is UNLOGGED: a crash empties it',
+	format('ALTER TABLE dp_cdp_internal.%s SET LOGGED', t.relname)
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', w.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
+SELECT 'critical', format('dp_cdp_internal.%s', w.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
 FROM wanted w WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = w.name)
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', t.relname), 'has lost its primary key: debits fail, and a row can be there twice',
-	format('ALTER TABLE dp_cdp.%s ADD PRIMARY KEY (%s)', t.relname, t.key)
+SELECT 'critical', format('dp_cdp_internal.%s', t.relname), 'has lost its primary key: debits fail, and a row can be there twice',
+	format('ALTER TABLE dp_cdp_internal.%s ADD PRIMARY KEY (%s)', t.relname, t.key)
 FROM tables t WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisprimary AND i.indisvalid)
 UNION ALL
 SELECT 'critical', format('event trigger %s', n.name), 'is missing, disabled or changed: ' || n.lost,
@@ -221,31 +221,31 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.ledger_findings()
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH last AS (
-	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
+	SELECT l.id, l.hash FROM dp_cdp_internal.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
 )
 SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
 	'find out who did that, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
-FROM (SELECT) one LEFT JOIN dp_cdp.ledger_chain c ON true LEFT JOIN last l ON true
-	LEFT JOIN (SELECT max(last_id) AS last_id FROM dp_cdp.pruned) p ON true
+FROM (SELECT) one LEFT JOIN dp_cdp_internal.ledger_chain c ON true LEFT JOIN last l ON true
+	LEFT JOIN (SELECT max(last_id) AS last_id FROM dp_cdp_internal.pruned) p ON true
 WHERE c.id IS DISTINCT FROM greatest(l.id, p.last_id)
 	OR (l.id > coalesce(p.last_id, 0) AND c.hash IS DISTINCT FROM l.hash)
 UNION ALL
 SELECT 'critical', s.name, format('stands at %s, and the greatest number in use is %s: it was set by hand, and debits fail or will', s.last_value, s.greatest),
 	format('SELECT setval(%L, %s)', s.name, greatest(s.greatest, 1))
 FROM (
-	SELECT 'dp_cdp.release_log_id_seq', q.last_value, q.is_called, (SELECT max(id) FROM dp_cdp.release_log)
-	FROM dp_cdp.release_log_id_seq q
+	SELECT 'dp_cdp_internal.release_log_id_seq', q.last_value, q.is_called, (SELECT max(id) FROM dp_cdp_internal.release_log)
+	FROM dp_cdp_internal.release_log_id_seq q
 	UNION ALL
-	SELECT 'dp_cdp.ledger_id_seq', q.last_value, q.is_called,
-		greatest((SELECT max(ledger_id) FROM dp_cdp.dataset), (SELECT max(ledger_id) FROM dp_cdp.budget))
-	FROM dp_cdp.ledger_id_seq q) AS s(name, last_value, is_called, greatest)
+	SELECT 'dp_cdp_internal.ledger_id_seq', q.last_value, q.is_called,
+		greatest((SELECT max(ledger_id) FROM dp_cdp_internal.dataset), (SELECT max(ledger_id) FROM dp_cdp_internal.budget))
+	FROM dp_cdp_internal.ledger_id_seq q) AS s(name, last_value, is_called, greatest)
 -- restores set numbers back, and the ledger goes on from what it finds
 WHERE s.last_value > 9e18 OR s.name ~ 'log' AND (s.last_value < s.greatest OR s.last_value = s.greatest AND NOT s.is_called)
 UNION ALL
 SELECT 'critical', q.seqrelid::regclass::text,
 	format('was altered, and counts from %s to %s by %s%s: debits fail or will', q.seqmin, q.seqmax, q.seqincrement, CASE WHEN q.seqcycle THEN ', in cycles' ELSE '' END),
 	format('ALTER SEQUENCE %s INCREMENT BY 1 MINVALUE 1 NO MAXVALUE NO CYCLE', q.seqrelid::regclass)
-FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp.release_log_id_seq'::regclass, 'dp_cdp.ledger_id_seq'::regclass)
+FROM pg_sequence q WHERE q.seqrelid IN ('dp_cdp_internal.release_log_id_seq'::regclass, 'dp_cdp_internal.ledger_id_seq'::regclass)
 	AND (q.seqmin, q.seqmax, q.seqincrement, q.seqcycle) <> (1, 9223372036854775807, 1, false)
 $$;
 COMMENT ON FUNCTION dp_cdp_internal.ledger_findings() IS
@@ -261,9 +261,9 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_steps()
 WITH rows AS (
 	SELECT p.id, coalesce(l.block_from, '-infinity') AS block_from, coalesce(l.block_to, 'infinity') AS block_to,
 		sum(l.rho) AS rho, sum(l.delta) AS delta
-	FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
-		JOIN (SELECT d.ledger_id, 0::bigint AS since FROM dp_cdp.dataset d
-			UNION ALL SELECT b.ledger_id, b.spent_since FROM dp_cdp.budget b) s ON s.ledger_id = p.id AND l.id >= s.since
+	FROM dp_cdp_internal.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
+		JOIN (SELECT d.ledger_id, 0::bigint AS since FROM dp_cdp_internal.dataset d
+			UNION ALL SELECT b.ledger_id, b.spent_since FROM dp_cdp_internal.budget b) s ON s.ledger_id = p.id AND l.id >= s.since
 	GROUP BY 1, 2, 3
 ), changes AS (
 	SELECT r.id, r.block_from AS day, r.rho, r.delta FROM rows r
@@ -285,9 +285,9 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_balances()
 	AS $$
 WITH balances AS (
 	SELECT d.ledger_id, d.name AS dataset, NULL::oid AS role, NULL::text AS role_name, d.rho_spent, d.delta_spent
-	FROM dp_cdp.dataset d
+	FROM dp_cdp_internal.dataset d
 	UNION ALL
-	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent FROM dp_cdp.budget b
+	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent FROM dp_cdp_internal.budget b
 ), sums AS (
 	SELECT s.ledger_id AS id, max(s.rho) AS rho, max(s.delta) AS delta FROM dp_cdp_internal.logged_steps() s GROUP BY 1
 )
@@ -313,14 +313,14 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.logged_blocks()
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH balances AS (
-	SELECT d.ledger_id FROM dp_cdp.dataset d WHERE d.block_every IS NOT NULL
+	SELECT d.ledger_id FROM dp_cdp_internal.dataset d WHERE d.block_every IS NOT NULL
 	UNION ALL
-	SELECT b.ledger_id FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL
+	SELECT b.ledger_id FROM dp_cdp_internal.budget b JOIN dp_cdp_internal.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL
 ), changes AS (
 	SELECT k.ledger_id AS id, k.block_from AS day, k.rho_spent AS rho, k.delta_spent AS delta, 0::numeric AS l_rho, 0::numeric AS l_delta
-	FROM dp_cdp.block_spent k
+	FROM dp_cdp_internal.block_spent k
 	UNION ALL
-	SELECT k.ledger_id, k.block_to, -k.rho_spent, -k.delta_spent, 0, 0 FROM dp_cdp.block_spent k WHERE k.block_to < 'infinity'
+	SELECT k.ledger_id, k.block_to, -k.rho_spent, -k.delta_spent, 0, 0 FROM dp_cdp_internal.block_spent k WHERE k.block_to < 'infinity'
 	UNION ALL
 	SELECT s.ledger_id, s.block_from, 0, 0, s.rho - lag(s.rho, 1, 0) OVER w, s.delta - lag(s.delta, 1, 0) OVER w
 	FROM dp_cdp_internal.logged_steps() s WINDOW w AS (PARTITION BY s.ledger_id ORDER BY s.block_from)
@@ -378,28 +378,28 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.clock_findings()
 	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
 		format('renews on %s, later than after a period: the clock was ahead when it was renewed or given', b.renews_at),
 		'repeat dp_cdp.set_budget as it was: it renews after a period from then on'
-	FROM dp_cdp.budget b WHERE b.renews_at > now() + b.period + least(b.period, '4 days') AND b.renews_at < 'infinity'
+	FROM dp_cdp_internal.budget b WHERE b.renews_at > now() + b.period + least(b.period, '4 days') AND b.renews_at < 'infinity'
 	UNION ALL
 	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
 		format('counts failures of the day that begins on %s, which is to come: the clock was ahead', b.failures_since),
 		format('SELECT dp_cdp.reset_failures(%L, %L)', b.dataset, quote_ident(b.role_name))
-	FROM dp_cdp.budget b WHERE b.failures_since > now() + '1 hour'
+	FROM dp_cdp_internal.budget b WHERE b.failures_since > now() + '1 hour'
 	UNION ALL
 	SELECT 'warning', format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)),
 		format('counts rows of the audit from %s on, and the next has number %s: the sequence was set back', b.spent_since, s.last_value + s.is_called::int),
-		format('SELECT setval(''dp_cdp.release_log_id_seq'', %s)', b.spent_since)
-	FROM dp_cdp.budget b, dp_cdp.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
+		format('SELECT setval(''dp_cdp_internal.release_log_id_seq'', %s)', b.spent_since)
+	FROM dp_cdp_internal.budget b, dp_cdp_internal.release_log_id_seq s WHERE b.spent_since - s.is_called::int > s.last_value
 	UNION ALL
 	SELECT 'warning', format('dataset %s', quote_ident(d.name)), CASE WHEN d.forgotten_at > now() + '1 hour'
 			THEN format('answers were forgotten on %s, which is to come, as the clock was ahead: until then no answer is given again', d.forgotten_at)
 			ELSE 'keeps answers of times to come, as the clock was ahead: they last longer than reuse' END,
 		format('SELECT dp_cdp.forget_answers(%L)', d.name)
-	FROM dp_cdp.dataset d
-	WHERE d.forgotten_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
+	FROM dp_cdp_internal.dataset d
+	WHERE d.forgotten_at > now() + '1 hour' OR EXISTS (SELECT FROM dp_cdp_internal.kept_answer k WHERE k.dataset = d.name AND NOT k.ended AND k.began > now() + '1 hour')
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows are of times to come, the first is row %s: the clock was ahead', count(*), min(l.id)),
 		'nothing is to be done: their order is that of their numbers'
-	FROM dp_cdp.release_log l WHERE l.released_at > now() + '1 hour' HAVING count(*) > 0
+	FROM dp_cdp_internal.release_log l WHERE l.released_at > now() + '1 hour' HAVING count(*) > 0
 $$;
 REVOKE ALL ON FUNCTION dp_cdp_internal.clock_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp_internal.clock_findings() IS
@@ -422,22 +422,22 @@ WITH findings AS (
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows after the beginning of the chain have no hash, the first is row %s: they were put in by hand',
 		count(*), min(l.id)), 'compare them with an export'
-	FROM dp_cdp.release_log l, dp_cdp.ledger_chain c WHERE l.hash IS NULL AND l.id > c.first_id HAVING count(*) > 0
+	FROM dp_cdp_internal.release_log l, dp_cdp_internal.ledger_chain c WHERE l.hash IS NULL AND l.id > c.first_id HAVING count(*) > 0
 	UNION ALL
 	SELECT 'warning', format('cap of dataset %s', quote_ident(d.name)),
 		format('holds no more than rho %s, less than one aggregate costs: all its roles are refused, though their budgets hold more',
 			trim_scale(greatest(d.rho_limit - d.rho_spent, 0))),
 		format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.name)
-	FROM dp_cdp.dataset d
+	FROM dp_cdp_internal.dataset d
 	-- with blocks, new ones come with new budget
 	WHERE d.block_every IS NULL AND d.rho_limit - d.rho_spent < d.default_rho
-		AND EXISTS (SELECT FROM dp_cdp.budget b WHERE b.dataset = d.name AND b.rho_limit - b.rho_spent >= d.default_rho)
+		AND EXISTS (SELECT FROM dp_cdp_internal.budget b WHERE b.dataset = d.name AND b.rho_limit - b.rho_spent >= d.default_rho)
 )
 SELECT r.severity, r.object, r.finding, r.remedy
 FROM (
 	SELECT 0 AS place, 'info' AS severity, 'audit' AS object,
-		(SELECT format('Rows: %s, without a hash: %s. ', count(*), count(*) FILTER (WHERE hash IS NULL)) FROM dp_cdp.release_log)
-		|| coalesce((SELECT format('The chain goes from row %s to row %s, which has hash %s. ', first_id, id, encode(hash, 'hex')) FROM dp_cdp.ledger_chain), '')
+		(SELECT format('Rows: %s, without a hash: %s. ', count(*), count(*) FILTER (WHERE hash IS NULL)) FROM dp_cdp_internal.release_log)
+		|| coalesce((SELECT format('The chain goes from row %s to row %s, which has hash %s. ', first_id, id, encode(hash, 'hex')) FROM dp_cdp_internal.ledger_chain), '')
 		|| format('Critical findings: %s, warnings: %s.', (SELECT count(*) FROM findings f WHERE f.severity = 'critical'),
 			(SELECT count(*) FROM findings f WHERE f.severity = 'warning')) AS finding,
 		'keep the last hash elsewhere: what is written before it cannot be changed unseen then' AS remedy

@@ -22,8 +22,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name) AS role_name,
 		who.is IS NULL AS role_missing,
 		b.ledger_id
-	FROM dp_cdp.budget b
-		JOIN dp_cdp.dataset d ON d.name = b.dataset
+	FROM dp_cdp_internal.budget b
+		JOIN dp_cdp_internal.dataset d ON d.name = b.dataset
 		-- not by an alias, which is for rows of the audit
 		CROSS JOIN LATERAL (SELECT CASE WHEN k.is = b.role THEN k.is END AS is
 			FROM (SELECT dp_cdp_internal.known_role(b.role, b.role_name) AS is) k) who
@@ -75,7 +75,7 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		CASE WHEN l.dataset = ANY (dp_cdp_internal.my_datasets()) THEN l.hash END AS hash,
 		trim_scale(l.reuse_rho) AS reuse_rho, trim_scale(l.reuse_delta) AS reuse_delta,
 		l.block_from, l.block_to
-	FROM dp_cdp.release_log l
+	FROM dp_cdp_internal.release_log l
 	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets())
 		OR (l.role = ANY (dp_cdp_internal.my_roles()) AND dp_cdp_internal.is_mine(l.role, l.role_name))
 		OR (l.session_role = ANY (dp_cdp_internal.my_roles()) AND l.session_role <> l.role
@@ -127,7 +127,7 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name, l.paid_by, l.hash, l.reuse_rho, l.reuse_delta, l.block_from, l.block_to
-	FROM dp_cdp.release_log l;
+	FROM dp_cdp_internal.release_log l;
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
 	'the whole audit, with all that is needed to put rows back into a restored ledger. For whom it is granted to';
@@ -178,10 +178,10 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.key_delta_share,
 		coalesce(d.max_contribution, CASE WHEN d.max_groups IS NULL OR d.max_rows IS NULL THEN 'auto' END) AS max_contribution,
 		d.min_units
-	FROM dp_cdp.dataset d
+	FROM dp_cdp_internal.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp_internal.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
-		OR EXISTS (SELECT FROM dp_cdp.budget b
+		OR EXISTS (SELECT FROM dp_cdp_internal.budget b
 			WHERE b.dataset = d.name AND dp_cdp_internal.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets that one owns or has a budget in, with their settings and lifetime caps. Owners see what is spent over all roles. Others see NULL, because a price may follow from answers that somebody else has paid for';
@@ -283,13 +283,13 @@ CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
 		trim_scale(k.delta_spent) AS delta_spent,
 		b.ledger_id
 	FROM (SELECT v.dataset, v.role, v.role_name, v.rho_limit, v.ledger_id
-			FROM dp_cdp.budgets v JOIN dp_cdp.budget c ON c.ledger_id = v.ledger_id
+			FROM dp_cdp.budgets v JOIN dp_cdp_internal.budget c ON c.ledger_id = v.ledger_id
 			-- a period that is over counts as renewed
 			WHERE c.renews_at IS NOT DISTINCT FROM v.renews_at
 		UNION ALL
-		SELECT d.name, NULL, NULL, d.rho_limit, d.ledger_id FROM dp_cdp.dataset d
+		SELECT d.name, NULL, NULL, d.rho_limit, d.ledger_id FROM dp_cdp_internal.dataset d
 			WHERE dp_cdp_internal.is_mine(d.owner, d.owner_name)) b
-		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
+		JOIN dp_cdp_internal.block_spent k ON k.ledger_id = b.ledger_id;
 COMMENT ON VIEW dp_cdp.blocks IS
 	'rho and delta that budgets have spent in each block of time. Analysts see those of their current roles. The owner of a dataset sees all, and the cap (role_name NULL). A row is for blocks from block_from on and before block_to; nothing is spent in other blocks. Each row bounds what is known of a person''s rows of one of its blocks. For a person with rows in several blocks, add these up';
 COMMENT ON COLUMN dp_cdp.blocks.dataset IS 'name of the dataset';
@@ -313,7 +313,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 			FROM pg_catalog.pg_seclabel
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
 		JOIN pg_catalog.pg_class c ON c.oid = l.objoid
-		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
+		LEFT JOIN dp_cdp_internal.dataset d ON d.name = l.label ->> 'dataset'
 		CROSS JOIN LATERAL (
 			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
 				(array_agg(a.attname) FILTER (WHERE s.label ? 'block'))[1] AS block,
@@ -328,7 +328,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
 		OR pg_has_role(current_user, c.relowner, 'USAGE')
 		OR dp_cdp_internal.is_mine(d.owner, d.owner_name)
-		OR EXISTS (SELECT FROM dp_cdp.budget b
+		OR EXISTS (SELECT FROM dp_cdp_internal.budget b
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp_internal.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
 	'protected tables that one owns or has a budget for, with dataset, privacy unit, bounds and declared keys of columns. In through are the columns of the foreign key that leads to the unit. Where unit and through are NULL, each row is one. In block is the column that says in which block of time a row is';

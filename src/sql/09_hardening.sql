@@ -187,7 +187,7 @@ BEGIN
 		END IF;
 		-- unharden() does all that is noted as a superuser: others must not note anything
 		IF apply AND super THEN
-			INSERT INTO dp_cdp.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
+			INSERT INTO dp_cdp_internal.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
 				SELECT step.object, step.privilege, c, step.grantee, step.wanted, step.acl
 				FROM unnest(step.changed) c
 				ON CONFLICT DO NOTHING;
@@ -234,7 +234,7 @@ BEGIN
 			CASE WHEN h.granted THEN 'REVOKE ' ELSE 'GRANT ' END AS verb,
 			string_agg(h.privilege || CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, ', ') AS privileges,
 			CASE WHEN h.granted THEN ' FROM ' ELSE ' TO ' END || h.grantee AS whom
-		FROM dp_cdp.hardened h
+		FROM dp_cdp_internal.hardened h
 		GROUP BY h.object, h.privilege, h.grantee, h.granted
 		ORDER BY h.object, h.granted DESC, h.grantee
 	LOOP
@@ -249,7 +249,7 @@ BEGIN
 		END;
 		RETURN NEXT;
 	END LOOP;
-	DELETE FROM dp_cdp.hardened;
+	DELETE FROM dp_cdp_internal.hardened;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp.unharden() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.unharden() IS
@@ -265,7 +265,7 @@ BEGIN
 	BEGIN
 		SELECT string_agg(DISTINCT t.extension, ', ' ORDER BY t.extension) INTO opened
 		FROM dp_cdp_internal.hardening() h JOIN dp_cdp_internal.telling_functions() t ON t.oid = h.oid
-		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp.hardened);
+		WHERE h.class = 'extensions' AND h.grantee = 'PUBLIC' AND h.held AND EXISTS (SELECT FROM dp_cdp_internal.hardened);
 	EXCEPTION WHEN OTHERS THEN
 		-- other extensions must not wait until this one is mended
 		RAISE WARNING 'dp_cdp could not tell whether this opens what dp_cdp.harden() has closed: %', SQLERRM;
@@ -415,8 +415,8 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.takes_superuser(object text, remedy t
 	AS $$
 SELECT remedy !~ '^nothing|; -- as owner of (it|them)$'
 	AND (object ~ '^(shared_preload_libraries|max_worker_processes|server|cluster_name|hot_standby_feedback|fsync|full_page_writes|allow_system_table_mods)$'
-		OR object ~ '^(ledger|audit|clock|row [0-9]+ of the audit|dp_cdp\.[a-z_]+)$'
-		OR object ~ '^(worker|standby|setting|extension|schema|type|event trigger|trigger [a-z_]+ on dp_cdp|FUNCTION|TABLE)[ .]'
+		OR object ~ '^(ledger|audit|clock|row [0-9]+ of the audit|dp_cdp(_internal)?\.[a-z_]+)$'
+		OR object ~ '^(worker|standby|setting|extension|schema|type|event trigger|trigger [a-z_]+ on dp_cdp_internal|FUNCTION|TABLE)[ .]'
 		OR object ~ '^function dp_cdp' AND remedy ~ '^REVOKE '
 		OR remedy ~ '^(SELECT \* FROM dp_cdp\.harden|SELECT setval|ALTER ROLE .* (NOBYPASSRLS|NOREPLICATION)$)')
 $$;
@@ -442,7 +442,7 @@ DECLARE
 	found jsonb;
 	part text;
 BEGIN
-	IF to_regclass('dp_cdp.dataset') IS NULL OR to_regprocedure('dp_cdp_internal.member_grants()') IS NULL THEN
+	IF to_regclass('dp_cdp.datasets') IS NULL OR to_regclass('dp_cdp_internal.dataset') IS NULL OR to_regprocedure('dp_cdp_internal.member_grants()') IS NULL THEN
 		RETURN QUERY SELECT 'critical', format('extension %s', 'dp_cdp'),
 			'its schemas or tables have other names, or are gone: nothing is released, and nothing here can be checked',
 			'ALTER SCHEMA ... RENAME TO dp_cdp, or dp_cdp_internal, and tables likewise; or restore the database from a backup', true;

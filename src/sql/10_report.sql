@@ -33,8 +33,8 @@ CREATE OR REPLACE VIEW dp_cdp_internal.log_sums WITH (security_barrier) AS
 		CASE WHEN k.kind = 'failed' THEN 1 ELSE 0 END AS failed,
 		l.paid_by IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
 		l.rho AS asked_rho
-	FROM dp_cdp.release_log l
-		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
+	FROM dp_cdp_internal.release_log l
+		LEFT JOIN dp_cdp_internal.dataset d ON d.name = l.dataset
 		CROSS JOIN LATERAL (SELECT coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind) k
 	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets());
 COMMENT ON VIEW dp_cdp_internal.log_sums IS
@@ -66,7 +66,7 @@ CREATE OR REPLACE VIEW dp_cdp_internal.last_week WITH (security_barrier) AS
 		dp_cdp_internal.is_mine(l.role, l.role_name) OR dp_cdp_internal.is_mine(l.session_role, l.session_role_name) AS mine,
 		-- surcharges: they were spent on no day
 		coalesce(sum(l.rho) FILTER (WHERE l.kind = 'correction' AND NOT l.granted), 0) AS corrected
-	FROM dp_cdp.release_log l
+	FROM dp_cdp_internal.release_log l
 	WHERE l.released_at > now() - interval '7 days'
 	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, l.paid_by;
 COMMENT ON VIEW dp_cdp_internal.last_week IS
@@ -101,7 +101,7 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal,
 			(SELECT trim_scale(coalesce(sum(b.rho_spent), 0)) FROM dp_cdp.budgets b WHERE b.dataset = d.dataset) AS paid_by_roles
 		FROM dp_cdp.datasets d
-			JOIN dp_cdp.dataset t ON t.name = d.dataset
+			JOIN dp_cdp_internal.dataset t ON t.name = d.dataset
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit, max(l.last_refusal) AS last_refusal
 				FROM week l
@@ -143,9 +143,9 @@ COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 CREATE OR REPLACE VIEW dp_cdp.limits WITH (security_barrier) AS
 	SELECT l.dataset, l.ledger_id, l.rho, dp_cdp.epsilon_spent(l.rho, l.report_delta) AS epsilon,
 		trim_scale(least(l.report_delta + l.key_delta, 1)) AS delta, dp_cdp.best_guess(l.rho, l.key_delta) AS best_guess
-	FROM (SELECT d.name AS dataset, d.ledger_id, d.rho_limit AS rho, d.delta_limit AS report_delta, d.delta_limit AS key_delta FROM dp_cdp.dataset d
+	FROM (SELECT d.name AS dataset, d.ledger_id, d.rho_limit AS rho, d.delta_limit AS report_delta, d.delta_limit AS key_delta FROM dp_cdp_internal.dataset d
 		UNION ALL
-		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp.budget b) l
+		SELECT b.dataset, b.ledger_id, b.rho_limit, b.report_delta, b.delta_limit FROM dp_cdp_internal.budget b) l
 	WHERE l.dataset = ANY (dp_cdp_internal.my_datasets());
 COMMENT ON VIEW dp_cdp.limits IS
 	'caps and budgets of datasets that one owns, with what they allow in all, as set_budget returned it. For dp_cdp.report';
@@ -178,7 +178,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 	FROM (
 		SELECT d.name AS dataset, '' AS role, d.rho_limit, d.rho_spent, d.delta_limit, d.delta_spent,
 			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
-		FROM dp_cdp.dataset d
+		FROM dp_cdp_internal.dataset d
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit
 				FROM week l
@@ -188,8 +188,8 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 				-- exporters stop at a second row of one name
 				format('%s (missing, %s)', coalesce(b.role_name, b.role::text), b.ledger_id)), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
 			dp_cdp_internal.rate(s.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), s.failures, d.max_failures
-		FROM dp_cdp.budget b
-			JOIN dp_cdp.dataset d ON d.name = b.dataset
+		FROM dp_cdp_internal.budget b
+			JOIN dp_cdp_internal.dataset d ON d.name = b.dataset
 			CROSS JOIN LATERAL (SELECT dp_cdp_internal.known_role(b.role, b.role_name)::oid AS is) who
 			CROSS JOIN LATERAL (
 				SELECT coalesce(dp_cdp_internal.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
@@ -220,14 +220,14 @@ COMMENT ON COLUMN dp_cdp.metrics.max_failures IS 'as many failures close the bud
 CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 	SELECT d.name AS dataset, o.outcome,
 		coalesce(CASE o.outcome WHEN 'answered' THEN l.answered WHEN 'refused' THEN l.refused ELSE l.failed END, 0) AS releases
-	FROM dp_cdp.dataset d
+	FROM dp_cdp_internal.dataset d
 		CROSS JOIN (VALUES ('answered'), ('refused'), ('failed')) AS o(outcome)
 		LEFT JOIN (
 			SELECT l.dataset,
 				coalesce(sum(l.repeats) FILTER (WHERE l.granted AND l.kind IS DISTINCT FROM 'correction'), 0) AS answered,
 				coalesce(sum(l.repeats) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')), 0) AS refused,
 				count(*) FILTER (WHERE l.failed) AS failed
-			FROM dp_cdp.release_log l
+			FROM dp_cdp_internal.release_log l
 			WHERE l.released_at > now() - interval '1 hour'
 			GROUP BY l.dataset) l ON l.dataset = d.name;
 COMMENT ON VIEW dp_cdp.metrics_hour IS

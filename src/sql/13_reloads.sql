@@ -3,11 +3,11 @@
 -- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)
 -- =========================================================================
 
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.reserved_name
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.reserved_name
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.reserved_name
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp_internal.reserved_name
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp_internal.ledger_guard();
-ALTER TABLE dp_cdp.reserved_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp_internal.reserved_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS dp_cdp.table_policy
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -25,8 +25,8 @@ CREATE OR REPLACE VIEW dp_cdp.reserved_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,
 		CASE WHEN h.successor <> 0 THEN h.successor::regclass END AS successor,
 		c.oid::regclass AS relation
-	FROM dp_cdp.reserved_name h
-		LEFT JOIN dp_cdp.dataset d ON d.name = h.dataset
+	FROM dp_cdp_internal.reserved_name h
+		LEFT JOIN dp_cdp_internal.dataset d ON d.name = h.dataset
 		LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = h.schema
 		LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = h.name
 	WHERE pg_has_role(session_user, d.owner::oid, 'USAGE')

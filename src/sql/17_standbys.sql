@@ -3,10 +3,10 @@
 -- 17. Standbys, whose answers the primary debits (src/admin/standby.c)
 -- =========================================================================
 
-REVOKE ALL ON dp_cdp.standby FROM PUBLIC;
-CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.standby
+REVOKE ALL ON dp_cdp_internal.standby FROM PUBLIC;
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp_internal.standby
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.not_replicated();
-ALTER TABLE dp_cdp.standby ENABLE ALWAYS TRIGGER not_replicated;
+ALTER TABLE dp_cdp_internal.standby ENABLE ALWAYS TRIGGER not_replicated;
 
 CREATE OR REPLACE FUNCTION dp_cdp_internal.standby_debit(origin text[], asker text[], items text[]) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -35,13 +35,13 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.primary_pays() RETURNS boolean
 COMMENT ON FUNCTION dp_cdp_internal.primary_pays() IS
 	'is dp_cdp.primary_conninfo set, so that a standby has its answers debited';
 
-CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS dp_cdp.standby
+CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS dp_cdp_internal.standby
 	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_variable
 DECLARE
 	r record;
-	registered dp_cdp.standby;
+	registered dp_cdp_internal.standby;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.register_standby' USING ERRCODE = 'insufficient_privilege';
@@ -60,7 +60,7 @@ BEGIN
 		RAISE EXCEPTION 'role % is a member of others, whose privileges a standby needs not: CREATE ROLE ... LOGIN for it alone', role
 			USING ERRCODE = 'ZC004';
 	END IF;
-	INSERT INTO dp_cdp.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
+	INSERT INTO dp_cdp_internal.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
 		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name
 		RETURNING s.* INTO registered;
 	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
@@ -71,22 +71,22 @@ REVOKE ALL ON FUNCTION dp_cdp.register_standby(text, regrole) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.register_standby(text, regrole) IS
 	'lets the standby of that cluster_name, which logs in as role, have its answers debited here. It returns what is registered';
 
-CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS dp_cdp.standby
+CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS dp_cdp_internal.standby
 	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_variable
 DECLARE
-	gone dp_cdp.standby;
+	gone dp_cdp_internal.standby;
 BEGIN
 	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
 		RAISE EXCEPTION 'only superusers may call dp_cdp.drop_standby' USING ERRCODE = 'insufficient_privilege';
 	END IF;
-	DELETE FROM dp_cdp.standby s WHERE s.name = name RETURNING s.* INTO gone;
+	DELETE FROM dp_cdp_internal.standby s WHERE s.name = name RETURNING s.* INTO gone;
 	IF gone.role IS NULL THEN
 		RAISE EXCEPTION 'no standby "%" is registered', name USING ERRCODE = 'ZC004';
 	END IF;
 	IF EXISTS (SELECT FROM pg_roles a WHERE a.oid = gone.role AND a.rolname = gone.role_name)
-		AND NOT EXISTS (SELECT FROM dp_cdp.standby s WHERE s.role = gone.role) THEN
+		AND NOT EXISTS (SELECT FROM dp_cdp_internal.standby s WHERE s.role = gone.role) THEN
 		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp_internal.standby_debit(text[], text[], text[]), dp_cdp_internal.standby_reads(text[], text[], text[]),'
 			' dp_cdp_internal.standby_has_read(boolean) FROM %I', gone.role_name);
 	END IF;
@@ -105,10 +105,10 @@ SELECT 'warning', format('standby %s', quote_ident(s.name)),
 		ELSE format('its role %s can do more than have answers debited: who has its password has that, too', quote_ident(s.role_name)) END,
 	CASE WHEN r.oid IS NULL THEN format('SELECT dp_cdp.register_standby(%L, ...), or dp_cdp.drop_standby(%L)', s.name, s.name)
 		ELSE format('make a role for it alone, and SELECT dp_cdp.register_standby(%L, ...)', s.name) END
-FROM dp_cdp.standby s LEFT JOIN pg_roles r ON r.oid = s.role AND r.rolname = s.role_name
+FROM dp_cdp_internal.standby s LEFT JOIN pg_roles r ON r.oid = s.role AND r.rolname = s.role_name
 WHERE r.oid IS NULL OR r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
 	OR EXISTS (SELECT FROM pg_auth_members m WHERE m.member = s.role)
-	OR EXISTS (SELECT FROM dp_cdp.budget b WHERE b.role = s.role AND b.role_name = s.role_name)
+	OR EXISTS (SELECT FROM dp_cdp_internal.budget b WHERE b.role = s.role AND b.role_name = s.role_name)
 $$;
 REVOKE ALL ON FUNCTION dp_cdp_internal.standby_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp_internal.standby_findings() IS

@@ -109,7 +109,7 @@ BEGIN
 				' AND c ~ ''^log_(statement|min_duration_statement|min_duration_sample)='' AND c !~ ''=(none|-1)$'') l(setting)),'
 				' ''analysts'', (SELECT string_agg(quote_ident(rolname), '', '' ORDER BY rolname) FROM pg_roles'
 				' WHERE rolname = ANY (%L::text[]) AND rolcanlogin AND has_database_privilege(oid, current_database(), ''CONNECT'')))',
-				ARRAY(SELECT DISTINCT b.role_name::text FROM dp_cdp.budget b));
+				ARRAY(SELECT DISTINCT b.role_name::text FROM dp_cdp_internal.budget b));
 	END IF;
 END $$;
 REVOKE ALL ON FUNCTION dp_cdp_internal.cluster_facts() FROM PUBLIC;

@@ -234,11 +234,11 @@ SELECT dp_count(*) IS NULL FROM visit;
 --> ok 1
 UPDATE visit SET cost = 0;
 --> ZC002
-SELECT * FROM dp_cdp.release_log LIMIT 0;
+SELECT * FROM dp_cdp_internal.release_log LIMIT 0;
 --> ok
-UPDATE dp_cdp.budget SET rho_spent = 0;
+UPDATE dp_cdp_internal.budget SET rho_spent = 0;
 --> any
-DELETE FROM dp_cdp.release_log;
+DELETE FROM dp_cdp_internal.release_log;
 --> any
 SELECT reltoastrelid::regclass AS t FROM pg_class WHERE oid = 'visit'::regclass \gset
 SELECT * FROM :t LIMIT 1;

@@ -52,46 +52,46 @@ psql -X -At -U ana -c "SELECT dp_count(*) IS NULL FROM visit"
 
 --# tables of the ledger
 --@ attack
-SELECT * FROM dp_cdp.budget;
+SELECT * FROM dp_cdp_internal.budget;
 --> 42501
-UPDATE dp_cdp.budget SET rho_spent = 0;
+UPDATE dp_cdp_internal.budget SET rho_spent = 0;
 --> 42501
-INSERT INTO dp_cdp.release_log DEFAULT VALUES;
+INSERT INTO dp_cdp_internal.release_log DEFAULT VALUES;
 --> 42501
-DELETE FROM dp_cdp.release_log;
+DELETE FROM dp_cdp_internal.release_log;
 --> 42501
-TRUNCATE dp_cdp.budget;
+TRUNCATE dp_cdp_internal.budget;
 --> 42501
-LOCK dp_cdp.budget;
+LOCK dp_cdp_internal.budget;
 --> 42501 | 25P01
-SELECT * FROM dp_cdp.budget FOR UPDATE;
+SELECT * FROM dp_cdp_internal.budget FOR UPDATE;
 --> 42501
 UPDATE dp_cdp.budgets SET rho_spent = 0;
 --> 42501 | 55000
 DELETE FROM dp_cdp.releases;
 --> 42501 | 55000
-ALTER TABLE dp_cdp.budget DISABLE TRIGGER ALL;
+ALTER TABLE dp_cdp_internal.budget DISABLE TRIGGER ALL;
 --> 42501
-DROP TABLE dp_cdp.budget;
+DROP TABLE dp_cdp_internal.budget;
 --> 42501
-COPY dp_cdp.release_log TO STDOUT;
+COPY dp_cdp_internal.release_log TO STDOUT;
 --> 42501
 --@ attack boss
-UPDATE dp_cdp.budget SET rho_spent = 0;
+UPDATE dp_cdp_internal.budget SET rho_spent = 0;
 --> 42501
-DELETE FROM dp_cdp.release_log;
+DELETE FROM dp_cdp_internal.release_log;
 --> 42501
 --@ attack postgres
-UPDATE dp_cdp.budget SET rho_spent = 0;
+UPDATE dp_cdp_internal.budget SET rho_spent = 0;
 --> worker: ok; 42501 | ZC003 | 55000
-DELETE FROM dp_cdp.release_log;
+DELETE FROM dp_cdp_internal.release_log;
 --> worker: ok; 42501 | ZC003 | 55000
-TRUNCATE dp_cdp.budget CASCADE;
+TRUNCATE dp_cdp_internal.budget CASCADE;
 --> 42501 | ZC003 | 55000
 
 --# a debit that waits for the asker's own locks
 --@ attack postgres
-BEGIN; LOCK dp_cdp.release_log IN ACCESS EXCLUSIVE MODE; SET LOCAL ROLE ana;
+BEGIN; LOCK dp_cdp_internal.release_log IN ACCESS EXCLUSIVE MODE; SET LOCAL ROLE ana;
 SET LOCAL statement_timeout = '300ms';
 -- what was asked for before the lock is gone may be charged then
 SELECT dp_count(*) IS NULL FROM visit;

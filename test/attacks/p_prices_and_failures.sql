@@ -77,7 +77,7 @@ SELECT dp_cdp.reset_failures('clinic', 'ana');
 psql -X -At -U ana -c "SET exit_on_error = on" -c "SELECT dp_count(*) FROM visit WHERE public.fussy(age) > 1" 2>&1 | grep FATAL
 --> any 1
 --@ verify
-SELECT 'found 97, or no failure counted' FROM dp_cdp.budget b WHERE b.role::regrole::text = 'ana' AND b.failures <> 1;
+SELECT 'found 97, or no failure counted' FROM dp_cdp_internal.budget b WHERE b.role::regrole::text = 'ana' AND b.failures <> 1;
 --@ teardown
 SELECT dp_cdp.disallow_function('public.fussy(int)');
 SELECT dp_cdp.reset_failures('clinic', 'ana');
@@ -129,9 +129,9 @@ SELECT dp_cdp.alter_dataset('clinic', min_units => 1);
 --> 42501
 SELECT * FROM dp_cdp.suggest_limits('visit', 10);
 --> 42501
-UPDATE dp_cdp.budget SET failures = 0;
+UPDATE dp_cdp_internal.budget SET failures = 0;
 --> 42501
-SELECT failures FROM dp_cdp.budget;
+SELECT failures FROM dp_cdp_internal.budget;
 --> 42501
 
 --# what others have paid, which follows from answers that they have bought
@@ -146,7 +146,7 @@ SELECT rho_spent, rho_remaining, delta_spent, epsilon_spent FROM dp_cdp.datasets
 --> ok
 SELECT sum(rho_spent), max(delta_spent) FROM dp_cdp.datasets;
 --> ok
-SELECT rho_spent FROM dp_cdp.dataset;
+SELECT rho_spent FROM dp_cdp_internal.dataset;
 --> 42501
 
 --# ... by what refuses under the cap

@@ -85,7 +85,7 @@ EXPLAIN EXECUTE p;
 EXECUTE p;
 --> ZC001
 --@ teardown
-DELETE FROM dp_cdp.budget WHERE role = 'nob'::regrole;
+DELETE FROM dp_cdp_internal.budget WHERE role = 'nob'::regrole;
 
 --# plans of a function's owner, who may pay, and of who may read
 --@ only: noselect hardened

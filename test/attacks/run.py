@@ -139,7 +139,7 @@ class Superuser:
         return lines
 
     def spent(self):
-        rows = self.run("SELECT role::regrole || ' ' || round(rho_spent / %s, 3) FROM dp_cdp.budget;" % PRICE)
+        rows = self.run("SELECT role::regrole || ' ' || round(rho_spent / %s, 3) FROM dp_cdp_internal.budget;" % PRICE)
         return {r.split()[0]: float(r.split()[1]) for r in rows if r}
 
 

@@ -131,7 +131,7 @@ def ask(kind, epsilon, table):
     for session in sessions.values():
         session.close()
     print(f"  epsilon {epsilon}, {kind}: {answered}, {time.time() - started:.0f} s", file=sys.stderr, flush=True)
-    return answered, psql(f"SELECT round(rho_spent, 6) FROM dp_cdp.dataset WHERE name = '{table}'")
+    return answered, psql(f"SELECT round(rho_spent, 6) FROM dp_cdp_internal.dataset WHERE name = '{table}'")
 
 
 def main():

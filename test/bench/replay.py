@@ -61,7 +61,7 @@ def psql(sql, database=DATABASE):
 def balances():
     """What has been spent, by whom."""
     return {who: Decimal(rho) for who, rho in (row.split("|") for row in psql(
-        "SELECT role::regrole::text, rho_spent FROM dp_cdp.budget UNION ALL SELECT 'cap', rho_spent FROM dp_cdp.dataset").split())}
+        "SELECT role::regrole::text, rho_spent FROM dp_cdp_internal.budget UNION ALL SELECT 'cap', rho_spent FROM dp_cdp_internal.dataset").split())}
 
 
 def rise(before, after):

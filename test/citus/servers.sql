@@ -37,9 +37,9 @@ BEGIN
 	END IF;
 END $$;
 CREATE FUNCTION ledger_fits(description text) RETURNS text LANGUAGE sql AS $$
-	SELECT is((SELECT (sum(rho) * 1e6)::bigint FROM dp_cdp.release_log WHERE granted), spent(), description || ': the ledger is what was granted')
+	SELECT is((SELECT (sum(rho) * 1e6)::bigint FROM dp_cdp_internal.release_log WHERE granted), spent(), description || ': the ledger is what was granted')
 $$;
-CREATE FUNCTION failures() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM dp_cdp.release_log WHERE failed $$;
+CREATE FUNCTION failures() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM dp_cdp_internal.release_log WHERE failed $$;
 
 -- what a release said that has ended, after it was charged
 CREATE FUNCTION failed(before bigint, failures_before bigint, description text) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -34,7 +34,7 @@ RESET SESSION AUTHORIZATION;
 \ir ask.psql
 SET citus.enable_ddl_propagation = off;
 CREATE FUNCTION here(query text) RETURNS text LANGUAGE sql AS $$ SELECT replace(query, 'visits', 'here') $$;
-CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql VOLATILE AS $$ SELECT sum(rho_spent)::numeric FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
+CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql VOLATILE AS $$ SELECT sum(rho_spent)::numeric FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole $$;
 
 -- what a script says, and what it costs
 CREATE FUNCTION told(script text, OUT said text, OUT cost numeric) LANGUAGE plpgsql AS $$

@@ -26,11 +26,11 @@ SELECT dp_cdp.set_budget('registry', 'student', rho => 0.021);
 SELECT dp_cdp.set_budget('registry', 'insurer', epsilon => 1, delta => 1e-6);
 RESET SESSION AUTHORIZATION;
 -- a budget in the middle of its month
-INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)
+INSERT INTO dp_cdp_internal.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)
 VALUES ('registry', 'portal'::regrole, 0.06, 1e-5, 1e-5, '1 month', now() + interval '12 days');
 
 SELECT setseed(0.25) \g /dev/null
-INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, stddev, granted,
+INSERT INTO dp_cdp_internal.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, stddev, granted,
 	kind, reason, tables, query)
 SELECT h.at, 'registry', h.who::regrole, h.who::regrole, h.app, h.aggregates, h.groups, h.rho,
 	   CASE WHEN h.groups = 'diagnosis' AND h.granted THEN 1e-8 ELSE 0 END, '12.7', h.granted,

@@ -36,10 +36,10 @@ dp_psql "$work" -d postgres -v roles="$roles" -v rows="$rows" -v nameless="$name
 	SELECT dp_cdp.set_budget('d', r.oid::regrole, rho => 1000) FROM pg_roles r WHERE r.rolname ~ '^(r|team)_' \g /dev/null
 	CREATE TEMP TABLE who AS
 		SELECT row_number() OVER () - 1 AS n, b.role, b.role_name, ARRAY[b.ledger_id, t.ledger_id, d.ledger_id] AS paid_by
-		FROM dp_cdp.budget b JOIN dp_cdp.budget t ON t.role_name = 'team_' || (substr(b.role_name, 3)::int % 100), dp_cdp.dataset d
+		FROM dp_cdp_internal.budget b JOIN dp_cdp_internal.budget t ON t.role_name = 'team_' || (substr(b.role_name, 3)::int % 100), dp_cdp_internal.dataset d
 		WHERE b.role_name ~ '^r_';
 	ANALYZE who;
-	INSERT INTO dp_cdp.release_log (id, dataset, role, session_role, aggregates, rho, delta, granted, released_at,
+	INSERT INTO dp_cdp_internal.release_log (id, dataset, role, session_role, aggregates, rho, delta, granted, released_at,
 			kind, role_name, session_role_name, paid_by)
 		OVERRIDING SYSTEM VALUE
 		SELECT i, 'd', w.role, w.role, 'dp_count(*)', 0.01, 0, true, now() - interval '1 day' + i * interval '1 ms',
@@ -70,4 +70,4 @@ check 'members have what they spent' "SELECT sum(rho_spent) = 0.01 * $rows AND m
 	FROM dp_cdp.budgets WHERE role::text ~ '^r_'"
 check 'teams what their members spent' "SELECT sum(rho_spent) = 0.01 * $rows FROM dp_cdp.budgets WHERE role::text ~ '^team_'"
 check 'the dataset all of it' "SELECT rho_spent = 0.01 * $rows FROM dp_cdp.datasets"
-check 'the log goes on after its last row' "SELECT last_value = $rows AND is_called FROM dp_cdp.release_log_id_seq"
+check 'the log goes on after its last row' "SELECT last_value = $rows AND is_called FROM dp_cdp_internal.release_log_id_seq"

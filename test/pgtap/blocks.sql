@@ -73,7 +73,7 @@ SELECT matches(owner1($$SELECT dp_cdp.protect_table('visits', 'clinic', 'patient
 SELECT is(owner1($$CREATE TABLE made (patient int, at date, day date GENERATED ALWAYS AS (at) STORED)$$), 'ok', 'a table with a generated column');
 SELECT matches(owner1($$SELECT dp_cdp.protect_table('made', 'clinic', 'patient', block => 'day', every => '1 month')$$), 'ZC004 .*is generated', 'generated columns cannot be');
 SELECT is((SELECT count(*) FROM dp_cdp.protected), 0::bigint, 'nothing of this has protected a table');
-SELECT is((SELECT block_every FROM dp_cdp.dataset), NULL, 'nor made a dataset one with blocks');
+SELECT is((SELECT block_every FROM dp_cdp_internal.dataset), NULL, 'nor made a dataset one with blocks');
 
 SELECT is(owner1($$SELECT dp_cdp.protect_table('visits', 'clinic', 'patient', block => 'visited_on', every => '1 month')$$), 'ok', 'a table with blocks');
 SELECT is((SELECT block_every FROM dp_cdp.datasets), interval '1 month', 'makes its dataset one with blocks');
@@ -114,7 +114,7 @@ SELECT must($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 10)$$);
 -- ------------------------------------------------------------------------
 
 CREATE FUNCTION last_blocks() RETURNS text LANGUAGE sql VOLATILE AS
-	$$ SELECT block_from || ' ' || block_to FROM dp_cdp.release_log WHERE granted ORDER BY id DESC LIMIT 1 $$;
+	$$ SELECT block_from || ' ' || block_to FROM dp_cdp_internal.release_log WHERE granted ORDER BY id DESC LIMIT 1 $$;
 
 -- asks for a number as analyst1; what it is, rounded, and the blocks that were charged
 CREATE FUNCTION asked(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -210,7 +210,7 @@ SELECT matches(asked($$SELECT dp_count(*) FROM visits WHERE visited_on > 'infini
 -- ------------------------------------------------------------------------
 
 SELECT dp_cdp.empty_ledger();
-SELECT is((SELECT count(*) FROM dp_cdp.block_spent), 0::bigint, 'empty_ledger() forgets blocks, too');
+SELECT is((SELECT count(*) FROM dp_cdp_internal.block_spent), 0::bigint, 'empty_ledger() forgets blocks, too');
 SELECT must($$SELECT dp_cdp.alter_dataset('clinic', rho => 35000, max_failures => 100)$$);
 SELECT must($$SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 20000)$$);
 CREATE FUNCTION ask(first date, last date) RETURNS text LANGUAGE sql VOLATILE AS
@@ -252,21 +252,21 @@ SELECT is(ask('2024-03-01', '2024-03-02'), '2024-03-01 2024-04-01', 'that of ano
 -- pruning, adopting
 SELECT is(dp_cdp.prune_releases(clock_timestamp()) > 0, true, 'pruned');
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity <> 'info'), 0::bigint, 'checkpoints add up to the blocks');
-CREATE TABLE before AS SELECT * FROM dp_cdp.block_spent;
+CREATE TABLE before AS SELECT * FROM dp_cdp_internal.block_spent;
 SELECT dp_cdp.adopt_ledger(surcharge_rho => 7);
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity <> 'info'), 0::bigint, 'an adopted ledger adds up');
-SELECT is((SELECT count(*) FROM before b JOIN dp_cdp.block_spent k USING (ledger_id, block_from, block_to) WHERE k.rho_spent = b.rho_spent + 7), (SELECT count(*) FROM before), 'with the surcharge on each block');
+SELECT is((SELECT count(*) FROM before b JOIN dp_cdp_internal.block_spent k USING (ledger_id, block_from, block_to) WHERE k.rho_spent = b.rho_spent + 7), (SELECT count(*) FROM before), 'with the surcharge on each block');
 SELECT is((SELECT rho_spent FROM dp_cdp.blocks WHERE role_name = 'analyst1' AND block_from = '-infinity'), 7::numeric, 'and on those in which nothing was spent');
 -- renewal
 SELECT must($$SELECT dp_cdp.drop_budget('clinic', 'analyst1')$$);
-SELECT is((SELECT count(*) FROM dp_cdp.block_spent k WHERE NOT EXISTS (SELECT FROM dp_cdp.dataset d WHERE d.ledger_id = k.ledger_id) AND NOT EXISTS (SELECT FROM dp_cdp.budget b WHERE b.ledger_id = k.ledger_id)), 0::bigint, 'a budget goes with its blocks');
+SELECT is((SELECT count(*) FROM dp_cdp_internal.block_spent k WHERE NOT EXISTS (SELECT FROM dp_cdp_internal.dataset d WHERE d.ledger_id = k.ledger_id) AND NOT EXISTS (SELECT FROM dp_cdp_internal.budget b WHERE b.ledger_id = k.ledger_id)), 0::bigint, 'a budget goes with its blocks');
 SELECT must($$SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 10000, period => '0.1 seconds')$$);
 SELECT is(ask('2025-02-01', '2025-02-02'), '2025-02-01 2025-03-01', 'a period');
 SELECT pg_sleep(0.15);
 SELECT is(ask('2025-02-01', '2025-02-02'), '2025-02-01 2025-03-01', 'the next one, the same block');
 SELECT pg_sleep(0.15);
 SELECT is(ask('2025-03-01', '2025-03-02'), '2025-03-01 2025-04-01', 'another block');
-SELECT is((SELECT count(*) FROM dp_cdp.block_spent k JOIN dp_cdp.budget b USING (ledger_id) WHERE b.role = 'analyst1'::regrole), 1::bigint, 'a period forgets those before');
+SELECT is((SELECT count(*) FROM dp_cdp_internal.block_spent k JOIN dp_cdp_internal.budget b USING (ledger_id) WHERE b.role = 'analyst1'::regrole), 1::bigint, 'a period forgets those before');
 SELECT is((SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'), 0::bigint, 'the audit adds up to the period');
 
 -- ------------------------------------------------------------------------

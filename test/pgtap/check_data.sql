@@ -142,8 +142,8 @@ DROP TABLE parts, spread;
 
 -- it costs nothing, whoever has a budget
 RESET SESSION AUTHORIZATION;
-SELECT is(sum(rho_spent), 0::numeric, 'nothing was debited') FROM (SELECT rho_spent FROM dp_cdp.budget UNION ALL SELECT rho_spent FROM dp_cdp.dataset) b;
-SELECT is_empty('SELECT FROM dp_cdp.release_log', 'nor is it in the audit');
+SELECT is(sum(rho_spent), 0::numeric, 'nothing was debited') FROM (SELECT rho_spent FROM dp_cdp_internal.budget UNION ALL SELECT rho_spent FROM dp_cdp_internal.dataset) b;
+SELECT is_empty('SELECT FROM dp_cdp_internal.release_log', 'nor is it in the audit');
 
 -- who may ask
 SELECT isnt_empty($$SELECT dp_cdp.check_data('clinic')$$, 'a superuser');
@@ -175,7 +175,7 @@ SELECT throws_ok($$SELECT dp_cdp.check_data('clinic')$$, '42501', NULL, 'not in 
 RESET ROLE;
 RESET SESSION AUTHORIZATION;
 REVOKE owner1 FROM analyst1;
-SELECT is(sum(rho_spent), 0::numeric, 'still nothing was debited') FROM dp_cdp.budget;
+SELECT is(sum(rho_spent), 0::numeric, 'still nothing was debited') FROM dp_cdp_internal.budget;
 
 -- not within a private query, also by a function of the owner's own
 SET SESSION AUTHORIZATION owner1;

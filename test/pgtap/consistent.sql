@@ -328,7 +328,7 @@ RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.alter_dataset('clinic', reuse => '1 day') \g /dev/null
 RESET SESSION AUTHORIZATION;
-CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql VOLATILE AS $$ SELECT rho_spent FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
+CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql VOLATILE AS $$ SELECT rho_spent FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole $$;
 -- keeps an answer and returns what it cost, in prices of one aggregate in one set
 CREATE FUNCTION cost(sets text, setting text, called text, rho text DEFAULT '0.01') RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
@@ -451,6 +451,6 @@ SELECT dp_cdp.create_dataset('other', consistent => true) \g /dev/null
 SELECT is(array_agg(dataset || ' ' || consistent ORDER BY dataset), '{clinic false,other true}', 'a dataset is made with it') FROM dp_cdp.datasets WHERE dataset <> 'wide';
 RESET SESSION AUTHORIZATION;
 SELECT throws_like($$SELECT dp_cdp.alter_dataset('clinic', consistent => 'maybe')$$, 'invalid input syntax for type boolean%', 'it is a boolean');
-SELECT is((SELECT count(*) FROM pg_attribute WHERE attrelid = 'dp_cdp.dataset'::regclass AND attname = 'consistent' AND attnotnull), 1::bigint, 'and never NULL');
+SELECT is((SELECT count(*) FROM pg_attribute WHERE attrelid = 'dp_cdp_internal.dataset'::regclass AND attname = 'consistent' AND attnotnull), 1::bigint, 'and never NULL');
 
 SELECT * FROM finish();

@@ -30,14 +30,14 @@ SELECT dp_cdp.set_budget('clinic', role, rho => 1000) FROM unnest('{analyst1,ana
 CREATE FUNCTION ask(query text, who text DEFAULT 'analyst1', setting text DEFAULT 'on', OUT answers jsonb, OUT cost bigint, OUT cap bigint) LANGUAGE plpgsql AS $$
 DECLARE
 	before bigint := spent();
-	cap_before bigint := (SELECT rho_spent * 1e6 FROM dp_cdp.dataset);
+	cap_before bigint := (SELECT rho_spent * 1e6 FROM dp_cdp_internal.dataset);
 BEGIN
 	PERFORM set_config('dp_cdp.consistent', setting, false);
 	EXECUTE 'SET SESSION AUTHORIZATION ' || who;
 	EXECUTE format('SELECT jsonb_agg(to_jsonb(q) ORDER BY q) FROM (%s) q', query) INTO answers;
 	EXECUTE 'RESET SESSION AUTHORIZATION';
 	cost := spent() - before;
-	cap := (SELECT rho_spent * 1e6 FROM dp_cdp.dataset) - cap_before;
+	cap := (SELECT rho_spent * 1e6 FROM dp_cdp_internal.dataset) - cap_before;
 END $$;
 
 -- what grouping sets by a key and by nothing cost when both are kept by themselves
@@ -90,7 +90,7 @@ SELECT is((SELECT a.answers->5->'n' FROM ask(:'sets', setting => 'off') a), :'to
 -- who has not paid pays for each set, and the cap for none
 SELECT answers AS others, cost, cap FROM ask(:'sets', 'analyst2') \gset
 SELECT is(ARRAY[:cost, :cap]::bigint[], '{0,0}', 'what others have bought costs the first role and the cap nothing');
-SELECT is((SELECT sum(rho_spent) * 1e6 FROM dp_cdp.budget WHERE role = 'analyst2'::regrole)::bigint, 6::bigint, 'who has not paid for any of them pays for three sets of two');
+SELECT is((SELECT sum(rho_spent) * 1e6 FROM dp_cdp_internal.budget WHERE role = 'analyst2'::regrole)::bigint, 6::bigint, 'who has not paid for any of them pays for three sets of two');
 SELECT is(:'others'::jsonb, :'together'::jsonb, 'and sees the same');
 
 -- ---------------------------------------------------------------------

@@ -27,13 +27,13 @@ CREATE TABLE answer (name text, a text, b int, gid int, n bigint, s bigint, p nu
 GRANT ALL ON answer TO analyst1;
 CREATE FUNCTION keep(name text, sets text DEFAULT 'CUBE (a, b)', settings text DEFAULT '', source text DEFAULT 'visits') RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
-	before numeric := (SELECT sum(rho_spent) FROM dp_cdp.budget);
+	before numeric := (SELECT sum(rho_spent) FROM dp_cdp_internal.budget);
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1; ' || settings;
 	EXECUTE format('INSERT INTO answer SELECT %L, a, b, GROUPING(a, b), dp_count(*), dp_sum(cost), dp_sum(price), dp_sum(weight), dp_noise_stddev(dp_count(*)), dp_noise_stddev(dp_sum(cost)), dp_noise_stddev(dp_sum(price)),
 		dp_error_stddev(dp_count(*)), dp_cut(dp_count(*)) FROM %I GROUP BY %s', name, source, sets);
 	EXECUTE 'RESET SESSION AUTHORIZATION; RESET dp_cdp.rho; RESET dp_cdp.max_contribution; RESET dp_cdp.consistent; RESET dp_cdp.max_groups; RESET dp_cdp.max_rows; RESET work_mem';
-	RETURN (SELECT sum(rho_spent) FROM dp_cdp.budget) - before;
+	RETURN (SELECT sum(rho_spent) FROM dp_cdp_internal.budget) - before;
 END $$;
 -- margins that are not the sums of the cells
 CREATE FUNCTION off_margins(called text) RETURNS text LANGUAGE sql AS $$

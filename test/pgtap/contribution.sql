@@ -35,7 +35,7 @@ CREATE FUNCTION limits(name text) RETURNS text LANGUAGE sql AS
 	$$ SELECT format('groups %s rows %s contribution %s', max_groups, max_rows, max_contribution) FROM dp_cdp.datasets WHERE dataset = name $$;
 -- what all have spent, and all limits
 CREATE FUNCTION all_there_is() RETURNS text LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
-	SELECT (SELECT sum(rho_spent) FROM dp_cdp.budget) || (SELECT string_agg(dataset || ': ' || limits(dataset), ', ' ORDER BY dataset) FROM dp_cdp.datasets) $$;
+	SELECT (SELECT sum(rho_spent) FROM dp_cdp_internal.budget) || (SELECT string_agg(dataset || ': ' || limits(dataset), ', ' ORDER BY dataset) FROM dp_cdp.datasets) $$;
 -- a query's answer as a role, with settings
 CREATE FUNCTION ask(query text, settings text DEFAULT '', who name DEFAULT 'analyst1') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -227,7 +227,7 @@ SELECT is((SELECT sum(rho)::float8 FROM dp_cdp.releases WHERE id > (SELECT max(i
 
 -- what a role has paid in hundredths of rho, and what all have bought of limits
 CREATE FUNCTION paid(who name) RETURNS float8 LANGUAGE sql VOLATILE AS
-	$$ SELECT round(rho_spent * 100, 6)::float8 FROM dp_cdp.budget b WHERE dataset = 'kept' AND role = who::regrole $$;
+	$$ SELECT round(rho_spent * 100, 6)::float8 FROM dp_cdp_internal.budget b WHERE dataset = 'kept' AND role = who::regrole $$;
 CREATE FUNCTION limits_bought() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT count(*) FROM dp_cdp.releases WHERE dataset = 'kept' AND aggregates LIKE 'limit of%' AND rho > 0 $$;
 CREATE TABLE first AS SELECT ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept') AS answer, substring(reported() FROM 'norm .*') AS norm;
 SELECT is(paid('analyst1'), 1::float8, 'an answer and its limit cost the price of one aggregate');
@@ -243,7 +243,7 @@ SELECT ok(paid('analyst1') BETWEEN 8 AND 9, 'and costs the difference');
 SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 100'), answer, 'one at more than ten times the price') FROM first;
 SELECT is(limits_bought(), 3::bigint, 'has its limit found anew');
 SELECT ok(paid('analyst1') BETWEEN 10000 AND 10010, 'and costs its whole price');
-SELECT is((SELECT round(rho_spent * 100, 6)::float8 FROM dp_cdp.dataset WHERE name = 'kept'), paid('analyst1'), 'the cap has paid for the best');
+SELECT is((SELECT round(rho_spent * 100, 6)::float8 FROM dp_cdp_internal.dataset WHERE name = 'kept'), paid('analyst1'), 'the cap has paid for the best');
 SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 1'), answer, 'one between these is derived') FROM first;
 SELECT is(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept'), ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', 'SET dp_cdp.rho = 100'),
 	'who has paid for the best sees it');
@@ -253,7 +253,7 @@ SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', '
 SELECT is(limits_bought(), 5::bigint, 'finds its limit again');
 
 -- a limit that a pilot has found holds after it
-CREATE FUNCTION questions_kept() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT count(DISTINCT question) FROM dp_cdp.kept_answer $$;
+CREATE FUNCTION questions_kept() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT count(DISTINCT question) FROM dp_cdp_internal.kept_answer $$;
 CREATE FUNCTION looked(who name, rho text, OUT norm float8, OUT more bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	more := questions_kept();

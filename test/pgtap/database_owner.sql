@@ -133,7 +133,7 @@ SELECT ok(has_function_privilege('stranger', 'pg_relation_size(regclass)', 'EXEC
 SELECT is_empty('SELECT * FROM dp_cdp.check_setup() WHERE object = ''functions of extensions''', 'the finding is gone');
 SELECT throws_ok('SELECT * FROM dp_cdp.harden(keep_open => ARRAY[''none''])', 'ZC004');
 RESET SESSION AUTHORIZATION;
-SELECT is(count(*), 0::bigint, 'unharden() would not know of it') FROM dp_cdp.hardened;
+SELECT is(count(*), 0::bigint, 'unharden() would not know of it') FROM dp_cdp_internal.hardened;
 \set said `psql -X -c 'SET SESSION AUTHORIZATION dba' -c 'SELECT count(*) FROM dp_cdp.harden()' 2>&1`
 SELECT matches(:'said'::text, 'NOTICE:  [0-9]+ objects are not yours, and stay open: a superuser closes them in this database by SELECT [*] FROM dp_cdp.harden\(\)', 'he is told who does the rest');
 
@@ -167,13 +167,13 @@ ALTER ROLE ana REPLICATION BYPASSRLS;
 GRANT EXECUTE ON FUNCTION pg_relation_size(regclass) TO ana;
 GRANT SELECT (reltuples) ON pg_class TO ana;
 GRANT EXECUTE ON FUNCTION dp_cdp.empty_ledger() TO ana;
-GRANT INSERT ON dp_cdp.budget TO ana;
+GRANT INSERT ON dp_cdp_internal.budget TO ana;
 GRANT SELECT ON dp_cdp.audit TO ana;
 GRANT CREATE ON SCHEMA dp_cdp TO ana;
 GRANT USAGE ON TYPE dp_cdp_internal.grid TO ana;
 GRANT SET ON PARAMETER log_statement TO ana;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO PUBLIC;
-ALTER TABLE dp_cdp.budget DISABLE TRIGGER ledger_guard;
+ALTER TABLE dp_cdp_internal.budget DISABLE TRIGGER ledger_guard;
 ALTER EVENT TRIGGER dp_cdp_keep_ledger DISABLE;
 SET SESSION AUTHORIZATION dba;
 GRANT SELECT, INSERT, UPDATE, TRIGGER, REFERENCES ON saas.visits TO ana;
@@ -234,7 +234,7 @@ SELECT is(dp_cdp_internal.takes_superuser(o, r), t, o || ': ' || r) FROM (VALUES
 	('max_worker_processes', 'ALTER SYSTEM SET max_worker_processes = 20; then restart the server', true),
 	('ledger', 'SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)', true),
 	('fsync', 'ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()', true),
-	('dp_cdp.release_log_id_seq', 'SELECT setval(''dp_cdp.release_log_id_seq'', 7)', true),
+	('dp_cdp_internal.release_log_id_seq', 'SELECT setval(''dp_cdp_internal.release_log_id_seq'', 7)', true),
 	('audit', 'nothing is to be done: their order is that of their numbers', false),
 	('dataset saas', 'SELECT dp_cdp.alter_dataset(''saas'', rho => 1)', false),
 	('role ana', 'SELECT dp_cdp.drop_budget(''saas'', ''ana'')', false)) AS v(o, r, t);
@@ -244,12 +244,12 @@ ALTER ROLE ana NOREPLICATION NOBYPASSRLS;
 REVOKE EXECUTE ON FUNCTION pg_relation_size(regclass) FROM ana;
 REVOKE SELECT (reltuples) ON pg_class FROM ana;
 REVOKE EXECUTE ON FUNCTION dp_cdp.empty_ledger() FROM ana;
-REVOKE INSERT ON dp_cdp.budget FROM ana;
+REVOKE INSERT ON dp_cdp_internal.budget FROM ana;
 REVOKE SELECT ON dp_cdp.audit FROM ana;
 REVOKE CREATE ON SCHEMA dp_cdp FROM ana;
 REVOKE USAGE ON TYPE dp_cdp_internal.grid FROM ana;
 REVOKE SET ON PARAMETER log_statement FROM ana;
-ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard;
+ALTER TABLE dp_cdp_internal.budget ENABLE ALWAYS TRIGGER ledger_guard;
 ALTER EVENT TRIGGER dp_cdp_keep_ledger ENABLE ALWAYS;
 SET SESSION AUTHORIZATION dba;
 DROP MATERIALIZED VIEW saas.copied;
@@ -294,20 +294,20 @@ SELECT refused('dba', s) FROM unnest(ARRAY[
 	$$ALTER TABLE clinic.stays RENAME TO old$$,
 	$$ALTER TABLE saas.visits INHERIT clinic.stays$$,
 	-- the ledger
-	$$UPDATE dp_cdp.budget SET rho_spent = 0$$,
-	$$DELETE FROM dp_cdp.release_log$$,
-	$$TRUNCATE dp_cdp.budget$$,
-	$$INSERT INTO dp_cdp.dataset (name, owner, delta_limit, default_rho, default_delta, max_groups, max_rows, neighbors) SELECT 'x', oid, 1e-6, 1, 1e-9, 1, 1, 'add_remove' FROM pg_roles WHERE rolname = 'dba'$$,
-	$$SELECT * FROM dp_cdp.release_log$$,
-	$$DROP TABLE dp_cdp.budget CASCADE$$,
-	$$DROP TRIGGER ledger_guard ON dp_cdp.budget$$,
-	$$ALTER TABLE dp_cdp.budget DISABLE TRIGGER ALL$$,
-	$$ALTER TABLE dp_cdp.budget OWNER TO dba$$,
-	$$CREATE TRIGGER mine BEFORE INSERT ON dp_cdp.budget EXECUTE FUNCTION suppress_redundant_updates_trigger()$$,
-	$$CREATE RULE mine AS ON INSERT TO dp_cdp.release_log DO INSTEAD NOTHING$$,
-	$$CREATE INDEX ON dp_cdp.budget (role)$$,
-	$$ALTER SEQUENCE dp_cdp.release_log_id_seq RESTART$$,
-	$$SELECT setval('dp_cdp.ledger_id_seq', 1)$$,
+	$$UPDATE dp_cdp_internal.budget SET rho_spent = 0$$,
+	$$DELETE FROM dp_cdp_internal.release_log$$,
+	$$TRUNCATE dp_cdp_internal.budget$$,
+	$$INSERT INTO dp_cdp_internal.dataset (name, owner, delta_limit, default_rho, default_delta, max_groups, max_rows, neighbors) SELECT 'x', oid, 1e-6, 1, 1e-9, 1, 1, 'add_remove' FROM pg_roles WHERE rolname = 'dba'$$,
+	$$SELECT * FROM dp_cdp_internal.release_log$$,
+	$$DROP TABLE dp_cdp_internal.budget CASCADE$$,
+	$$DROP TRIGGER ledger_guard ON dp_cdp_internal.budget$$,
+	$$ALTER TABLE dp_cdp_internal.budget DISABLE TRIGGER ALL$$,
+	$$ALTER TABLE dp_cdp_internal.budget OWNER TO dba$$,
+	$$CREATE TRIGGER mine BEFORE INSERT ON dp_cdp_internal.budget EXECUTE FUNCTION suppress_redundant_updates_trigger()$$,
+	$$CREATE RULE mine AS ON INSERT TO dp_cdp_internal.release_log DO INSTEAD NOTHING$$,
+	$$CREATE INDEX ON dp_cdp_internal.budget (role)$$,
+	$$ALTER SEQUENCE dp_cdp_internal.release_log_id_seq RESTART$$,
+	$$SELECT setval('dp_cdp_internal.ledger_id_seq', 1)$$,
 	$$SELECT dp_cdp.empty_ledger()$$,
 	$$SELECT dp_cdp.adopt_ledger()$$,
 	$$SELECT dp_cdp.adopt_role('ana', 'other')$$,

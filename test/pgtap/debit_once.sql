@@ -731,7 +731,7 @@ SELECT dp_cdp.protect_table('far', 'clinic', each_row => true);
 RESET SESSION AUTHORIZATION;
 SELECT fails('SELECT dp_count(*) FROM far', 'ZC002', 0, 'a scan that cannot be started costs nothing');
 SELECT fails('SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_count(*) FROM far)', 'ZC002', 0, '... nor does what else the statement asks');
-SELECT is(sum(failures), 0::bigint, '... and is no failure of the day') FROM dp_cdp.budget;
+SELECT is(sum(failures), 0::bigint, '... and is no failure of the day') FROM dp_cdp_internal.budget;
 SELECT costs('SELECT dp_count(*) FROM far WHERE x = 1', 1, 'what does not need it is answered');
 \else
 SELECT skip('file_fdw is not installed', 4);
@@ -755,6 +755,6 @@ END $$;
 SELECT is(sum(repeats)::int, 3, 'every grant is in the audit, and what was refused')
 	FROM dp_cdp.releases WHERE kind = 'refused';
 SELECT is((SELECT sum(rho) FROM dp_cdp.releases WHERE role = 'analyst1'::regrole AND granted),
-	(SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole), 'the audit adds up to the balance');
+	(SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole), 'the audit adds up to the balance');
 
 SELECT * FROM finish();

@@ -31,7 +31,7 @@ RESET SESSION AUTHORIZATION;
 -- the rows, the price in aggregates and in rows of the log, whether EXPLAIN speaks of an amount of rho
 CREATE FUNCTION answered(statement text, price int, wanted text, about text DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	log bigint := (SELECT count(*) FROM dp_cdp.release_log WHERE granted);
+	log bigint := (SELECT count(*) FROM dp_cdp_internal.release_log WHERE granted);
 	before bigint := spent();
 	answer text;
 	line text;
@@ -53,7 +53,7 @@ BEGIN
 	EXECUTE 'RESET SESSION AUTHORIZATION';
 	RETURN NEXT CASE WHEN wanted IS NULL THEN matches(answer, '^(?!ZC|42)', coalesce(about, statement))
 		ELSE is(answer, wanted, coalesce(about, statement)) END;
-	RETURN NEXT is(format('%s %s %s', spent() - before, (SELECT count(*) FROM dp_cdp.release_log WHERE granted) - log, charged),
+	RETURN NEXT is(format('%s %s %s', spent() - before, (SELECT count(*) FROM dp_cdp_internal.release_log WHERE granted) - log, charged),
 		format('%s %s %s', price, sign(price), price > 0), '... price, rows of the log, EXPLAIN');
 END $$;
 

@@ -36,7 +36,7 @@ RESET SESSION AUTHORIZATION;
 -- the single value of a query of analyst1, or its error, and what it cost
 CREATE FUNCTION ask(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	before float8 := (SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole);
+	before float8 := (SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole);
 	answer text;
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
@@ -51,7 +51,7 @@ BEGIN
 	END;
 	EXECUTE 'RESET SESSION AUTHORIZATION';
 	RETURN format('%s for %s', coalesce(answer, 'NULL'),
-				  ((SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole) - before) / 5000);
+				  ((SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole) - before) / 5000);
 END $$;
 
 -- owned by the analyst, so that nothing but the settings of a query keeps

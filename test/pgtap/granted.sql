@@ -62,7 +62,7 @@ SELECT dp_cdp.drop_dataset('as_epsilon'), dp_cdp.drop_dataset('as_rho') \g /dev/
 SELECT is((dp_cdp.set_budget('town', 'analyst1', epsilon => 1, delta => 1e-6)).aggregates, 2::numeric, 'epsilon 1 at delta 1e-6 buys two aggregates');
 SELECT is((dp_cdp.set_budget('town', 'analyst1', epsilon => 0.5, delta => 1e-6)).aggregates, 0::numeric, 'epsilon 0.5 none');
 RESET SESSION AUTHORIZATION;
-CREATE VIEW limits AS SELECT rho_limit, delta_limit::float8, (delta_limit + report_delta)::float8 FROM dp_cdp.budget WHERE role_name = 'analyst1';
+CREATE VIEW limits AS SELECT rho_limit, delta_limit::float8, (delta_limit + report_delta)::float8 FROM dp_cdp_internal.budget WHERE role_name = 'analyst1';
 SELECT rho, delta, key_delta FROM dp_cdp.set_budget('town', 'analyst1', epsilon => 2, delta => 1e-7) \gset
 SELECT results_eq('SELECT * FROM limits', format('VALUES (%s::numeric, %s::float8, %s::float8)', :'rho', :'key_delta', :'delta'), 'the ledger has just this, and delta whole');
 SELECT rho, delta, key_delta FROM dp_cdp.set_budget('town', 'analyst1', rho => 0.3, delta => 1e-7) \gset

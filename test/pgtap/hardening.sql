@@ -74,13 +74,13 @@ SELECT is(as_role('dba', 'SELECT * FROM dp_cdp.unharden()'), '42501', 'unharden,
 SELECT throws_ok($$ SELECT * FROM dp_cdp.harden(keep_open => ARRAY['pg_clas']) $$, 'ZC004');
 SELECT ok(count(*) > 50 AND NOT bool_or(done), 'asked only: a list') FROM dp_cdp.harden(apply => false);
 SELECT set_eq('SELECT * FROM privileges', 'SELECT * FROM before', 'which changes nothing');
-SELECT is(count(*), 0::bigint, 'nothing is remembered') FROM dp_cdp.hardened;
+SELECT is(count(*), 0::bigint, 'nothing is remembered') FROM dp_cdp_internal.hardened;
 
 CREATE TABLE done AS SELECT * FROM dp_cdp.harden();
 SELECT ok(count(*) > 50 AND bool_and(done), 'everything was done') FROM done;
 SELECT is(count(*), 0::bigint, 'and has not to be done again') FROM dp_cdp.harden();
 SELECT ok(NOT EXISTS (SELECT FROM dp_cdp_internal.hardening() WHERE wanted <> held), 'all is as wanted');
-SELECT is((SELECT count(*) FROM dp_cdp.hardened WHERE object ~ 'pg_database_size\(pg_catalog.oid\)'), 0::bigint,
+SELECT is((SELECT count(*) FROM dp_cdp_internal.hardened WHERE object ~ 'pg_database_size\(pg_catalog.oid\)'), 0::bigint,
 	'what was closed before is none of its business');
 
 -- what analysts are told (more in masking.sql): nothing, without an error
@@ -170,7 +170,7 @@ SELECT pass('psql describes');
 
 SELECT ok(bool_and(done), 'unharden does all of it') FROM dp_cdp.unharden();
 SELECT set_eq('SELECT * FROM privileges', 'SELECT * FROM before', 'and leaves the privileges that there were');
-SELECT is(count(*), 0::bigint, 'nothing is remembered') FROM dp_cdp.hardened;
+SELECT is(count(*), 0::bigint, 'nothing is remembered') FROM dp_cdp_internal.hardened;
 SELECT is(count(*), 0::bigint, 'nor to be undone') FROM dp_cdp.unharden();
 
 -- others' changes stay
@@ -247,7 +247,7 @@ SELECT is((SELECT string_agg(column_name, ' ' ORDER BY column_name) FROM informa
 	AND has_column_privilege('ana', 'lab.visits', column_name, 'REFERENCES')), 'cost dept', '... and information_schema shows them');
 REVOKE REFERENCES (dept, cost) ON lab.visits FROM ana;
 SELECT provoked('GRANT SELECT ON SEQUENCE lab.visits_id_seq TO ana', 'warning', 'lab.visits_id_seq', 'lab.visits');
-SELECT provoked('GRANT INSERT ON dp_cdp.budget TO ana', 'critical', 'dp_cdp.budget', 'ledger');
+SELECT provoked('GRANT INSERT ON dp_cdp_internal.budget TO ana', 'critical', 'dp_cdp_internal.budget', 'ledger');
 SELECT provoked('ALTER DEFAULT PRIVILEGES FOR ROLE dba IN SCHEMA lab GRANT SELECT ON TABLES TO team',
 	'warning', 'default privileges of dba', 'future tables');
 GRANT SELECT ON lab.plain TO ana;
@@ -395,9 +395,9 @@ SELECT dp_cdp.set_budget('clinic', 'temporary', rho => 1);
 SELECT provoked('SELECT', 'warning', 'dataset clinic', 'budget of role temporary, which does not exist');
 
 -- ledger and server
-SELECT provoked('ALTER TABLE dp_cdp.ledger_stamp DISABLE TRIGGER ALL;
-	INSERT INTO dp_cdp.ledger_stamp VALUES (true, 1, 1, 1, 1) ON CONFLICT (one) DO UPDATE SET system_id = 1;
-	ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate', 'warning', 'ledger', 'adopted', 'SELECT dp_cdp.adopt_ledger()');
+SELECT provoked('ALTER TABLE dp_cdp_internal.ledger_stamp DISABLE TRIGGER ALL;
+	INSERT INTO dp_cdp_internal.ledger_stamp VALUES (true, 1, 1, 1, 1) ON CONFLICT (one) DO UPDATE SET system_id = 1;
+	ALTER TABLE dp_cdp_internal.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate', 'warning', 'ledger', 'adopted', 'SELECT dp_cdp.adopt_ledger()');
 SELECT matches(as_role('ana', 'SELECT dp_count(*) FROM lab.visits'), 'rows', 'and then there are answers');
 SELECT is_empty('SELECT * FROM found', 'after which the ledger is at home');
 ALTER SYSTEM SET fsync = off;

@@ -69,7 +69,7 @@ CREATE FUNCTION super_raw() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS
 
 -- what the budgets of these roles have spent, as 'role:n role:n', in prices
 CREATE FUNCTION spent() RETURNS jsonb LANGUAGE sql VOLATILE
-	AS $$ SELECT jsonb_object_agg(role::regrole, (rho_spent * 1e6)::int) FROM dp_cdp.budget $$;
+	AS $$ SELECT jsonb_object_agg(role::regrole, (rho_spent * 1e6)::int) FROM dp_cdp_internal.budget $$;
 CREATE FUNCTION difference(before jsonb, after jsonb) RETURNS text LANGUAGE sql AS $$
 	SELECT coalesce(string_agg(key || ':' || (a.value::int - b.value::int), ' ' ORDER BY key), '')
 	FROM jsonb_each_text(before) b JOIN jsonb_each_text(after) a USING (key) WHERE a.value <> b.value $$;

@@ -34,7 +34,7 @@ RESET SESSION AUTHORIZATION;
 -- a query of analyst1 has one row with this value, or fails like that and costs nothing
 CREATE FUNCTION gives(statement text, value text, description text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	before float8 := (SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole);
+	before float8 := (SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole);
 	answer text;
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
@@ -44,7 +44,7 @@ BEGIN
 		answer := SQLSTATE || ' ' || SQLERRM;
 	END;
 	EXECUTE 'RESET SESSION AUTHORIZATION';
-	IF answer LIKE '_____ %' AND (SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole) <> before THEN
+	IF answer LIKE '_____ %' AND (SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole) <> before THEN
 		RETURN fail(description || ': charged for ' || answer);
 	END IF;
 	RETURN CASE WHEN value ~ '^\^' THEN matches(answer, value, description) ELSE is(answer, value, description) END;

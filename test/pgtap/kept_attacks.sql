@@ -49,7 +49,7 @@ RESET dp_cdp.find_bounds;
 
 -- an answer that waits for its step is cancelled after the debit, for which a busy machine has 0.9 s
 CREATE VIEW states AS
-	SELECT rho * 1e6 AS rho, answer IS NULL AS undrawn FROM dp_cdp.kept_answer WHERE NOT ended ORDER BY began DESC, rho DESC;
+	SELECT rho * 1e6 AS rho, answer IS NULL AS undrawn FROM dp_cdp_internal.kept_answer WHERE NOT ended ORDER BY began DESC, rho DESC;
 SELECT dp_cdp.alter_dataset('clinic', answer_step => '1 s');
 SET SESSION AUTHORIZATION analyst1;
 SET statement_timeout = '900ms';
@@ -83,7 +83,7 @@ SELECT is(paid(), 'analyst2 2', 'what the cap has paid for and nobody has seen c
 SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE ward = 5');
 SELECT is(paid(), 'nobody', 'who has paid for the dearer one gets it');
 SELECT is((SELECT string_agg(rho::float8 || undrawn::text, ' ') FROM (SELECT * FROM states LIMIT 2) s), '5false 2false', 'as an increment above the cheaper one');
-SELECT is((SELECT below * 1e6 FROM dp_cdp.kept_answer WHERE NOT ended ORDER BY began DESC, rho DESC LIMIT 1)::float8, 2::float8, 'that says so');
+SELECT is((SELECT below * 1e6 FROM dp_cdp_internal.kept_answer WHERE NOT ended ORDER BY began DESC, rho DESC LIMIT 1)::float8, 2::float8, 'that says so');
 SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE ward = 5');
 SELECT is(paid() || answer(), 'nobody' || (SELECT l FROM lines(1) l LIMIT 1), 'and is given again as it was shown');
 SELECT ask('analyst2', 'SELECT count(*) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 7e-6');

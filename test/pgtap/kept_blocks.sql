@@ -28,7 +28,7 @@ RESET SESSION AUTHORIZATION;
 -- what each balance has spent in each block
 CREATE FUNCTION spent() RETURNS SETOF text LANGUAGE sql VOLATILE AS $$
 	SELECT concat_ws(' ', coalesce(b.role::regrole::text, 'cap'), s.block_from, s.block_to, round(s.rho_spent * 1e6, 3)::float8)
-	FROM dp_cdp.block_spent s LEFT JOIN dp_cdp.budget b USING (ledger_id) WHERE s.rho_spent <> 0 ORDER BY 1 $$;
+	FROM dp_cdp_internal.block_spent s LEFT JOIN dp_cdp_internal.budget b USING (ledger_id) WHERE s.rho_spent <> 0 ORDER BY 1 $$;
 CREATE FUNCTION ask(who text, query text, settings text DEFAULT 'SELECT') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	before text[] := ARRAY(SELECT spent());
@@ -80,7 +80,7 @@ SELECT is(ask('analyst2', 'SELECT count(*) FROM visits'), 'analyst2 -infinity 20
 	|| 'cap 2024-03-01 2024-04-01 7, cap 2024-04-01 infinity 1', 'all blocks');
 SELECT is(known('{analyst2}'), '5 of 5', 'are of each block');
 SELECT is(known('{analyst1,analyst2}'), '7 of 7', 'of March, too');
-SELECT is((SELECT round(rho_spent * 1e6, 3)::float8 FROM dp_cdp.dataset WHERE name = 'clinic'), 7::float8, 'which is what the cap has paid');
+SELECT is((SELECT round(rho_spent * 1e6, 3)::float8 FROM dp_cdp_internal.dataset WHERE name = 'clinic'), 7::float8, 'which is what the cap has paid');
 -- team has a balance of its own
 SELECT is(known('{team}'), NULL, 'a role without a balance');
 SET SESSION AUTHORIZATION owner1;
@@ -100,12 +100,12 @@ SELECT dp_cdp.debit_budget('clinic', 1e-6, 0, 'analyst2');
 SELECT is(known('{analyst1,analyst2}'), '8 of 8', 'debits by hand are of all blocks');
 
 -- chains that are gone, as after pruning, count for each who has paid for them, in their blocks
-ALTER TABLE dp_cdp.kept_answer DISABLE TRIGGER ledger_guard;
-DELETE FROM dp_cdp.kept_answer WHERE block_from = '2024-01-01' AND block_to = '2024-02-01';
+ALTER TABLE dp_cdp_internal.kept_answer DISABLE TRIGGER ledger_guard;
+DELETE FROM dp_cdp_internal.kept_answer WHERE block_from = '2024-01-01' AND block_to = '2024-02-01';
 SELECT is(known('{analyst1,analyst2}'), '8 of 8', 'of March they know the same');
-UPDATE dp_cdp.kept_answer SET block_from = NULL, block_to = NULL WHERE block_from = '2024-03-01';
-DELETE FROM dp_cdp.kept_answer;
-ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard;
+UPDATE dp_cdp_internal.kept_answer SET block_from = NULL, block_to = NULL WHERE block_from = '2024-03-01';
+DELETE FROM dp_cdp_internal.kept_answer;
+ALTER TABLE dp_cdp_internal.kept_answer ENABLE ALWAYS TRIGGER ledger_guard;
 SELECT is(known('{analyst1}'), '2 of 2', 'analyst1 by himself');
 SELECT is(known('{analyst1,analyst2}'), '8 of 8', 'and both, as if each had bought his own');
 SELECT is(known('{analyst1,team}'), known('{analyst1}'), 'balances of one role');

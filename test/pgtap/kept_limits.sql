@@ -20,8 +20,8 @@ ANALYZE visits;
 CREATE TABLE told (n serial, answer bigint, kept text, paid numeric, cap numeric);
 GRANT ALL ON told, told_n_seq TO PUBLIC;
 CREATE FUNCTION spent(who text) RETURNS numeric LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
-	SELECT rho_spent::numeric FROM dp_cdp.budget WHERE role = who::regrole $$;
-CREATE FUNCTION cap() RETURNS numeric LANGUAGE sql VOLATILE SECURITY DEFINER AS $$ SELECT rho_spent::numeric FROM dp_cdp.dataset $$;
+	SELECT rho_spent::numeric FROM dp_cdp_internal.budget WHERE role = who::regrole $$;
+CREATE FUNCTION cap() RETURNS numeric LANGUAGE sql VOLATILE SECURITY DEFINER AS $$ SELECT rho_spent::numeric FROM dp_cdp_internal.dataset $$;
 -- asks for the number of visits as a role, at a price; kept: which of its columns were
 CREATE FUNCTION ask(who text, price numeric) RETURNS SETOF told LANGUAGE plpgsql AS $$
 DECLARE

@@ -22,7 +22,7 @@ ANALYZE visits;
 
 -- answers, and what analyst1 has spent, outside of any transaction of the test
 CREATE TABLE told (n serial, answer text);
-CREATE FUNCTION cost() RETURNS float8 LANGUAGE sql VOLATILE AS $$ SELECT round(rho_spent * 1e6, 3)::float8 FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
+CREATE FUNCTION cost() RETURNS float8 LANGUAGE sql VOLATILE AS $$ SELECT round(rho_spent * 1e6, 3)::float8 FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole $$;
 CREATE TABLE at (before float8);
 INSERT INTO at VALUES (0);
 CREATE FUNCTION paid() RETURNS float8 LANGUAGE plpgsql AS $$
@@ -140,7 +140,7 @@ SELECT count(*) AS first FROM visits WHERE id > 5 \gset
 SELECT pg_sleep(0.15);
 SELECT count(*) AS second FROM visits WHERE id > 5 \gset
 RESET SESSION AUTHORIZATION;
-SELECT is(round(rho_spent * 1e6, 3)::float8, 1::float8, 'a renewed budget pays nothing for what it has paid for') FROM dp_cdp.budget WHERE role = 'analyst2'::regrole;
+SELECT is(round(rho_spent * 1e6, 3)::float8, 1::float8, 'a renewed budget pays nothing for what it has paid for') FROM dp_cdp_internal.budget WHERE role = 'analyst2'::regrole;
 SELECT is(:first, :second, 'and is given it');
 SELECT is(rho::float8 * 1e6, 1::float8, 'roles know what they have asked in all periods') FROM dp_cdp.spent_together('clinic', '{analyst2}');
 SET SESSION AUTHORIZATION analyst2;
@@ -151,7 +151,7 @@ SELECT count(*) AS fourth FROM visits WHERE id > 5 \gset
 SELECT throws_like('SELECT count(*) FROM visits WHERE id > 6', 'privacy budget%exhausted%', 'while another question is more than a period holds');
 RESET SESSION AUTHORIZATION;
 SELECT is(:third, :fourth, 'a better answer may be paid for in several periods');
-SELECT is(round(rho_spent * 1e6, 3)::float8, 2::float8, 'each of which pays the difference') FROM dp_cdp.budget WHERE role = 'analyst2'::regrole;
+SELECT is(round(rho_spent * 1e6, 3)::float8, 2::float8, 'each of which pays the difference') FROM dp_cdp_internal.budget WHERE role = 'analyst2'::regrole;
 RESET dp_cdp.rho;
 -- one that is given anew is another
 SET SESSION AUTHORIZATION owner1;
@@ -160,6 +160,6 @@ SELECT dp_cdp.set_budget('clinic', 'analyst2', rho => 1);
 SET SESSION AUTHORIZATION analyst2;
 SELECT count(*) FROM visits WHERE id > 5;
 RESET SESSION AUTHORIZATION;
-SELECT is(round(rho_spent * 1e6, 3)::float8, 1::float8, 'a budget that is dropped and given again has paid for nothing') FROM dp_cdp.budget WHERE role = 'analyst2'::regrole;
+SELECT is(round(rho_spent * 1e6, 3)::float8, 1::float8, 'a budget that is dropped and given again has paid for nothing') FROM dp_cdp_internal.budget WHERE role = 'analyst2'::regrole;
 
 SELECT * FROM finish();

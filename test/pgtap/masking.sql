@@ -76,7 +76,7 @@ SELECT told(format('SELECT pg_relation_size(t) AS a, pg_relation_size(t, ''main'
 	pg_indexes_size(t) AS e, pg_stat_get_live_tuples(t) AS f FROM (VALUES (%L::regclass)) v(t)', t),
 	'[{"a":null,"b":null,"c":null,"d":null,"e":null,"f":null}]', 'nothing of ' || t)
 	FROM unnest(ARRAY['visits', 'visits_pkey', 'parts', 'parts_1', 'elders', 'elders_1', 'secret', 'by_row', 'some_columns', 'copied', 'visits_id_seq',
-		'pg_class', 'pg_statistic', 'dp_cdp.budget', '0', '4294967295', (SELECT reltoastrelid::text FROM pg_class WHERE oid = 'visits'::regclass),
+		'pg_class', 'pg_statistic', 'dp_cdp_internal.budget', '0', '4294967295', (SELECT reltoastrelid::text FROM pg_class WHERE oid = 'visits'::regclass),
 		(SELECT indexrelid::text FROM pg_index WHERE indrelid = (SELECT reltoastrelid FROM pg_class WHERE oid = 'visits'::regclass))]) t;
 SELECT told('SELECT pg_database_size(current_database()) AS a, pg_database_size(1::oid) AS b, pg_tablespace_size(''pg_default'') AS c, pg_current_wal_lsn() AS d,
 	(pg_control_checkpoint()).redo_lsn AS e, pg_sequence_last_value(''visits_id_seq''::regclass) AS f',

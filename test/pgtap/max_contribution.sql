@@ -227,7 +227,7 @@ SET SESSION AUTHORIZATION poor;
 SET dp_cdp.max_contribution = auto;
 SELECT throws_ok('SELECT dp_count(*) FROM visits', 'ZC001', NULL, 'too little for both');
 RESET SESSION AUTHORIZATION;
-SELECT is(rho_spent, 0::numeric, 'is not spent') FROM dp_cdp.budget WHERE role = 'poor'::regrole;
+SELECT is(rho_spent, 0::numeric, 'is not spent') FROM dp_cdp_internal.budget WHERE role = 'poor'::regrole;
 
 -- what max_rows cuts is a question where it is set
 SELECT costs('SELECT dp_clipped_rows(*) FROM visits', 'ZC002 dp_clipped_rows(*) needs max_rows, which it tells of; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_rows to a number of rows 0', 'nothing is cut by max_rows');

@@ -81,29 +81,29 @@ BEGIN
 	RETURN 'done';
 END $$;
 CREATE VIEW writes AS SELECT * FROM (VALUES
-	('budget', $$INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta) SELECT 'clinic', oid, 1e6, 1e-6, 1e-6 FROM pg_roles WHERE rolname = 'ana'$$),
-	('budget', $$INSERT INTO dp_cdp.budget SELECT * FROM dp_cdp.budget ON CONFLICT (dataset, role, role_name) DO UPDATE SET rho_spent = 0$$),
-	('dataset', $$INSERT INTO dp_cdp.dataset (name, owner, delta_limit, default_rho, default_delta, max_groups, max_rows, neighbors) SELECT 'mine', oid, 1e-6, 1, 1e-9, 1, 1, 'add_remove' FROM pg_roles WHERE rolname = 'ana'$$),
-	('release_log', $$INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted) VALUES ('clinic', 10, 10, '', -4, 0, true)$$),
+	('budget', $$INSERT INTO dp_cdp_internal.budget (dataset, role, rho_limit, delta_limit, report_delta) SELECT 'clinic', oid, 1e6, 1e-6, 1e-6 FROM pg_roles WHERE rolname = 'ana'$$),
+	('budget', $$INSERT INTO dp_cdp_internal.budget SELECT * FROM dp_cdp_internal.budget ON CONFLICT (dataset, role, role_name) DO UPDATE SET rho_spent = 0$$),
+	('dataset', $$INSERT INTO dp_cdp_internal.dataset (name, owner, delta_limit, default_rho, default_delta, max_groups, max_rows, neighbors) SELECT 'mine', oid, 1e-6, 1, 1e-9, 1, 1, 'add_remove' FROM pg_roles WHERE rolname = 'ana'$$),
+	('release_log', $$INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, aggregates, rho, delta, granted) VALUES ('clinic', 10, 10, '', -4, 0, true)$$),
 	('release_log', $$INSERT INTO dp_cdp.audit DEFAULT VALUES$$),
-	('block_spent', $$INSERT INTO dp_cdp.block_spent VALUES (1, '2020-01-01', '2021-01-01', 0, 0)$$),
-	('kept_answer', $$INSERT INTO dp_cdp.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by) VALUES ('clinic', 1, decode(repeat('00', 32), 'hex'), now(), 1, 0, 1, '{1}')$$),
-	('role_alias', $$INSERT INTO dp_cdp.role_alias SELECT oid, 'bob', oid, 'ana' FROM pg_roles WHERE rolname = 'ana'$$),
-	('ledger_stamp', $$INSERT INTO dp_cdp.ledger_stamp VALUES (false, 1, 1, 1, 1)$$),
-	('ledger_chain', $$INSERT INTO dp_cdp.ledger_chain VALUES (true, 1, '', 1)$$),
-	('pruned', $$INSERT INTO dp_cdp.pruned VALUES (1, 9, '')$$),
-	('reserved_name', $$INSERT INTO dp_cdp.reserved_name VALUES ('public', 'visits2', 'clinic', now(), 0, true)$$),
-	('hardened', $$INSERT INTO dp_cdp.hardened VALUES ('TABLE visits', 'SELECT', '', 'ana', false)$$),
-	('standby', $$INSERT INTO dp_cdp.standby SELECT 'mine', oid, 'ana' FROM pg_roles WHERE rolname = 'ana'$$),
-	('standby', $$DELETE FROM dp_cdp.standby$$)) AS w (tablename, statement);
-INSERT INTO dp_cdp.standby SELECT 'hers', oid, 'bob' FROM pg_roles WHERE rolname = 'bob';
-GRANT ALL ON ALL TABLES IN SCHEMA dp_cdp TO ana;
-GRANT ALL ON ALL SEQUENCES IN SCHEMA dp_cdp TO ana;
-GRANT SELECT ON dp_cdp.budget, dp_cdp.dataset TO writer;
-SELECT matches(as_role(r, w.statement), '42501: table dp_cdp.' || w.tablename || ' cannot be changed directly; |(cannot insert into|violates check|ledger_stamp)',
+	('block_spent', $$INSERT INTO dp_cdp_internal.block_spent VALUES (1, '2020-01-01', '2021-01-01', 0, 0)$$),
+	('kept_answer', $$INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by) VALUES ('clinic', 1, decode(repeat('00', 32), 'hex'), now(), 1, 0, 1, '{1}')$$),
+	('role_alias', $$INSERT INTO dp_cdp_internal.role_alias SELECT oid, 'bob', oid, 'ana' FROM pg_roles WHERE rolname = 'ana'$$),
+	('ledger_stamp', $$INSERT INTO dp_cdp_internal.ledger_stamp VALUES (false, 1, 1, 1, 1)$$),
+	('ledger_chain', $$INSERT INTO dp_cdp_internal.ledger_chain VALUES (true, 1, '', 1)$$),
+	('pruned', $$INSERT INTO dp_cdp_internal.pruned VALUES (1, 9, '')$$),
+	('reserved_name', $$INSERT INTO dp_cdp_internal.reserved_name VALUES ('public', 'visits2', 'clinic', now(), 0, true)$$),
+	('hardened', $$INSERT INTO dp_cdp_internal.hardened VALUES ('TABLE visits', 'SELECT', '', 'ana', false)$$),
+	('standby', $$INSERT INTO dp_cdp_internal.standby SELECT 'mine', oid, 'ana' FROM pg_roles WHERE rolname = 'ana'$$),
+	('standby', $$DELETE FROM dp_cdp_internal.standby$$)) AS w (tablename, statement);
+INSERT INTO dp_cdp_internal.standby SELECT 'hers', oid, 'bob' FROM pg_roles WHERE rolname = 'bob';
+GRANT ALL ON ALL TABLES IN SCHEMA dp_cdp, dp_cdp_internal TO ana;
+GRANT ALL ON ALL SEQUENCES IN SCHEMA dp_cdp_internal TO ana;
+GRANT SELECT ON dp_cdp_internal.budget, dp_cdp_internal.dataset TO writer;
+SELECT matches(as_role(r, w.statement), '42501: table dp_cdp_internal.' || w.tablename || ' cannot be changed directly; |(cannot insert into|violates check|ledger_stamp)',
 		r || ': ' || w.statement)
 	FROM writes w, unnest('{ana,writer}'::name[]) r WHERE NOT (w.statement ~ 'audit|hardened|standby' AND r = 'writer');
-SELECT is(count(*), 1::bigint, 'there is the one budget') FROM dp_cdp.budget;
+SELECT is(count(*), 1::bigint, 'there is the one budget') FROM dp_cdp_internal.budget;
 SELECT isnt(as_role('ana', 'SELECT dp_count(*) FROM visits'), 'done', 'and no answer');
 
 -- what check_setup() says of it
@@ -111,7 +111,7 @@ CREATE VIEW found AS SELECT severity, object, finding, remedy FROM dp_cdp.check_
 	WHERE object NOT LIKE 'database %' AND object NOT IN ('fsync', 'full_page_writes', 'max_worker_processes');
 SELECT ok(count(*) >= 60, 'each of it is a finding') FROM found WHERE severity = 'critical' AND finding ~ 'granted to ana';
 SELECT remedy FROM found WHERE object ~ 'dp_cdp' AND remedy ~ '^REVOKE' \gexec
-DELETE FROM dp_cdp.standby;
+DELETE FROM dp_cdp_internal.standby;
 SELECT is_empty('SELECT * FROM found', 'remedied');
 
 CREATE FUNCTION provoked(provocation text, expected_severity text, expected_object text, expected_finding text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -128,12 +128,12 @@ BEGIN
 	SELECT string_agg(f::text, E'\n') INTO all_found FROM found f;
 	RETURN NEXT is(all_found, NULL, 'remedied by ' || coalesce(remedies, 'nothing'));
 END $$;
-SELECT provoked('GRANT INSERT ON dp_cdp.budget TO ana', 'critical', 'dp_cdp.budget', 'granted to ana, who');
-SELECT provoked('GRANT UPDATE (rho_spent) ON dp_cdp.budget TO ana', 'critical', 'dp_cdp.budget', 'granted to ana, who');
-SELECT provoked('GRANT SELECT ON dp_cdp.kept_answer TO bob', 'critical', 'dp_cdp.kept_answer', 'granted to bob \(bob\)');
-SELECT provoked('GRANT SELECT ON dp_cdp.kept_answer TO ana', 'warning', 'dp_cdp.kept_answer', 'granted to ana, who');
-SELECT provoked('GRANT UPDATE ON SEQUENCE dp_cdp.release_log_id_seq TO ana', 'critical', 'dp_cdp.release_log_id_seq', 'granted to ana');
-SELECT provoked('GRANT TRIGGER ON dp_cdp.budget TO PUBLIC', 'critical', 'dp_cdp.budget', 'PUBLIC \(every analyst\)');
+SELECT provoked('GRANT INSERT ON dp_cdp_internal.budget TO ana', 'critical', 'dp_cdp_internal.budget', 'granted to ana, who');
+SELECT provoked('GRANT UPDATE (rho_spent) ON dp_cdp_internal.budget TO ana', 'critical', 'dp_cdp_internal.budget', 'granted to ana, who');
+SELECT provoked('GRANT SELECT ON dp_cdp_internal.kept_answer TO bob', 'critical', 'dp_cdp_internal.kept_answer', 'granted to bob \(bob\)');
+SELECT provoked('GRANT SELECT ON dp_cdp_internal.kept_answer TO ana', 'warning', 'dp_cdp_internal.kept_answer', 'granted to ana, who');
+SELECT provoked('GRANT UPDATE ON SEQUENCE dp_cdp_internal.release_log_id_seq TO ana', 'critical', 'dp_cdp_internal.release_log_id_seq', 'granted to ana');
+SELECT provoked('GRANT TRIGGER ON dp_cdp_internal.budget TO PUBLIC', 'critical', 'dp_cdp_internal.budget', 'PUBLIC \(every analyst\)');
 SELECT provoked('GRANT CREATE ON SCHEMA dp_cdp TO ana', 'critical', 'schema dp_cdp', 'may pass for');
 SELECT provoked('GRANT CREATE ON SCHEMA dp_cdp_internal TO ana', 'critical', 'schema dp_cdp_internal', 'may pass for');
 SELECT provoked('GRANT EXECUTE ON FUNCTION dp_cdp.empty_ledger() TO PUBLIC', 'critical', 'function dp_cdp.empty_ledger()', 'administration');

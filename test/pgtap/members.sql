@@ -68,9 +68,10 @@ CREATE SCHEMA dp_cdp_internal;
 SELECT throws_ok('CREATE EXTENSION dp_cdp', '42P06', 'schema "dp_cdp_internal" already exists', 'somebody else''s schema is not taken for the extension''s');
 DROP SCHEMA dp_cdp_internal;
 CREATE SCHEMA dp_cdp;
-GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
-CREATE TABLE dp_cdp.dataset (name text, owner regrole);
-INSERT INTO dp_cdp.dataset VALUES ('clinic', 'owner1');
+CREATE SCHEMA dp_cdp_internal;
+GRANT USAGE ON SCHEMA dp_cdp, dp_cdp_internal TO PUBLIC;
+CREATE TABLE dp_cdp_internal.dataset (name text, owner regrole);
+INSERT INTO dp_cdp_internal.dataset VALUES ('clinic', 'owner1');
 CREATE FUNCTION label_as_owner() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION owner1';
@@ -85,7 +86,7 @@ BEGIN
 END $$;
 SELECT is(label_as_owner(), 'ZC004', 'a schema and a table of these names make no extension');
 
-DROP SCHEMA dp_cdp CASCADE;
+DROP SCHEMA dp_cdp, dp_cdp_internal CASCADE;
 
 -- nobody but the extension's owner makes anything in its schemas, and DROP EXTENSION leaves nothing
 CREATE EXTENSION dp_cdp;

@@ -30,7 +30,7 @@ RESET SESSION AUTHORIZATION;
 ANALYZE;
 
 -- sets min_units of all datasets
-CREATE FUNCTION hold_to(n int) RETURNS void LANGUAGE sql AS $$ SELECT dp_cdp.alter_dataset(name, min_units => n) FROM dp_cdp.dataset $$;
+CREATE FUNCTION hold_to(n int) RETURNS void LANGUAGE sql AS $$ SELECT dp_cdp.alter_dataset(name, min_units => n) FROM dp_cdp_internal.dataset $$;
 -- the first of the released columns, as the analyst
 CREATE FUNCTION shown(query text, settings text DEFAULT '') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

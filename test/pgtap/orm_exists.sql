@@ -1,7 +1,7 @@
 -- Whether there is a row, as ORMs ask it: SELECT 1 ... LIMIT 1, with the LIMIT as a parameter, in an order, with DISTINCT, and EXISTS with any LIMIT.
 
 \ir shop.psql
-CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql AS $$ SELECT sum(rho_spent) FROM dp_cdp.budget $$;
+CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql AS $$ SELECT sum(rho_spent) FROM dp_cdp_internal.budget $$;
 CREATE FUNCTION run(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text := 'none';

@@ -20,7 +20,7 @@ SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1e6), dp_cdp.set_budget('k
 RESET SESSION AUTHORIZATION;
 ANALYZE;
 
-CREATE FUNCTION spent() RETURNS float8 LANGUAGE sql VOLATILE AS $$ SELECT round(sum(rho_spent), 6)::float8 FROM dp_cdp.budget $$;
+CREATE FUNCTION spent() RETURNS float8 LANGUAGE sql VOLATILE AS $$ SELECT round(sum(rho_spent), 6)::float8 FROM dp_cdp_internal.budget $$;
 -- asks as the analyst; what is told, what is charged, and what last_release says of bounds
 CREATE TABLE told (n serial, answer float8, cost float8, notices text, bounds text);
 GRANT ALL ON told, told_n_seq TO analyst1;

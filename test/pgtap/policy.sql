@@ -283,7 +283,7 @@ SELECT is(seen_by('eve', 'SELECT DISTINCT dataset FROM dp_cdp.protected'), NULL,
 
 BEGIN;
 SET LOCAL SESSION AUTHORIZATION bob;
-SELECT has_table_privilege('dp_cdp.' || t, p) AS "any" FROM unnest('{dataset,budget,release_log,ledger_stamp}'::text[]) t,
+SELECT has_table_privilege('dp_cdp_internal.' || t, p) AS "any" FROM unnest('{dataset,budget,release_log,ledger_stamp}'::text[]) t,
 	unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) p GROUP BY 1 \gset
 ROLLBACK;
 SELECT is(:'any'::boolean, false, 'the tables themselves are nobody''s');
@@ -327,7 +327,7 @@ SELECT dp_cdp.set_budget('secret', 'bob', rho => 2, period => '0.1 seconds');
 SET SESSION AUTHORIZATION bob;
 SELECT dp_cdp.debit_budget('secret', 0.5);
 RESET SESSION AUTHORIZATION;
-SELECT rho_spent AS spent_before FROM dp_cdp.budget WHERE dataset = 'secret' \gset
+SELECT rho_spent AS spent_before FROM dp_cdp_internal.budget WHERE dataset = 'secret' \gset
 SELECT pg_sleep(0.15);
 SELECT is(:'spent_before'::numeric, 0.5, 'spent in a period');
 SELECT is(rho_spent || ' ' || rho_remaining, '0 2', 'a period that is over shows as renewed') FROM dp_cdp.budgets WHERE dataset = 'secret';
@@ -347,8 +347,8 @@ SELECT throws_like($$SELECT dp_cdp.drop_dataset('secret')$$, '%erase_spent%', 'a
 SELECT throws_like('DROP EXTENSION dp_cdp', '%empty_ledger%', 'the extension while there is a ledger');
 SELECT throws_like('DROP EXTENSION dp_cdp CASCADE', '%empty_ledger%', 'nor with CASCADE');
 SELECT throws_like('DROP SCHEMA dp_cdp CASCADE', '%extension%', 'its schema');
-SELECT throws_like('DROP TABLE dp_cdp.budget CASCADE', '%extension%', 'its tables');
-SELECT throws_like('ALTER EXTENSION dp_cdp DROP TABLE dp_cdp.release_log; DROP TABLE dp_cdp.release_log CASCADE', '%empty_ledger%', 'not even when they are no members');
+SELECT throws_like('DROP TABLE dp_cdp_internal.budget CASCADE', '%extension%', 'its tables');
+SELECT throws_like('ALTER EXTENSION dp_cdp DROP TABLE dp_cdp_internal.release_log; DROP TABLE dp_cdp_internal.release_log CASCADE', '%empty_ledger%', 'not even when they are no members');
 SELECT throws_like('ALTER EXTENSION dp_cdp DROP SCHEMA dp_cdp; CREATE SCHEMA elsewhere; DROP EXTENSION dp_cdp CASCADE',
 	'%empty_ledger%', 'nor when their schema is none');
 SELECT is(dp_cdp.dataset_of('parent'), 'clinic', 'all is as it was');

@@ -76,10 +76,10 @@ SELECT line FROM unnest(ARRAY[
 
 CREATE FUNCTION price(statement text) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
-	before numeric := (SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole);
+	before numeric := (SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole);
 BEGIN
 	PERFORM rows_for('analyst1', statement);
-	RETURN (SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole) - before;
+	RETURN (SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole) - before;
 END $$;
 
 -- releases of all that can be released, by keys that are declared and others

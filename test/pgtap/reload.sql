@@ -235,9 +235,9 @@ SELECT is(as_role('other', $$SELECT dp_cdp.forget_name('lab.good', 'clinic')$$),
 SELECT is(as_role('other', $$SELECT dp_cdp.forget_name('lab.few', 'clinic')$$), '42501', 'for a dataset of its owner''s');
 SELECT is(as_role('other', 'SELECT * FROM dp_cdp.reserved_names LIMIT 1'), 'NULL', 'names are the owner''s to see');
 SELECT is(as_role('ana', 'SELECT * FROM dp_cdp.reserved_names LIMIT 1'), 'NULL', 'not an analyst''s');
-SELECT is(as_role('ana', 'SELECT name FROM dp_cdp.reserved_name LIMIT 1'), '42501', 'nor the table');
-SELECT throws_ok($$DELETE FROM dp_cdp.reserved_name$$, '42501', NULL, 'not changed by hand');
-SELECT throws_ok($$TRUNCATE dp_cdp.reserved_name$$, '42501', NULL, 'nor emptied');
+SELECT is(as_role('ana', 'SELECT name FROM dp_cdp_internal.reserved_name LIMIT 1'), '42501', 'nor the table');
+SELECT throws_ok($$DELETE FROM dp_cdp_internal.reserved_name$$, '42501', NULL, 'not changed by hand');
+SELECT throws_ok($$TRUNCATE dp_cdp_internal.reserved_name$$, '42501', NULL, 'nor emptied');
 
 SET SESSION AUTHORIZATION dba;
 SET client_min_messages = error;

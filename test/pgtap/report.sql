@@ -184,7 +184,7 @@ SELECT dp_cdp.create_dataset('ends', rho => 1e-12), dp_cdp.create_dataset('no ca
 SELECT dp_cdp.set_budget(d, r::regrole, rho => x, period => p) FROM (VALUES ('ends', 'analyst1', 1e-12, interval '999 years'), ('ends', 'analyst2', 1e-9, NULL),
 	('ends', 'stranger', 1000000, '1 second'), ('no cap', 'analyst1', 5, '1 day'), ('no cap', 'stranger', 1000000, '10 years')) v(d, r, x, p);
 RESET SESSION AUTHORIZATION;
-INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, rho, delta, granted)
+INSERT INTO dp_cdp_internal.release_log (released_at, dataset, role, session_role, application, aggregates, rho, delta, granted)
 	SELECT t::timestamptz, d, 'analyst1'::regrole, 'stranger'::regrole, NULL, '', x, 0, true
 	FROM unnest(ARRAY['-infinity', 'infinity', '1970-01-01', '2200-01-01', 'now']) t, (VALUES ('ends', 1e-12), ('no cap', 123456)) v(d, x);
 SELECT dp_cdp.adopt_ledger();
@@ -196,7 +196,7 @@ SELECT isnt_empty('SELECT * FROM dp_cdp.metrics', 'metrics of such');
 -- a surcharge was spent on no day
 SELECT dp_cdp.create_dataset('young', rho => 20), dp_cdp.create_dataset('old', rho => 20);
 SELECT dp_cdp.set_budget(d, 'stranger', rho => 10) FROM unnest(ARRAY['young', 'old']) d;
-INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, aggregates, rho, delta, granted)
+INSERT INTO dp_cdp_internal.release_log (released_at, dataset, role, session_role, aggregates, rho, delta, granted)
 	SELECT now() - interval '2 days', d, 'stranger'::regrole, 'stranger'::regrole, 'dp_count(*)', 1, 0, true FROM unnest(ARRAY['young', 'old']) d;
 SELECT dp_cdp.adopt_ledger();
 SELECT dp_cdp.adopt_ledger(surcharge_rho => 3, dataset => 'young');
@@ -205,15 +205,15 @@ SELECT is((SELECT string_agg(concat_ws('|', dataset, role, rho_spent, round(rho_
 SELECT is((SELECT array_agg(rho_per_day::numeric(5, 2)) FROM dp_cdp.metrics WHERE dataset IN ('young', 'old')), '{0.50,0.50,0.50,0.50}', '... and that of metrics');
 
 -- a role of one name after the other
-INSERT INTO dp_cdp.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) SELECT 'old', n, 'stranger', 1, 1e-6, 1e-6
+INSERT INTO dp_cdp_internal.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) SELECT 'old', n, 'stranger', 1, 1e-6, 1e-6
 	FROM unnest('{4000000000,4000000001}'::oid[]) n;
 SELECT is_empty('SELECT dataset, role FROM dp_cdp.metrics GROUP BY 1, 2 HAVING count(*) > 1', 'metrics have one row of each name');
 SELECT is((SELECT count(*) FROM dp_cdp.metrics WHERE dataset = 'old' AND role ~ '^stranger \(missing, \d+\)$'), 2::bigint, '... also where the role is missing');
 
 -- what failed was not refused
-INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted, failed, kind)
+INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, aggregates, rho, delta, granted, failed, kind)
 	VALUES ('young', 'stranger'::regrole, 'stranger'::regrole, 'dp_count(*)', 0, 0, false, true, 'failed');
-INSERT INTO dp_cdp.release_log (dataset, role, session_role, rho, delta, granted, kind, reason, tables, application, aggregates)
+INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, rho, delta, granted, kind, reason, tables, application, aggregates)
 	VALUES ('young', 'stranger'::regrole, 'stranger'::regrole, 0, 0, false, 'guard', 'ZC002 raw rows', 'public.refused', 'refused tool', '');
 SELECT is(dp_cdp.report_data('young') -> 'reasons', '[{"name": "ZC002 raw rows", "refused": 1}]', 'failures are no refusals without a reason');
 SELECT ok(dp_cdp.report('young') ~ '<i>failed after it was charged</i></th>', '... but told beside them');

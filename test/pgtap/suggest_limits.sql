@@ -48,7 +48,7 @@ ANALYZE;
 
 -- what caps and budgets have spent
 CREATE FUNCTION balances() RETURNS text LANGUAGE sql AS $$
-	SELECT string_agg(trim_scale(rho_spent)::text, ' ' ORDER BY name) || ' ' || (SELECT trim_scale(sum(rho_spent)) FROM dp_cdp.budget) FROM dp_cdp.dataset $$;
+	SELECT string_agg(trim_scale(rho_spent)::text, ' ' ORDER BY name) || ' ' || (SELECT trim_scale(sum(rho_spent)) FROM dp_cdp_internal.budget) FROM dp_cdp_internal.dataset $$;
 -- what a role is told, or how it fails
 CREATE FUNCTION told(role text, call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -122,34 +122,34 @@ RESET max_parallel_workers_per_gather;
 SET SESSION AUTHORIZATION owner1;
 SELECT is((SELECT count(*) FROM dp_cdp.last_release()), 0::bigint, 'no release is reported');
 RESET SESSION AUTHORIZATION;
-SELECT is((SELECT count(*) FROM dp_cdp.kept_answer), 0::bigint, 'no answer is kept');
+SELECT is((SELECT count(*) FROM dp_cdp_internal.kept_answer), 0::bigint, 'no answer is kept');
 
 -- --------------------------------------------------------------------------
 -- Prices
 -- --------------------------------------------------------------------------
 
-CREATE TEMP TABLE before AS SELECT rho_spent, (SELECT max(id) FROM dp_cdp.release_log) AS id, (SELECT sum(rho_spent) FROM dp_cdp.budget) AS budgets FROM dp_cdp.dataset WHERE name = 'shop';
+CREATE TEMP TABLE before AS SELECT rho_spent, (SELECT max(id) FROM dp_cdp_internal.release_log) AS id, (SELECT sum(rho_spent) FROM dp_cdp_internal.budget) AS budgets FROM dp_cdp_internal.dataset WHERE name = 'shop';
 SELECT told('owner1', '''facts'', 3.000000000001');
-SELECT is(d.rho_spent - b.rho_spent, 3.000000000001, 'the cap, to the last digit') FROM dp_cdp.dataset d, before b WHERE name = 'shop';
-SELECT is((SELECT sum(rho_spent) FROM dp_cdp.budget), budgets, 'and no budget') FROM before;
+SELECT is(d.rho_spent - b.rho_spent, 3.000000000001, 'the cap, to the last digit') FROM dp_cdp_internal.dataset d, before b WHERE name = 'shop';
+SELECT is((SELECT sum(rho_spent) FROM dp_cdp_internal.budget), budgets, 'and no budget') FROM before;
 SELECT is(string_agg(format('%s by %s of %s', aggregates, groups, tables), '; ' ORDER BY id) || format(' %s %s %s', sum(rho), count(DISTINCT released_at), max(rho) - min(rho)),
 	'limit of public.dp_count(*) by  of public.facts; limit of public.dp_count(*) by "The Kind" of public.facts; limit of public.dp_count(*) by even of public.facts; limit of public.dp_count(*) by mood of public.facts; limit of public.dp_count(*) by listed of public.facts 3.000000000001 1 0.000000000001',
 	'one debit, which the audit has') FROM dp_cdp.releases r WHERE id > (SELECT id FROM before);
-SELECT is(count(*), 5::bigint, 'of the cap alone, and by whom') FROM dp_cdp.release_log l, dp_cdp.dataset d
+SELECT is(count(*), 5::bigint, 'of the cap alone, and by whom') FROM dp_cdp_internal.release_log l, dp_cdp_internal.dataset d
 	WHERE l.id > (SELECT id FROM before) AND d.name = 'shop' AND l.paid_by = ARRAY[d.ledger_id] AND l.role_name = 'owner1' AND l.kind = 'granted'
 		AND l.query = 'SELECT * FROM dp_cdp.suggest_limits(''public.facts'', 3.000000000001)';
 SELECT is(string_agg(object, ''), NULL, 'the ledger is sound') FROM dp_cdp.check_ledger() WHERE severity IN ('critical', 'warning');
 -- a rollback gives nothing back
-CREATE TEMP TABLE spent AS SELECT balances() AS b, rho_spent FROM dp_cdp.dataset WHERE name = 'shop';
+CREATE TEMP TABLE spent AS SELECT balances() AS b, rho_spent FROM dp_cdp_internal.dataset WHERE name = 'shop';
 SET SESSION AUTHORIZATION owner1;
 BEGIN;
 SELECT count(*) FROM dp_cdp.suggest_limits('visits', 1);
 ROLLBACK;
 RESET SESSION AUTHORIZATION;
-SELECT is(d.rho_spent - s.rho_spent, 1::numeric, 'a rollback') FROM dp_cdp.dataset d, spent s WHERE name = 'shop';
+SELECT is(d.rho_spent - s.rho_spent, 1::numeric, 'a rollback') FROM dp_cdp_internal.dataset d, spent s WHERE name = 'shop';
 -- an error after the debit: the answer waits for its step, and a busy machine has 0.9 s for the debit
 TRUNCATE spent;
-INSERT INTO spent SELECT balances(), rho_spent FROM dp_cdp.dataset WHERE name = 'shop';
+INSERT INTO spent SELECT balances(), rho_spent FROM dp_cdp_internal.dataset WHERE name = 'shop';
 -- who asks could pay from a budget that others have, too, and that one did not pay
 CREATE ROLE everybody;
 GRANT everybody TO owner1, analyst1;
@@ -163,8 +163,8 @@ SELECT count(*) FROM dp_cdp.suggest_limits('visits', 1);
 RESET statement_timeout;
 SELECT dp_cdp.alter_dataset('shop', answer_step => '0');
 RESET SESSION AUTHORIZATION;
-SELECT is(d.rho_spent - s.rho_spent, 1::numeric, 'an error') FROM dp_cdp.dataset d, spent s WHERE name = 'shop';
-SELECT is(aggregates || ' ' || rho, 'limit of public.dp_count(*) 0', 'which is a failure') FROM dp_cdp.release_log WHERE failed ORDER BY id DESC LIMIT 1;
+SELECT is(d.rho_spent - s.rho_spent, 1::numeric, 'an error') FROM dp_cdp_internal.dataset d, spent s WHERE name = 'shop';
+SELECT is(aggregates || ' ' || rho, 'limit of public.dp_count(*) 0', 'which is a failure') FROM dp_cdp_internal.release_log WHERE failed ORDER BY id DESC LIMIT 1;
 SELECT is(sum(failures), 0::bigint, 'of the dataset alone: it counts at no budget') FROM dp_cdp.budgets WHERE dataset = 'shop';
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.drop_budget('shop', 'everybody') \g /dev/null

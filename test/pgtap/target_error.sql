@@ -507,6 +507,6 @@ SELECT foretold(q) FROM unnest(ARRAY[
 SELECT foretold('SELECT dp_count(*), dp_sum(cost, 0, 10) FROM visits', 'SET LOCAL dp_cdp.target_error = 100');
 
 SELECT is((SELECT sum(rho) FROM dp_cdp.releases WHERE role = 'analyst1'::regrole AND granted),
-	(SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole), 'the audit adds up to the balance');
+	(SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole), 'the audit adds up to the balance');
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 -- Tcl's tdbc, TypeORM, pg-promise, objection and slonik, as their logs have it; by PREPARE where they do.
 
 \ir shop.psql
-CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql AS $$ SELECT sum(rho_spent) FROM dp_cdp.budget $$;
+CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql AS $$ SELECT sum(rho_spent) FROM dp_cdp_internal.budget $$;
 -- the number of rows as analyst1 gets them, or the error
 CREATE FUNCTION rows_of(statement text, VARIADIC settings text[] DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

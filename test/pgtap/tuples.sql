@@ -428,9 +428,9 @@ RESET TimeZone;
 -- ------------------------------------------------------------------------
 
 REVOKE SELECT ON depts FROM analyst1;
-CREATE TABLE deltas AS SELECT delta_spent FROM dp_cdp.budget WHERE role = 'analyst1'::regrole;
+CREATE TABLE deltas AS SELECT delta_spent FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole;
 SELECT is(rows_for('analyst1', 'SELECT building, count(*) FROM located WHERE building <> $$empty$$ GROUP BY 1'), '(north,4386) (south,4386)',
 	'a table behind a view that the asker may not read');
-SELECT isnt((SELECT delta_spent FROM dp_cdp.budget WHERE role = 'analyst1'::regrole), (SELECT delta_spent FROM deltas), '... declares no keys');
+SELECT isnt((SELECT delta_spent FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole), (SELECT delta_spent FROM deltas), '... declares no keys');
 
 SELECT * FROM finish();

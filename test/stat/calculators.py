@@ -35,7 +35,7 @@ SELECT dp_cdp.create_dataset('calculators', delta => 0.5);
 CREATE ROLE calculators_spender;
 CREATE FUNCTION pg_temp.rho_of_budget(epsilon float8, delta float8) RETURNS float8 LANGUAGE sql AS $$
     SELECT dp_cdp.set_budget('calculators', 'calculators_spender', epsilon => epsilon, delta => delta);
-    SELECT rho_limit::float8 FROM dp_cdp.budget WHERE dataset = 'calculators' $$;
+    SELECT rho_limit::float8 FROM dp_cdp_internal.budget WHERE dataset = 'calculators' $$;
 """
 
 

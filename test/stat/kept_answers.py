@@ -59,8 +59,8 @@ def ask(name, role, rho, columns):
 
 def spent(name):
     return {role: Fraction(rho) for role, rho in psql(
-        "SELECT role_name, rho_spent FROM dp_cdp.budget WHERE dataset = '%s'"
-        " UNION ALL SELECT 'cap', rho_spent FROM dp_cdp.dataset WHERE name = '%s'" % (name, name))}
+        "SELECT role_name, rho_spent FROM dp_cdp_internal.budget WHERE dataset = '%s'"
+        " UNION ALL SELECT 'cap', rho_spent FROM dp_cdp_internal.dataset WHERE name = '%s'" % (name, name))}
 
 
 def added(variance):

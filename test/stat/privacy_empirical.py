@@ -226,7 +226,7 @@ def limits(tap):
             create(t, "add_remove", True, rows + [(1, 0, 1)], True, "max_contribution => 'auto'")
             runs = execute(by_group("dp_count(*)", t), "v float8[]", RUNS[0], ANALYST, "SET dp_cdp.rho = %d" % rho, BATCH // 2, after=NORMS)
             outputs.append([run[0][0][-1] < 4 for run in runs])
-        charged = float(psql("SELECT sum(rho) FROM dp_cdp.release_log WHERE dataset = '%s' AND aggregates = 'limit of dp_count(*)'" % t)[0][0])
+        charged = float(psql("SELECT sum(rho) FROM dp_cdp_internal.release_log WHERE dataset = '%s' AND aggregates = 'limit of dp_count(*)'" % t)[0][0])
         check(tap, "add_remove, a limit that is found for %d" % rho, outputs[1], outputs[0], charged / len(runs), 0, share, RUNS[0])
 
 

@@ -118,7 +118,7 @@ sub dataset
 
 	$cap //= 'NULL';
 	$node->safe_psql($db,
-		    'INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit, default_rho, default_delta,'
+		    'INSERT INTO dp_cdp_internal.dataset (name, owner, rho_limit, delta_limit, default_rho, default_delta,'
 		  . ' max_groups, max_rows, neighbors)'
 		  . " VALUES ('$name', current_user::regrole, $cap, 1e-6, 0.01, 1e-9, 5, 5, 'add_remove')");
 	return;
@@ -132,7 +132,7 @@ sub budget
 	$period = defined $period ? "'$period'" : 'NULL';
 	$renews_at = defined $renews_at ? $renews_at : 'NULL';
 	$node->safe_psql($db,
-		    'INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)'
+		    'INSERT INTO dp_cdp_internal.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)'
 		  . " SELECT '$dataset', r, $rho, 1e-6, 1e-6, $period, $renews_at FROM unnest('{$roles}'::regrole[]) r");
 	return;
 }
@@ -196,7 +196,7 @@ sub wait_decided
 	my ($node, $db) = @_;
 
 	$node->poll_query_until($db,
-		q{SELECT count(*) > 0 FROM dp_cdp.budget WHERE xmax::text <> '0' AND pg_xact_status(xmax::text::xid8) = 'in progress'})
+		q{SELECT count(*) > 0 FROM dp_cdp_internal.budget WHERE xmax::text <> '0' AND pg_xact_status(xmax::text::xid8) = 'in progress'})
 	  or die 'no debit is decided';
 	return;
 }
@@ -214,7 +214,7 @@ sub balance
 	my ($node, $db, $dataset, $role) = @_;
 
 	return $node->safe_psql($db,
-		"SET statement_timeout = 0; SELECT trim_scale(rho_spent) FROM dp_cdp.budget WHERE dataset = '$dataset' AND role = '$role'::regrole");
+		"SET statement_timeout = 0; SELECT trim_scale(rho_spent) FROM dp_cdp_internal.budget WHERE dataset = '$dataset' AND role = '$role'::regrole");
 }
 
 # a session that holds a lock until release_row
@@ -430,7 +430,7 @@ sub pgbench_run
 sub crash_under_load
 {
 	my ($node, $db, $what, $sql, $crash) = @_;
-	my $granted = 'SELECT count(*) FROM dp_cdp.release_log WHERE granted';
+	my $granted = 'SELECT count(*) FROM dp_cdp_internal.release_log WHERE granted';
 	my $before = value($node, $db, $granted);
 	my $bench = pgbench_run($node, $db, $sql, '-c', 8, '-j', 2, '-T', 60);
 

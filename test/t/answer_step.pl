@@ -118,7 +118,7 @@ if ($node->pg_version >= 17)
 
 my $spent = balance($node, 'test', 'd', 'ana');
 my $run = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM visits;');
-$node->poll_query_until('test', "SELECT rho_spent > $spent FROM dp_cdp.budget") or die 'nobody is charged';
+$node->poll_query_until('test', "SELECT rho_spent > $spent FROM dp_cdp_internal.budget") or die 'nobody is charged';
 is(value($node, 'test', q{SELECT failures FROM dp_cdp.budgets}), 0, 'an answer that waits has not failed');
 # no lock of the ledger is held, and others go on
 $node->safe_psql('test', q{SELECT dp_cdp.set_budget('d', 'ana', rho => 2000)});
@@ -162,8 +162,8 @@ like(finish($run), qr/terminating connection|server closed/, 'a shutdown does no
 $node->start;
 
 # limits for the dataset's owner wait, too; a crash meanwhile gives the cap nothing back
-$spent = value($node, 'test', q{SELECT rho_spent FROM dp_cdp.dataset});
-my $charged = "SELECT trim_scale(rho_spent - $spent) FROM dp_cdp.dataset";
+$spent = value($node, 'test', q{SELECT rho_spent FROM dp_cdp_internal.dataset});
+my $charged = "SELECT trim_scale(rho_spent - $spent) FROM dp_cdp_internal.dataset";
 $run = background($node, 'test', q{SELECT * FROM dp_cdp.suggest_limits('visits', 0.25)});
 $node->poll_query_until('test', "SELECT ($charged) > 0") or die 'the cap is not charged';
 $node->stop('immediate');

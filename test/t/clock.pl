@@ -22,8 +22,8 @@ sub by_hand
 {
 	my ($table, $change) = @_;
 
-	$node->safe_psql('test', "ALTER TABLE dp_cdp.$table DISABLE TRIGGER ledger_guard; UPDATE dp_cdp.$table SET $change;"
-		  . " ALTER TABLE dp_cdp.$table ENABLE ALWAYS TRIGGER ledger_guard");
+	$node->safe_psql('test', "ALTER TABLE dp_cdp_internal.$table DISABLE TRIGGER ledger_guard; UPDATE dp_cdp_internal.$table SET $change;"
+		  . " ALTER TABLE dp_cdp_internal.$table ENABLE ALWAYS TRIGGER ledger_guard");
 	return;
 }
 
@@ -91,12 +91,12 @@ set_clock(40 * $day);
 $node->safe_psql('test', 'SELECT dp_cdp.accept_clock()');
 is(findings(), '', 'a clock that was accepted is right');
 is(debit_error($node, 'test', 'ana', $ask), '', 'and renews');
-my $renews_at = value($node, 'test', q{SELECT renews_at FROM dp_cdp.budget WHERE dataset = 'd' AND role_name = 'ana'});
+my $renews_at = value($node, 'test', q{SELECT renews_at FROM dp_cdp_internal.budget WHERE dataset = 'd' AND role_name = 'ana'});
 
 set_clock(0);
 is(debit_error($node, 'test', 'ana', $ask), '', 'set back, it goes on with what was renewed');
 like(debit_error($node, 'test', 'ana', $ask), $spent_up, 'and does not renew twice');
-is(value($node, 'test', q{SELECT renews_at FROM dp_cdp.budget WHERE dataset = 'd' AND role_name = 'ana'}), $renews_at, 'until the next date');
+is(value($node, 'test', q{SELECT renews_at FROM dp_cdp_internal.budget WHERE dataset = 'd' AND role_name = 'ana'}), $renews_at, 'until the next date');
 by_hand('budget', q{failures_since = now() + '2 days'});
 by_hand('dataset', q{forgotten_at = now() + '2 days'});
 my $all = findings();
@@ -104,14 +104,14 @@ like($all, qr/^budget of role ana, dataset d: renews on .*, later than after a p
 like($all, qr/^budget of role ana, dataset d: counts failures of the day that begins on .* -> SELECT dp_cdp\.reset_failures\('d', 'ana'\)$/m, 'and days of failures');
 like($all, qr/^dataset clinic: answers were forgotten on .* -> SELECT dp_cdp\.forget_answers\('clinic'\)$/m, 'and datasets whose answers were forgotten');
 like($all, qr/^audit: \d+ rows are of times to come/m, 'and rows of the audit');
-$node->safe_psql('test', q{SELECT dp_cdp.forget_answers(name) FROM dp_cdp.dataset});
-$node->safe_psql('test', q{SELECT dp_cdp.reset_failures(dataset, role) FROM dp_cdp.budget});
+$node->safe_psql('test', q{SELECT dp_cdp.forget_answers(name) FROM dp_cdp_internal.dataset});
+$node->safe_psql('test', q{SELECT dp_cdp.reset_failures(dataset, role) FROM dp_cdp_internal.budget});
 $node->safe_psql('test', q{SELECT dp_cdp.set_budget('d', 'ana', rho => 2, period => '1 month'), dp_cdp.set_budget('d', 'bob', rho => 1, period => '1 hour')});
 unlike(findings(), qr/^(budget|dataset)/m, 'the remedies help');
-is(value($node, 'test', q{SELECT renews_at <= now() + '1 month' FROM dp_cdp.budget WHERE dataset = 'd' AND role_name = 'ana'}), 't', 'a budget that is given again renews after a period');
-$renews_at = value($node, 'test', q{SELECT renews_at FROM dp_cdp.budget WHERE dataset = 'd' AND role_name = 'ana'});
+is(value($node, 'test', q{SELECT renews_at <= now() + '1 month' FROM dp_cdp_internal.budget WHERE dataset = 'd' AND role_name = 'ana'}), 't', 'a budget that is given again renews after a period');
+$renews_at = value($node, 'test', q{SELECT renews_at FROM dp_cdp_internal.budget WHERE dataset = 'd' AND role_name = 'ana'});
 $node->safe_psql('test', q{SELECT dp_cdp.set_budget('d', 'ana', rho => 2, period => '1 month')});
-is(value($node, 'test', q{SELECT renews_at FROM dp_cdp.budget WHERE dataset = 'd' AND role_name = 'ana'}), $renews_at, 'and not later for being given once more');
+is(value($node, 'test', q{SELECT renews_at FROM dp_cdp_internal.budget WHERE dataset = 'd' AND role_name = 'ana'}), $renews_at, 'and not later for being given once more');
 
 # ---------------------------------------------------------------------------
 # Nobody waits for the clock

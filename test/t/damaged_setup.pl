@@ -67,29 +67,29 @@ is(found(), '', 'a superuser again');
 $node->safe_psql('postgres', 'CREATE ROLE plain');
 my (undef, undef, $err) = $node->psql('postgres', 'REASSIGN OWNED BY dba TO plain');
 like($err, qr/owner of an event trigger must be a superuser/, 'the extension is given to superusers alone');
-$node->safe_psql('postgres', 'ALTER TABLE dp_cdp.budget OWNER TO plain');
+$node->safe_psql('postgres', 'ALTER TABLE dp_cdp_internal.budget OWNER TO plain');
 like(found(), qr/^critical extension dp_cdp 1 of its objects belong to plain/m, 'one table of another role');
-$node->safe_psql('postgres', 'ALTER TABLE dp_cdp.budget OWNER TO dba');
+$node->safe_psql('postgres', 'ALTER TABLE dp_cdp_internal.budget OWNER TO dba');
 
 # keys, sequences, tables, names
-damaged('ALTER TABLE dp_cdp.budget DROP CONSTRAINT budget_pkey', qr/^critical dp_cdp\.budget has lost its primary key/);
-damaged('ALTER TABLE dp_cdp.release_log DROP CONSTRAINT release_log_pkey', qr/^critical dp_cdp\.release_log has lost its primary key/);
-damaged(q{SELECT setval('dp_cdp.release_log_id_seq', 9223372036854775807)}, qr/^critical dp_cdp\.release_log_id_seq stands at 9223372036854775807/);
+damaged('ALTER TABLE dp_cdp_internal.budget DROP CONSTRAINT budget_pkey', qr/^critical dp_cdp_internal\.budget has lost its primary key/);
+damaged('ALTER TABLE dp_cdp_internal.release_log DROP CONSTRAINT release_log_pkey', qr/^critical dp_cdp_internal\.release_log has lost its primary key/);
+damaged(q{SELECT setval('dp_cdp_internal.release_log_id_seq', 9223372036854775807)}, qr/^critical dp_cdp_internal\.release_log_id_seq stands at 9223372036854775807/);
 like($node->safe_psql('postgres', $query, extra_params => [ '-U', 'analyst1' ]), qr/t/, 'and debits go on');
-damaged(q{SELECT setval('dp_cdp.release_log_id_seq', 1, false)}, qr/^critical dp_cdp\.release_log_id_seq stands at 1,/);
-damaged(q{SELECT setval('dp_cdp.ledger_id_seq', 9223372036854775807)}, qr/^critical dp_cdp\.ledger_id_seq stands at/);
-damaged('ALTER SEQUENCE dp_cdp.release_log_id_seq MAXVALUE 1000', qr/^critical dp_cdp\.release_log_id_seq was altered, and counts from 1 to 1000 by 1: debits/);
-damaged('ALTER SEQUENCE dp_cdp.ledger_id_seq INCREMENT BY 2 CYCLE', qr/^critical dp_cdp\.ledger_id_seq was altered, .* by 2, in cycles/);
+damaged(q{SELECT setval('dp_cdp_internal.release_log_id_seq', 1, false)}, qr/^critical dp_cdp_internal\.release_log_id_seq stands at 1,/);
+damaged(q{SELECT setval('dp_cdp_internal.ledger_id_seq', 9223372036854775807)}, qr/^critical dp_cdp_internal\.ledger_id_seq stands at/);
+damaged('ALTER SEQUENCE dp_cdp_internal.release_log_id_seq MAXVALUE 1000', qr/^critical dp_cdp_internal\.release_log_id_seq was altered, and counts from 1 to 1000 by 1: debits/);
+damaged('ALTER SEQUENCE dp_cdp_internal.ledger_id_seq INCREMENT BY 2 CYCLE', qr/^critical dp_cdp_internal\.ledger_id_seq was altered, .* by 2, in cycles/);
 damaged('ALTER EVENT TRIGGER dp_cdp_keep_ledger DISABLE', qr/^critical event trigger dp_cdp_keep_ledger is missing, disabled/);
-damaged('ALTER TABLE dp_cdp.ledger_chain RENAME TO chain', qr/critical dp_cdp\.ledger_chain is missing/, 'ALTER TABLE dp_cdp.chain RENAME TO ledger_chain');
-damaged('ALTER TABLE dp_cdp.pruned RENAME COLUMN last_id TO id', qr/^critical ledger cannot be looked at: .*last_id/, 'ALTER TABLE dp_cdp.pruned RENAME COLUMN id TO last_id');
+damaged('ALTER TABLE dp_cdp_internal.ledger_chain RENAME TO chain', qr/critical dp_cdp_internal\.ledger_chain is missing/, 'ALTER TABLE dp_cdp_internal.chain RENAME TO ledger_chain');
+damaged('ALTER TABLE dp_cdp_internal.pruned RENAME COLUMN last_id TO id', qr/^critical ledger cannot be looked at: .*last_id/, 'ALTER TABLE dp_cdp_internal.pruned RENAME COLUMN id TO last_id');
 $node->safe_psql('postgres', 'ALTER SCHEMA dp_cdp RENAME TO dp2');
 like(found(undef, 'dp2'), qr/^critical extension dp_cdp its schemas or tables have other names/, 'a schema with another name');
 $node->safe_psql('postgres', 'ALTER SCHEMA dp2 RENAME TO dp_cdp');
 damaged('ALTER SCHEMA dp_cdp_internal RENAME TO dp2', qr/^critical extension dp_cdp its schemas or tables have other names/, 'ALTER SCHEMA dp2 RENAME TO dp_cdp_internal');
-$node->safe_psql('postgres', 'ALTER TABLE dp_cdp.dataset RENAME TO datasets2');
+$node->safe_psql('postgres', 'ALTER TABLE dp_cdp_internal.dataset RENAME TO datasets2');
 like(found(), qr/^critical extension dp_cdp its schemas or tables have other names/, 'a table with another name');
-$node->safe_psql('postgres', 'ALTER TABLE dp_cdp.datasets2 RENAME TO dataset');
+$node->safe_psql('postgres', 'ALTER TABLE dp_cdp_internal.datasets2 RENAME TO dataset');
 
 # a worker that is stopped
 # it may have ended when a table of its had another name
@@ -122,7 +122,7 @@ for my $drop ('DROP EXTENSION dp_cdp CASCADE', 'DROP SCHEMA public CASCADE', 'DR
 	(undef, undef, $err) = $node->psql('postgres', $drop);
 	like($err, qr/ERROR:  dropping extension dp_cdp would erase a ledger in which privacy budget was spent/, "without the library: $drop");
 }
-is($node->safe_psql('postgres', 'SELECT rho_spent > 0 FROM dp_cdp.budget'), 't', 'the ledger is there');
+is($node->safe_psql('postgres', 'SELECT rho_spent > 0 FROM dp_cdp_internal.budget'), 't', 'the ledger is there');
 $node->safe_psql('unspent', 'DROP EXTENSION dp_cdp CASCADE; CREATE SCHEMA s; DROP SCHEMA s');
 is($node->safe_psql('unspent', 'SELECT count(*) FROM pg_event_trigger'), '0', 'one in which nothing was spent goes, with its event triggers');
 $node->stop;

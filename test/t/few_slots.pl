@@ -37,10 +37,10 @@ is(value($node, 'test', q{SELECT needed FROM dp_cdp.worker_slots()}),
 	'worker_slots() counts each database where there may be more ledgers than it knows');
 
 my $bench = pgbench_run($node, 'other', q{SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits;}, '-c', 1, '-T', 120);
-$node->poll_query_until('other', q{SELECT rho_spent > 0.02 FROM dp_cdp.budget});
+$node->poll_query_until('other', q{SELECT rho_spent > 0.02 FROM dp_cdp_internal.budget});
 is(value($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits'), 't', 'while one is busy the other gets its turn');
 my $then = balance($node, 'other', 'clinic', 'ana');
-ok($node->poll_query_until('other', "SELECT rho_spent > $then FROM dp_cdp.budget"), 'and so does the busy one');
+ok($node->poll_query_until('other', "SELECT rho_spent > $then FROM dp_cdp_internal.budget"), 'and so does the busy one');
 $node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'other' AND backend_type = 'client backend'});
 $bench->();
 
@@ -57,9 +57,9 @@ my $reader = reader_of($node, 'test');
 is(value($node, 'other', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) > 0 FROM visits'), 't', 'another ledger has the only slot');
 kill 'INT', $reader;
 like(finish($ana), qr/ERROR:  57014: .*charged/, 'meanwhile a release fails');
-is(value($node, 'test', 'SELECT sum(failures) FROM dp_cdp.budget'), 0, 'which nobody counts');
+is(value($node, 'test', 'SELECT sum(failures) FROM dp_cdp_internal.budget'), 0, 'which nobody counts');
 $node->safe_psql('postgres', 'DROP DATABASE other WITH (FORCE)');
-ok($node->poll_query_until('test', 'SELECT sum(failures) = 1 FROM dp_cdp.budget'), 'until the slot is free');
+ok($node->poll_query_until('test', 'SELECT sum(failures) = 1 FROM dp_cdp_internal.budget'), 'until the slot is free');
 
 $node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 1');
 $node->restart;

@@ -35,14 +35,14 @@ sub audit
 {
 	my ($dataset) = @_;
 
-	return value($node, 'test', qq{SELECT count(*) FILTER (WHERE kind = 'granted') || ' ' || count(*) FILTER (WHERE kind = 'failed') FROM dp_cdp.release_log WHERE dataset = '$dataset' AND role_name <> 'cat'});
+	return value($node, 'test', qq{SELECT count(*) FILTER (WHERE kind = 'granted') || ' ' || count(*) FILTER (WHERE kind = 'failed') FROM dp_cdp_internal.release_log WHERE dataset = '$dataset' AND role_name <> 'cat'});
 }
 
 sub balance_of
 {
 	my ($dataset) = @_;
 
-	return value($node, 'test', qq{SELECT round(rho_spent * 1e6) || ' ' || failures FROM dp_cdp.budget WHERE dataset = '$dataset' AND role = 'team'::regrole});
+	return value($node, 'test', qq{SELECT round(rho_spent * 1e6) || ' ' || failures FROM dp_cdp_internal.budget WHERE dataset = '$dataset' AND role = 'team'::regrole});
 }
 
 # a release that is cancelled while it reads rows, after something was done; its error
@@ -89,7 +89,7 @@ like(debit_error($node, 'test', 'bob', "$query;"), qr/ERROR:  ZC003: .*could not
 is(balance_of('d'), "$given 0", 'it is not counted yet');
 like(debit_error($node, 'test', 'cat', 'SELECT dp_count(*) FROM v;'), $free, 'nor is a row of others written');
 disk(0);
-ok($node->poll_query_until('test', q{SELECT failures = 1 FROM dp_cdp.budget WHERE dataset = 'd' AND role = 'team'::regrole}), 'there is room again: it is counted');
+ok($node->poll_query_until('test', q{SELECT failures = 1 FROM dp_cdp_internal.budget WHERE dataset = 'd' AND role = 'team'::regrole}), 'there is room again: it is counted');
 is(audit('d'), "$given 1", 'once');
 is(debit_error($node, 'test', 'bob', "$query;"), '', 'and its budget pays');
 

@@ -33,7 +33,7 @@ my $hog = $node->background_psql('test', on_error_stop => 0);
 
 sub failures
 {
-	return value($node, 'test', q{SELECT failures || ' ' || (SELECT count(*) FROM dp_cdp.release_log WHERE kind = 'failed' AND dataset = 'd') FROM dp_cdp.budget WHERE dataset = 'd' AND role = 'team'::regrole});
+	return value($node, 'test', q{SELECT failures || ' ' || (SELECT count(*) FROM dp_cdp_internal.release_log WHERE kind = 'failed' AND dataset = 'd') FROM dp_cdp_internal.budget WHERE dataset = 'd' AND role = 'team'::regrole});
 }
 
 # ---------------------------------------------------------------------------
@@ -57,7 +57,7 @@ for my $free (0 .. 3)
 	my $uncounted = $error =~ /could not count/;
 	ok($uncounted || $error ne '' || failures() eq ($free + 1) . ' ' . ($free + 1), "$free places: an answer is given only where the failure is counted");
 	empty_locks($hog);
-	ok($node->poll_query_until('test', q{SELECT failures = } . ($free + 1) . q{ FROM dp_cdp.budget WHERE dataset = 'd' AND role = 'team'::regrole}), "$free places: it is counted as soon as that is possible");
+	ok($node->poll_query_until('test', q{SELECT failures = } . ($free + 1) . q{ FROM dp_cdp_internal.budget WHERE dataset = 'd' AND role = 'team'::regrole}), "$free places: it is counted as soon as that is possible");
 	is(failures(), ($free + 1) . ' ' . ($free + 1), "$free places: once");
 	is(ask($cat, $query), '', "$free places: others are answered");
 	$_->quit for $bob, $cat;
@@ -68,7 +68,7 @@ like(debit_error($node, 'test', 'bob', "$query;"), qr/ZC001: 4 releases .* faile
 # Debits and kept answers
 # ---------------------------------------------------------------------------
 
-my $spent = q{SELECT round(rho_spent * 1e6) || ' ' || (SELECT count(*) FROM dp_cdp.release_log WHERE dataset = b.dataset AND kind = 'granted' AND role_name = 'cat') FROM dp_cdp.budget b WHERE dataset = '%s' AND role = 'cat'::regrole};
+my $spent = q{SELECT round(rho_spent * 1e6) || ' ' || (SELECT count(*) FROM dp_cdp_internal.release_log WHERE dataset = b.dataset AND kind = 'granted' AND role_name = 'cat') FROM dp_cdp_internal.budget b WHERE dataset = '%s' AND role = 'cat'::regrole};
 for my $free (0 .. 3)
 {
 	my $n = $free + 1;

@@ -39,7 +39,7 @@ for my $free (by_run([ 2, 3, 4, 8 ], [ 0 .. 8 ])->@*)
 	like($error, qr/^$|^53200: out of shared memory$|nothing was (?:debited|charged)/, "$free places: a person with a letter is answered, or refused for nothing");
 }
 cmp_ok($said{$_}, '>', 0, "some were $_") for qw(answered refused);
-is(value($node, 'test', q{SELECT sum(failures) FROM dp_cdp.budget WHERE dataset = 'l'}), '0', 'and none failed while rows were read');
+is(value($node, 'test', q{SELECT sum(failures) FROM dp_cdp_internal.budget WHERE dataset = 'l'}), '0', 'and none failed while rows were read');
 
 $hog->quit;
 $node->stop;

@@ -34,8 +34,8 @@ EOC
 # what has been spent, what was when a round began, and when that was
 $node->safe_psql('test', <<'EOC');
 CREATE VIEW public.spent AS
-	SELECT role_name::text AS who, ledger_id, rho_spent FROM dp_cdp.budget UNION ALL SELECT 'cap', ledger_id, rho_spent FROM dp_cdp.dataset;
-CREATE VIEW public.began AS SELECT coalesce(forgotten_at, '-infinity') AS forgotten_at FROM dp_cdp.dataset;
+	SELECT role_name::text AS who, ledger_id, rho_spent FROM dp_cdp_internal.budget UNION ALL SELECT 'cap', ledger_id, rho_spent FROM dp_cdp_internal.dataset;
+CREATE VIEW public.began AS SELECT coalesce(forgotten_at, '-infinity') AS forgotten_at FROM dp_cdp_internal.dataset;
 CREATE TABLE public.before AS TABLE public.spent;
 EOC
 
@@ -164,17 +164,17 @@ sub holds
 
 	is(value($node, 'test', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), '0', "$what: no question is locked");
 	is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', "$what: balances are the log's");
-	is(value($node, 'test', "SELECT count(*) FROM (SELECT FROM dp_cdp.kept_answer WHERE began > (SELECT forgotten_at FROM public.began) GROUP BY question HAVING count(DISTINCT began) > 1) s"), '0',
+	is(value($node, 'test', "SELECT count(*) FROM (SELECT FROM dp_cdp_internal.kept_answer WHERE began > (SELECT forgotten_at FROM public.began) GROUP BY question HAVING count(DISTINCT began) > 1) s"), '0',
 		"$what: a question has one chain");
 	# one column each: a balance has paid for the dearest answer of each question
 	is(value($node, 'test', <<'EOC'), '', "$what: each balance has paid for the dearest it knows, and no more");
 WITH b AS (SELECT s.who, s.ledger_id, s.rho_spent - (SELECT before.rho_spent FROM public.before WHERE before.who = s.who) AS rho_spent FROM public.spent s)
 SELECT string_agg(who || ' ' || rho_spent || ' ' || knows, ', ') FROM (
-	SELECT who, rho_spent, coalesce((SELECT sum(most) FROM (SELECT max(rho) AS most FROM dp_cdp.kept_answer k WHERE b.ledger_id = ANY (paid_by) AND began > (SELECT forgotten_at FROM public.began) GROUP BY question) m), 0) AS knows FROM b) s
+	SELECT who, rho_spent, coalesce((SELECT sum(most) FROM (SELECT max(rho) AS most FROM dp_cdp_internal.kept_answer k WHERE b.ledger_id = ANY (paid_by) AND began > (SELECT forgotten_at FROM public.began) GROUP BY question) m), 0) AS knows FROM b) s
 WHERE rho_spent <> knows
 EOC
 	my %paid = map { split /=/ } split /\n/, value($node, 'test', "SELECT b.role_name || '=' || count(DISTINCT k.question)"
-		  . " FROM dp_cdp.budget b JOIN dp_cdp.kept_answer k ON b.ledger_id = ANY (k.paid_by) AND k.began > (SELECT forgotten_at FROM public.began) GROUP BY b.role_name");
+		  . " FROM dp_cdp_internal.budget b JOIN dp_cdp_internal.kept_answer k ON b.ledger_id = ANY (k.paid_by) AND k.began > (SELECT forgotten_at FROM public.began) GROUP BY b.role_name");
 	for my $role (@roles)
 	{
 		cmp_ok(scalar(grep { /^$role / } keys %knows), '<=', $paid{$role} // 0, "$what: $role has paid for what it was shown");
@@ -363,7 +363,7 @@ EOC
 
 sub failures
 {
-	return value($node, 'test', q{SELECT failures FROM dp_cdp.budget WHERE role = 'ana'::regrole});
+	return value($node, 'test', q{SELECT failures FROM dp_cdp_internal.budget WHERE role = 'ana'::regrole});
 }
 
 my $gate = $node->background_psql('test');
@@ -377,17 +377,17 @@ foreach my $how ([ 'pg_cancel_backend', "g = 5 AND x < 101", 0 ], [ 'pg_terminat
 	$gate->query_safe('SELECT pg_advisory_lock(77)');
 	my $reads = background($node, 'test', $query);
 	$node->poll_query_until('test', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 77 AND NOT granted}) or die 'nobody reads';
-	$lock->query_safe('BEGIN; LOCK TABLE dp_cdp.kept_answer');
+	$lock->query_safe('BEGIN; LOCK TABLE dp_cdp_internal.kept_answer');
 	$gate->query_safe('SELECT pg_advisory_unlock(77)');
 	wait_waiting($node, 'test', 1);
 	$node->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE datname = 'test' AND wait_event_type = 'Extension'");
 	select undef, undef, undef, 0.1;
 	$lock->query_safe('ROLLBACK');
 	like(finish($reads), $function eq 'pg_cancel_backend' ? qr/ERROR: .*the charge stays.*failure/ : qr/terminating connection/, "$condition: ended while its answer was kept");
-	ok($node->poll_query_until('test', "SELECT failures = $failures + 1 FROM dp_cdp.budget WHERE role = 'ana'::regrole"), '... which is a failure');
-	my $before = value($node, 'test', 'SELECT rho_spent FROM dp_cdp.dataset');
+	ok($node->poll_query_until('test', "SELECT failures = $failures + 1 FROM dp_cdp_internal.budget WHERE role = 'ana'::regrole"), '... which is a failure');
+	my $before = value($node, 'test', 'SELECT rho_spent FROM dp_cdp_internal.dataset');
 	debit($node, 'test', 'ana', $query);
-	is(value($node, 'test', "SELECT trim_scale((rho_spent - $before) * 1000000) FROM dp_cdp.dataset"), "$price", $price ? '... and asked at another time it is paid for' : '... and costs no more');
+	is(value($node, 'test', "SELECT trim_scale((rho_spent - $before) * 1000000) FROM dp_cdp_internal.dataset"), "$price", $price ? '... and asked at another time it is paid for' : '... and costs no more');
 	is(failures(), $failures + 1, '... answered');
 }
 $gate->quit;
@@ -401,10 +401,10 @@ anew();
 sub paid
 {
 	my ($role, $sql) = @_;
-	my $before = value($node, 'test', "SELECT sum(rho_spent) FROM dp_cdp.dataset");
+	my $before = value($node, 'test', "SELECT sum(rho_spent) FROM dp_cdp_internal.dataset");
 	my $out = debit($node, 'test', $role, "SET dp_cdp.rho = 1e-6; $sql");
 
-	return (value($node, 'test', "SELECT trim_scale((sum(rho_spent) - $before) * 1000000) FROM dp_cdp.dataset"), $out);
+	return (value($node, 'test', "SELECT trim_scale((sum(rho_spent) - $before) * 1000000) FROM dp_cdp_internal.dataset"), $out);
 }
 
 $node->append_conf('postgresql.conf', "dp_cdp.reuse_max_size = 1kB\n");
@@ -416,7 +416,7 @@ my $long = 'SELECT count(*) FROM v GROUP BY id ORDER BY id LIMIT 10;';
 my ($cost, $shown) = paid('ana', $long);
 is($cost, '1', 'an answer that is too long is paid for');
 like($shown, qr/^(?:-?\d+\n){9}-?\d+$/, 'and shown');
-is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL OR NOT ended'), '0', 'and not kept');
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL OR NOT ended'), '0', 'and not kept');
 ($cost, my $second) = paid('ana', $long);
 is($cost, '1', 'asked again it is bought again');
 isnt($second, $shown, 'as another answer');
@@ -430,7 +430,7 @@ $node->append_conf('postgresql.conf', "dp_cdp.reuse_max_size = 3kB\n");
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.reuse_max_size') = '3kB'});
 my $known = "(SELECT rho FROM dp_cdp.spent_together('*', ARRAY['" . join("','", @roles) . "']::regrole[]))";
-my $gap = "SELECT trim_scale($known - rho_spent) FROM dp_cdp.dataset";
+my $gap = "SELECT trim_scale($known - rho_spent) FROM dp_cdp_internal.dataset";
 my $gap_before = value($node, 'test', $gap);
 foreach my $asked ([0, '100'], [0, '100.000001'], [1, '100.000001'], [2, '100.000001'])
 {
@@ -438,7 +438,7 @@ foreach my $asked ([0, '100'], [0, '100.000001'], [1, '100.000001'], [2, '100.00
 
 	debit($node, 'test', $role, "SET dp_cdp.rho = $rho; SELECT count(*) FROM v GROUP BY id ORDER BY id LIMIT 1");
 }
-is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer WHERE rho = 100.000001 AND below = 100 AND ended AND answer IS NULL'), '1',
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.kept_answer WHERE rho = 100.000001 AND below = 100 AND ended AND answer IS NULL'), '1',
 	'a better answer whose last increment is too long is not kept');
 is(value($node, 'test', $gap), $gap_before, 'and roles together are told to know as much more as the cap has paid');
 is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', 'the ledger is sound');

@@ -32,13 +32,13 @@ my $cube = 'SELECT a, b, GROUPING(a, b) AS gid, count(*) AS n, sum(x) AS s FROM 
 sub spent
 {
 	return value($node, 'test', "SELECT string_agg(round(rho_spent * 1e6)::text, ' ' ORDER BY who) FROM ("
-		  . "SELECT role_name::text AS who, rho_spent FROM dp_cdp.budget UNION ALL SELECT 'cap', rho_spent FROM dp_cdp.dataset) s");
+		  . "SELECT role_name::text AS who, rho_spent FROM dp_cdp_internal.budget UNION ALL SELECT 'cap', rho_spent FROM dp_cdp_internal.dataset) s");
 }
 
 # answers that have not ended: those that are there, and those that were paid for and are not
 sub answers
 {
-	return value($node, 'test', 'SELECT count(answer) || \' of \' || count(*) FROM dp_cdp.kept_answer WHERE NOT ended');
+	return value($node, 'test', 'SELECT count(answer) || \' of \' || count(*) FROM dp_cdp_internal.kept_answer WHERE NOT ended');
 }
 
 # waits until the cube's debit has been made, and tells which backend asks; in one session, as there is little time
@@ -53,7 +53,7 @@ DO \$\$
 BEGIN
 	FOR i IN 1 .. 20000 LOOP
 		INSERT INTO asker SELECT pid FROM pg_stat_activity WHERE usename = 'ana' AND backend_type = 'client backend' AND state = 'active'
-			AND EXISTS (SELECT FROM dp_cdp.kept_answer WHERE NOT ended AND answer IS NULL);
+			AND EXISTS (SELECT FROM dp_cdp_internal.kept_answer WHERE NOT ended AND answer IS NULL);
 		IF FOUND THEN
 			PERFORM $then FROM asker;
 			RETURN;

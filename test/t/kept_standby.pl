@@ -37,7 +37,7 @@ sub spent
 {
 	my ($server) = @_;
 
-	return value($server, 'test', 'SELECT round(rho_spent * 1e6)::text FROM dp_cdp.budget');
+	return value($server, 'test', 'SELECT round(rho_spent * 1e6)::text FROM dp_cdp_internal.budget');
 }
 
 my $answer = asks($node, $ask);
@@ -47,7 +47,7 @@ is(spent($node), '1', 'and paid for once');
 
 my $standby = standby_of($node, 'standby');
 
-is(value($standby, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL'), '1', 'the standby has it');
+is(value($standby, 'test', 'SELECT count(*) FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL'), '1', 'the standby has it');
 like(asks($standby, $ask), qr/ERROR:.*standby/, 'and gives it to nobody');
 is(asks($standby, $ask) =~ s/LINE.*//sr, asks($standby, $other) =~ s/LINE.*//sr, 'as if there was none');
 like(asks($standby, "EXPLAIN $ask"), qr/Release: count\(\*\)  \(stddev=[^)]*\)\n/, 'EXPLAIN there shows what it costs elsewhere');

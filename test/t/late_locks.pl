@@ -39,14 +39,14 @@ sub balance_of
 {
 	my ($dataset, $role) = @_;
 
-	return value($node, 'test', "SELECT round(rho_spent * 1e6) || ' ' || failures FROM dp_cdp.budget WHERE dataset = '$dataset' AND role = '$role'::regrole");
+	return value($node, 'test', "SELECT round(rho_spent * 1e6) || ' ' || failures FROM dp_cdp_internal.budget WHERE dataset = '$dataset' AND role = '$role'::regrole");
 }
 
 sub counted
 {
 	my ($dataset, $role, $failures, $what) = @_;
 
-	ok($node->poll_query_until('test', "SELECT failures = $failures FROM dp_cdp.budget WHERE dataset = '$dataset' AND role = '$role'::regrole"), $what);
+	ok($node->poll_query_until('test', "SELECT failures = $failures FROM dp_cdp_internal.budget WHERE dataset = '$dataset' AND role = '$role'::regrole"), $what);
 	return;
 }
 
@@ -106,7 +106,7 @@ is(balance_of('k', 'ana'), ++$spent . " $failures", '... and charged');
 # ---------------------------------------------------------------------------
 
 my $too_dear = 'SELECT dp_count(*) IS NULL FROM letters WHERE person > 5';
-my $refused = q{SELECT coalesce(sum(repeats), 0) FROM dp_cdp.release_log WHERE kind = '%s' AND role_name = 'poor'};
+my $refused = q{SELECT coalesce(sum(repeats), 0) FROM dp_cdp_internal.release_log WHERE kind = '%s' AND role_name = 'poor'};
 is(debit_error($node, 'test', 'poor', "$too_dear;"), '', 'a budget for one answer');
 for my $free (0 .. 3)
 {

@@ -37,7 +37,7 @@ sub wait_row
 {
 	my ($condition) = @_;
 
-	return $node->poll_query_until('test', "SELECT EXISTS (SELECT FROM dp_cdp.release_log WHERE $condition)");
+	return $node->poll_query_until('test', "SELECT EXISTS (SELECT FROM dp_cdp_internal.release_log WHERE $condition)");
 }
 
 my $query = q{SELECT dept, dp_count(*), dp_sum(cost) FROM visits JOIN patients USING (patient) GROUP BY dept};
@@ -75,23 +75,23 @@ is(value($node, 'test', q{SELECT string_agg(severity, ',') FROM dp_cdp.check_led
 # Floods
 # ---------------------------------------------------------------------------
 
-my $rows = value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log');
-my $size = value($node, 'test', q{SELECT pg_total_relation_size('dp_cdp.release_log')});
+my $rows = value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.release_log');
+my $size = value($node, 'test', q{SELECT pg_total_relation_size('dp_cdp_internal.release_log')});
 my $times = by_run(10, 40);
 my $file = PostgreSQL::Test::Utils::tempdir() . '/flood.sql';
 PostgreSQL::Test::Utils::append_to_file($file,
 	"SET SESSION AUTHORIZATION stranger;\nDO \$\$ BEGIN FOR i IN 1..50 LOOP BEGIN PERFORM dp_cdp.debit_budget('d', 0.1); EXCEPTION WHEN OTHERS THEN NULL; END;"
 	  . " BEGIN PERFORM cost FROM visits; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END \$\$;\n");
 $node->command_ok([ 'pgbench', '-n', '-f', $file, '-c', 8, '-j', 2, '-t', $times, $node->connstr('test') ], 'a flood');
-ok($node->poll_query_until('test', qq{SELECT sum(repeats) = $times * 400 FROM dp_cdp.release_log WHERE role_name = 'stranger' AND kind = 'refused'}),
+ok($node->poll_query_until('test', qq{SELECT sum(repeats) = $times * 400 FROM dp_cdp_internal.release_log WHERE role_name = 'stranger' AND kind = 'refused'}),
 	'each refused debit is counted');
-ok($node->poll_query_until('test', qq{SELECT sum(repeats) > $times * 375 FROM dp_cdp.release_log WHERE role_name = 'stranger' AND kind = 'guard'}),
+ok($node->poll_query_until('test', qq{SELECT sum(repeats) > $times * 375 FROM dp_cdp_internal.release_log WHERE role_name = 'stranger' AND kind = 'guard'}),
 	'and those of the guard');
-my $grown = value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log') - $rows;
+my $grown = value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.release_log') - $rows;
 cmp_ok($grown, '<=', 6, "in $grown rows");
-$grown = value($node, 'test', q{SELECT pg_total_relation_size('dp_cdp.release_log')}) - $size;
+$grown = value($node, 'test', q{SELECT pg_total_relation_size('dp_cdp_internal.release_log')}) - $size;
 cmp_ok($grown, '<', 1e6, "and $grown bytes");
-is(value($node, 'test', q{SELECT bool_and(last_at - released_at <= interval '61 seconds') FROM dp_cdp.release_log WHERE repeats > 1}), 't',
+is(value($node, 'test', q{SELECT bool_and(last_at - released_at <= interval '61 seconds') FROM dp_cdp_internal.release_log WHERE repeats > 1}), 't',
 	'a row stands for a minute at most');
 is(value($node, 'test', q{SELECT string_agg(severity, ',') FROM dp_cdp.check_ledger() WHERE severity <> 'info'}), '', 'the chain holds');
 
@@ -100,9 +100,9 @@ debit($node, 'test', 'dba', q{SELECT dp_cdp.create_dataset('many ' || i) FROM ge
 $node->safe_psql('test', q{CREATE ROLE curious LOGIN});
 debit($node, 'test', 'curious', q{DO $$ BEGIN FOR i IN 1..3000 LOOP BEGIN PERFORM dp_cdp.debit_budget('many ' || 1 + i % 300, 0.1);
 	EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END $$});
-ok($node->poll_query_until('test', q{SELECT sum(repeats) = 3000 FROM dp_cdp.release_log WHERE role_name = 'curious'}), 'refused by 300 datasets, and counted');
-cmp_ok(value($node, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE role_name = 'curious'}), '<=', 202, 'in a hundred rows a minute');
-is(value($node, 'test', q{SELECT bool_or(repeats > 1000 AND reason LIKE 'ZC001 %; and others%') FROM dp_cdp.release_log WHERE role_name = 'curious'}), 't',
+ok($node->poll_query_until('test', q{SELECT sum(repeats) = 3000 FROM dp_cdp_internal.release_log WHERE role_name = 'curious'}), 'refused by 300 datasets, and counted');
+cmp_ok(value($node, 'test', q{SELECT count(*) FROM dp_cdp_internal.release_log WHERE role_name = 'curious'}), '<=', 202, 'in a hundred rows a minute');
+is(value($node, 'test', q{SELECT bool_or(repeats > 1000 AND reason LIKE 'ZC001 %; and others%') FROM dp_cdp_internal.release_log WHERE role_name = 'curious'}), 't',
 	'of which one stands for the others');
 
 # nothing that a function of ours runs as its owner finds operators of the caller's

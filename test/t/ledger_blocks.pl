@@ -34,11 +34,11 @@ sub consistent
 	is(value($node, 'test', "SELECT string_agg(object || ' ' || finding, E'\\n') FROM dp_cdp.check_ledger() WHERE severity <> 'info'"),
 		'', "$what: blocks, balances and log agree");
 	is(value($node, 'test', <<'EOC'), 't', "$what: balances are the maximum of their blocks");
-SELECT bool_and(b.rho_spent = coalesce((SELECT max(k.rho_spent) FROM dp_cdp.block_spent k WHERE k.ledger_id = b.ledger_id), 0))
-FROM (SELECT ledger_id, rho_spent FROM dp_cdp.budget UNION ALL SELECT ledger_id, rho_spent FROM dp_cdp.dataset) b
+SELECT bool_and(b.rho_spent = coalesce((SELECT max(k.rho_spent) FROM dp_cdp_internal.block_spent k WHERE k.ledger_id = b.ledger_id), 0))
+FROM (SELECT ledger_id, rho_spent FROM dp_cdp_internal.budget UNION ALL SELECT ledger_id, rho_spent FROM dp_cdp_internal.dataset) b
 EOC
 	is(value($node, 'test', <<'EOC'), '0', "$what: steps of a balance do not overlap");
-SELECT count(*) FROM dp_cdp.block_spent a JOIN dp_cdp.block_spent b USING (ledger_id)
+SELECT count(*) FROM dp_cdp_internal.block_spent a JOIN dp_cdp_internal.block_spent b USING (ledger_id)
 WHERE a.block_from < b.block_from AND b.block_from < a.block_to
 EOC
 	return;
@@ -74,7 +74,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE restored');
 my $file = PostgreSQL::Test::Utils::tempdir() . '/test.dump';
 $node->command_ok([ 'pg_dump', '-d', $node->connstr('test'), '-Fc', '-f', $file ], 'dumped');
 $node->command_ok([ 'pg_restore', '-d', $node->connstr('restored'), $file ], 'restored');
-is(value($node, 'restored', 'SELECT count(*), sum(rho_spent) FROM dp_cdp.block_spent'), value($node, 'test', 'SELECT count(*), sum(rho_spent) FROM dp_cdp.block_spent'), 'with what was spent in blocks');
+is(value($node, 'restored', 'SELECT count(*), sum(rho_spent) FROM dp_cdp_internal.block_spent'), value($node, 'test', 'SELECT count(*), sum(rho_spent) FROM dp_cdp_internal.block_spent'), 'with what was spent in blocks');
 is(value($node, 'restored', 'SELECT block, unit FROM dp_cdp.protected WHERE unit IS NOT NULL'), 'day|patient', 'with the policy');
 is(value($node, 'restored', q{SELECT string_agg(tgrelid::regclass || ' ' || tgname || ' ' || tgenabled::text, ', ' ORDER BY tgrelid::regclass::text, tgname) FROM pg_trigger WHERE tgname LIKE 'dp_cdp_keep%'}),
 	'bills dp_cdp_keep_block A, visits dp_cdp_keep_block A, visits dp_cdp_keep_key A, visits dp_cdp_keep_referenced A', 'with the triggers');
@@ -85,12 +85,12 @@ is(value($node, 'restored', q{SELECT string_agg(finding, E'\n') FROM dp_cdp.chec
 like(debit_error($node, 'restored', 'bob', q{SELECT dp_count(*) FROM visits WHERE day = '2024-05-03'}), qr/ZC001/, 'and is still exhausted');
 
 # an old copy of the steps, of which the log knows more
-$node->safe_psql('restored', q{SET session_replication_role = replica; ALTER TABLE dp_cdp.block_spent DISABLE TRIGGER ALL;
-	UPDATE dp_cdp.block_spent SET rho_spent = 1 WHERE rho_spent = 100; DELETE FROM dp_cdp.block_spent WHERE block_from = '2024-06-01';
-	ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;});
+$node->safe_psql('restored', q{SET session_replication_role = replica; ALTER TABLE dp_cdp_internal.block_spent DISABLE TRIGGER ALL;
+	UPDATE dp_cdp_internal.block_spent SET rho_spent = 1 WHERE rho_spent = 100; DELETE FROM dp_cdp_internal.block_spent WHERE block_from = '2024-06-01';
+	ALTER TABLE dp_cdp_internal.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;});
 cmp_ok(value($node, 'restored', q{SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'}), '>', 0, 'steps that are less than the log says are found');
 $node->safe_psql('restored', 'SELECT dp_cdp.adopt_ledger()');
 is(value($node, 'restored', q{SELECT string_agg(finding, E'\n') FROM dp_cdp.check_ledger() WHERE severity <> 'info'}), '', 'and raised to it');
-is(value($node, 'restored', 'SELECT sum(rho_spent * (least(block_to, \'2100-01-01\') - greatest(block_from, \'1900-01-01\'))) FROM dp_cdp.block_spent'),
-	value($node, 'test', 'SELECT sum(rho_spent * (least(block_to, \'2100-01-01\') - greatest(block_from, \'1900-01-01\'))) FROM dp_cdp.block_spent'), 'to what they were');
+is(value($node, 'restored', 'SELECT sum(rho_spent * (least(block_to, \'2100-01-01\') - greatest(block_from, \'1900-01-01\'))) FROM dp_cdp_internal.block_spent'),
+	value($node, 'test', 'SELECT sum(rho_spent * (least(block_to, \'2100-01-01\') - greatest(block_from, \'1900-01-01\'))) FROM dp_cdp_internal.block_spent'), 'to what they were');
 done_testing();

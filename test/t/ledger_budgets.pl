@@ -43,7 +43,7 @@ sub balances
 
 	is(value($node, 'test',
 			qq{SELECT string_agg(role::regrole || ' ' || trim_scale(rho_spent), ', ' ORDER BY role::regrole::text COLLATE "C")}
-		  . " FROM dp_cdp.budget WHERE dataset = '$dataset'"), $expected, $what);
+		  . " FROM dp_cdp_internal.budget WHERE dataset = '$dataset'"), $expected, $what);
 	return;
 }
 
@@ -121,7 +121,7 @@ try_debit('too much delta', 'capped', 'ana', q{SELECT dp_cdp.debit_budget('cappe
 	qr/ZC001.*asked delta 0\.0000002, remaining 0\.0000001 \(role "ana"\)/);
 try_debit('delta of the dataset', 'capped', 'stranger', q{SELECT dp_cdp.debit_budget('capped', 0.01, 2e-7)},
 	qr/ZC001.*asked delta 0\.0000002, more than its lifetime cap (?!.*remain)/s);
-is(value($node, 'test', q{SELECT trim_scale(rho_spent) || ' ' || delta_spent::float8 FROM dp_cdp.dataset WHERE name = 'capped'}),
+is(value($node, 'test', q{SELECT trim_scale(rho_spent) || ' ' || delta_spent::float8 FROM dp_cdp_internal.dataset WHERE name = 'capped'}),
 	'0.76 9e-07', 'the dataset\'s totals');
 
 # ---------------------------------------------------------------------------
@@ -155,29 +155,29 @@ for my $p (@periods)
 	$node->safe_psql('test', "CREATE ROLE $role");
 	budget($node, 'test', 'p', $role, 1.5, $period, $renews_at);
 	# as if spent in the period before
-	$node->safe_psql('test', 'ALTER TABLE dp_cdp.budget DISABLE TRIGGER ledger_guard;'
-		. " UPDATE dp_cdp.budget SET rho_spent = 1.25 WHERE role = '$role'::regrole;"
-		. ' ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard;');
-	my $before = value($node, 'test', "SELECT coalesce(renews_at::text, 'null') FROM dp_cdp.budget WHERE role = '$role'::regrole");
+	$node->safe_psql('test', 'ALTER TABLE dp_cdp_internal.budget DISABLE TRIGGER ledger_guard;'
+		. " UPDATE dp_cdp_internal.budget SET rho_spent = 1.25 WHERE role = '$role'::regrole;"
+		. ' ALTER TABLE dp_cdp_internal.budget ENABLE ALWAYS TRIGGER ledger_guard;');
+	my $before = value($node, 'test', "SELECT coalesce(renews_at::text, 'null') FROM dp_cdp_internal.budget WHERE role = '$role'::regrole");
 	my $err = debit_error($node, 'test', $role, q{SELECT dp_cdp.debit_budget('p', 1)});
 
 	if ($renews eq 'yes')
 	{
 		is($err, '', "$what: granted");
 		is(balance($node, 'test', 'p', $role), '1', "$what: spent starts at 0");
-		is(value($node, 'test', "SELECT renews_at > (SELECT max(released_at) FROM dp_cdp.release_log) FROM dp_cdp.budget WHERE role = '$role'::regrole"),
+		is(value($node, 'test', "SELECT renews_at > (SELECT max(released_at) FROM dp_cdp_internal.release_log) FROM dp_cdp_internal.budget WHERE role = '$role'::regrole"),
 			't', "$what: renews in the future");
 	}
 	else
 	{
 		like($err, qr/ZC001.*remaining 0\.25/, "$what: refused");
-		is(value($node, 'test', "SELECT coalesce(renews_at::text, 'null') FROM dp_cdp.budget WHERE role = '$role'::regrole"),
+		is(value($node, 'test', "SELECT coalesce(renews_at::text, 'null') FROM dp_cdp_internal.budget WHERE role = '$role'::regrole"),
 			$before, "$what: renews when it did");
 	}
 }
-is(value($node, 'test', q{SELECT renews_at - '2001-01-31'::timestamptz > '20 years' AND extract(day FROM renews_at) IN (28, 29, 30, 31) FROM dp_cdp.budget WHERE role = 'p2'::regrole}),
+is(value($node, 'test', q{SELECT renews_at - '2001-01-31'::timestamptz > '20 years' AND extract(day FROM renews_at) IN (28, 29, 30, 31) FROM dp_cdp_internal.budget WHERE role = 'p2'::regrole}),
 	't', 'whole months from the first date');
-is(value($node, 'test', q{SELECT renews_at::text FROM dp_cdp.budget WHERE role = 'p4'::regrole}), 'infinity', 'beyond the calendar');
+is(value($node, 'test', q{SELECT renews_at::text FROM dp_cdp_internal.budget WHERE role = 'p4'::regrole}), 'infinity', 'beyond the calendar');
 like(debit_error($node, 'test', 'p5', q{SELECT dp_cdp.debit_budget('p', 1)}),
 	qr/asked rho 1, remaining 0\.25 .*it renews at 20\d\d-(?!.*DETAIL)/s, 'the error says when it renews');
 
@@ -196,7 +196,7 @@ my $both = 'SELECT (SELECT dp_count(*) FROM left_table), (SELECT dp_count(*) FRO
 try_debit("two datasets, $_", 'left', 'ana', $both) for 1, 2;
 try_debit('one of the two is spent', 'left', 'ana', $both, qr/ZC001.*dataset "right": asked rho 0\.25, remaining 0 /);
 balances('left', 'ana 0.5', 'the other is not debited');
-is(value($node, 'test', q{SELECT string_agg(dataset || ' ' || granted, ', ' ORDER BY id) FROM dp_cdp.release_log WHERE dataset IN ('left', 'right')}),
+is(value($node, 'test', q{SELECT string_agg(dataset || ' ' || granted, ', ' ORDER BY id) FROM dp_cdp_internal.release_log WHERE dataset IN ('left', 'right')}),
 	join(', ', ('left true, right true') x 2, 'left false, right false'), 'the log has a row for each release');
 
 # more releases than fit one request
@@ -210,19 +210,19 @@ balances('left', 'ana 32.5', 'all are paid for');
 # strings that are too long for the audit are cut, not the debit
 my $long = 'SELECT ' . join(', ', map { "dp_sum(x, 0, $_)" } 1 .. 60) . ' FROM left_table;';
 try_debit('long lists', 'left', 'ana', $long);
-is(value($node, 'test', q{SELECT length(aggregates) BETWEEN 500 AND 6144 FROM dp_cdp.release_log ORDER BY id DESC LIMIT 1}), 't', 'kept for the audit');
+is(value($node, 'test', q{SELECT length(aggregates) BETWEEN 500 AND 6144 FROM dp_cdp_internal.release_log ORDER BY id DESC LIMIT 1}), 't', 'kept for the audit');
 
 # ---------------------------------------------------------------------------
 # The audit
 # ---------------------------------------------------------------------------
 
 debit_error($node, 'test', 'ana', q{SET application_name = 'tableau'; SET ROLE team; SELECT dp_cdp.debit_budget('capped', 100, 1e-9)});
-is(value($node, 'test', q{SELECT concat_ws('|', dataset, role::regrole, session_role::regrole, application, aggregates, groups, rho, delta::float8, stddev, granted) FROM dp_cdp.release_log ORDER BY id DESC LIMIT 1}),
+is(value($node, 'test', q{SELECT concat_ws('|', dataset, role::regrole, session_role::regrole, application, aggregates, groups, rho, delta::float8, stddev, granted) FROM dp_cdp_internal.release_log ORDER BY id DESC LIMIT 1}),
 	'capped|team|ana|tableau|debit by hand|100|1e-09|f', 'a refusal in the log');
 is(value($node, 'test', <<'EOC'), 't', 'balances are the sums of the log');
 SELECT bool_and(d.rho_spent = l.rho AND d.delta_spent = l.delta)
-FROM dp_cdp.dataset d, LATERAL (SELECT sum(rho) AS rho, sum(delta) AS delta
-	FROM dp_cdp.release_log WHERE dataset = d.name AND granted) l
+FROM dp_cdp_internal.dataset d, LATERAL (SELECT sum(rho) AS rho, sum(delta) AS delta
+	FROM dp_cdp_internal.release_log WHERE dataset = d.name AND granted) l
 EOC
 
 $node->stop;

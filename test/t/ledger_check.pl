@@ -31,9 +31,9 @@ sub tamper
 {
 	my (@sql) = @_;
 
-	$node->safe_psql('test', join(';', 'ALTER TABLE dp_cdp.release_log DISABLE TRIGGER ALL',
-		'ALTER TABLE dp_cdp.budget DISABLE TRIGGER ALL', @sql,
-		(map { "ALTER TABLE dp_cdp.$_ ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate" } qw(release_log budget))));
+	$node->safe_psql('test', join(';', 'ALTER TABLE dp_cdp_internal.release_log DISABLE TRIGGER ALL',
+		'ALTER TABLE dp_cdp_internal.budget DISABLE TRIGGER ALL', @sql,
+		(map { "ALTER TABLE dp_cdp_internal.$_ ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate" } qw(release_log budget))));
 	return;
 }
 
@@ -42,7 +42,7 @@ debit($node, 'test', 'ana', qq{SET application_name = 'a "quoted" name'; SELECT 
 debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.25) FROM generate_series(1, 20)});
 like(debit_error($node, 'test', 'stranger', q{SELECT dp_cdp.debit_budget('d', 1)}), qr/ZC001/, 'a refusal');
 is(findings(), 'none', 'debits and refusals');
-is(value($node, 'test', q{SELECT count(*) FILTER (WHERE hash IS NULL) || ' ' || count(*) FROM dp_cdp.release_log}), '0 42', 'each row has a hash');
+is(value($node, 'test', q{SELECT count(*) FILTER (WHERE hash IS NULL) || ' ' || count(*) FROM dp_cdp_internal.release_log}), '0 42', 'each row has a hash');
 is(value($node, 'test', q{SELECT count(hash) FROM dp_cdp.releases}) . ' ' . value($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT count(hash) || ' of ' || count(*) FROM dp_cdp.releases}),
 	'42 0 of 21', 'shown to owners alone');
 
@@ -53,7 +53,7 @@ is(value($node, 'test', q{
 		f(role_name), f(session_role_name), f(application), f(aggregates), f(groups), f(rho::text), f(delta::text), f(stddev),
 		f(CASE WHEN granted THEN 't' ELSE 'f' END), f(CASE WHEN failed THEN 't' ELSE 'f' END), f(kind), f(reason), f(query),
 		f(tables), f(client), f(array_to_string(paid_by, ','))), 'UTF8')))
-	FROM (SELECT *, lag(hash) OVER (ORDER BY id) AS before FROM dp_cdp.release_log) l
+	FROM (SELECT *, lag(hash) OVER (ORDER BY id) AS before FROM dp_cdp_internal.release_log) l
 	}) , 't', 'as documented') if $node->safe_psql('test', q{CREATE FUNCTION f(t text) RETURNS text LANGUAGE sql AS
 	$$ SELECT coalesce(octet_length(t) || ':' || t, '-') $$; SELECT 1});
 
@@ -64,64 +64,64 @@ is(value($node, 'test', q{
 for my $column ("rho = rho / 2", "application = 'another'", "role_name = 'bob'", "query = 'none'", "granted = false",
 	"released_at = released_at + interval '1 us'", 'paid_by = NULL')
 {
-	$node->safe_psql('test', 'CREATE TABLE keep AS SELECT * FROM dp_cdp.release_log WHERE id = 7');
-	tamper("UPDATE dp_cdp.release_log SET $column WHERE id = 7");
+	$node->safe_psql('test', 'CREATE TABLE keep AS SELECT * FROM dp_cdp_internal.release_log WHERE id = 7');
+	tamper("UPDATE dp_cdp_internal.release_log SET $column WHERE id = 7");
 	like(findings(), qr/critical row 7 of the audit/, "changed: $column");
-	tamper('DELETE FROM dp_cdp.release_log WHERE id = 7', 'INSERT INTO dp_cdp.release_log OVERRIDING SYSTEM VALUE SELECT * FROM keep');
+	tamper('DELETE FROM dp_cdp_internal.release_log WHERE id = 7', 'INSERT INTO dp_cdp_internal.release_log OVERRIDING SYSTEM VALUE SELECT * FROM keep');
 	$node->safe_psql('test', 'DROP TABLE keep');
 }
 is(findings(), 'none', 'as it was');
 for my $id (1, 9, 42)
 {
-	$node->safe_psql('test', "CREATE TABLE keep AS SELECT * FROM dp_cdp.release_log WHERE id = $id");
-	tamper("DELETE FROM dp_cdp.release_log WHERE id = $id");
+	$node->safe_psql('test', "CREATE TABLE keep AS SELECT * FROM dp_cdp_internal.release_log WHERE id = $id");
+	tamper("DELETE FROM dp_cdp_internal.release_log WHERE id = $id");
 	my $next = $id + 1;
 	my $found = findings();
 	like($found, $id == 42 ? qr/critical audit/ : qr/critical row $next of the audit/, "deleted: row $id");
 	like($found, qr/critical audit/, 'at a glance, too') if $id == 42;
 	like(value($node, 'test', q{SELECT string_agg(severity || object, ' ') FROM dp_cdp.check_setup()}), qr/criticalaudit/, 'and by check_setup')
 	  if $id == 42;
-	tamper('INSERT INTO dp_cdp.release_log OVERRIDING SYSTEM VALUE SELECT * FROM keep');
+	tamper('INSERT INTO dp_cdp_internal.release_log OVERRIDING SYSTEM VALUE SELECT * FROM keep');
 	$node->safe_psql('test', 'DROP TABLE keep');
 }
 is(findings(), 'none', 'as it was');
 
-tamper(q{UPDATE dp_cdp.budget SET rho_spent = rho_spent - 1 WHERE dataset = 'd' AND role = 'ana'::regrole});
+tamper(q{UPDATE dp_cdp_internal.budget SET rho_spent = rho_spent - 1 WHERE dataset = 'd' AND role = 'ana'::regrole});
 is(findings(), 'critical budget of role ana, dataset d', 'a balance that was lowered');
-tamper(q{UPDATE dp_cdp.budget SET rho_spent = rho_spent + 2 WHERE dataset = 'd' AND role = 'ana'::regrole});
+tamper(q{UPDATE dp_cdp_internal.budget SET rho_spent = rho_spent + 2 WHERE dataset = 'd' AND role = 'ana'::regrole});
 is(findings(), 'warning budget of role ana, dataset d', 'or raised');
-tamper(q{UPDATE dp_cdp.budget SET rho_spent = rho_spent - 1 WHERE dataset = 'd' AND role = 'ana'::regrole});
+tamper(q{UPDATE dp_cdp_internal.budget SET rho_spent = rho_spent - 1 WHERE dataset = 'd' AND role = 'ana'::regrole});
 
-$node->safe_psql('test', 'ALTER TABLE dp_cdp.budget DISABLE TRIGGER ledger_guard');
-is(findings(), 'critical trigger ledger_guard on dp_cdp.budget', 'a disabled trigger');
-$node->safe_psql('test', 'ALTER TABLE dp_cdp.budget ENABLE TRIGGER ledger_guard');
-is(findings(), 'critical trigger ledger_guard on dp_cdp.budget', 'not enabled always');
-$node->safe_psql('test', 'ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard');
-for my $other ('DROP TRIGGER ledger_guard ON dp_cdp.budget',
-	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE ON dp_cdp.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard()',
-	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE OR UPDATE OF period ON dp_cdp.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard()')
+$node->safe_psql('test', 'ALTER TABLE dp_cdp_internal.budget DISABLE TRIGGER ledger_guard');
+is(findings(), 'critical trigger ledger_guard on dp_cdp_internal.budget', 'a disabled trigger');
+$node->safe_psql('test', 'ALTER TABLE dp_cdp_internal.budget ENABLE TRIGGER ledger_guard');
+is(findings(), 'critical trigger ledger_guard on dp_cdp_internal.budget', 'not enabled always');
+$node->safe_psql('test', 'ALTER TABLE dp_cdp_internal.budget ENABLE ALWAYS TRIGGER ledger_guard');
+for my $other ('DROP TRIGGER ledger_guard ON dp_cdp_internal.budget',
+	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE ON dp_cdp_internal.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard()',
+	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE OR UPDATE OF period ON dp_cdp_internal.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp_internal.ledger_guard()')
 {
 	$node->safe_psql('test', $other);
-	is(findings(), 'critical trigger ledger_guard on dp_cdp.budget', $other);
+	is(findings(), 'critical trigger ledger_guard on dp_cdp_internal.budget', $other);
 	$node->safe_psql('test', value($node, 'test', q{SELECT remedy FROM dp_cdp.check_ledger() WHERE object LIKE 'trigger%'}));
 	is(findings(), 'none', 'the remedy works');
 }
-$node->safe_psql('test', 'ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard; ALTER TABLE dp_cdp.release_log SET UNLOGGED');
-is(findings(), 'critical dp_cdp.release_log', 'an unlogged table');
-$node->safe_psql('test', 'ALTER TABLE dp_cdp.release_log SET LOGGED');
+$node->safe_psql('test', 'ALTER TABLE dp_cdp_internal.budget ENABLE ALWAYS TRIGGER ledger_guard; ALTER TABLE dp_cdp_internal.release_log SET UNLOGGED');
+is(findings(), 'critical dp_cdp_internal.release_log', 'an unlogged table');
+$node->safe_psql('test', 'ALTER TABLE dp_cdp_internal.release_log SET LOGGED');
 
-$node->safe_psql('test', q{INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted)
+$node->safe_psql('test', q{INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, aggregates, rho, delta, granted)
 	VALUES ('d', 'ana'::regrole, 'ana'::regrole, 'by hand', 1, 0, true)});
 is(findings(), 'warning audit', 'a row that was put in');
-tamper(q{DELETE FROM dp_cdp.release_log WHERE aggregates = 'by hand'});
+tamper(q{DELETE FROM dp_cdp_internal.release_log WHERE aggregates = 'by hand'});
 for my $bad (q{'NaN', 0}, q{0, 'Infinity'}, q{'-Infinity', 0})
 {
-	like(debit_error($node, 'test', 'postgres', qq{INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted)
-		VALUES ('d', 'ana'::regrole, 'ana'::regrole, 'by hand', $bad, true)}), qr/ZC004: (rho|delta) of a row of dp_cdp\.release_log must be a finite number: /,
+	like(debit_error($node, 'test', 'postgres', qq{INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, aggregates, rho, delta, granted)
+		VALUES ('d', 'ana'::regrole, 'ana'::regrole, 'by hand', $bad, true)}), qr/ZC004: (rho|delta) of a row of dp_cdp_internal\.release_log must be a finite number: /,
 		"no row of $bad");
 }
-like(debit_error($node, 'test', 'postgres', qq{INSERT INTO dp_cdp.budget (dataset, role, rho_limit, rho_spent, delta_limit, report_delta)
-	VALUES ('d', 'stranger'::regrole, 1, $_, 0, 0)}), qr/ZC004: rho_spent of a row of dp_cdp\.budget must be a finite number and not negative/, "nor a balance of $_")
+like(debit_error($node, 'test', 'postgres', qq{INSERT INTO dp_cdp_internal.budget (dataset, role, rho_limit, rho_spent, delta_limit, report_delta)
+	VALUES ('d', 'stranger'::regrole, 1, $_, 0, 0)}), qr/ZC004: rho_spent of a row of dp_cdp_internal\.budget must be a finite number and not negative/, "nor a balance of $_")
   for q{'NaN'}, -1;
 
 # ---------------------------------------------------------------------------
@@ -135,7 +135,7 @@ like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.correct_spent('d', 'ana',
 debit($node, 'test', 'postgres', q{SELECT dp_cdp.correct_spent('d', 'ana', -1.25, 'a mistake')});
 is(balance($node, 'test', 'd', 'ana'), '2.75', 'superusers do');
 debit($node, 'test', 'postgres', q{SELECT dp_cdp.correct_spent('d', NULL, 2, 'another list'); SELECT dp_cdp.correct_spent('d', NULL, -2, 'was the same')});
-is(value($node, 'test', q{SELECT trim_scale(rho_spent) FROM dp_cdp.dataset WHERE name = 'd'}), '7.75', 'the cap follows, or is corrected alone');
+is(value($node, 'test', q{SELECT trim_scale(rho_spent) FROM dp_cdp_internal.dataset WHERE name = 'd'}), '7.75', 'the cap follows, or is corrected alone');
 like(debit_error($node, 'test', 'postgres', q{SELECT dp_cdp.correct_spent('d', 'ana', -2.76, 'x')}),
 	qr/ZC004: role "ana" has spent rho 2\.75 of dataset "d"; give a smaller amount/, 'never below nothing');
 debit($node, 'test', 'dba', q{SELECT dp_cdp.debit_budget('d', 0.25, 0, role => 'bob')});
@@ -185,29 +185,29 @@ $node->safe_psql('test', q{SELECT dp_cdp.alter_dataset('e', new_owner => 'strang
 is(value($node, 'test', q{SET dp_cdp.keep_audit_days = 0; SET SESSION AUTHORIZATION dba; SELECT dp_cdp.prune_releases((SELECT released_at FROM dp_cdp.releases WHERE id = 42))}), 40, 'an owner prunes his dataset');
 is(value($node, 'test', q{SELECT string_agg(concat_ws(' ', dataset, role_name, rho_spent, rho_logged), ', ' ORDER BY ledger_id) FROM dp_cdp_internal.logged_balances()}),
 	$spent, 'balances and what proves them are the same');
-is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.pruned'), 2, 'two stretches are gone');
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.pruned'), 2, 'two stretches are gone');
 is(findings(), 'none', 'and the chain holds');
 is(value($node, 'test', q{SELECT dp_cdp.prune_releases(now())}), value($node, 'test', q{SELECT 0}) + 11, 'the owner of the extension prunes all');
-is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.pruned'), 1, 'one stretch');
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.pruned'), 1, 'one stretch');
 is(findings(), 'none', 'the chain holds');
 debit($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.125)});
 debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.125)});
 is(findings(), 'none', 'and goes on');
 is(value($node, 'test', q{SELECT dp_cdp.prune_releases(now()) > 0 AND dp_cdp.prune_releases('2001-01-01') = 0}), 't', 'again');
 is(findings(), 'none', 'checkpoints of checkpoints');
-$node->safe_psql('test', 'ALTER TABLE dp_cdp.ledger_chain DISABLE TRIGGER ALL; DELETE FROM dp_cdp.ledger_chain;'
-	. ' ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate');
+$node->safe_psql('test', 'ALTER TABLE dp_cdp_internal.ledger_chain DISABLE TRIGGER ALL; DELETE FROM dp_cdp_internal.ledger_chain;'
+	. ' ALTER TABLE dp_cdp_internal.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate');
 like(findings(), qr/critical audit/, 'the end of the chain is missing');
 $node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
 is(findings(), 'none', 'and written again by adopt_ledger()');
-tamper('DELETE FROM dp_cdp.release_log WHERE id = (SELECT min(id) FROM dp_cdp.release_log)');
+tamper('DELETE FROM dp_cdp_internal.release_log WHERE id = (SELECT min(id) FROM dp_cdp_internal.release_log)');
 like(findings(), qr/critical/, 'a checkpoint that is missing');
 
 # a renewal begins anew, and so does the sum
 $node->safe_psql('test', 'SELECT dp_cdp.empty_ledger()');
 is(findings(), 'none', 'an empty ledger');
 debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 1)});
-tamper(q{UPDATE dp_cdp.budget SET renews_at = now() - interval '1 minute' WHERE role = 'bob'::regrole});
+tamper(q{UPDATE dp_cdp_internal.budget SET renews_at = now() - interval '1 minute' WHERE role = 'bob'::regrole});
 debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 0.5)});
 is(balance($node, 'test', 'd', 'bob'), '0.5', 'renewed');
 is(findings(), 'none', 'the sum begins with the period');

@@ -30,7 +30,7 @@ sub files
 sub file_of
 {
 	my ($db) = @_;
-	return $node->data_dir . '/dp_cdp/' . value($node, $db, q{SELECT format('ledger.%s.%s', d.oid, s.file) FROM pg_database d, dp_cdp.ledger_stamp s WHERE datname = current_database()});
+	return $node->data_dir . '/dp_cdp/' . value($node, $db, q{SELECT format('ledger.%s.%s', d.oid, s.file) FROM pg_database d, dp_cdp_internal.ledger_stamp s WHERE datname = current_database()});
 }
 
 # ---------------------------------------------------------------------------
@@ -43,9 +43,9 @@ my $file = file_of('test');
 is_deeply([ files('test') ], [$file], 'makes the one that the stamp names');
 my ($token) = slurp_file($file) =~ /^dp_cdp ledger\n([0-9a-f]{32})\nThis file tells .*copy it by itself\.\n$/;
 ok($token, 'it says what it is');
-is(value($node, 'test', 'SELECT file FROM dp_cdp.ledger_stamp'), $token, 'and which');
-like(value($node, 'test', 'SELECT place FROM dp_cdp.ledger_stamp'), qr/^inode \d+(, (born \d+\.\d{9}|generation \d+))?$/, 'and its place');
-note('place: ', value($node, 'test', 'SELECT place FROM dp_cdp.ledger_stamp'));
+is(value($node, 'test', 'SELECT file FROM dp_cdp_internal.ledger_stamp'), $token, 'and which');
+like(value($node, 'test', 'SELECT place FROM dp_cdp_internal.ledger_stamp'), qr/^inode \d+(, (born \d+\.\d{9}|generation \d+))?$/, 'and its place');
+note('place: ', value($node, 'test', 'SELECT place FROM dp_cdp_internal.ledger_stamp'));
 is(sprintf('%o %o', (stat $file)[2] & 07777, (stat dirname($file))[2] & 07777), '640 750', 'readable as the data directory is');
 is(value($node, 'test', 'SELECT dp_cdp_internal.ledger_problem()'), '', 'no problem');
 is(value($node, 'test', q{SELECT count(*) FROM dp_cdp.check_setup() WHERE object IN ('ledger', 'dp_cdp.notice_copies')}), '0', 'nothing to check');
@@ -71,9 +71,9 @@ is_deeply([ files('early') ], [ file_of('early') ], 'it is the only one');
 $file = file_of('test');
 
 # a stamp that names no file
-$node->safe_psql('early', 'ALTER TABLE dp_cdp.ledger_stamp DISABLE TRIGGER ledger_guard;'
-	. ' UPDATE dp_cdp.ledger_stamp SET file = NULL, place = NULL;'
-	. ' ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard');
+$node->safe_psql('early', 'ALTER TABLE dp_cdp_internal.ledger_stamp DISABLE TRIGGER ledger_guard;'
+	. ' UPDATE dp_cdp_internal.ledger_stamp SET file = NULL, place = NULL;'
+	. ' ALTER TABLE dp_cdp_internal.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard');
 $node->restart;
 like(debit_error($node, 'early', 'ana', $ask), qr/ZC003: .*DETAIL:  The ledger's file in the directory dp_cdp of the data directory is missing or damaged\./s, 'a stamp that names no file is not good');
 
@@ -85,7 +85,7 @@ my $dir = dirname($file);
 rename($dir, "$dir.away") or die $!;
 append_to_file($dir, '');
 like(debit_error($node, 'stuck', 'ana', $ask), qr/ZC003: the privacy ledger failed; nothing was debited/, 'a file that cannot be made: no debit');
-is(value($node, 'stuck', 'SELECT count(*) FROM dp_cdp.release_log'), '0', 'none at all');
+is(value($node, 'stuck', 'SELECT count(*) FROM dp_cdp_internal.release_log'), '0', 'none at all');
 unlink($dir);
 rename("$dir.away", $dir) or die $!;
 is(debit_error($node, 'stuck', 'ana', $ask), '', 'once it can be made: a debit');

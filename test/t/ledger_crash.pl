@@ -23,8 +23,8 @@ sub consistent
 
 	is(value($node, 'test', <<'EOC'), 't', "$what: budget, dataset and log agree");
 SELECT b.rho = d.rho_spent AND d.rho_spent = l.rho
-FROM (SELECT sum(rho_spent) AS rho FROM dp_cdp.budget) b, dp_cdp.dataset d,
-	(SELECT coalesce(sum(rho), 0) AS rho FROM dp_cdp.release_log WHERE granted) l
+FROM (SELECT sum(rho_spent) AS rho FROM dp_cdp_internal.budget) b, dp_cdp_internal.dataset d,
+	(SELECT coalesce(sum(rho), 0) AS rho FROM dp_cdp_internal.release_log WHERE granted) l
 EOC
 	return;
 }
@@ -102,7 +102,7 @@ $node->start;
 $node->safe_psql('test', q{ROLLBACK PREPARED 'p'});
 is(balance($node, 'test', 'd', 'ana') - $before, 8, 'prepared, crashed, rolled back');
 consistent('at the end');
-is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.ledger_stamp'), 1, 'crash recovery keeps the timeline: no adoption');
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.ledger_stamp'), 1, 'crash recovery keeps the timeline: no adoption');
 
 # ---------------------------------------------------------------------------
 # A synchronous standby that is not there: the worker waits, and nobody is answered

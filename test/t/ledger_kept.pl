@@ -53,8 +53,8 @@ SELECT dp_cdp.set_budget('d', 'bob', rho => 1);
 EOC
 
 my %id = map { split /=/ } split /\n/, value($node, 'test',
-	    "SELECT b.role_name || '=' || b.ledger_id FROM dp_cdp.budget b"
-	  . " UNION ALL SELECT 'cap=' || ledger_id FROM dp_cdp.dataset WHERE name = 'd'");
+	    "SELECT b.role_name || '=' || b.ledger_id FROM dp_cdp_internal.budget b"
+	  . " UNION ALL SELECT 'cap=' || ledger_id FROM dp_cdp_internal.dataset WHERE name = 'd'");
 my $began = '2030-01-02 03:04:05.678901+00';
 
 # a debit of rho with one answer at $rho of a question, credits as name => rho
@@ -96,8 +96,8 @@ sub spent
 {
 	return value($node, 'test', <<'EOC');
 SELECT string_agg(x.name || ' ' || trim_scale(x.rho), ', ' ORDER BY x.name)
-	FROM (SELECT role_name AS name, rho_spent AS rho FROM dp_cdp.budget WHERE dataset = 'd'
-		UNION ALL SELECT 'cap', rho_spent FROM dp_cdp.dataset WHERE name = 'd') x
+	FROM (SELECT role_name AS name, rho_spent AS rho FROM dp_cdp_internal.budget WHERE dataset = 'd'
+		UNION ALL SELECT 'cap', rho_spent FROM dp_cdp_internal.dataset WHERE name = 'd') x
 EOC
 }
 
@@ -106,7 +106,7 @@ sub last_rows
 	my ($n) = @_;
 	my $rows = value($node, 'test',
 		    "SELECT string_agg(trim_scale(l.rho) || ' ' || coalesce(trim_scale(l.reuse_rho)::text, '-') || ' ' || l.paid_by::text, '; ' ORDER BY l.id)"
-		  . " FROM (SELECT * FROM dp_cdp.release_log WHERE granted ORDER BY id DESC LIMIT $n) l");
+		  . " FROM (SELECT * FROM dp_cdp_internal.release_log WHERE granted ORDER BY id DESC LIMIT $n) l");
 
 	for my $name (keys %id)
 	{
@@ -185,7 +185,7 @@ like(debit_error($node, 'test', 'ana', "SELECT * FROM dp_cdp.spent_together('*',
 like(debit_error($node, 'test', 'owner', "SELECT * FROM dp_cdp.spent_together('*', '{ana,NULL}')"), qr/ZC004: roles must not be NULL/, 'nobody');
 is(value($node, 'test', "SET SESSION AUTHORIZATION owner; SELECT paid_by_roles = (SELECT sum(rho_spent) FROM dp_cdp.budgets) FROM dp_cdp.overview WHERE role IS NULL"),
 	't', 'overview shows what roles have paid beside what they know');
-is(value($node, 'test', "SELECT sum(repeats) FROM dp_cdp.release_log WHERE granted"), '6', 'each release is one');
+is(value($node, 'test', "SELECT sum(repeats) FROM dp_cdp_internal.release_log WHERE granted"), '6', 'each release is one');
 
 my $before = spent();
 like(buy('ana', 'q4', 0.02, credits => { cap => 0.01 }), qr/ZC003/, 'credit for what nobody has paid is refused');
@@ -217,13 +217,13 @@ is(look('q1', '2031-01-01'), '', 'not when it is too old');
 like(value($node, 'test', "SET SESSION AUTHORIZATION bob; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; SELECT kept_look('d', 'q1', '-infinity')"),
 	qr/answer one/, 'a read only snapshot is no hindrance');
 {
-	my ($rc, $out, $err) = $node->psql('test', 'TABLE dp_cdp.kept_answer', extra_params => [ '-U', 'ana' ]);
+	my ($rc, $out, $err) = $node->psql('test', 'TABLE dp_cdp_internal.kept_answer', extra_params => [ '-U', 'ana' ]);
 	like($err, qr/permission denied/, 'nobody reads the table');
 }
-for my $sql ('DELETE FROM dp_cdp.kept_answer', "UPDATE dp_cdp.kept_answer SET answer = 'x'", 'TRUNCATE dp_cdp.kept_answer')
+for my $sql ('DELETE FROM dp_cdp_internal.kept_answer', "UPDATE dp_cdp_internal.kept_answer SET answer = 'x'", 'TRUNCATE dp_cdp_internal.kept_answer')
 {
 	my ($rc, $out, $err) = $node->psql('test', $sql);
-	like($err, qr/table dp_cdp\.kept_answer cannot be changed directly; use dp_cdp\.forget_answers/, $sql);
+	like($err, qr/table dp_cdp_internal\.kept_answer cannot be changed directly; use dp_cdp\.forget_answers/, $sql);
 }
 
 # ---------------------------------------------------------------------------
@@ -242,7 +242,7 @@ is(value($node, 'test', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisor
 # Others' locks on answers
 # ---------------------------------------------------------------------------
 
-$holder = hold_row($node, 'test', "SELECT FROM dp_cdp.kept_answer WHERE rho = 0.08 FOR UPDATE");
+$holder = hold_row($node, 'test', "SELECT FROM dp_cdp_internal.kept_answer WHERE rho = 0.08 FOR UPDATE");
 my $run = background($node, 'test', "SET SESSION AUTHORIZATION bob; SELECT kept_debit('d', 80000000000, 'q1', '$began', 80000000000, 0, ARRAY[$id{bob},$id{cap}], ARRAY[80000000000,80000000000]::bigint[])");
 wait_waiting($node, 'test', 1);
 is(buy('ana', 'q7', 0.001), '', 'others are not held up');
@@ -255,7 +255,7 @@ my %ends = (
 	pg_terminate_backend => qr/57P01|server closed the connection/);
 for my $end (sort keys %ends)
 {
-	$holder = hold_row($node, 'test', "SELECT FROM dp_cdp.kept_answer WHERE rho = 0.001 FOR UPDATE");
+	$holder = hold_row($node, 'test', "SELECT FROM dp_cdp_internal.kept_answer WHERE rho = 0.001 FOR UPDATE");
 	$run = background($node, 'test', "SET SESSION AUTHORIZATION ana; SELECT kept_keep('d', 'held', '$began', 1000000000, 0, '$end')");
 	wait_waiting($node, 'test', 1);
 	$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE query LIKE '%kept_keep%' AND wait_event_type = 'Extension'");
@@ -263,7 +263,7 @@ for my $end (sort keys %ends)
 	release_row($node, $holder);
 	like(look('held'), qr/^0\.001 0 \{.*\} -$/, 'it was not kept');
 }
-$holder = hold_row($node, 'test', 'SELECT FROM dp_cdp.kept_answer WHERE rho = 0.001 FOR UPDATE');
+$holder = hold_row($node, 'test', 'SELECT FROM dp_cdp_internal.kept_answer WHERE rho = 0.001 FOR UPDATE');
 # for five seconds
 $run = background($node, 'test', "SET SESSION AUTHORIZATION ana; SELECT kept_keep('d', 'held', '$began', 1000000000, 0, 'held')");
 for my $bad ("'-1 day'", "'infinity'", "'200 years'", "'1 month -40 days'")
@@ -325,7 +325,7 @@ agrees('after crashes');
 			'<', \undef, '>', \$r{out}, '2>', \$r{err});
 		push @runs, \%r;
 	}
-	$node->poll_query_until('test', "SELECT count(*) >= 10 FROM dp_cdp.kept_answer WHERE answer IS NOT NULL AND rho = 0.000001")
+	$node->poll_query_until('test', "SELECT count(*) >= 10 FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL AND rho = 0.000001")
 	  or die 'nothing happens';
 	$node->stop('immediate');
 	for my $r (@runs)
@@ -337,7 +337,7 @@ agrees('after crashes');
 	cmp_ok(scalar(keys %shown), '>=', 1, 'some answers were shown');
 	is(value($node, 'test', "SELECT count(*) FROM unnest('{" . join(',', keys %shown) . "}'::text[]) q"
 			. " WHERE coalesce(kept_look('d', q, '-infinity'), '') NOT LIKE '% v' || substr(q, 2)"), 0, 'what was shown before the crash is kept');
-	is(value($node, 'test', "SELECT count(*) FROM dp_cdp.kept_answer WHERE paid_by = '{}'"), '0', 'none that nobody paid for');
+	is(value($node, 'test', "SELECT count(*) FROM dp_cdp_internal.kept_answer WHERE paid_by = '{}'"), '0', 'none that nobody paid for');
 	agrees('after a crash of many');
 }
 
@@ -347,8 +347,8 @@ agrees('after crashes');
 
 $node->safe_psql('test', "SELECT dp_cdp.forget_answers('d')");
 is(look('q1'), '', 'refresh ends all');
-is(value($node, 'test', "SELECT count(*) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL OR NOT ended"), '0', 'values are gone');
-cmp_ok(value($node, 'test', "SELECT count(*) FROM dp_cdp.kept_answer"), '>', 10, 'who paid stays');
+is(value($node, 'test', "SELECT count(*) FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL OR NOT ended"), '0', 'values are gone');
+cmp_ok(value($node, 'test', "SELECT count(*) FROM dp_cdp_internal.kept_answer"), '>', 10, 'who paid stays');
 $now = value($node, 'test', 'SELECT clock_timestamp()');
 $node->append_conf('postgresql.conf', "dp_cdp.reuse_max_answers = 4\n");
 $node->reload;
@@ -358,8 +358,8 @@ for my $i (1 .. 4)
 }
 $node->safe_psql('test', "SELECT kept_used('e1', '$now')");
 is(buy('ana', 'e5', 0.0001, began => $now) . keep('ana', 'e5', 0.0001, 'e5', began => $now), '', 'one too many');
-ok($node->poll_query_until('test', "SELECT count(*) = 4 FROM dp_cdp.kept_answer WHERE answer IS NOT NULL"), 'four are left');
-is(value($node, 'test', "SELECT string_agg(convert_from(answer, 'UTF8'), ' ' ORDER BY answer) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL"),
+ok($node->poll_query_until('test', "SELECT count(*) = 4 FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL"), 'four are left');
+is(value($node, 'test', "SELECT string_agg(convert_from(answer, 'UTF8'), ' ' ORDER BY answer) FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL"),
 	'e1 e3 e4 e5', 'the least recently used has gone');
 is(look('e2'), '', 'and is not given');
 $node->append_conf('postgresql.conf', "dp_cdp.reuse_max_answers = 1000\ndp_cdp.reuse_max_size = 20kB\n");
@@ -369,7 +369,7 @@ for my $i (1 .. 3)
 	is(buy('ana', "s$i", 0.0001, began => $now)
 		  . keep('ana', "s$i", 0.0001, "convert_to(repeat('x', 8000), 'UTF8')", began => $now, raw => 1), '', "large answer $i");
 }
-ok($node->poll_query_until('test', "SELECT sum(octet_length(answer)) <= 20480 FROM dp_cdp.kept_answer"), 'bytes are limited, too');
+ok($node->poll_query_until('test', "SELECT sum(octet_length(answer)) <= 20480 FROM dp_cdp_internal.kept_answer"), 'bytes are limited, too');
 like(look('s3'), qr/8000 bytes/, 'the last one is kept');
 
 # by time; the worker looks for that five seconds after an answer, so it is asked for below
@@ -407,7 +407,7 @@ sub restored
 }
 
 restored('without');
-is(value($node, 'without', 'SELECT count(*) FROM dp_cdp.kept_answer'), '0', 'answers are not dumped');
+is(value($node, 'without', 'SELECT count(*) FROM dp_cdp_internal.kept_answer'), '0', 'answers are not dumped');
 $node->safe_psql('test', "SELECT dp_cdp.alter_dataset('d', reuse_dumped => true)");
 is(buy('ana', 'b3', 0.0001, began => $now) . keep('ana', 'b3', 0.0001, 'b3', began => $now), '', 'one more');
 restored('dumped');
@@ -418,22 +418,22 @@ like($look->('b1'), qr/ b1$/, 'adopted, it does');
 like($look->('b3'), qr/ b3$/, 'one that was kept later, too');
 is($look->('b2'), '', 'but none that may have been drawn elsewhere');
 is(value($node, 'dumped', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', 'and the ledger is sound');
-is(value($node, 'dumped', "SELECT nextval('dp_cdp.ledger_id_seq') > max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id)"), 't',
+is(value($node, 'dumped', "SELECT nextval('dp_cdp_internal.ledger_id_seq') > max(p.id) FROM dp_cdp_internal.kept_answer k, unnest(k.paid_by) AS p(id)"), 't',
 	'no balance gets a number that has paid');
 
 # a dump that is restored over a database that is used sets the sequence back, whatever else of it fails
-my $number = value($node, 'dumped', "SELECT last_value FROM dp_cdp.ledger_id_seq");
+my $number = value($node, 'dumped', "SELECT last_value FROM dp_cdp_internal.ledger_id_seq");
 $node->safe_psql('postgres', 'CREATE ROLE dora; CREATE ROLE carl');
 $node->safe_psql('dumped', <<EOC);
 SELECT dp_cdp.set_budget('d', 'dora', rho => 1);
-INSERT INTO dp_cdp.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by, answer)
+INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by, answer)
 	SELECT d.name, d.ledger_id, sha256('dora'), now(), 0.0001, 0, 0, ARRAY[b.ledger_id, d.ledger_id], 'x'
-	FROM dp_cdp.dataset d JOIN dp_cdp.budget b ON b.dataset = d.name AND b.role_name = 'dora';
+	FROM dp_cdp_internal.dataset d JOIN dp_cdp_internal.budget b ON b.dataset = d.name AND b.role_name = 'dora';
 SELECT dp_cdp.drop_budget('d', 'dora');
-SELECT setval('dp_cdp.ledger_id_seq', $number);
+SELECT setval('dp_cdp_internal.ledger_id_seq', $number);
 SELECT dp_cdp.set_budget('d', 'carl', rho => 1);
 EOC
-is(value($node, 'dumped', q{SELECT b.ledger_id > max(p.id) FROM dp_cdp.budget b, dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id)
+is(value($node, 'dumped', q{SELECT b.ledger_id > max(p.id) FROM dp_cdp_internal.budget b, dp_cdp_internal.kept_answer k, unnest(k.paid_by) AS p(id)
 	WHERE b.role_name = 'carl' GROUP BY b.ledger_id}), 't', 'nor after the sequence was set back, where who has paid has no budget any more');
 
 # ---------------------------------------------------------------------------
@@ -441,7 +441,7 @@ is(value($node, 'dumped', q{SELECT b.ledger_id > max(p.id) FROM dp_cdp.budget b,
 # ---------------------------------------------------------------------------
 
 # of the answer of a second, too
-ok($node->poll_query_until('test', "SELECT count(*) = 0 FROM dp_cdp.kept_answer WHERE answer IS NOT NULL AND dataset = 'brief'"), 'an answer ends with its time');
+ok($node->poll_query_until('test', "SELECT count(*) = 0 FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL AND dataset = 'brief'"), 'an answer ends with its time');
 $node->safe_psql('test', "SELECT dp_cdp.drop_dataset('brief', erase_spent => true)");
 my ($knew) = together('owner', '{ana,bob}') =~ /^d (\S+) of/;
 is(value($node, 'test', 'SELECT dp_cdp.prune_releases(clock_timestamp()) > 0'), 't', 'pruned');
@@ -450,16 +450,16 @@ cmp_ok($knows, '>=', $knew, 'pruning makes what they know no less');
 cmp_ok($knows, '<=', $sum, 'nor more than what they have paid');
 agrees('after pruning');
 like(look('b1'), qr/ b1$/, 'what has not ended is there');
-is(value($node, 'test', "SELECT count(*) FROM dp_cdp.kept_answer WHERE ended AND began < now()"), '0', 'who paid for what has ended is forgotten');
+is(value($node, 'test', "SELECT count(*) FROM dp_cdp_internal.kept_answer WHERE ended AND began < now()"), '0', 'who paid for what has ended is forgotten');
 $node->safe_psql('dumped', 'SELECT dp_cdp.empty_ledger()');
-is(value($node, 'dumped', 'SELECT count(*) FROM dp_cdp.kept_answer'), '0', 'an emptied ledger has no answers');
+is(value($node, 'dumped', 'SELECT count(*) FROM dp_cdp_internal.kept_answer'), '0', 'an emptied ledger has no answers');
 debit($node, 'test', 'owner', "SELECT dp_cdp.drop_dataset('d', erase_spent => true)");
-is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer'), '0', 'a dataset that is dropped takes its answers along');
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.kept_answer'), '0', 'a dataset that is dropped takes its answers along');
 
 # A lookup that finds nothing reads a few blocks, however many answers there are
 $node->safe_psql('test', "SELECT dp_cdp.create_dataset('d', reuse => '1 day');"
-	  . " INSERT INTO dp_cdp.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by, answer)"
-	  . " SELECT 'd', 1, sha256(i::text::bytea), now(), 0.01, 0, 0, '{1}', 'x' FROM generate_series(1, 5000) i; VACUUM ANALYZE dp_cdp.kept_answer");
+	  . " INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by, answer)"
+	  . " SELECT 'd', 1, sha256(i::text::bytea), now(), 0.01, 0, 0, '{1}', 'x' FROM generate_series(1, 5000) i; VACUUM ANALYZE dp_cdp_internal.kept_answer");
 cmp_ok(blocks($node, 'test', q{SELECT kept_lookup('d', 100)}) / 100, '<', 10, 'a lookup that finds nothing is no scan');
 
 $node->stop;

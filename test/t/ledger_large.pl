@@ -19,18 +19,18 @@ $node->safe_psql('test', q{
 my $rows = 1_000_000;
 # what an export would bring back: of busy, and every 50,000th of ana
 $node->safe_psql('test', qq{
-	INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, groups, rho, delta, stddev, granted,
+	INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, application, aggregates, groups, rho, delta, stddev, granted,
 		kind, query, tables, client, released_at, paid_by, role_name, session_role_name)
 	SELECT 'd', r.role, r.role, 'notebook', 'dp_count(*), dp_sum(cost)', 'dept', 0.01, 0, '7.08, 1234.5', true, 'granted',
 		'SELECT dept, dp_count(*), dp_sum(cost) FROM visits JOIN patients USING (patient_id) WHERE visited_on > now() - interval ''1 year'' GROUP BY dept ORDER BY dept',
 		'public.visits, public.patients', '10.0.0.7', now() - interval '1 day' * 365 * (1 - i / $rows.0), ARRAY[r.id, d.ledger_id], r.role_name, r.role_name
 	FROM generate_series(1, $rows) i
-		JOIN LATERAL (SELECT role, role_name, ledger_id AS id FROM dp_cdp.budget WHERE role = CASE WHEN i % 50000 = 0 THEN 'ana'::regrole ELSE 'busy'::regrole END) r ON true
-		JOIN dp_cdp.dataset d ON d.name = 'd'});
+		JOIN LATERAL (SELECT role, role_name, ledger_id AS id FROM dp_cdp_internal.budget WHERE role = CASE WHEN i % 50000 = 0 THEN 'ana'::regrole ELSE 'busy'::regrole END) r ON true
+		JOIN dp_cdp_internal.dataset d ON d.name = 'd'});
 $node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
 debit($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 0.01)});
-$node->safe_psql('test', 'VACUUM ANALYZE dp_cdp.release_log');
-is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log'), $rows + 1, "$rows rows");
+$node->safe_psql('test', 'VACUUM ANALYZE dp_cdp_internal.release_log');
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.release_log'), $rows + 1, "$rows rows");
 
 for ([ 'dba', 'the owner' ], [ 'ana', 'an analyst with few rows' ], [ 'busy', 'an analyst with nearly all' ], [ 'member', 'an analyst with none' ],
 	[ 'postgres', 'a superuser' ])
@@ -39,13 +39,13 @@ for ([ 'dba', 'the owner' ], [ 'ana', 'an analyst with few rows' ], [ 'busy', 'a
 
 	cmp_ok(blocks($node, 'test', 'SELECT * FROM dp_cdp.releases ORDER BY id DESC LIMIT 10', $role), '<', 200, "blocks of the last ten rows, for $who");
 }
-my $days = 'SELECT released_at::date, sum(rho) FROM dp_cdp.%s WHERE granted GROUP BY 1 ORDER BY 1';
-my $plain = blocks($node, 'test', sprintf($days, 'release_log'));
+my $days = 'SELECT released_at::date, sum(rho) FROM %s WHERE granted GROUP BY 1 ORDER BY 1';
+my $plain = blocks($node, 'test', sprintf($days, 'dp_cdp_internal.release_log'));
 for ([ 'dba', 'the owner' ], [ 'busy', 'an analyst with nearly all' ])
 {
 	my ($role, $who) = @$_;
 
-	cmp_ok(blocks($node, 'test', sprintf($days, 'releases'), $role), '<', 1.5 * $plain, "blocks of spending by day, of $plain of the bare table, for $who");
+	cmp_ok(blocks($node, 'test', sprintf($days, 'dp_cdp.releases'), $role), '<', 1.5 * $plain, "blocks of spending by day, of $plain of the bare table, for $who");
 }
 is(value($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT count(*) FROM dp_cdp.releases'), $rows / 50000 + 1, 'of all rows, his');
 is(value($node, 'test', q{SELECT severity FROM dp_cdp.check_ledger() WHERE severity <> 'info'}), '', 'the ledger adds up');

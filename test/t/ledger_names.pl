@@ -122,7 +122,7 @@ $other->safe_psql('postgres', 'CREATE ROLE filler; CREATE ROLE karl LOGIN; CREAT
 $other->safe_psql('postgres', q{SET allow_system_table_mods = on; UPDATE pg_authid SET oid = } . $node->safe_psql('test', q{SELECT 'carl'::regrole::oid})
 	. q{ WHERE rolname = 'stranger'});
 $other->command_ok([ 'psql', '-Xq', '-f', $dump, $other->connstr('test') ], 'restore where roles are missing');
-is(value($other, 'test', q{SELECT count(*) FROM dp_cdp.release_log}), value($node, 'test', q{SELECT count(*) FROM dp_cdp.release_log}), 'no row is lost');
+is(value($other, 'test', q{SELECT count(*) FROM dp_cdp_internal.release_log}), value($node, 'test', q{SELECT count(*) FROM dp_cdp_internal.release_log}), 'no row is lost');
 like(budgets($other), qr/^(carl 1 missing, (robert|bob) 2 missing)|(bob 2 missing, carl 1 missing)$/, 'names are told, roles are missing');
 is(budgets($other, 'stranger') . releases($other, 'stranger'), 'nonenone', 'nobody gets what has his OID');
 like(debit_error($other, 'test', 'heir', 'SELECT dp_count(*) FROM visits'),
@@ -149,8 +149,8 @@ like(debit_error($other, 'test', 'karl', q{SELECT dp_cdp.adopt_role('bob', 'karl
 
 # a budget that was adopted beside one's own is nobody's, and can be dropped
 $other->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.set_budget('d', 'heir', rho => 1); RESET SESSION AUTHORIZATION;
-	INSERT INTO dp_cdp.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) VALUES ('d', 4711, 'heir', 7, 0, 0);
-	INSERT INTO dp_cdp.release_log (dataset, role, role_name, session_role, session_role_name, aggregates, rho, delta, granted, paid_by)
+	INSERT INTO dp_cdp_internal.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) VALUES ('d', 4711, 'heir', 7, 0, 0);
+	INSERT INTO dp_cdp_internal.release_log (dataset, role, role_name, session_role, session_role_name, aggregates, rho, delta, granted, paid_by)
 	VALUES ('d', 4711, 'heir', 4711, 'heir', '', 0, 0, false, '{}'); SELECT dp_cdp.adopt_role('heir', 'heir')});
 is(budgets($other), 'heir heir 0, heir 0 missing, karl karl 3, robert robert 2', 'adopted beside one of the same role: still nobody\'s');
 is(budgets($other, 'heir'), 'heir heir 0', 'and not shown to the role');

@@ -28,7 +28,7 @@ for my $name ('d', 'e')
 }
 is(debit_error($node, 'test', 'ana', "$ask; SELECT dp_cdp.debit_budget('e', 1)"), '', 'the first debits');
 
-sub token { return value($node, 'test', 'SELECT file FROM dp_cdp.ledger_stamp'); }
+sub token { return value($node, 'test', 'SELECT file FROM dp_cdp_internal.ledger_stamp'); }
 
 sub files { return map { s/.*\.//r } glob "$data/dp_cdp/ledger.*"; }
 

@@ -36,7 +36,7 @@ like(debit_error($standby, 'test', 'postgres', q{SELECT dp_cdp.adopt_ledger()}),
 
 $standby->promote;
 like(debit_error($standby, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}), $refused, 'promoted: refuses');
-is(value($standby, 'test', 'SELECT count(*) FROM dp_cdp.release_log'), 2, 'without a row in the log');
+is(value($standby, 'test', 'SELECT count(*) FROM dp_cdp_internal.release_log'), 2, 'without a row in the log');
 like(debit_error($standby, 'test', 'meddler', 'SELECT dp_cdp.adopt_ledger()'), qr/42501/, 'only the owner adopts');
 $standby->safe_psql('test', 'GRANT EXECUTE ON FUNCTION dp_cdp.adopt_ledger TO meddler');
 like(debit_error($standby, 'test', 'meddler', 'SELECT dp_cdp.adopt_ledger()'),
@@ -58,7 +58,7 @@ $standby->stop;
 my $now = 4;
 is(balance($node, 'test', 'd', 'ana'), $now, 'the primary');
 debit($node, 'test', 'bob', q{SELECT dp_cdp.debit_budget('d', 5);});
-$node->safe_psql('test', q{INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted, released_at) VALUES
+$node->safe_psql('test', q{INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, aggregates, rho, delta, granted, released_at) VALUES
 	('d', 'ana'::regrole, 'ana'::regrole, 'from an exported log', 10, 1e-7, true, now()),
 	('d', 'ana'::regrole, 'ana'::regrole, 'refused', 1000, 0, false, now()),
 	('d', 'team'::regrole, 'bob'::regrole, 'team and bob', 7, 0, true, now())});
@@ -67,7 +67,7 @@ $node->safe_psql('test', 'CREATE ROLE per1; CREATE ROLE per2; CREATE ROLE per3')
 budget($node, 'test', 'd', 'per1', 100, '1 day', q{now() + interval '1 hour'});
 budget($node, 'test', 'd', 'per2', 100, '1 day', q{now() - interval '1 hour'});
 budget($node, 'test', 'd', 'per3', 100, '-1 day', q{now() - interval '1 hour'});
-$node->safe_psql('test', qq{INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted, released_at)
+$node->safe_psql('test', qq{INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, aggregates, rho, delta, granted, released_at)
 	SELECT 'd', r::regrole, r::regrole, 'x', rho, 0, true, now() - ago FROM unnest('{per1,per2,per3}'::text[]) r,
 	(VALUES (1, interval '22 hours'), (2, interval '24 hours'), (4, interval '30 minutes')) v(rho, ago)});
 $node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
@@ -76,7 +76,7 @@ is(balance($node, 'test', 'd', 'team'), '12', 'of all whom the budget serves, ea
 is(balance($node, 'test', 'd', 'per1'), '5', 'of the current period');
 is(balance($node, 'test', 'd', 'per2'), '4', 'of the period after a renewal that was due');
 is(balance($node, 'test', 'd', 'per3'), '7', 'of all time if the period is unsound');
-is(value($node, 'test', 'SELECT trim_scale(rho_spent) FROM dp_cdp.dataset'), 14 + 12 + 21, 'of all for the dataset');
+is(value($node, 'test', 'SELECT trim_scale(rho_spent) FROM dp_cdp_internal.dataset'), 14 + 12 + 21, 'of all for the dataset');
 $node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
 is(balance($node, 'test', 'd', 'ana'), '14', 'again: unchanged');
 like(debit_error($node, 'test', 'postgres', "SELECT dp_cdp.adopt_ledger($_)"), qr/ZC004: surcharge_rho must be between 0/, "surcharge $_")
@@ -92,18 +92,18 @@ $node->safe_psql('postgres', 'CREATE DATABASE restored');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('restored') ], 'restore');
 is(balance($node, 'restored', 'd', 'ana'), '14', 'balances are in the dump');
 like(debit_error($node, 'restored', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}), $refused, 'restored: refuses');
-is(value($node, 'restored', 'SELECT count(*) FROM dp_cdp.release_log'),
-	value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log'), 'the log is in the dump');
+is(value($node, 'restored', 'SELECT count(*) FROM dp_cdp_internal.release_log'),
+	value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.release_log'), 'the log is in the dump');
 $node->safe_psql('restored', 'SELECT dp_cdp.adopt_ledger()');
 $node->safe_psql('restored', 'GRANT EXECUTE ON FUNCTION dp_cdp.debit_budget(text, numeric, numeric) TO PUBLIC');
 is(debit_error($node, 'restored', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}), '', 'adopted: goes on');
 is(balance($node, 'restored', 'd', 'ana'), '15', 'from the balance it had');
-is(value($node, 'restored', 'SELECT max(id) = count(*) FROM dp_cdp.release_log'), 't', 'the numbers of the log go on');
+is(value($node, 'restored', 'SELECT max(id) = count(*) FROM dp_cdp_internal.release_log'), 't', 'the numbers of the log go on');
 
 # dumped tables without the stamp: not taken for fresh
 my $partial = "$dump.partial";
-$node->command_ok([ 'pg_dump', '-f', $partial, '--exclude-table-data=dp_cdp.ledger_stamp',
-	'--exclude-table-data=dp_cdp.release_log', $node->connstr('test') ], 'partial dump');
+$node->command_ok([ 'pg_dump', '-f', $partial, '--exclude-table-data=dp_cdp_internal.ledger_stamp',
+	'--exclude-table-data=dp_cdp_internal.release_log', $node->connstr('test') ], 'partial dump');
 $node->safe_psql('postgres', 'CREATE DATABASE partial');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $partial, $node->connstr('partial') ], 'restore');
 like(debit_error($node, 'partial', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}), $refused, 'no stamp, but spent: refuses');
@@ -119,8 +119,8 @@ like(debit_error($node, 'steps', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}), 
 like(debit_error($node, 'steps', 'ana', q{SELECT dp_count(*) FROM visits}), qr/ZC004|ZC001/, 'a query in between');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$dump.data", $node->connstr('steps') ], 'restore of the data');
 like(debit_error($node, 'steps', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}), $refused, 'refused');
-is(value($node, 'steps', 'SELECT count(*) FROM dp_cdp.release_log'),
-	value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log'), 'the log is there');
+is(value($node, 'steps', 'SELECT count(*) FROM dp_cdp_internal.release_log'),
+	value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.release_log'), 'the log is there');
 
 # of a ledger that was never used
 my $unused = "$dump.unused";
@@ -143,11 +143,12 @@ like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit_budget('d', 1)}), $
 $node->safe_psql('postgres', 'CREATE DATABASE fake');
 $node->safe_psql('fake', <<'EOC');
 CREATE SCHEMA dp_cdp;
+CREATE SCHEMA dp_cdp_internal;
 CREATE FUNCTION dp_cdp.debit_budget(text, numeric, numeric) RETURNS void LANGUAGE c AS '$libdir/dp_cdp', 'dp_ledger_debit_by_hand';
-CREATE TABLE dp_cdp.dataset AS SELECT 'd'::text AS name, 10::regrole AS owner, NULL::numeric AS rho_limit;
-CREATE TABLE dp_cdp.budget AS SELECT 'd'::text AS dataset, 10::regrole AS role, 10::numeric AS rho_limit;
-CREATE TABLE dp_cdp.release_log (id int);
-CREATE TABLE dp_cdp.ledger_stamp (id int);
+CREATE TABLE dp_cdp_internal.dataset AS SELECT 'd'::text AS name, 10::regrole AS owner, NULL::numeric AS rho_limit;
+CREATE TABLE dp_cdp_internal.budget AS SELECT 'd'::text AS dataset, 10::regrole AS role, 10::numeric AS rho_limit;
+CREATE TABLE dp_cdp_internal.release_log (id int);
+CREATE TABLE dp_cdp_internal.ledger_stamp (id int);
 EOC
 like(debit_error($node, 'fake', 'postgres', q{SELECT dp_cdp.debit_budget('d', 1, 0)}),
 	qr/ZC003: this database has no privacy ledger/, 'a schema of the same name is no ledger');

@@ -75,7 +75,7 @@ is(balance($node, 'test', 'd', 'ana'), $expected, 'five in one statement');
 # Given up while the budget was locked: nothing is spent
 # ---------------------------------------------------------------------------
 
-my $lock = q{SELECT FROM dp_cdp.budget WHERE dataset = 'd' FOR UPDATE};
+my $lock = q{SELECT FROM dp_cdp_internal.budget WHERE dataset = 'd' FOR UPDATE};
 my $holder = hold_row($node, 'test', $lock);
 my $run = background($node, 'test',
 	q{SET SESSION AUTHORIZATION ana; SET statement_timeout = '300ms'; SELECT dp_cdp.debit_budget('d', 1);});
@@ -96,7 +96,7 @@ like(finish($run), qr/57014: canceling private query; this charge was not made.*
 # five seconds, both at once: one's own uncommitted change is not waited for in vain for ever, either
 $run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 1);});
 like(debit_error($node, 'test', 'postgres',
-	q{BEGIN; SELECT FROM dp_cdp.budget WHERE dataset = 'own' FOR UPDATE; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('own', 1);}),
+	q{BEGIN; SELECT FROM dp_cdp_internal.budget WHERE dataset = 'own' FOR UPDATE; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('own', 1);}),
 	qr/ZC003.*HINT:  If this transaction itself changed budgets, commit it first/s,
 	'budget locked by the same transaction');
 like(finish($run), qr/ZC003.*being changed; nothing was debited/, 'not for ever');
@@ -105,9 +105,9 @@ is(balance($node, 'test', 'd', 'ana'), $expected, 'none of these was spent');
 spends('the slot works afterwards', q{SELECT dp_cdp.debit_budget('d', 1);});
 
 # tables, and the sequence, that are locked as a whole
-for my $sql ('LOCK TABLE dp_cdp.release_log IN ACCESS EXCLUSIVE MODE',
-	'LOCK TABLE dp_cdp.ledger_stamp IN SHARE MODE',
-	'ALTER SEQUENCE dp_cdp.release_log_id_seq CACHE 1')
+for my $sql ('LOCK TABLE dp_cdp_internal.release_log IN ACCESS EXCLUSIVE MODE',
+	'LOCK TABLE dp_cdp_internal.ledger_stamp IN SHARE MODE',
+	'ALTER SEQUENCE dp_cdp_internal.release_log_id_seq CACHE 1')
 {
 	$holder = hold_row($node, 'test', $sql);
 	$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 1);});
@@ -132,7 +132,7 @@ is(finish($run), '', 'a waiter outlives its worker');
 $expected++;
 is(balance($node, 'test', 'd', 'ana'), $expected, 'and is debited once');
 
-is(value($node, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE granted AND role = 'ana'::regrole}),
+is(value($node, 'test', q{SELECT count(*) FROM dp_cdp_internal.release_log WHERE granted AND role = 'ana'::regrole}),
 	$expected - 1, 'one row of the log for each, the definer\'s under his own name');
 
 # ---------------------------------------------------------------------------
@@ -159,28 +159,28 @@ $node->safe_psql('postgres', 'ALTER DATABASE test RESET ALL');
 # ---------------------------------------------------------------------------
 
 for my $sql (
-	'UPDATE dp_cdp.budget SET rho_spent = 0',
-	'UPDATE dp_cdp.dataset SET rho_spent = 0',
-	'UPDATE dp_cdp.ledger_stamp SET timeline = 7',
-	'DELETE FROM dp_cdp.budget',
-	'DELETE FROM dp_cdp.release_log',
-	'DELETE FROM dp_cdp.ledger_stamp',
-	'TRUNCATE dp_cdp.release_log',
-	'TRUNCATE dp_cdp.dataset CASCADE',
-	'SET session_replication_role = replica; UPDATE dp_cdp.budget SET rho_spent = 0')
+	'UPDATE dp_cdp_internal.budget SET rho_spent = 0',
+	'UPDATE dp_cdp_internal.dataset SET rho_spent = 0',
+	'UPDATE dp_cdp_internal.ledger_stamp SET timeline = 7',
+	'DELETE FROM dp_cdp_internal.budget',
+	'DELETE FROM dp_cdp_internal.release_log',
+	'DELETE FROM dp_cdp_internal.ledger_stamp',
+	'TRUNCATE dp_cdp_internal.release_log',
+	'TRUNCATE dp_cdp_internal.dataset CASCADE',
+	'SET session_replication_role = replica; UPDATE dp_cdp_internal.budget SET rho_spent = 0')
 {
 	like(debit_error($node, 'test', 'postgres', $sql),
-		qr/42501: table dp_cdp\.\w+ cannot be changed directly; .*dp_cdp\./, $sql);
+		qr/42501: table dp_cdp_internal\.\w+ cannot be changed directly; .*dp_cdp\./, $sql);
 }
-like(debit_error($node, 'test', 'ana', 'SELECT * FROM dp_cdp.budget'), qr/42501/, 'analysts cannot read the tables');
+like(debit_error($node, 'test', 'ana', 'SELECT * FROM dp_cdp_internal.budget'), qr/42501/, 'analysts cannot read the tables');
 like(debit_error($node, 'test', 'ana', 'SELECT dp_cdp.adopt_ledger()'), qr/42501/, 'nor adopt');
 like(debit_error($node, 'test', 'ana', 'SELECT dp_cdp.empty_ledger()'), qr/42501/, 'nor empty');
 is(balance($node, 'test', 'd', 'ana'), $expected, 'unchanged');
 
 # the explicit way
 $node->safe_psql('test', 'SELECT dp_cdp.empty_ledger()');
-is(value($node, 'test', 'SELECT concat_ws(\' \', (SELECT sum(rho_spent) FROM dp_cdp.budget),'
-	. ' (SELECT sum(rho_spent) FROM dp_cdp.dataset), (SELECT count(*) FROM dp_cdp.release_log))'), '0 0 0', 'empty_ledger');
+is(value($node, 'test', 'SELECT concat_ws(\' \', (SELECT sum(rho_spent) FROM dp_cdp_internal.budget),'
+	. ' (SELECT sum(rho_spent) FROM dp_cdp_internal.dataset), (SELECT count(*) FROM dp_cdp_internal.release_log))'), '0 0 0', 'empty_ledger');
 $expected = 0;
 spends('after emptying', q{SELECT dp_cdp.debit_budget('d', 1);});
 

@@ -27,7 +27,7 @@ sub explain_cost
 {
 	my ($n) = (20);
 	my $blocks = q{SELECT sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read) FROM pg_statio_user_tables
-		WHERE schemaname = 'dp_cdp' AND relname IN ('dataset', 'budget')};
+		WHERE schemaname = 'dp_cdp_internal' AND relname IN ('dataset', 'budget')};
 	my $explain = 'EXPLAIN SELECT dp_count(*) FROM visits;';
 	my $before = value($node, 'test', $blocks);
 	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana;\n" . $explain x ($n + 1));
@@ -49,7 +49,7 @@ my $holder = hold_row($node, 'test', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE
 my $n = $ENV{LONG_SNAPSHOT_DEBITS} || by_run(6000, 24000);
 is(debits('d', $n), $n, 'debits under a long snapshot');
 is(debits('e', $n / 3), $n / 3, 'and of another dataset');
-cmp_ok(value($node, 'test', q{SELECT pg_relation_size('dp_cdp.budget') / 8192}), '>', $n / 250, 'their dead versions are kept');
+cmp_ok(value($node, 'test', q{SELECT pg_relation_size('dp_cdp_internal.budget') / 8192}), '>', $n / 250, 'their dead versions are kept');
 # statistics may come late on a busy machine: $few may be nothing, and $many have the worker's visits of debits that
 # are over, which are not there when it is asked again; the dead ones are in hundreds of blocks
 my $most = 2 * ($few > 33 ? $few : 33) + 20;
@@ -65,14 +65,14 @@ cmp_ok($many, '<', $most, 'EXPLAIN visits hardly more of them');
 is(value($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT sum(rho_spent) FROM dp_cdp.budgets}), sprintf('%g', 0.000001 * (2 * (800 + $n) + $n / 3)), 'nothing is lost');
 
 # a hint that is wrong: the tables are rewritten
-$node->safe_psql('test', $_) for 'VACUUM FULL dp_cdp.budget', 'CLUSTER dp_cdp.dataset USING dataset_pkey';
+$node->safe_psql('test', $_) for 'VACUUM FULL dp_cdp_internal.budget', 'CLUSTER dp_cdp_internal.dataset USING dataset_pkey';
 my $explained = $node->safe_psql('test', 'SET SESSION AUTHORIZATION ana; EXPLAIN SELECT dp_count(*) FROM visits');
 my $spent = 0.000001 * (800 + $n);
 like($explained, qr/Budget: ana: @{[ 1000000 - $spent ]} of rho 1000000 remain/, 'EXPLAIN reads the balance where it is');
 like($explained, qr/Budget: team: @{[ 1000000 - $spent ]} of rho 1000000 remain/, "the team's, too");
 is(debits('d', 800), 800, 'debits go on');
 release_row($node, $holder);
-$node->safe_psql('test', 'VACUUM dp_cdp.budget, dp_cdp.dataset');
+$node->safe_psql('test', 'VACUUM dp_cdp_internal.budget, dp_cdp_internal.dataset');
 is(debits('d', 800), 800, 'and when places are used again');
 $spent += 0.0016;
 like($node->safe_psql('test', 'SET SESSION AUTHORIZATION ana; EXPLAIN SELECT dp_count(*) FROM visits'),

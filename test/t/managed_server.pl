@@ -164,26 +164,26 @@ my $ask = 'SELECT public.dp_count(*) BETWEEN 0 AND 2000 FROM public.visits';
 like(told('saas', 'ana', $ask), qr/^t/, 'an analyst is answered') for 1 .. 5;
 like(error_of('saas', 'ana', $ask), qr/^ZC001: privacy budget exhausted/, 'as often as he pays for');
 $node->safe_psql('postgres', 'ALTER DATABASE saas RESET ALL');
-is($node->safe_psql('saas', q{SELECT trim_scale(rho_spent), (SELECT trim_scale(sum(rho)) FROM dp_cdp.releases WHERE granted) FROM dp_cdp.budget WHERE dataset = 'saas'}), '0.1|0.1', 'each answer was paid for');
+is($node->safe_psql('saas', q{SELECT trim_scale(rho_spent), (SELECT trim_scale(sum(rho)) FROM dp_cdp.releases WHERE granted) FROM dp_cdp_internal.budget WHERE dataset = 'saas'}), '0.1|0.1', 'each answer was paid for');
 is($node->safe_psql('saas', q{SELECT * FROM dp_cdp.check_ledger() WHERE severity <> 'info'}), '', 'and the ledger adds up');
 
 # What a superuser's check_setup() finds, he cannot hide so.
 $node->safe_psql('saas', q{
 	GRANT EXECUTE ON FUNCTION dp_cdp.empty_ledger() TO ana;
-	GRANT INSERT ON dp_cdp.budget TO ana;
+	GRANT INSERT ON dp_cdp_internal.budget TO ana;
 	CREATE TABLE clinic."stays+more" (patient int);
 	CREATE FUNCTION clinic."a+b"() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM clinic."stays+more"';
 	SELECT dp_cdp.protect_table('clinic."stays+more"', 'clinic', unit => 'patient')});
 my $find = 'SELECT severity, object, finding, remedy, by_superuser FROM dp_cdp.check_setup() ORDER BY 1, 2, 3';
 my $found = $node->safe_psql('saas', $find);
-like($found, qr/^critical\|dp_cdp\.budget\|.*\|t$/m, 'a grant on the ledger is found');
+like($found, qr/^critical\|dp_cdp_internal\.budget\|.*\|t$/m, 'a grant on the ledger is found');
 like($found, qr/^info\|function clinic\."a\+b"\(\)\|.*clinic\."stays\+more", which it mentions/m, 'and a function that mentions a table');
 is(told('saas', 'dba', "ALTER DATABASE saas SET standard_conforming_strings = off; ALTER DATABASE saas SET quote_all_identifiers = on;"), '', 'the owner says how strings are read and names written');
 is($node->safe_psql('saas', $find), $found, 'which changes nothing of it');
 $node->safe_psql('postgres', 'ALTER DATABASE saas RESET ALL');
 $node->safe_psql('saas', q{
 	REVOKE EXECUTE ON FUNCTION dp_cdp.empty_ledger() FROM ana;
-	REVOKE INSERT ON dp_cdp.budget FROM ana;
+	REVOKE INSERT ON dp_cdp_internal.budget FROM ana;
 	SELECT dp_cdp.unprotect_table('clinic."stays+more"');
 	DROP FUNCTION clinic."a+b"();
 	DROP TABLE clinic."stays+more"});

@@ -35,7 +35,7 @@ my $bought = 'SELECT dp_count(*) FROM w WHERE x < 10';
 # spent in millionths, and failures
 sub balances
 {
-	return value($node, 'test', q{SELECT string_agg(format('%s %s %s %s', dataset, role::regrole, round(rho_spent * 1e6), failures), ', ' ORDER BY dataset, role) FROM dp_cdp.budget});
+	return value($node, 'test', q{SELECT string_agg(format('%s %s %s %s', dataset, role::regrole, round(rho_spent * 1e6), failures), ', ' ORDER BY dataset, role) FROM dp_cdp_internal.budget});
 }
 
 # seconds that a process has computed
@@ -115,7 +115,7 @@ is(balances(), $balances, 'nothing was debited');
 
 $node->safe_psql('postgres', q{SELECT pg_drop_replication_slot('holds')});
 $node->safe_psql($_, 'VACUUM (FREEZE)') for qw(template0 template1 test postgres);
-ok($node->poll_query_until('test', 'SELECT sum(failures) = 2 FROM dp_cdp.budget'), 'failures are counted');
+ok($node->poll_query_until('test', 'SELECT sum(failures) = 2 FROM dp_cdp_internal.budget'), 'failures are counted');
 is(balances(), 'd team 2 1, d cat 0 0, k team 1 0, k cat 1 1', 'each at its budget, once');
 is(debit_error($node, 'test', $_, "$query;"), '', "$_ is answered") for qw(bob cat);
 is(debit_error($node, 'test', 'cat', "$kept;"), '', 'and the answer that could not be kept is given');

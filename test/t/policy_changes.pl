@@ -52,7 +52,7 @@ my @changes = (
 sub account
 {
 	return value($node, 'test', q{SELECT count(*) FILTER (WHERE kind = 'granted') || ' ' || count(*) FILTER (WHERE kind = 'failed')
-		|| ' ' || (SELECT sum(failures) FROM dp_cdp.budget) FROM dp_cdp.release_log});
+		|| ' ' || (SELECT sum(failures) FROM dp_cdp_internal.budget) FROM dp_cdp_internal.release_log});
 }
 
 for my $change (@changes)
@@ -134,7 +134,7 @@ CREATE TABLE more (patient int NOT NULL) PARTITION BY RANGE (patient);
 CREATE TABLE more_all PARTITION OF more DEFAULT;
 GRANT SELECT ON more TO ana;
 EOC
-my $spent = q{SELECT rho_spent FROM dp_cdp.budget WHERE dataset = 'clinic' AND role = 'ana'::regrole};
+my $spent = q{SELECT rho_spent FROM dp_cdp_internal.budget WHERE dataset = 'clinic' AND role = 'ana'::regrole};
 for my $part (qw(parts_a parts_a_all))
 {
 	$node->safe_psql('test', q{SET SESSION AUTHORIZATION owner; SELECT dp_cdp.protect_table('parts', 'clinic', unit => 'patient');});
@@ -158,9 +158,9 @@ is(while_planned('SELECT dp_count(*) IS NULL FROM visits v, (SELECT mine.asks() 
 $node->safe_psql('test', "SET SESSION AUTHORIZATION owner; SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');");
 
 my $cursor = q{BEGIN; DECLARE c CURSOR FOR SELECT dp_count(*) > -1e6 FROM visits; SELECT pg_advisory_xact_lock(7); FETCH c;};
-my $before = value($node, 'test', 'SELECT sum(rho_spent) FROM dp_cdp.budget');
+my $before = value($node, 'test', 'SELECT sum(rho_spent) FROM dp_cdp_internal.budget');
 like(while_planned($cursor, q{SELECT dp_cdp.set_keys('visits', 'dept', '{a,e}'::text[]);}), $free, 'a policy that changed before the debit is refused for nothing');
-is(value($node, 'test', 'SELECT sum(rho_spent) FROM dp_cdp.budget'), $before, 'and nothing was debited');
+is(value($node, 'test', 'SELECT sum(rho_spent) FROM dp_cdp_internal.budget'), $before, 'and nothing was debited');
 
 # Between two releases of a statement, which were charged together, in a transaction that has written.
 $node->safe_psql('test', <<'EOC');

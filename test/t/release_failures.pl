@@ -190,7 +190,7 @@ $spent += 2;
 # somebody holds the budget: the failure waits for him, the analyst not for long
 my $reader = background($node, 'test', "SET SESSION AUTHORIZATION eve; $sleeps");
 reading();
-$run = hold_row($node, 'test', q{SELECT * FROM dp_cdp.budget WHERE role = 'eve'::regrole FOR UPDATE});
+$run = hold_row($node, 'test', q{SELECT * FROM dp_cdp_internal.budget WHERE role = 'eve'::regrole FOR UPDATE});
 $node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%slow(cost)%' AND pid <> pg_backend_pid()});
 like(finish($reader), qr/57014: canceling private query; .* stays charged, and it counts as a failure$/m, 'not counted yet, but it will be');
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit_budget('d', 0.01)});
@@ -228,7 +228,7 @@ like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.reset_failures('d', 'ana'
 like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.reset_failures('d', 'bob')}), qr/ZC004: there is no such budget/, 'nor can it be ended where there is no budget');
 $node->restart;
 like(debit_error($node, 'test', 'ana', $good), $refusal, 'a restart does not end it');
-like(debit_error($node, 'test', 'postgres', 'UPDATE dp_cdp.budget SET failures = 0'), qr/42501: table dp_cdp.budget cannot be changed directly/, 'nor does a superuser by accident');
+like(debit_error($node, 'test', 'postgres', 'UPDATE dp_cdp_internal.budget SET failures = 0'), qr/42501: table dp_cdp_internal.budget cannot be changed directly/, 'nor does a superuser by accident');
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.reset_failures('d', 'ana')});
 like(debit_error($node, 'test', 'ana', $good), qr/role "team"/, 'the owner does, for one budget');
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.reset_failures('d', 'team')});
@@ -240,9 +240,9 @@ sub set_since
 	my ($when) = @_;
 
 	$node->safe_psql('test', <<"EOC");
-ALTER TABLE dp_cdp.budget DISABLE TRIGGER ledger_guard;
-UPDATE dp_cdp.budget SET failures = 5, failures_since = now() - interval '$when' WHERE role = 'eve'::regrole;
-ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard;
+ALTER TABLE dp_cdp_internal.budget DISABLE TRIGGER ledger_guard;
+UPDATE dp_cdp_internal.budget SET failures = 5, failures_since = now() - interval '$when' WHERE role = 'eve'::regrole;
+ALTER TABLE dp_cdp_internal.budget ENABLE ALWAYS TRIGGER ledger_guard;
 EOC
 	return;
 }
@@ -282,11 +282,11 @@ foreach my $statement ("$spills;", "BEGIN; SAVEPOINT s; $spills; ROLLBACK TO s; 
 like(PostgreSQL::Test::Utils::slurp_file($node->logfile, $log), qr/temporary file: path/, '... but to the log');
 
 is(value($node, 'test', <<'EOC'), 't', 'balances and audit agree');
-SELECT d.rho_spent = sum(l.rho) FROM dp_cdp.dataset d, dp_cdp.release_log l WHERE l.granted GROUP BY d.rho_spent
+SELECT d.rho_spent = sum(l.rho) FROM dp_cdp_internal.dataset d, dp_cdp_internal.release_log l WHERE l.granted GROUP BY d.rho_spent
 EOC
 
 # the extension goes, with failures or without
 $node->safe_psql('test', 'SELECT dp_cdp.empty_ledger()');
-is(value($node, 'test', q{SELECT sum(failures) FROM dp_cdp.budget}), 0, 'an empty ledger has no failures');
+is(value($node, 'test', q{SELECT sum(failures) FROM dp_cdp_internal.budget}), 0, 'an empty ledger has no failures');
 
 done_testing();

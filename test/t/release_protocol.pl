@@ -37,7 +37,7 @@ my $spent = 0;
 sub paid
 {
 	my ($price, $description) = @_;
-	my $now = $node->safe_psql('postgres', 'SELECT (rho_spent * 1e6)::int FROM dp_cdp.budget');
+	my $now = $node->safe_psql('postgres', 'SELECT (rho_spent * 1e6)::int FROM dp_cdp_internal.budget');
 
 	is($now - $spent, $price, $description);
 	$spent = $now;

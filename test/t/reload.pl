@@ -325,7 +325,7 @@ clinic('busy');
 		'a name that was held is held in the restored database');
 	like(criticals('restored'), qr/^app\.visits: has the name/m, 'and critical');
 	# a name that was left here, too
-	said('dumped', 'postgres', 'ALTER TABLE dp_cdp.reserved_name DISABLE TRIGGER ALL; UPDATE dp_cdp.reserved_name SET since = now()');
+	said('dumped', 'postgres', 'ALTER TABLE dp_cdp_internal.reserved_name DISABLE TRIGGER ALL; UPDATE dp_cdp_internal.reserved_name SET since = now()');
 	$node->command_ok([ 'pg_restore', '-a', '-t', 'reserved_name', '-d', $node->connstr('dumped'), $dump ], 'restored over others: no conflict');
 	said('dumped', 'etl', q{SELECT dp_cdp.forget_name('app.visits')});
 	is($node->safe_psql('dumped', q{SELECT string_agg(released::text, ' ') FROM dp_cdp.reserved_names}), 'true true', 'released, both');

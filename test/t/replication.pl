@@ -42,10 +42,10 @@ debit($subscriber, 'test', 'ana', q{SELECT dp_cdp.debit_budget('clinic', 0.5)});
 
 # the worker names another file in its stamp every few seconds in which there are debits
 my $ledger = q{SELECT string_agg(t::text, ' ' ORDER BY t::text COLLATE "C") FROM (
-	SELECT d::text AS t FROM dp_cdp.dataset d UNION ALL SELECT b::text FROM dp_cdp.budget b UNION ALL
-	SELECT l::text FROM dp_cdp.release_log l UNION ALL
-	SELECT (to_jsonb(s) - 'file' - 'place')::text FROM dp_cdp.ledger_stamp s UNION ALL
-	SELECT h::text FROM dp_cdp.hardened h) x};
+	SELECT d::text AS t FROM dp_cdp_internal.dataset d UNION ALL SELECT b::text FROM dp_cdp_internal.budget b UNION ALL
+	SELECT l::text FROM dp_cdp_internal.release_log l UNION ALL
+	SELECT (to_jsonb(s) - 'file' - 'place')::text FROM dp_cdp_internal.ledger_stamp s UNION ALL
+	SELECT h::text FROM dp_cdp_internal.hardened h) x};
 my $before = value($subscriber, 'test', $ledger);
 
 # ---------------------------------------------------------------------------
@@ -90,7 +90,7 @@ is(balance($publisher, 'test', 'clinic', 'ana'), '1', 'the publisher its own');
 is($subscriber->psql('test', 'SELECT dp_count(*) FROM visits', extra_params => [ '-U', 'ana' ]), 0, 'private queries are answered from replicated rows');
 
 my $log = slurp_file($subscriber->logfile);
-is(scalar(() = $log =~ /LOG:  rows of dp_cdp\.\w+, and of other tables of the ledger, are not replicated/g), 1, 'it is said once');
+is(scalar(() = $log =~ /LOG:  rows of dp_cdp_internal\.\w+, and of other tables of the ledger, are not replicated/g), 1, 'it is said once');
 unlike($log, qr/ERROR/, 'nothing failed');
 unlike(slurp_file($publisher->logfile), qr/not applied/, 'and not by the publisher');
 
@@ -100,12 +100,12 @@ unlike(slurp_file($publisher->logfile), qr/not applied/, 'and not by the publish
 
 is(value($publisher, 'test', <<EOC), '', 'each table of the schema has a trigger that leaves out what is replicated');
 SELECT string_agg(c.relname, ' ') FROM pg_class c
-WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind IN ('r', 'p') AND NOT EXISTS (
+WHERE c.relnamespace IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace) AND c.relkind IN ('r', 'p') AND NOT EXISTS (
 	SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgtype & 7 = 7
 		AND t.tgfoid IN ('dp_cdp_internal.ledger_guard'::regproc, 'dp_cdp_internal.not_replicated'::regproc))
 EOC
-like(debit_error($subscriber, 'test', 'postgres', q{SET session_replication_role = replica; UPDATE dp_cdp.budget SET rho_spent = 0}),
-	qr/42501: table dp_cdp\.budget cannot be changed directly/, 'a session in the role of a replica may not write, as ever');
+like(debit_error($subscriber, 'test', 'postgres', q{SET session_replication_role = replica; UPDATE dp_cdp_internal.budget SET rho_spent = 0}),
+	qr/42501: table dp_cdp_internal\.budget cannot be changed directly/, 'a session in the role of a replica may not write, as ever');
 
 # ---------------------------------------------------------------------------
 # What a subscription tells, and whose code it runs

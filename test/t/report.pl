@@ -65,7 +65,7 @@ my @hostile = ('"><img src=' . $call . '1>', "'><script>alert(1)</script>", '</t
 		utf8::encode(my $bytes = $role);
 		my ($name, $literal) = ('"' . $bytes =~ s/"/""/gr . '"', "'" . $bytes =~ s/'/''/gr . "'");
 		$sql .= qq{CREATE ROLE $name;\nSELECT dp_cdp.set_budget('"><img src=${call}0>', (SELECT oid FROM pg_roles WHERE rolname = $literal)::regrole, rho => 1);\n}
-		  . qq{INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, groups, rho, delta, granted)
+		  . qq{INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, application, aggregates, groups, rho, delta, granted)
 SELECT '"><img src=${call}0>', oid, oid, $literal, $literal, $literal, 0.01, 0, g FROM pg_roles, (VALUES (true), (false)) v(g) WHERE rolname = $literal;\n};
 	}
 	history($sql);
@@ -78,7 +78,7 @@ SELECT dp_cdp.create_dataset('many', rho => 100000);
 DO \$\$ BEGIN FOR i IN 1..500 LOOP EXECUTE format('CREATE ROLE role_%s', i);
 	PERFORM dp_cdp.set_budget('many', format('role_%s', i)::regrole, rho => 1000 + i, period => CASE WHEN i % 5 = 0 THEN interval '1 month' END); END LOOP; END \$\$;
 CREATE PROCEDURE fill(first int) LANGUAGE sql AS \$\$
-INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, rho, delta, granted)
+INSERT INTO dp_cdp_internal.release_log (released_at, dataset, role, session_role, application, aggregates, rho, delta, granted)
 SELECT now() - make_interval(mins => i::int * 1576 / ($rows / 1000)), 'many', r.oid, r.oid, 'tool ' || i % 40, 'dp_count(*)', 0.01 * (i % 7), 0, i % 50 <> 0
 FROM generate_series(first, $rows, 4) i JOIN pg_roles r ON r.rolname = 'role_' || (i::bigint * 7919) % 500 + 1
 \$\$;
@@ -86,14 +86,14 @@ CALL fill(1);
 EOC
 my $overview = "SELECT count(*), count(o::text) FROM dp_cdp.overview o WHERE dataset = 'many'";
 my @looks = ("SELECT length(dp_cdp.report('many'))", $overview);
-$node->safe_psql('clinic', 'VACUUM ANALYZE dp_cdp.release_log');
+$node->safe_psql('clinic', 'VACUUM ANALYZE dp_cdp_internal.release_log');
 my @few = map { blocks($node, 'clinic', $_) } @looks;
 history('CALL fill(2); CALL fill(3); CALL fill(4);');
-$node->safe_psql('clinic', 'VACUUM ANALYZE dp_cdp.release_log');
+$node->safe_psql('clinic', 'VACUUM ANALYZE dp_cdp_internal.release_log');
 cmp_ok(blocks($node, 'clinic', $looks[$_]), '<', 5 * $few[$_], "blocks grow no faster than rows: $looks[$_]") for 0, 1;
 page('many', 'many');
 is($node->safe_psql('clinic', $overview), '501|501', 'an overview of 500 roles');
-is($node->safe_psql('clinic', "SELECT (dp_cdp.report_data('many') #>> '{totals,rho}')::numeric = (SELECT sum(rho) FROM dp_cdp.release_log WHERE dataset = 'many' AND granted)"),
+is($node->safe_psql('clinic', "SELECT (dp_cdp.report_data('many') #>> '{totals,rho}')::numeric = (SELECT sum(rho) FROM dp_cdp_internal.release_log WHERE dataset = 'many' AND granted)"),
 	't', 'its sum is the log\'s');
 
 my ($python) = grep { can_run($_, '-c', 'import xml.etree.ElementTree') } 'python3', '/usr/bin/python3';

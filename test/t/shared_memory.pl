@@ -58,7 +58,7 @@ sub balance_of
 {
 	my ($dataset) = @_;
 
-	return value($node, 'test', "SELECT round(rho_spent * 1e6) || ' ' || failures FROM dp_cdp.budget WHERE dataset = '$dataset'");
+	return value($node, 'test', "SELECT round(rho_spent * 1e6) || ' ' || failures FROM dp_cdp_internal.budget WHERE dataset = '$dataset'");
 }
 
 is(limited('unlimited', 'SELECT dp_count(*) FROM v'), '', 'without a limit it is answered');

@@ -67,24 +67,24 @@ is(balance($node, 'test', 'd', 'ana'), 4, 'debited once');
 # ---------------------------------------------------------------------------
 
 for (
-	[ 'a sequence that is used up', 'ALTER SEQUENCE dp_cdp.release_log_id_seq MAXVALUE 4', 'ALTER SEQUENCE dp_cdp.release_log_id_seq NO MAXVALUE',
+	[ 'a sequence that is used up', 'ALTER SEQUENCE dp_cdp_internal.release_log_id_seq MAXVALUE 4', 'ALTER SEQUENCE dp_cdp_internal.release_log_id_seq NO MAXVALUE',
 		'2200H: a sequence of the ledger is used up' ],
-	[ 'a column that was renamed', 'ALTER TABLE dp_cdp.budget RENAME rho_spent TO rho_gone', 'ALTER TABLE dp_cdp.budget RENAME rho_gone TO rho_spent',
+	[ 'a column that was renamed', 'ALTER TABLE dp_cdp_internal.budget RENAME rho_spent TO rho_gone', 'ALTER TABLE dp_cdp_internal.budget RENAME rho_gone TO rho_spent',
 		'42703: a table, column or sequence of the ledger was dropped or renamed' ],
-	[ 'one of the audit', 'ALTER TABLE dp_cdp.release_log RENAME hash TO ash', 'ALTER TABLE dp_cdp.release_log RENAME ash TO hash',
+	[ 'one of the audit', 'ALTER TABLE dp_cdp_internal.release_log RENAME hash TO ash', 'ALTER TABLE dp_cdp_internal.release_log RENAME ash TO hash',
 		'42703: a table, column or sequence of the ledger was dropped or renamed' ],
-	[ 'a row in the way', 'CREATE UNIQUE INDEX in_the_way ON dp_cdp.release_log (dataset) WHERE id > LAST', 'DROP INDEX dp_cdp.in_the_way',
+	[ 'a row in the way', 'CREATE UNIQUE INDEX in_the_way ON dp_cdp_internal.release_log (dataset) WHERE id > LAST', 'DROP INDEX dp_cdp.in_the_way',
 		'23505: a row of the ledger is in the way, dp_cdp.check_ledger() may tell which' ])
 {
 	my ($name, $break, $mend, $detail) = @$_;
-	my $last = value($node, 'test', 'SELECT max(id) FROM dp_cdp.release_log') - 1;
+	my $last = value($node, 'test', 'SELECT max(id) FROM dp_cdp_internal.release_log') - 1;
 
 	$break =~ s/LAST/$last/;
 	$node->safe_psql('test', $break);
-	my $before = value($node, 'test', 'SELECT max(id) FROM dp_cdp.release_log');
+	my $before = value($node, 'test', 'SELECT max(id) FROM dp_cdp_internal.release_log');
 	like(debit_error($node, 'test', 'ana', $ask),
 		qr/ZC003: the privacy ledger failed; nothing was debited: retry, the server log has the cause\nDETAIL:  The ledger's background worker met SQLSTATE \Q$detail\E\.\n/, "$name is told");
-	is(value($node, 'test', 'SELECT max(id) FROM dp_cdp.release_log'), $before, "$name: nothing is debited");
+	is(value($node, 'test', 'SELECT max(id) FROM dp_cdp_internal.release_log'), $before, "$name: nothing is debited");
 	$node->safe_psql('test', $mend);
 	is(debit_error($node, 'test', 'ana', $ask), '', "$name: mended, it goes on");
 }

@@ -97,7 +97,7 @@ like(asked('ana', $count), qr/^\d+$/, 'answered');
 is(spent('ana'), 1, 'debited by the primary');
 like(asked('ana', 'SELECT dept, dp_sum(cost), dp_count(*) FROM visits GROUP BY dept ORDER BY dept'), qr/^d0\|[\d.]+\|\d+\nd1\|/, 'groups');
 is(spent('ana'), 3, 'two columns');
-is(value($primary, 'test', q{SELECT trim_scale(rho_spent) FROM dp_cdp.dataset WHERE name = 'clinic'}), 3, 'the cap, too');
+is(value($primary, 'test', q{SELECT trim_scale(rho_spent) FROM dp_cdp_internal.dataset WHERE name = 'clinic'}), 3, 'the cap, too');
 like(value($primary, 'test', "SELECT role_name, session_role_name, client, tables, query FROM dp_cdp.audit ORDER BY id LIMIT 1"),
 	qr/^ana\|ana\|\[local\] via second\|public\.visits\|\Q$count\E$/, 'the audit says who asked, where and what');
 asked('ana', "BEGIN READ ONLY; $count; ROLLBACK");
@@ -106,11 +106,11 @@ like(asked('ana', "EXPLAIN $count"), qr/rho/, 'EXPLAIN');
 is(asked('ana', "SELECT count(*) FROM dp_cdp.preview('$count') WHERE item = 'total'"), 1, 'and previews');
 is(spent('ana'), 4, 'cost nothing');
 like(asked('ana', "SELECT dp_count(*) FROM days WHERE day >= '2025-03-01' AND day < '2025-04-01'"), qr/^-?\d+$/, 'a dataset with blocks');
-is(value($primary, 'test', q{SELECT block_from, block_to FROM dp_cdp.release_log WHERE dataset = 'monthly'}), '2025-03-01|2025-04-01', 'is charged to these');
+is(value($primary, 'test', q{SELECT block_from, block_to FROM dp_cdp_internal.release_log WHERE dataset = 'monthly'}), '2025-03-01|2025-04-01', 'is charged to these');
 like(asked('ana', "SELECT dp_sum(weight) FROM days"), qr/^-?\d+$/, 'bounds are found first');
 is(balance($primary, 'test', 'monthly', 'ana'), '2.1', 'and paid for together');
 like(asked('ana', "SET dp_cdp.target_error = '20%'; SELECT dp_count(*) FROM days"), qr/^-?\d+$/, 'a pilot and what follows');
-cmp_ok(value($primary, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE dataset = 'monthly' AND granted}), '>=', 5, 'are debits of their own');
+cmp_ok(value($primary, 'test', q{SELECT count(*) FROM dp_cdp_internal.release_log WHERE dataset = 'monthly' AND granted}), '>=', 5, 'are debits of their own');
 like(asked('bea', $count), qr/^\d+$/, 'a member of a team');
 is(spent('team'), 1, 'pays from the team\'s budget');
 like(asked('eve', $count), qr/ZC001: role "eve" has no privacy budget/, 'no budget, no answer');
@@ -136,7 +136,7 @@ my $origin = value($primary, 'test', q{SELECT ARRAY['second', dp_cdp.library_ver
 	(SELECT timeline_id FROM pg_control_checkpoint())::text, (SELECT oid FROM pg_database WHERE datname = 'test')::text]});
 my $asker = value($primary, 'test', q{SELECT ARRAY[oid::text, 'ana', oid::text, 'ana', '', '', NULL] FROM pg_roles WHERE rolname = 'ana'});
 my $by_hand = sub { asked('payer', "SELECT dp_cdp_internal.standby_debit('$origin', '$asker', '$_[0]')", $primary) };
-like(asked('payer', $_, $primary), qr/42501|permission denied/, "it may not: $_") for 'SELECT * FROM dp_cdp.budget', 'SELECT * FROM dp_cdp.standby', 'SELECT * FROM visits LIMIT 1',
+like(asked('payer', $_, $primary), qr/42501|permission denied/, "it may not: $_") for 'SELECT * FROM dp_cdp_internal.budget', 'SELECT * FROM dp_cdp_internal.standby', 'SELECT * FROM visits LIMIT 1',
 	q{SELECT dp_cdp.register_standby('x', 'payer')}, 'SELECT dp_cdp.adopt_ledger()';
 like(asked('payer', q{SELECT dp_cdp_internal.standby_debit('{}', '{}', '{}')}, $primary), qr/ZC004: this function is for standbys/, 'arguments that no standby gives');
 like($by_hand->("{clinic,$_,0,a,NULL,NULL,NULL,NULL,NULL,NULL}"), qr/ZC004: this function is for standbys/, "an amount of $_") for qw(-1 0 x 99999999999999999999 NULL);
@@ -144,7 +144,7 @@ like($by_hand->('{clinic,1,-1,a,NULL,NULL,NULL,NULL,NULL,NULL}'), qr/ZC004: this
 like($by_hand->('{nowhere,1,0,a,NULL,NULL,NULL,NULL,NULL,NULL}'), qr/ZC004: there is no dataset/, 'no dataset');
 like($by_hand->('{clinic,1,0,a,NULL,NULL,NULL,NULL,NULL,1:00}'), qr/ZC003: the policy of dataset/, 'another policy');
 is(spent('ana'), $before, 'debits nothing');
-my $logged = q{SELECT count(*) FROM dp_cdp.release_log WHERE dataset = 'monthly'};
+my $logged = q{SELECT count(*) FROM dp_cdp_internal.release_log WHERE dataset = 'monthly'};
 my $rows = value($primary, 'test', $logged);
 like($by_hand->("{monthly,1,0,a,NULL,NULL,NULL,$_,NULL}"), qr/ZC004: this function is for standbys/, "days that are none: $_")
 	for '9132,9132', '9163,9132', '9132,NULL', 'NULL,9132', '4294967297,4294967300', '-2147483647,9132', '9132,2147483646';
@@ -199,7 +199,7 @@ sub while_it_reads
 	return finish($run);
 }
 
-my $failures = q{SELECT failures FROM dp_cdp.budget WHERE role_name = 'ana' AND dataset = 'clinic'};
+my $failures = q{SELECT failures FROM dp_cdp_internal.budget WHERE role_name = 'ana' AND dataset = 'clinic'};
 $before = spent('ana');
 like(while_it_reads('pg_cancel_backend'), qr/57014.*stays charged.*counts as failure 1 of at most 20 in a day/, 'a release that fails is counted by the primary');
 is(value($primary, 'test', $failures), 1, 'it has counted');
@@ -217,7 +217,7 @@ $before = spent('ana');
 my $go = PostgreSQL::Test::Utils::tempdir() . '/go';
 my $session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;\n\\! until [ -e $go ]; do sleep 0.02; done\n$count;");
 my $payer = q{FROM pg_stat_activity WHERE usename = 'payer'};
-$primary->poll_query_until('test', "SELECT rho_spent > $before AND EXISTS (SELECT $payer AND state = 'idle') FROM dp_cdp.budget WHERE role_name = 'ana' AND dataset = 'clinic'")
+$primary->poll_query_until('test', "SELECT rho_spent > $before AND EXISTS (SELECT $payer AND state = 'idle') FROM dp_cdp_internal.budget WHERE role_name = 'ana' AND dataset = 'clinic'")
   or die 'no debit';
 $primary->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $payer");
 $primary->poll_query_until('postgres', "SELECT count(*) = 0 $payer") or die 'payer stays';
@@ -227,13 +227,13 @@ is(spent('ana'), $before + 2, 'each is debited once');
 
 # its connection goes when it has been debited, before the primary knows that it reads, and no other is made
 $before = spent('ana');
-my $row = hold_row($primary, 'test', q{SELECT 1 FROM dp_cdp.budget WHERE role_name = 'ana' FOR UPDATE});
+my $row = hold_row($primary, 'test', q{SELECT 1 FROM dp_cdp_internal.budget WHERE role_name = 'ana' FOR UPDATE});
 $session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;");
 wait_waiting($primary, 'test', 1);
 my $asker = value($standby, 'postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND query ~ '^SELECT dp_count'});
 kill 'STOP', $asker or die $!;
 release_row($primary, $row);
-$primary->poll_query_until('test', "SELECT rho_spent > $before AND EXISTS (SELECT $payer AND state = 'idle') FROM dp_cdp.budget WHERE role_name = 'ana' AND dataset = 'clinic'")
+$primary->poll_query_until('test', "SELECT rho_spent > $before AND EXISTS (SELECT $payer AND state = 'idle') FROM dp_cdp_internal.budget WHERE role_name = 'ana' AND dataset = 'clinic'")
   or die 'no debit';
 $primary->safe_psql('postgres', 'ALTER ROLE payer NOLOGIN');
 $primary->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $payer");
@@ -245,7 +245,7 @@ is(spent('ana'), $before + 1, 'it was debited');
 $primary->safe_psql('postgres', 'ALTER ROLE payer LOGIN');
 
 # the debit waits for a lock; its connection goes
-my $holder = hold_row($primary, 'test', q{SELECT 1 FROM dp_cdp.budget WHERE role_name = 'ana' FOR UPDATE});
+my $holder = hold_row($primary, 'test', q{SELECT 1 FROM dp_cdp_internal.budget WHERE role_name = 'ana' FOR UPDATE});
 $session = background($standby, 'test', "SET SESSION AUTHORIZATION ana;\n$count;");
 wait_waiting($primary, 'test', 1);
 $primary->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $payer");

@@ -27,7 +27,7 @@ my $run;
 my $reads = q{SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'payer' AND query ~ 'standby_reads'};
 
 # the primary ends idle sessions: not that of a standby which reads
-my $failures = q{SELECT failures FROM dp_cdp.budget};
+my $failures = q{SELECT failures FROM dp_cdp_internal.budget};
 $primary->safe_psql('test', q{ALTER ROLE payer SET idle_session_timeout = '800ms'});
 $run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT pg_sleep(1.2); $count;");
 is(finish($run), '', 'answers come while the session on the primary is idle for longer than it may');

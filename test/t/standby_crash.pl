@@ -161,9 +161,9 @@ for my $role (qw(ana team))
 	cmp_ok($answers, '<=', $debits + 1e-6, "$role: answers <= debits");
 	cmp_ok($debits, '<=', $answers + $errors + 1e-6, "$role: debits <= answers and what may be spent");
 }
-is(0 + value($primary, 'test', 'SELECT rho_spent * 1000 FROM dp_cdp.dataset'), 0 + sprintf('%.0f', $whole), 'the dataset has spent what they have');
+is(0 + value($primary, 'test', 'SELECT rho_spent * 1000 FROM dp_cdp_internal.dataset'), 0 + sprintf('%.0f', $whole), 'the dataset has spent what they have');
 is(value($primary, 'test', 'SELECT severity, object, finding FROM dp_cdp.check_ledger() WHERE severity <> $$info$$'), '', 'the ledger is whole');
-is(value($primary, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE kind = 'granted' AND client NOT LIKE '% via second'}), 0, 'all of it by the standby');
+is(value($primary, 'test', q{SELECT count(*) FROM dp_cdp_internal.release_log WHERE kind = 'granted' AND client NOT LIKE '% via second'}), 0, 'all of it by the standby');
 ok($standby->psql('test', 'SELECT dp_count(*) FROM visits', extra_params => [ '-U', 'ana' ]) == 0, 'and it answers still');
 
 $standby->stop;

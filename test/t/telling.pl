@@ -82,7 +82,7 @@ tells('a lock timeout', q{SET lock_timeout = '300ms'; SELECT dp_count(*) FROM vi
 release_row($node, $holder);
 tells('an error before the first row is asked for', q{SELECT setseed(2 - n), (SELECT dp_count(*) FROM visits) FROM generate_series(0, 1) n},
 	qr/22023: setseed/, $nothing, 0);
-$holder = hold_row($node, 'test', q{SELECT FROM dp_cdp.budget WHERE role = 'ana'::regrole FOR UPDATE});
+$holder = hold_row($node, 'test', q{SELECT FROM dp_cdp_internal.budget WHERE role = 'ana'::regrole FOR UPDATE});
 for (q{SET statement_timeout = '300ms'; SELECT dp_count(*) FROM visits}, q{SET statement_timeout = '300ms'; SELECT dp_cdp.debit_budget('d', 1)})
 {
 	tells('a timeout while the debit waits', $_, qr/57014: canceling private query/, qr/this charge was not made$/m, 0);

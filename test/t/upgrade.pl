@@ -84,7 +84,7 @@ for my $from (grep { $_ ne $version } map { /dp_cdp--([^-]+)\.sql$/ } glob("$inp
 # ---------------------------------------------------------------------------
 
 my $next = $version =~ s/(\d)$/($1 + 1) % 10/er;
-my $step = "ALTER TABLE dp_cdp.dataset ADD COLUMN later int;\nCREATE TABLE dp_cdp.later (id int);\n";
+my $step = "ALTER TABLE dp_cdp_internal.dataset ADD COLUMN later int;\nCREATE TABLE dp_cdp.later (id int);\n";
 
 $node->safe_psql('postgres', 'CREATE DATABASE test');
 $node->safe_psql('test', <<EOC);
@@ -122,7 +122,7 @@ GRANT EXECUTE ON FUNCTION dp_cdp.set_budget TO dba WITH GRANT OPTION;
 GRANT EXECUTE ON FUNCTION dp_cdp.harden TO auditor;
 REVOKE EXECUTE ON FUNCTION dp_cdp.harden FROM pg_database_owner;
 GRANT SELECT ON dp_cdp.metrics TO auditor;
-GRANT SELECT ON dp_cdp.budget TO bob;
+GRANT SELECT ON dp_cdp_internal.budget TO bob;
 EOC
 my $ask = 'SELECT dp_count(*) FROM visits';
 my %tables = (

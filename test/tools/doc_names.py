@@ -71,7 +71,7 @@ USED = set(re.findall(r"\w+", " ".join(SOURCES.values())))
 SQL = open(INSTALL).read()
 SETTINGS = set(re.findall(r"Define\w+Variable\(\"([\w.]+)\"", "\n".join(open(f).read() for f in SOURCES)))
 OBJECTS = set(re.findall(r"CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|VIEW|TABLE|TYPE|TRIGGER|SCHEMA)\s+(?:@extschema@\.|dp_cdp(?:_internal)?\.)?(\w+)", SQL))
-INNER = set(re.findall(r"CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|VIEW|TYPE)\s+dp_cdp_internal\.(\w+)", SQL))
+INNER = set(re.findall(r"CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|VIEW|TABLE|SEQUENCE|TYPE)\s+dp_cdp_internal\.(\w+)", SQL))
 C_NAMES = set(re.findall(r"'MODULE_PATHNAME', '(\w+)'", SQL))
 
 

@@ -177,7 +177,7 @@ RESET ROLE;
 ANALYZE;
 
 -- More than set_budget accepts, for a night of asking; INSERT is open to restores.
-INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta)
+INSERT INTO dp_cdp_internal.budget (dataset, role, rho_limit, delta_limit, report_delta)
 	SELECT d, 'fuzz_analyst'::regrole, 1e20, 1e-3, 1e-6 FROM unnest('{x,xb}'::text[]) d;
 CREATE SCHEMA own AUTHORIZATION fuzz_analyst;
 SET ROLE fuzz_analyst;

@@ -213,7 +213,7 @@ class Ledger:
     def __init__(self, findings):
         self.findings = findings
         self.admin = Connection('postgres')
-        self.last = self.value('SELECT coalesce(max(id), 0) FROM dp_cdp.release_log')
+        self.last = self.value('SELECT coalesce(max(id), 0) FROM dp_cdp_internal.release_log')
 
     def value(self, sql):
         return self.admin.query(sql).rows[0][0]
@@ -221,7 +221,7 @@ class Ledger:
     def since(self):
         """what was granted since the last call: (rho, number of noisy columns, columns times price)"""
         rows = self.admin.query(
-            'SELECT id, rho, array_length(string_to_array(stddev, \', \'), 1), delta FROM dp_cdp.release_log '
+            'SELECT id, rho, array_length(string_to_array(stddev, \', \'), 1), delta FROM dp_cdp_internal.release_log '
             'WHERE granted AND id > %s ORDER BY id' % self.last).rows
         if rows:
             self.last = rows[-1][0]
@@ -231,19 +231,19 @@ class Ledger:
         # each budget and dataset; a team's budget pays for its members, too
         rows = self.admin.query('''
 SELECT b.dataset, b.role, b.rho_spent, b.delta_spent, coalesce(sum(l.rho), 0), coalesce(sum(l.delta), 0)
-FROM dp_cdp.budget b LEFT JOIN dp_cdp.release_log l ON l.dataset = b.dataset AND l.granted
+FROM dp_cdp_internal.budget b LEFT JOIN dp_cdp_internal.release_log l ON l.dataset = b.dataset AND l.granted
 	AND (pg_has_role(l.role::oid, b.role::oid, 'USAGE') AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = l.role)
 		OR pg_has_role(l.session_role::oid, b.role::oid, 'USAGE') AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = l.session_role))
 GROUP BY b.dataset, b.role HAVING b.rho_spent <> coalesce(sum(l.rho), 0) OR b.delta_spent <> coalesce(sum(l.delta), 0)
 UNION ALL
 SELECT d.name, NULL, d.rho_spent, d.delta_spent, coalesce(sum(l.rho), 0), coalesce(sum(l.delta), 0)
-FROM dp_cdp.dataset d LEFT JOIN dp_cdp.release_log l ON l.dataset = d.name AND l.granted
+FROM dp_cdp_internal.dataset d LEFT JOIN dp_cdp_internal.release_log l ON l.dataset = d.name AND l.granted
 GROUP BY d.name HAVING d.rho_spent <> coalesce(sum(l.rho), 0) OR d.delta_spent <> coalesce(sum(l.delta), 0)''').rows
         for r in rows:
             self.findings.add('ledger', 'spent and audit of %s, %s differ: rho %s and %s, delta %s and %s' % (
                 r[0], r[1], r[2], r[4], r[3], r[5]), [what])
-        over = self.admin.query('SELECT dataset, role FROM dp_cdp.budget WHERE rho_spent > rho_limit OR delta_spent > delta_limit').rows
+        over = self.admin.query('SELECT dataset, role FROM dp_cdp_internal.budget WHERE rho_spent > rho_limit OR delta_spent > delta_limit').rows
         for r in over:
             self.findings.add('ledger', 'budget of %s, %s overdrawn' % (r[0], r[1]), [what])
         return self.admin.query('SELECT count(*) FILTER (WHERE granted), count(*) FILTER (WHERE NOT granted), '
-                                'trim_scale(coalesce(sum(rho) FILTER (WHERE granted), 0)) FROM dp_cdp.release_log').rows[0]
+                                'trim_scale(coalesce(sum(rho) FILTER (WHERE granted), 0)) FROM dp_cdp_internal.release_log').rows[0]

@@ -153,7 +153,7 @@ class Pair:
     def hold_to(self, least):
         """groups of fewer units are not shown, or have no answers"""
         for ledger in self.ledgers * (least != self.least):
-            self.must(ledger, 'SELECT dp_cdp.alter_dataset(name, min_units => %d) FROM dp_cdp.dataset' % least)
+            self.must(ledger, 'SELECT dp_cdp.alter_dataset(name, min_units => %d) FROM dp_cdp_internal.dataset' % least)
         self.least = least
 
     @staticmethod
@@ -169,7 +169,7 @@ class Pair:
         """what was charged in each since the last call"""
         for ledger, last in zip(self.ledgers, self.last):
             ledger.post('SELECT id, session_role_name, aggregates, groups, rho, delta, stddev, granted, kind, reason, query, tables, paid_by '
-                        'FROM dp_cdp.release_log '
+                        'FROM dp_cdp_internal.release_log '
                         'WHERE granted AND id > %s ORDER BY id' % last)     # refusals are counted by the minute
         both = [ledger.read().rows for ledger in self.ledgers]
         self.last = [rows[-1][0] if rows else last for rows, last in zip(both, self.last)]
@@ -180,16 +180,16 @@ class Pair:
         what was refused in each: whom, and why.  How often, and in which words at first, depends on when a minute
         begins.  From its hundredth kind in a minute on, which starts with its first, a role has one row for all others.
         """
-        seen = [ledger.query("SELECT DISTINCT session_role_name, dataset, kind, left(reason, 5) FROM dp_cdp.release_log "
+        seen = [ledger.query("SELECT DISTINCT session_role_name, dataset, kind, left(reason, 5) FROM dp_cdp_internal.release_log "
                              "WHERE kind IN ('refused', 'guard') ORDER BY 1, 2, 3, 4").rows for ledger in self.ledgers]
         full = {r[0] for ledger in self.ledgers for r in ledger.query(
             "SELECT DISTINCT session_role_name FROM (SELECT session_role_name, count(*) OVER (PARTITION BY session_role "
-            "ORDER BY released_at RANGE '1 minute' PRECEDING) AS n FROM dp_cdp.release_log WHERE kind IN ('refused', 'guard')) r WHERE n >= 95").rows}
+            "ORDER BY released_at RANGE '1 minute' PRECEDING) AS n FROM dp_cdp_internal.release_log WHERE kind IN ('refused', 'guard')) r WHERE n >= 95").rows}
         return [[r for r in rows if r[0] not in full] for rows in seen]
 
     def failures(self):
         """how many releases have failed in each"""
-        return [int(ledger.query('SELECT coalesce(sum(failures), 0) FROM dp_cdp.budget').rows[0][0]) for ledger in self.ledgers]
+        return [int(ledger.query('SELECT coalesce(sum(failures), 0) FROM dp_cdp_internal.budget').rows[0][0]) for ledger in self.ledgers]
 
     def number_alike(self):
         """a table that was protected anew has a number of its own, which is part of every question: the first database's for both"""
@@ -208,7 +208,7 @@ class Pair:
             time.sleep(0.1)
         self.number_alike()
         spent = [[ledger.query(sql).rows for sql in (
-            'SELECT dataset, role, rho_spent, delta_spent FROM dp_cdp.budget ORDER BY 1, 2',
+            'SELECT dataset, role, rho_spent, delta_spent FROM dp_cdp_internal.budget ORDER BY 1, 2',
             'SELECT count(*) FROM own.notes',
             'SELECT classoid, objoid, objsubid, label FROM pg_seclabel ORDER BY 1, 2, 3')] for ledger in self.ledgers]
         if spent[0] == spent[1]:

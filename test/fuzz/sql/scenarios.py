@@ -49,7 +49,7 @@ CATALOGS = [
     "SELECT has_table_privilege('visits', 'SELECT')", "SELECT pg_get_viewdef('v_pair'::regclass)",
     "SELECT obj_description('visits'::regclass)", 'SELECT count(*) FROM pg_statistic', 'SELECT * FROM pg_stat_progress_analyze',
 ]
-LOCKS = "SELECT locktype, relation::regclass, page, tuple, mode, granted FROM pg_locks WHERE pid = pg_backend_pid() AND relation NOT IN (SELECT oid FROM pg_class WHERE relnamespace = 'dp_cdp'::regnamespace)"
+LOCKS = "SELECT locktype, relation::regclass, page, tuple, mode, granted FROM pg_locks WHERE pid = pg_backend_pid() AND relation NOT IN (SELECT oid FROM pg_class WHERE relnamespace IN ('dp_cdp'::regnamespace, 'dp_cdp_internal'::regnamespace))"
 PREPARED = 'SELECT name, generic_plans, custom_plans FROM pg_prepared_statements'
 # what is about the session, the server or the clock, or compared elsewhere
 NEITHER = re.compile('ROLE|AUTHORIZATION|DISCARD|RESET|pg_locks|pg_stat_activity|releases|release_log|budgets|datasets|overview|PREPARE TRANS|ANALYZE|oid|'

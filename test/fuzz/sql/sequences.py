@@ -10,7 +10,7 @@ from steps import Step
 
 # all but values and times: which answers there are, for whom, at which prices
 KEPT_ROWS = '''SELECT dataset, rho, delta, below, paid_by, ended, dumped, answer IS NULL, count(*)
-    FROM dp_cdp.kept_answer GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8'''
+    FROM dp_cdp_internal.kept_answer GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8'''
 
 
 class Sequences:

@@ -496,7 +496,7 @@ public class Jdbc {
 			paid(0, "cancelled before anything was debited");
 			equal(column(c, BY_DEPT), KEYS, "the connection goes on");
 			paid(1, "the query after");
-			cancelled("LOCK TABLE dp_cdp.release_log", "Extension", c);
+			cancelled("LOCK TABLE dp_cdp_internal.release_log", "Extension", c);
 			equal(column(c, BY_DEPT), KEYS, "the connection goes on");
 			paidBetween(1, 2, "cancelled while the ledger debits, and the query after");
 			// the driver's own timer

@@ -316,7 +316,7 @@ async function cancel() {
 	equal((await client.query(BY_DEPT)).rows.length, 4, 'the connection goes on');
 	await paid(1, 'the query after');
 	await client.end();
-	({ client, code } = await cancelled('LOCK TABLE dp_cdp.release_log', 'Extension'));
+	({ client, code } = await cancelled('LOCK TABLE dp_cdp_internal.release_log', 'Extension'));
 	// or the ledger was faster to give up waiting for the lock
 	like(code, /^(57014|ZC003)$/, 'cancelled while the ledger debits');
 	equal((await client.query(BY_DEPT)).rows.length, 4, 'the connection goes on');

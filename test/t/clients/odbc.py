@@ -274,7 +274,7 @@ def cancel():
     tap.equal([r[0] for r in rows(conn, BY_DEPT)], KEYS, "the connection goes on")
     tap.paid(1, "the query after")
     conn.close()
-    conn, failure = cancelled("LOCK TABLE dp_cdp.release_log", "Extension")
+    conn, failure = cancelled("LOCK TABLE dp_cdp_internal.release_log", "Extension")
     # or the ledger was faster to give up waiting for the lock
     tap.like(failure, "^(57014|ZC003)$", "cancelled while the ledger debits")
     tap.equal([r[0] for r in rows(conn, BY_DEPT)], KEYS, "the connection goes on")

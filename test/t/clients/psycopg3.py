@@ -442,7 +442,7 @@ def cancel():
     tap.equal(len(conn.execute(BY_DEPT).fetchall()), 4, "the connection goes on")
     tap.paid(1, "the query after")
     conn.close()
-    conn, failure = cancelled("LOCK TABLE dp_cdp.release_log", "Extension")
+    conn, failure = cancelled("LOCK TABLE dp_cdp_internal.release_log", "Extension")
     # or the ledger was faster to give up waiting for the lock
     tap.like(failure, "^(57014|ZC003)$", "cancelled while the ledger debits")
     # the next debit is made after the one that was given up
@@ -487,7 +487,7 @@ def errors():
         "SELECT count(*) FROM dp_cdp.releases WHERE role = 'intern1'::regrole AND kind = 'refused'").fetchone()[0]
     tap.equal(released, 1, "the refusal is in the log")
     holder = connect("auditor")
-    holder.execute("SELECT FROM dp_cdp.budget FOR UPDATE")
+    holder.execute("SELECT FROM dp_cdp_internal.budget FOR UPDATE")
     diag = diagnosed("SELECT dp_count(*) FROM visits")
     tap.equal(diag.sqlstate, "ZC003", "a budget that is being changed: SQLSTATE")
     tap.like(diag.message_primary, "nothing was debited: retry", "... the message holds the remedy")

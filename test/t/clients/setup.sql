@@ -40,13 +40,13 @@ SELECT FROM dp_cdp.harden();
 -- What analyst1 has spent, in prices of one aggregate; NULL when balance and log disagree.
 CREATE FUNCTION spent() RETURNS bigint LANGUAGE sql VOLATILE AS $$
 	SELECT CASE WHEN balance = logged THEN (balance * 1e6)::bigint END
-	FROM (SELECT rho_spent AS balance FROM dp_cdp.budget WHERE role = 'analyst1'::regrole) b,
+	FROM (SELECT rho_spent AS balance FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole) b,
 		(SELECT coalesce(sum(rho), 0) AS logged FROM dp_cdp.releases WHERE granted AND role = 'analyst1'::regrole) l
 $$;
 -- Selections of keys that it has paid for.
 CREATE FUNCTION selections() RETURNS bigint LANGUAGE sql VOLATILE AS $$
 	SELECT CASE WHEN balance = logged THEN (balance * 1e6)::bigint END
-	FROM (SELECT delta_spent AS balance FROM dp_cdp.budget WHERE role = 'analyst1'::regrole) b,
+	FROM (SELECT delta_spent AS balance FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole) b,
 		(SELECT coalesce(sum(delta), 0) AS logged FROM dp_cdp.releases WHERE granted AND role = 'analyst1'::regrole) l
 $$;
 -- How many sessions of analyst1 wait: for a lock, or for the ledger.

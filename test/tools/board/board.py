@@ -29,9 +29,9 @@ PREPARE = """
 CREATE ROLE monitor LOGIN;
 GRANT SELECT ON dp_cdp.metrics, dp_cdp.metrics_hour TO monitor;
 GRANT EXECUTE ON FUNCTION dp_cdp.setup_metrics() TO monitor;
-CREATE TABLE public.past AS SELECT * FROM dp_cdp.release_log;
+CREATE TABLE public.past AS SELECT * FROM dp_cdp_internal.release_log;
 CREATE TABLE public.renewal AS
-SELECT dataset, role, rho_limit, delta_limit, report_delta, period, renews_at FROM dp_cdp.budget WHERE renews_at IS NOT NULL;
+SELECT dataset, role, rho_limit, delta_limit, report_delta, period, renews_at FROM dp_cdp_internal.budget WHERE renews_at IS NOT NULL;
 SELECT extract(epoch FROM max(released_at) + interval '1 minute')::bigint FROM public.past;
 """
 
@@ -39,12 +39,12 @@ SELECT extract(epoch FROM max(released_at) + interval '1 minute')::bigint FROM p
 RESTORE = """
 RESET SESSION AUTHORIZATION;
 SELECT dp_cdp.empty_ledger() \\g /dev/null
-INSERT INTO dp_cdp.release_log OVERRIDING SYSTEM VALUE
+INSERT INTO dp_cdp_internal.release_log OVERRIDING SYSTEM VALUE
 SELECT moved.* FROM public.past p, LATERAL jsonb_populate_record(p,
 	jsonb_build_object('released_at', p.released_at + (now() - to_timestamp({then})), 'hash', NULL, 'paid_by', NULL)) moved
 WHERE p.released_at <= to_timestamp({then}) ORDER BY p.released_at;
 SELECT dp_cdp.drop_budget(dataset, role::regrole) FROM public.renewal \\g /dev/null
-INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)
+INSERT INTO dp_cdp_internal.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)
 SELECT r.dataset, r.role, r.rho_limit, r.delta_limit, r.report_delta, r.period,
 	(SELECT min(t) FROM generate_series(0, 99) i, LATERAL (SELECT r.renews_at - i * r.period) x(t) WHERE t > to_timestamp({then}))
 		+ (now() - to_timestamp({then}))
@@ -70,7 +70,7 @@ def past(collector):
     for i, then in enumerate(hours):
         if i % 24 == 0:
             # each hour leaves a dead audit behind
-            script += "RESET SESSION AUTHORIZATION; VACUUM dp_cdp.release_log, dp_cdp.dataset, dp_cdp.budget, dp_cdp.ledger_stamp, dp_cdp.ledger_chain;\n"
+            script += "RESET SESSION AUTHORIZATION; VACUUM dp_cdp_internal.release_log, dp_cdp_internal.dataset, dp_cdp_internal.budget, dp_cdp_internal.ledger_stamp, dp_cdp_internal.ledger_chain;\n"
         script += RESTORE.format(then=then)
         for query in collector["queries"]:
             # findings do not follow from the audit, and take longest
