@@ -73,7 +73,7 @@ for (
 		'42703: a table, column or sequence of the ledger was dropped or renamed' ],
 	[ 'one of the audit', 'ALTER TABLE dp_cdp_internal.release_log RENAME hash TO ash', 'ALTER TABLE dp_cdp_internal.release_log RENAME ash TO hash',
 		'42703: a table, column or sequence of the ledger was dropped or renamed' ],
-	[ 'a row in the way', 'CREATE UNIQUE INDEX in_the_way ON dp_cdp_internal.release_log (dataset) WHERE id > LAST', 'DROP INDEX dp_cdp.in_the_way',
+	[ 'a row in the way', 'CREATE UNIQUE INDEX in_the_way ON dp_cdp_internal.release_log (dataset) WHERE id > LAST', 'DROP INDEX dp_cdp_internal.in_the_way',
 		'23505: a row of the ledger is in the way, dp_cdp.check_ledger() may tell which' ])
 {
 	my ($name, $break, $mend, $detail) = @$_;
