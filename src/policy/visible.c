@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * told.c
+ * visible.c
  *	  Numbers of rows and pages, where they tell nothing that who asks could
  *	  not count.
  *
