@@ -3,16 +3,17 @@
 #
 # check_docs.sh
 #	  What the documentation names exists: every relative link of the documentation
-#	  at the top, of docs/ and of the parts' README files, with the heading
+#	  at the top, of docs/ and of the pages in src/ and test/, with the heading
 #	  that it points to; every file of the repository in `backquotes` of docs/
 #	  and of the documentation at the top; and every file and block of the table of
-#	  attacks in test/attacks/README.md.  Pictures are shown, described and
-#	  small.  README.md has at most 200 lines, a version in CHANGELOG.md at most
-#	  40, no test of sql/ has the name of one of test/pgtap, the version is the
+#	  attacks in test/attacks/README.md.  The page of a folder of src/ names all
+#	  of its files.  Pictures are shown, described and small.  README.md has at
+#	  most 200 lines, a version in CHANGELOG.md at most 40, no test of sql/ has the name of one of test/pgtap, the version is the
 #	  same in all places that RELEASING.md lists, and the install script and
 #	  updates to this version are what their parts in src/sql/ make.
-#	  test_files.py holds what is written of test files, doc_names.py which
-#	  names ARCHITECTURE.md and docs/dev have, and language.py how the documentation reads.
+#	  test_files.py holds what is written of test files, doc_names.py which names
+#	  the developers' pages have (ARCHITECTURE.md, docs/dev, src/, test/), and
+#	  language.py how all pages read.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -45,8 +46,8 @@ def anchors(path):
     return names
 
 
-pages = sorted(glob.glob("*.md")) + sorted(glob.glob("docs/**/*.md", recursive=True) + glob.glob("src/**/README.md", recursive=True)
-                               + glob.glob("test/**/README.md", recursive=True))
+pages = sorted(glob.glob("*.md")) + sorted(page for folder in ("docs", "src", "test")
+                                           for page in glob.glob(folder + "/**/*.md", recursive=True))
 for page in pages:
     text = re.sub(r"```.*?```", "", open(page).read(), flags=re.S)
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -60,7 +61,7 @@ for page in pages:
             problems.append("%s: there is no %s" % (page, link))
         elif anchor and anchor not in anchors(target):
             problems.append("%s: %s has no heading %s" % (page, target, anchor))
-    # paths of ARCHITECTURE.md and docs/dev are below src/: doc_names.py looks at these pages
+    # paths on the developers' pages are below src/, test/ or beside the page: doc_names.py looks at these
     if page.startswith("docs/") and not page.startswith("docs/dev/") or ("/" not in page and page not in ("CHANGELOG.md", "ARCHITECTURE.md")):
         for code in re.findall(r"`([^`]+)`", text):
             for name in PATH.findall(code):
@@ -82,6 +83,15 @@ for picture in sorted(glob.glob("docs/pictures/*")):
         loads = re.search(r"<(script|image|a)\b|href=.[^#]|url\([^#]|@import", open(picture).read())
         if not tags.get("title") or not (tags.get("desc") or tags.get("description")) or loads:
             problems.append("%s: a picture has a title and a description, and loads nothing" % picture)
+
+# a folder of src/ with a page has all of its files on it; a header may go with the file of its name
+for page in sorted(glob.glob("src/*/README.md")):
+    named = {os.path.basename(name) for name in re.findall(r"`([\w./-]+\.(?:c|h|def|sql|sh))`", open(page).read())}
+    for path in glob.glob(os.path.dirname(page) + "/**/*.[ch]", recursive=True):
+        name = os.path.basename(path)
+        seen += 1
+        if name not in named and name[:-1] + "c" not in named:
+            problems.append("%s: does not say what %s is for" % (page, path))
 
 # | what | `file` | "block", "block" |
 files = {}
@@ -142,4 +152,5 @@ rc=$?
 python3 test/tools/test_files.py check || rc=1
 python3 test/tools/golden.py dead test/golden || rc=1
 python3 test/tools/language.py || rc=1
-python3 test/tools/doc_names.py ARCHITECTURE.md docs/dev/*.md && exit $rc
+shopt -s globstar
+python3 test/tools/doc_names.py ARCHITECTURE.md docs/dev/*.md src/**/*.md test/**/*.md && exit $rc

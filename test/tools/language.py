@@ -2,8 +2,8 @@
 #-------------------------------------------------------------------------
 #
 # language.py
-#	  How the documentation is to read, in figures: README.md, docs/, the documents at the
-#	  top, test/README.md, the COMMENTs of src/sql and the messages of src.
+#	  How the documentation is to read, in figures: the documents at the top, docs/,
+#	  every page of src/ and test/, the COMMENTs of src/sql and the messages of src.
 #
 # usage: language.py			prints the figures of pages of which one is too high, and exits with 1
 #		 language.py figures	prints those of each page
@@ -11,8 +11,8 @@
 #								the longest first
 #
 # A page has at most 15 words a sentence on the mean, at most 2 % of sentences
-# with more than 35 words, and at most 1 % that begin with What, Whose, Of, So or
-# Nor.
+# with more than 35 words, and at most 1 % that begin with What, Who, Whose, Of, So
+# or Nor.
 #
 # Code, tables, headings and comments of HTML do not count.  A list's item is a
 # paragraph, and fewer than three words are no sentence.
@@ -28,7 +28,7 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 RULE = (15.0, 2.0, 1.0)         # words a sentence, % of long sentences, % that begin badly
 LONG = 35
 BAD = re.compile(r'(?:what|whose|who|of|so|nor)\b', re.I)
-DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'RELEASING.md', 'test/README.md']
+DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'RELEASING.md']
 COMMENTS, MESSAGES = 'COMMENTs of src/sql', 'messages of src'
 
 
@@ -65,7 +65,8 @@ def literal(text):
 def pages():
     """{page: its paragraphs}"""
     result = {name: paragraphs(open(name).read())
-              for name in DOCUMENTS + sorted(glob.glob('docs/**/*.md', recursive=True))}
+              for name in DOCUMENTS + [page for folder in ('docs', 'src', 'test')
+                                       for page in sorted(glob.glob(folder + '/**/*.md', recursive=True))]}
     sql = subprocess.run(["sh", "src/sql/compose.sh", "install"], capture_output=True, text=True, check=True).stdout
     result[COMMENTS] = [text.replace("''", "'") for text in re.findall(r"^COMMENT ON [^;']*? IS\s+'((?:[^']|'')*)';", sql, re.M)]
     c = ''.join(open(name).read() for name in sorted(glob.glob('src/**/*.[ch]', recursive=True)))
