@@ -32,6 +32,8 @@ except FileNotFoundError:
 if not FILES:                   # a copy without its history, or a machine without git
     FILES = [os.path.relpath(os.path.join(d, f), ".") for d, _, names in os.walk(".") for f in names]
 FILES = [f for f in FILES if os.path.isfile(f)]
+FOLDERS = {os.path.dirname(f) for f in FILES}
+PATHS = set(FILES) | FOLDERS | {os.path.dirname(d) for d in FOLDERS}
 INSTALL = "sql/dp_cdp--%s.sql" % re.search(r"^default_version = '(.*)'", open("dp_cdp.control").read(), re.M).group(1)
 GOALS = set(re.search(r"^OWN_GOALS = (.*)$", open("Makefile").read(), re.M).group(1).split()) | {"install", "clean"}
 KEYWORDS = set("if while for switch return sizeof defined else do case static extern typedef struct enum union const "
@@ -83,10 +85,11 @@ def files_of(name):
     name = name.rstrip("/")
     if name.startswith("../"):
         name = os.path.normpath(os.path.join(here, name))
-    folders = {os.path.dirname(f) for f in FILES}
-    folders |= {os.path.dirname(d) for d in folders}
-    found = [f for f in FILES + sorted(folders)
-             if any(fnmatch.fnmatchcase(f, top + name) for top in ("", "src/", "test/", here + "/"))]
+    tops = ("", "src/", "test/", here + "/")
+    if "*" not in name:
+        found = [top + name for top in tops if top + name in PATHS]
+        return found or ([f for f in FILES if os.path.basename(f) == name] if "/" not in name else [])
+    found = [f for f in sorted(PATHS) if any(fnmatch.fnmatchcase(f, top + name) for top in tops)]
     if not found and "/" not in name:
         found = [f for f in FILES if fnmatch.fnmatchcase(os.path.basename(f), name)]
     return found
