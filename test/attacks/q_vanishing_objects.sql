@@ -51,6 +51,21 @@ EXECUTE hit ('x');
 EXECUTE miss ('x');
 --> ZC002
 
+--# ... dropped, so that an answer or a key has no name any more
+--@ only: noselect hardened
+--@ attack
+CREATE COLLATION ana.coll FROM "C";
+PREPARE distinct_values AS SELECT count(DISTINCT ward COLLATE ana.coll) IS NULL FROM visit;
+PREPARE most_frequent AS SELECT mode() WITHIN GROUP (ORDER BY ward COLLATE ana.coll) IS NULL FROM visit;
+PREPARE by_key AS SELECT count(*) IS NULL FROM visit GROUP BY ward COLLATE ana.coll;
+DROP COLLATION ana.coll;
+EXECUTE distinct_values;
+--> ZC002
+EXECUTE most_frequent;
+--> ZC002
+EXECUTE by_key;
+--> ZC002
+
 --# ... dropped by what the query joins
 --@ only: noselect hardened
 --@ attack

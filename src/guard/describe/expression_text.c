@@ -17,6 +17,7 @@
 #include "catalog/namespace.h"
 #include "guard/describe/describe.h"
 #include "guard/read/read.h"
+#include "guard/vet/vet.h"
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/makefuncs.h"
@@ -27,12 +28,23 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 static DpWalk
 is_outer_var(Node *node, int levels, void *context)
 {
 	return IsA(node, Var) && ((Var *) node)->varlevelsup > 0;
+}
+
+/* Refuses a collation that was dropped since the statement was prepared, as it has no name that could be written. */
+static DpWalk
+refuse_dropped(Node *node, int levels, const DpLevel *level)
+{
+	if ((IsA(node, CollateExpr) || IsA(node, Const)) && OidIsValid(exprCollation(node)) &&
+		!SearchSysCacheExists1(COLLOID, ObjectIdGetDatum(exprCollation(node))))
+		dp_vet_collation(&(DpVet) {.cxt = &level->allow}, node, exprCollation(node));
+	return DP_WALK_ON;
 }
 
 /* Returns the operator that puts values of a type in the order in which another puts those of another type. */
@@ -121,6 +133,7 @@ dp_expression_text(DpLevel *level, Node *expr)
 		return IsA(expr, Aggref)
 			? psprintf("%s(...)", get_func_name(((Aggref *) expr)->aggfnoid))
 			: pstrdup("...");
+	(void) dp_walk(expr, refuse_dropped, level);
 	/* it is told of every column of every table, which may be many */
 	if (level->names == NIL)
 	{
