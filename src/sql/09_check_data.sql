@@ -156,69 +156,57 @@ BEGIN
 			'leave them out of the keys if everybody knows that they have no row' WHERE n.missing > 0 AND n.any_row;
 END $$;
 
--- People above limits: "most" rows, which is a norm or max_rows, and so many groups by each column with declared keys.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.above_limits("table" regclass, most numeric, of_norm boolean, most_groups int, source text, person text)
-	RETURNS TABLE("column" name, finding text, number bigint, remedy text)
+-- What the rows of a table tell of its people, where one counts with "most" rows, which is a norm or max_rows, in so many groups:
+-- of limits alone, or all; of the groups by one column with declared keys (at), or of all columns and of rows.
+CREATE OR REPLACE FUNCTION dp_cdp_internal.people_findings("table" regclass, at name, limits_only boolean, most numeric, of_norm boolean, most_groups int,
+		source text, person text) RETURNS TABLE(severity text, "column" name, finding text, number bigint, remedy text)
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
 DECLARE
-	asked regclass := above_limits."table";
+	t record;
 	keyed record;
 	n record;
+	g record;
 BEGIN
-	IF most IS NOT NULL AND person IS NOT NULL THEN
-		EXECUTE format('SELECT count(*) FILTER (WHERE p.rows > $1) AS above, count(*) AS whole, sum(p.rows)::bigint AS rows, coalesce(round(sum(p.rows - $1) FILTER (WHERE p.rows > $1)), 0) AS cut FROM (SELECT count(*) AS rows FROM %s WHERE %s IS NOT NULL GROUP BY %2$s) p',
-			source, person) INTO n USING most;
-		RETURN QUERY SELECT NULL::name,
-			CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that: a count lacks %s of %s rows', n.above, n.whole, most, n.cut, n.rows)
-				ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
-			n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', asked) WHERE n.above > 0;
+	SELECT p.* INTO t FROM dp_cdp.protected p WHERE p."table" = people_findings."table";
+	IF person IS NULL THEN
+		RETURN;
 	END IF;
-	FOR keyed IN SELECT a.attname FROM dp_cdp.protected p CROSS JOIN jsonb_each(p.columns) c
-			JOIN pg_attribute a ON a.attrelid = p."table" AND a.attname = c.key
-			WHERE most_groups IS NOT NULL AND person IS NOT NULL AND p."table" = asked AND c.value ? 'keys'
-				AND dp_cdp_internal.unfit_policy(asked, a.attname, c.value) IS NULL ORDER BY a.attnum LOOP
-		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'
-			' FROM (SELECT count(DISTINCT t0.%I) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', keyed.attname, source, person)
-			INTO n USING most_groups;
-		RETURN QUERY SELECT keyed.attname,
-			format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', n.above, n.whole, most_groups),
-			n.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', dp_cdp.dataset_of(asked)) WHERE n.above > 0;
-	END LOOP;
-END $$;
-
--- What check_data() tells of the people of a table, where one counts with "most" rows, which is a norm or max_rows, in so many groups.
-CREATE OR REPLACE FUNCTION dp_cdp_internal.people_findings("table" regclass, most numeric, of_norm boolean, most_groups int, source text, person text)
-	RETURNS TABLE(severity text, "column" name, finding text, number bigint, remedy text)
-	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
-	AS $$
-#variable_conflict use_column
-DECLARE
-	asked regclass := people_findings."table";
-	t record;
-	n record;
-BEGIN
-	SELECT p.* INTO t FROM dp_cdp.protected p WHERE p."table" = asked;
-	IF person IS NOT NULL THEN
+	IF at IS NULL AND NOT (limits_only AND most IS NULL) THEN
 		-- heaviest are the people with most rows, one in a hundred
 		EXECUTE format('SELECT coalesce(sum(p.rows) FILTER (WHERE p.nobody), 0)::bigint AS of_nobody,'
 			' count(*) FILTER (WHERE NOT p.nobody) AS whole, coalesce(sum(p.rows) FILTER (WHERE NOT p.nobody), 0)::bigint AS rows,'
+			' count(*) FILTER (WHERE NOT p.nobody AND p.rows > $1) AS above, coalesce(round(sum(p.rows - $1) FILTER (WHERE NOT p.nobody AND p.rows > $1)), 0) AS cut,'
 			' count(*) FILTER (WHERE p.place <= p.heaviest) AS heaviest, coalesce(sum(p.rows) FILTER (WHERE p.place <= p.heaviest), 0)::bigint AS of_heaviest'
 			' FROM (SELECT h.rows, h.nobody, row_number() OVER (PARTITION BY h.nobody ORDER BY h.rows DESC) AS place,'
 			' CASE WHEN NOT h.nobody THEN ceil(count(*) OVER (PARTITION BY h.nobody) / 100.0) END AS heaviest'
-			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', source, person) INTO n;
+			' FROM (SELECT count(*) AS rows, %2$s IS NULL AS nobody FROM %1$s GROUP BY %2$s) h) p', source, person) INTO n USING most;
 		RETURN QUERY SELECT 'warning', NULL::name, format('%s rows belong to nobody, and count in no answer', n.of_nobody), n.of_nobody,
-				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0
+				'give each row its person, and declare the column NOT NULL' WHERE n.of_nobody > 0 AND NOT limits_only
 			UNION ALL SELECT 'warning', t.unit, format('%s rows have %s different values here: is each of them one person?', n.rows, n.whole), n.whole,
 				format('SELECT dp_cdp.unprotect_table(%1$L), and dp_cdp.protect_table(%1$L, %2$L, unit => ...) with the column that says whose row it is, if it is another', t."table", t.dataset)
-				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END
-			UNION ALL SELECT 'warning', f."column", f.finding, f.number, f.remedy
-				FROM dp_cdp_internal.above_limits(t."table", most, of_norm, most_groups, source, person) f
-			UNION ALL SELECT 'info', NULL,
-				format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
-				format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
-				WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
+				WHERE t.unit IS NOT NULL AND n.whole < 100 AND n.rows > n.whole * CASE WHEN n.whole < 10 THEN 10 ELSE 1000 END AND NOT limits_only
+			UNION ALL SELECT 'warning', NULL,
+				CASE WHEN of_norm THEN format('%s of %s people have more than %s rows (max_contribution), and are scaled down to that: a count lacks %s of %s rows', n.above, n.whole, most, n.cut, n.rows)
+					ELSE format('%2$s of %3$s people have more than %1$s rows (max_rows): in one group at most %1$s of each count', most, n.above, n.whole) END,
+				n.above, format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...), which finds a limit privately', t."table") WHERE n.above > 0;
+	END IF;
+	FOR keyed IN SELECT a.attname, c.value FROM jsonb_each(t.columns) c JOIN pg_attribute a ON a.attrelid = t."table" AND a.attname = c.key
+			WHERE most_groups IS NOT NULL AND c.value ? 'keys' AND a.attname = coalesce(at, a.attname)
+				AND dp_cdp_internal.unfit_policy(t."table", a.attname, c.value) IS NULL ORDER BY a.attnum LOOP
+		EXECUTE format('SELECT count(*) FILTER (WHERE p.groups > $1) AS above, count(*) AS whole'
+			' FROM (SELECT count(DISTINCT t0.%I) AS groups FROM %s WHERE %s IS NOT NULL GROUP BY %3$s) p', keyed.attname, source, person)
+			INTO g USING most_groups;
+		RETURN QUERY SELECT 'warning', keyed.attname,
+			format('%s of %s people are in more than %s of its groups (max_groups), and count in so many alone', g.above, g.whole, most_groups),
+			g.above, format('SELECT dp_cdp.alter_dataset(%L, max_groups => ...), or a max_contribution instead', t.dataset) WHERE g.above > 0;
+	END LOOP;
+	IF at IS NULL AND NOT limits_only THEN
+		RETURN QUERY SELECT 'info', NULL::name,
+			format('the %s people with most rows, of %s, have %s of %s rows: a limit cuts much of that, or noise grows with it', n.heaviest, n.whole, n.of_heaviest, n.rows), n.of_heaviest,
+			format('SELECT * FROM dp_cdp.suggest_limits(%L, rho => ...) finds a limit privately, and dp_cdp.alter_dataset(%L, max_contribution => ...), or max_rows, declares it; dp_cut tells what a limit cuts that queries find', t."table", t.dataset)
+			WHERE n.whole >= 20 AND 10 * n.of_heaviest > n.rows;
 	END IF;
 END $$;
 
@@ -245,20 +233,13 @@ BEGIN
 		RETURN;
 	END IF;
 	people := dp_cdp_internal.people_source(asked);
-	IF at IS NULL AND of_bounds THEN
-		RETURN QUERY SELECT f."column", f.finding, f.remedy
-			FROM dp_cdp_internal.people_findings(asked, most, of_norm, most_groups, people.source, people.person) f WHERE f.severity = 'warning';
-	ELSIF at IS NULL THEN
-		RETURN QUERY SELECT f."column", f.finding, f.remedy
-			FROM dp_cdp_internal.above_limits(asked, most, of_norm, most_groups, people.source, people.person) f;
-	ELSE
-		RETURN QUERY SELECT at, f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
-				(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
-				keys, people.source, people.person) f
-			WHERE p."table" = asked
-			UNION ALL SELECT f."column", f.finding, f.remedy
-				FROM dp_cdp_internal.above_limits(asked, NULL, of_norm, most_groups, people.source, people.person) f WHERE f."column" = at AND NOT of_bounds;
-	END IF;
+	RETURN QUERY SELECT at, f.finding, f.remedy FROM dp_cdp.protected p CROSS JOIN LATERAL dp_cdp_internal.check_column(p."table", at,
+			(p.columns -> at::text) - CASE WHEN of_bounds THEN '{keys}'::text[] ELSE '{lower,upper,total_lower,total_upper}'::text[] END,
+			keys, people.source, people.person) f
+		WHERE p."table" = asked AND at IS NOT NULL
+		UNION ALL SELECT f."column", f.finding, f.remedy
+			FROM dp_cdp_internal.people_findings(asked, at, at IS NOT NULL OR NOT of_bounds, most, of_norm, most_groups, people.source, people.person) f
+			WHERE f.severity = 'warning' AND (at IS NULL OR NOT of_bounds);
 -- a declaration does not fail because its rows cannot be read
 EXCEPTION WHEN OTHERS THEN
 	RETURN QUERY SELECT at, 'its rows could not be looked at', unread;
@@ -278,7 +259,7 @@ BEGIN
 	SELECT p."table"::text AS name, p.* INTO t FROM dp_cdp.protected p WHERE p."table" = findings_of_table."table";
 	rows_of := dp_cdp_internal.people_source(t."table");
 	RETURN QUERY SELECT f.severity, t.name, f."column", f.finding, f.number, f.remedy
-		FROM dp_cdp_internal.people_findings(t."table", most, of_norm, most_groups, rows_of.source, rows_of.person) f;
+		FROM dp_cdp_internal.people_findings(t."table", NULL, false, most, of_norm, most_groups, rows_of.source, rows_of.person) f;
 	IF t.block IS NOT NULL THEN
 		EXECUTE format('SELECT count(*) AS rows FROM %s WHERE %I IS NULL', t."table", t.block) INTO n;
 		RETURN QUERY SELECT 'info', t.name, t.block,
