@@ -40,12 +40,6 @@
 #include "parser/parsetree.h"
 #include "release/question.h"
 
-static int
-compare_texts(const ListCell *a, const ListCell *b)
-{
-	return strcmp(lfirst(a), lfirst(b));
-}
-
 /* ------------------------------------------------------------------------
  * FROM and WHERE
  * ------------------------------------------------------------------------
@@ -471,7 +465,7 @@ end_text(DpQuestionWriter *w)
 {
 	List	   *names = references_of(w, w->text.data, NIL);
 
-	list_sort(names, compare_texts);
+	list_sort(names, dp_compare_texts);
 	foreach_ptr(char, name, names)
 		PUT(";%s is %s", name, dp_question_defined(w, name));
 	return dp_question_cut(w, 0);

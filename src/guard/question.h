@@ -57,6 +57,7 @@ typedef struct DpQuestionWriter
 extern char *dp_question_cut(DpQuestionWriter *w, int start);
 
 /* question_text.c: writes texts, which are of equal rank, in an order of their own, each once */
+extern int	dp_compare_texts(const ListCell *a, const ListCell *b);
 extern void dp_question_sorted(DpQuestionWriter *w, List *texts);
 
 /* question_expr.c: writes an expression over the entries of a place */

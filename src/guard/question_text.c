@@ -41,8 +41,8 @@ dp_question_cut(DpQuestionWriter *w, int start)
 	return text;
 }
 
-static int
-compare_texts(const ListCell *a, const ListCell *b)
+int
+dp_compare_texts(const ListCell *a, const ListCell *b)
 {
 	return strcmp(lfirst(a), lfirst(b));
 }
@@ -52,7 +52,7 @@ dp_question_sorted(DpQuestionWriter *w, List *texts)
 {
 	const char *last = NULL;
 
-	list_sort(texts, compare_texts);
+	list_sort(texts, dp_compare_texts);
 	foreach_ptr(const char, text, texts)
 	{
 		if (last != NULL && strcmp(text, last) == 0)

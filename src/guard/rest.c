@@ -33,6 +33,7 @@
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
@@ -181,16 +182,6 @@ dp_refuse_rest_calls(Query *query, DpSplitContext *cxt)
  * ------------------------------------------------------------------------
  */
 
-static bool
-is_union_all(Node *node)
-{
-	SetOperationStmt *both = (SetOperationStmt *) node;
-
-	if (IsA(node, RangeTblRef))
-		return true;
-	return IsA(node, SetOperationStmt) && both->op == SETOP_UNION && both->all && is_union_all(both->larg) && is_union_all(both->rarg);
-}
-
 /* Tells whether an entry of a query is the rows of another. */
 static bool
 is_entry_of(Query *around, RangeTblEntry *rte, Query *query)
@@ -220,7 +211,7 @@ hands_on_rows(Query *around, Query *query)
 
 	if (around->setOperations != NULL)
 	{
-		foreach(lc, is_union_all(around->setOperations) ? around->rtable : NIL)
+		foreach(lc, dp_is_union_all(around->setOperations) ? around->rtable : NIL)
 			if (is_entry_of(around, lfirst(lc), query))
 			return true;
 		return false;

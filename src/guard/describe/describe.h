@@ -172,6 +172,9 @@ extern Const *dp_time_const(Oid type, int64 value);
 /* time_fields.c: returns which field of extract or date_part a constant names; -1: none */
 extern int	dp_bound_field(Const *name);
 
+/* Makes the release of an estimator or a limiter, over the rows of another, whose columns are to be added. */
+extern DpRelease *dp_make_hidden_release(const DpRelease *of);
+
 /*
  * found_bounds.c: returns bounds of value that are found when the query runs, before its
  * release; NULL where who asks has not turned that on.  usual: those that hold if none are found, by as many rows

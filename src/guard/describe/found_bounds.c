@@ -26,28 +26,35 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
+DpRelease *
+dp_make_hidden_release(const DpRelease *of)
+{
+	DpRelease  *release = dp_make_release();
+
+	release->name = dp_release_new_name();
+	release->dataset = of->dataset;
+	release->relid = of->relid;
+	release->relids = of->relids;
+	release->has_unit = of->has_unit;
+	release->in_blocks = of->in_blocks;
+	release->one_group = true;
+	release->is_estimator = true;
+	return release;
+}
+
 /* Adds the estimator of a level, whose rows are known; the query of it is built later, over a copy of them. */
 static DpLevel *
 add_estimator(DpLevel *level)
 {
 	DpLevel    *estimator = palloc0(sizeof(DpLevel));
-	DpRelease  *release = dp_make_release();
 
 	*estimator = *level;
 	memset(&estimator->parts, 0, sizeof(DpInnerParts));
 	estimator->key_exprs = NIL;
-	estimator->release = release;
-	release->name = dp_release_new_name();
-	release->dataset = level->release->dataset;
-	release->relid = level->release->relid;
-	release->relids = level->release->relids;
-	release->unique_keys = level->release->unique_keys;
-	release->has_unit = level->release->has_unit;
-	release->in_blocks = level->release->in_blocks;
-	release->one_group = true;
-	release->is_estimator = true;
+	estimator->release = dp_make_hidden_release(level->release);
+	estimator->release->unique_keys = level->release->unique_keys;
 	/* a plan of its own has parameters of its own */
-	release->first_param = level->release->first_param;
+	estimator->release->first_param = level->release->first_param;
 	return estimator;
 }
 

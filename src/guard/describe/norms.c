@@ -58,22 +58,6 @@ norm_of_same(const DpLevel *level, int i)
 	return -1;
 }
 
-static void
-add_limiter(DpRelease *release)
-{
-	DpRelease  *limiter = dp_make_release();
-
-	limiter->name = dp_release_new_name();
-	limiter->dataset = release->dataset;
-	limiter->relid = release->relid;
-	limiter->relids = release->relids;
-	limiter->has_unit = true;
-	limiter->in_blocks = release->in_blocks;
-	limiter->one_group = true;
-	limiter->is_estimator = true;
-	release->limiter = limiter;
-}
-
 /*
  * Tells whether what the level asks for can be added up by bins: not where servers of a cluster send sets of values, or make totals
  * of cells.
@@ -204,7 +188,7 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 			limit->label = psprintf("limit of %s", column->label);
 			limit->location = column->location;
 			if (release->limiter == NULL)
-				add_limiter(release);
+				release->limiter = dp_make_hidden_release(release);
 			release->limiter->columns = lappend(release->limiter->columns, limit);
 		}
 	}

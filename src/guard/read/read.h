@@ -248,6 +248,9 @@ extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rt
  */
 extern Query *dp_write_out_operation(DpSource *s, DpScope *scope);
 
+/* Tells whether set operations, or one operand of theirs, are UNION ALL throughout. */
+extern bool dp_is_union_all(Node *node);
+
 /* Returns the entries, ints, that are the operands of a UNION ALL. */
 extern List *dp_operands(Query *sub);
 

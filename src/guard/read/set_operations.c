@@ -51,6 +51,14 @@ is_union_all(Node *node)
 	return IsA(node, SetOperationStmt) && op->op == SETOP_UNION && op->all;
 }
 
+bool
+dp_is_union_all(Node *node)
+{
+	check_stack_depth();
+	return IsA(node, RangeTblRef) ||
+		(is_union_all(node) && dp_is_union_all(((SetOperationStmt *) node)->larg) && dp_is_union_all(((SetOperationStmt *) node)->rarg));
+}
+
 /* Moves operands and what they make into another query, as its entries; returns them with their new numbers. */
 static Node *
 move_operands(Node *node, Query *from, Query *to)

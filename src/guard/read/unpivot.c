@@ -116,16 +116,6 @@ columns_of_values(Query *sub)
 	return columns;
 }
 
-static bool
-is_union_all(Node *operation)
-{
-	SetOperationStmt *op = (SetOperationStmt *) operation;
-
-	check_stack_depth();
-	return IsA(operation, RangeTblRef) ||
-		(op->op == SETOP_UNION && op->all && is_union_all(op->larg) && is_union_all(op->rarg));
-}
-
 /* Returns the columns of a UNION ALL of expressions; NIL: it is none. */
 static List *
 columns_of_union(Query *sub)
@@ -133,7 +123,7 @@ columns_of_union(Query *sub)
 	SetOperationStmt *op = (SetOperationStmt *) sub->setOperations;
 	List	   *columns = NIL;
 
-	if (op == NULL || !is_union_all(sub->setOperations) || sub->limitCount != NULL || sub->limitOffset != NULL ||
+	if (op == NULL || !dp_is_union_all(sub->setOperations) || sub->limitCount != NULL || sub->limitOffset != NULL ||
 		sub->rowMarks != NIL || sub->cteList != NIL || sub->hasTargetSRFs)
 		return NIL;
 	for (int i = 1; i <= list_length(op->colTypes); i++)
