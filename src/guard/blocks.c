@@ -34,6 +34,7 @@
 #include "base/compat.h"
 #include "base/walk.h"
 #include "guard/describe/time_ranges.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
@@ -112,16 +113,16 @@ replace_column(Node *node, int levels, Replacement *r)
 
 /* Returns a condition with a column replaced; NULL: it names others, or not this one. */
 static Node *
-with_column(Node *condition, int varno, AttrNumber attno, Node *by)
+with_column(Node *condition, Replacement *r)
 {
-	Replacement r = {.varno = varno, .attno = attno, .by = by};
 	Node	   *replaced;
 
 	/* the walk does not look into them */
 	if (contain_subplans(condition))
 		return NULL;
-	replaced = dp_put(condition, replace_column, &r);
-	return r.found && !r.others ? replaced : NULL;
+	r->found = r->others = false;
+	replaced = dp_put(condition, replace_column, r);
+	return r->found && !r->others ? replaced : NULL;
 }
 
 /*
@@ -131,22 +132,10 @@ with_column(Node *condition, int varno, AttrNumber attno, Node *by)
 static Node *
 on_column(Node *condition, int varno, AttrNumber attno, Node *by)
 {
-	BoolExpr   *all = (BoolExpr *) condition;
-	List	   *args = NIL;
+	Replacement r = {.varno = varno, .attno = attno, .by = by};
+	bool		whole;
 
-	if (!IsA(condition, BoolExpr) || all->boolop == NOT_EXPR)
-		return with_column(condition, varno, attno, by);
-	check_stack_depth();
-	foreach_ptr(Node, item, all->args)
-	{
-		Node	   *arg = on_column(item, varno, attno, by);
-
-		if (arg != NULL)
-			args = lappend(args, arg);
-		else if (all->boolop == OR_EXPR)
-			return NULL;
-	}
-	return args == NIL ? NULL : list_length(args) == 1 ? linitial(args) : (Node *) makeBoolExpr(all->boolop, args, -1);
+	return dp_known_part(condition, (DpKnown) with_column, &r, &whole);
 }
 
 /* Returns, of all conditions, those on this column alone, as the column itself has them; nodes: where each stands. */
@@ -184,18 +173,16 @@ conditions_on(const Conditions *conditions, Var *column, List **nodes)
 static bool
 equates(Node *condition, Index varno, AttrNumber attno, Index other, AttrNumber other_attno)
 {
-	OpExpr	   *op = (OpExpr *) condition;
+	DpComparison c;
 
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
-		return false;
-	for (int i = 0; i < 2; i++)
+	for (int side = 0; side < 2 && dp_read_side(condition, side, &c); side++)
 	{
-		Var		   *a = (Var *) dp_strip_relabel(list_nth(op->args, i));
-		Var		   *b = (Var *) dp_strip_relabel(list_nth(op->args, 1 - i));
+		Var		   *a = (Var *) dp_strip_relabel(c.left);
+		Var		   *b = (Var *) dp_strip_relabel(c.right);
 
 		if (IsA(a, Var) && IsA(b, Var) && a->varlevelsup == 0 && b->varlevelsup == 0 &&
 			a->varno == varno && a->varattno == attno && b->varno == other && b->varattno == other_attno)
-			return op_mergejoinable(op->opno, exprType(linitial(op->args)));
+			return op_mergejoinable(c.opno, exprType(c.left));
 	}
 	return false;
 }
@@ -383,7 +370,7 @@ conditions_inside(Query *query, List *around)
 			continue;
 		foreach_ptr(Node, item, around)
 		{
-			Node	   *condition = with_column(item, OUTPUT_COLUMN, tle->resno, (Node *) tle->expr);
+			Node	   *condition = on_column(item, OUTPUT_COLUMN, tle->resno, (Node *) tle->expr);
 
 			if (condition != NULL)
 				result = lappend(result, condition);

@@ -170,14 +170,6 @@ dp_conditions_of_all(Node *jointree)
 	return conditions;
 }
 
-Node *
-dp_strip_relabel(Node *node)
-{
-	while (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
-	return node;
-}
-
 /* Returns the column that expr is, as itself or as one of its domain's base type: compared by its own equality. */
 static Var *
 own_column(Node *expr)
@@ -254,13 +246,11 @@ dp_is_equality(Node *condition, Node **left, Node **right)
 	return is_one_type(exprType(*left), exprType(*right)) && dp_strategy_of(c.opno, exprType(*left)) == BTEqualStrategyNumber;
 }
 
-Node *
-dp_listed_in(Node *condition, Node *expr)
+bool
+dp_read_list(Node *condition, Node *expr, DpComparison *in)
 {
-	DpComparison c;
-
-	return dp_read_comparison(condition, &c) && c.is_array && c.is_any && dp_is_deterministic(c.collation) &&
-		dp_strategy_of(c.opno, exprType(expr)) == BTEqualStrategyNumber && equal(dp_strip_labels(c.left), expr) ? c.right : NULL;
+	return dp_read_comparison(condition, in) && in->is_array && in->is_any && dp_is_deterministic(in->collation) &&
+		dp_strategy_of(in->opno, exprType(expr)) == BTEqualStrategyNumber && equal(dp_strip_labels(in->left), expr);
 }
 
 Node *
@@ -332,6 +322,12 @@ dp_groups_by(Oid opno, Node *key)
 		dp_strategy_of(opno, getBaseType(exprType(key))) == BTEqualStrategyNumber;
 }
 
+bool
+dp_compares_groups(const DpComparison *c, Node *key)
+{
+	return dp_groups_by(c->opno, key) && c->collation == exprCollation(key);
+}
+
 Expr *
 dp_as_argument(Var *var, Oid type)
 {
@@ -378,6 +374,5 @@ dp_more_rows_than_noise(int location, Node *filter)
 
 	rows->aggfilter = (Expr *) filter;
 	again->aggfilter = (Expr *) copyObject(filter);
-	set_opfuncid((OpExpr *) condition);
 	return condition;
 }

@@ -248,8 +248,14 @@ extern void dp_add_conjunct(Query *query, Node *condition);
  */
 extern SortGroupClause *dp_group_clause(TargetEntry *tle);
 
-/* Tells whether an operator is the equality by which values like key are grouped. */
+/*
+ * Tells whether an operator is the equality by which values like key are grouped: that of another type, to which
+ * they were relabelled, might take several for one (character ignores trailing spaces, text does not).
+ */
 extern bool dp_groups_by(Oid opno, Node *key);
+
+/* Tells whether a comparison is by that equality, and in the key's collation. */
+extern bool dp_compares_groups(const DpComparison *c, Node *key);
 
 /* Returns what a condition, which may be NULL, asks all of: its conjuncts at any depth. */
 extern List *dp_conjuncts(Node *condition);
@@ -262,9 +268,6 @@ extern List *dp_conditions_of_all(Node *jointree);
 
 /* Returns var as an argument of an operator whose input is of this type. */
 extern Expr *dp_as_argument(Var *var, Oid type);
-
-/* Returns what is inside of casts that change nothing but the type's name. */
-extern Node *dp_strip_relabel(Node *node);
 
 /* Tells whether expr is one of vars, of levelsup 0, of its type or, where that is a domain, of its base type. */
 extern bool dp_names_column(List *vars, Node *expr);
@@ -281,7 +284,7 @@ extern Node *dp_strip_labels(Node *node);
  */
 extern bool dp_is_equality(Node *condition, Node **left, Node **right);
 
-/* Returns the array, one of whose elements the expression is where the condition holds; NULL: it says anything else. */
-extern Node *dp_listed_in(Node *condition, Node *expr);
+/* Reads a condition that an expression is one of an array's elements; false: it says anything else. */
+extern bool dp_read_list(Node *condition, Node *expr, DpComparison *in);
 
 #endif							/* DP_LEVEL_H */

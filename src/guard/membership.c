@@ -30,7 +30,9 @@
 static DpWalk
 restricts(Node *node, int levels, Node *var)
 {
-	if (IsA(node, OpExpr) && bms_membership(pull_varnos(NULL, node)) == BMS_MULTIPLE)
+	DpComparison c;
+
+	if (dp_read_operator(node, &c) && bms_membership(pull_varnos(NULL, node)) == BMS_MULTIPLE)
 		return DP_WALK_PAST;
 	return equal(node, var);
 }

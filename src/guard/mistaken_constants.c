@@ -143,12 +143,13 @@ void
 dp_try_constants(Node *call)
 {
 	ErrorData  *error = NULL;
+	Oid			funcid;
 
 	for (int number = 0; number < DP_SAMPLES; number++)
 	{
 		Node	   *sample = copyObject(call);
 
-		if (!put_samples(IsA(sample, FuncExpr) ? ((FuncExpr *) sample)->args : ((OpExpr *) sample)->args, number))
+		if (!put_samples(dp_call_args(sample, &funcid), number))
 			return;
 		error = mistake_in(sample);
 		if (error == NULL)

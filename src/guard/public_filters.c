@@ -386,13 +386,6 @@ protected_key(DpScope *scope, Query *sub, const Var *column)
 	return NULL;
 }
 
-/* Tells whether an operator compares values by the equality that groups them. */
-static bool
-compares_groups(const OpExpr *op, Node *key)
-{
-	return dp_groups_by(op->opno, key) && op->inputcollid == exprCollation(key);
-}
-
 /*
  * Returns a conjunct that compares a group key of entry rti with a column of a kept entry, which cannot fail, as it stands
  * within EXISTS in the subquery; NULL: it is another.  Sets *key, and *with, the column.
@@ -400,29 +393,23 @@ compares_groups(const OpExpr *op, Node *key)
 static Node *
 comparison_of_key(PublicPart *p, Index rti, Query *sub, Node *conjunct, Node **key, Var **with)
 {
-	OpExpr	   *op = (OpExpr *) conjunct;
+	DpComparison c;
 
-	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
-		return NULL;
-	for (int i = 0; i < 2; i++)
+	for (int side = 0; side < 2 && dp_read_side(conjunct, side, &c); side++)
 	{
-		Node	   *side = list_nth(op->args, i);
-		Node	   *other = list_nth(op->args, 1 - i);
-		Var		   *column = (Var *) dp_strip_relabel(side);
+		Var		   *column = (Var *) dp_strip_relabel(c.left);
 		Node	   *inside;
 
-		*with = (Var *) dp_strip_relabel(other);
-		if (!IsA(column, Var) || column->varno != rti || column->varlevelsup != 0 || !IsA(*with, Var) || !is_kept(p, other) ||
+		*with = (Var *) dp_strip_relabel(c.right);
+		if (!IsA(column, Var) || column->varno != rti || column->varlevelsup != 0 || !IsA(*with, Var) || !is_kept(p, c.right) ||
 			(*key = protected_key(p->scope, sub, column)) == NULL || checkExprHasSubLink(*key) ||
-			!compares_groups(op, side) || !compares_groups(op, *key))
+			!dp_compares_groups(&c, c.left) || !dp_compares_groups(&c, *key))
 			continue;
-		op = copyObject(op);
 		inside = copyObject(*key);
 		IncrementVarSublevelsUp(inside, 1, 0);
-		if (!IsA(side, Var))
-			inside = (Node *) makeRelabelType((Expr *) inside, exprType(side), exprTypmod(side), exprCollation(side), COERCE_IMPLICIT_CAST);
-		lfirst(list_nth_cell(op->args, i)) = inside;
-		return (Node *) op;
+		if (!IsA(c.left, Var))
+			inside = (Node *) makeRelabelType((Expr *) inside, exprType(c.left), exprTypmod(c.left), exprCollation(c.left), COERCE_IMPLICIT_CAST);
+		return dp_with_operand(conjunct, side, inside);
 	}
 	return NULL;
 }

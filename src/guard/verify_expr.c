@@ -589,7 +589,7 @@ dp_verify_expr(Node *node, DpVerify *v)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 			dp_require(!((OpExpr *) node)->opretset, "an operator that returns a set", node);
-			if (dp_compares_units(&(DpAllowContext) {.rtable = v->query->rtable}, (OpExpr *) node))
+			if (dp_compares_units(&(DpAllowContext) {.rtable = v->query->rtable}, node))
 			{
 				verify_units_comparison(v, (OpExpr *) node);
 				return false;

@@ -85,6 +85,30 @@ CIRCLES = {
 # The most files of another layer that a circle may have.
 LARGEST_CIRCLE = {"policy": 3, "release": 4, "admin": 2}
 
+# Who looks into the nodes of operators in guard/: comparisons are read by the functions below, of
+# vet/operators.c; the others treat all operators alike, as calls.
+OPERATOR_FILES = {
+    "src/guard/vet/operators.c": "reads and makes comparisons",
+    "src/guard/vet/vet.c": "vets", "src/guard/vet/calls.c": "vets", "src/guard/vet/checks.c": "vets",
+    "src/guard/verify_expr.c": "judges for itself", "src/guard/trusted.c": "asks who owns each",
+    "src/guard/plain_query.c": "asks who owns each", "src/guard/failing_calls.c": "puts other functions in",
+    "src/guard/question_expr.c": "writes each", "src/guard/question_leaves.c": "writes each",
+    "src/guard/read/made_rows.c": "asks whether each returns a set",
+}
+OPERATOR_CAST = re.compile(r"\(\s*(?:const )?(?:ScalarArrayOpExpr|OpExpr|DistinctExpr) \*\)"
+                           r"|\b(?:castNode|\w+_node)\((?:ScalarArrayOpExpr|OpExpr|DistinctExpr),"
+                           r"|(?:ScalarArrayOpExpr|OpExpr|DistinctExpr) \*\w+[,)]")
+
+# Who may read comparisons, of any kind and of two values.  What follows from one is for facts/ to say: these
+# lists may lose files and gain none.
+READERS = {
+    "dp_read_comparison": """vet/* facts/* exprs.c describe/forms.c describe/key_lists.c describe/key_query_parts.c
+        describe/known_values.c describe/time_cells.c describe/value_cells.c read/same_unit.c""",
+    "dp_read_operator dp_read_side": """vet/* facts/* exprs.c blocks.c membership.c public_filters.c
+        describe/outer_matches.c read/compared_rows.c read/correlations.c read/near_columns.c read/same_unit.c
+        read/sublink_values.c read/sublinks.c read/unique.c""",
+}
+
 # ---------------------------------------------------------------------------
 # Reading
 # ---------------------------------------------------------------------------
@@ -347,9 +371,32 @@ def arrows(graph):
         print("%s -> %s: %s" % (short(tail), short(head), " ".join(sorted(functions))))
 
 
+def comparisons(graph):
+    """[what is wrong] where a file takes a comparison apart that should ask."""
+    found = []
+    for path, file in graph.files.items():
+        if path.startswith("src/guard/") and path.endswith(".c"):
+            match = OPERATOR_CAST.search(file.text)
+            if match and path not in OPERATOR_FILES:
+                found.append("%s:%d: looks into the node of an operator: ask guard/vet/operators.c or guard/facts/"
+                             % (path, file.text.count("\n", 0, match.start()) + 1))
+            elif not match and path in OPERATOR_FILES:
+                found.append("%s: looks into no operator any more: take it out of OPERATOR_FILES" % path)
+    for names, patterns in READERS.items():
+        callers = {tail[len("src/guard/"):] for (tail, _), functions in graph.calls.items()
+                   if functions.keys() & set(names.split())}
+        for caller in callers:
+            if not any(fnmatch.fnmatch(caller, pattern) for pattern in patterns.split()):
+                found.append("src/guard/%s: calls %s: ask guard/facts/ instead" % (caller, names))
+        for pattern in patterns.split():
+            if not fnmatch.filter(callers, pattern) and "*" not in pattern:
+                found.append("src/guard/%s: calls no %s any more: take it out of READERS" % (pattern, names))
+    return sorted(found)
+
+
 def check(graph):
     """Prints what breaks a rule; returns whether nothing does."""
-    wrong = []
+    wrong = comparisons(graph)
     for path, file in graph.files.items():
         own = layer(path)
         if own != "dp_cdp" and own not in LAYERS:
@@ -393,8 +440,20 @@ PLANTS = [
 ]
 
 
+# Code that takes a comparison apart.
+LOOKS_INTO = ["return linitial(((OpExpr *) node)->args);", "static Node *\nplanted(ScalarArrayOpExpr *node)",
+              "foreach_node(OpExpr, item, list)"]
+READS = ("src/guard/read/lineage.c", "bool\ndp_planted(Node *node)\n{\n\tDpComparison c;\n\n"
+         "\treturn dp_read_comparison(node, &c);\n}\n")
+
+
 def test(texts):
     """Returns whether upward calls and includes that are planted are seen, and nothing else is taken for one."""
+    path, text = READS
+    if not all(map(OPERATOR_CAST.search, LOOKS_INTO)) or \
+            (path in texts and not comparisons(Graph({**texts, path: texts[path] + text}))):
+        print("graph.py overlooks what takes a comparison apart")
+        return False
     before = len(upward(Graph(texts)))
     for path, text, goes in PLANTS:
         if path not in texts or (len(upward(Graph({**texts, path: texts[path] + text}))) > before) != goes:

@@ -182,9 +182,6 @@ extern DpRelease *dp_make_hidden_release(const DpRelease *of);
  */
 extern DpBound *dp_find_bounds(DpLevel *level, Node *value, DpBound *usual);
 
-/* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
-extern bool dp_is_number(Oid type);
-
 /* ------------------------------------------------------------------------
  * propagate.c
  * ------------------------------------------------------------------------

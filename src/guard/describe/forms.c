@@ -33,23 +33,6 @@
  */
 
 static bool
-is_number(Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
-static bool
 has_several_forms(Oid number)
 {
 	return number == FLOAT4OID || number == FLOAT8OID || number == NUMERICOID;
@@ -63,10 +46,10 @@ dp_numbers_of_call(Node *node)
 
 	foreach_ptr(Node, arg, args)
 	{
-		if (!is_number(exprType(arg)))
+		if (!dp_is_number(exprType(arg)))
 			return NIL;
 	}
-	return dp_function_facts(kind)->of_equals && is_number(exprType(node)) ? args : NIL;
+	return dp_function_facts(kind)->of_equals && dp_is_number(exprType(node)) ? args : NIL;
 }
 
 /* ------------------------------------------------------------------------
@@ -140,7 +123,7 @@ sees_form(Node *node, FormContext *c)
 	{
 		Oid			type = exprType(comparison.left);
 
-		if (dp_compares_by_order(comparison.opno, c->type) || (is_number(type) && dp_compares_by_order(comparison.opno, type)))
+		if (dp_compares_by_order(comparison.opno, c->type) || (dp_is_number(type) && dp_compares_by_order(comparison.opno, type)))
 			args = list_make2(comparison.left, comparison.right);
 	}
 	if (args == NIL)

@@ -405,15 +405,18 @@ asked_list(DpKeyQuery *s, Node *expr)
 		return NULL;
 	foreach_ptr(DpKeyQueryCondition, condition, s->conditions)
 	{
-		Node	   *array = bms_is_empty(condition->joins) && !condition->splits_cells ? dp_listed_in(condition->expr, expr) : NULL;
 		List	   *values = NIL;
+		DpComparison in;
+		Node	   *array;
 		Oid			type;
 
+		if (!bms_is_empty(condition->joins) || condition->splits_cells)
+			continue;
 		/* what is known when the query runs */
-		if (array != NULL && !dp_has_columns(array = dp_strip_relabel(array)) && !contain_volatile_functions(array) &&
-			getBaseType(get_element_type(exprType(array))) == exprType(linitial(((ScalarArrayOpExpr *) condition->expr)->args)))
+		if (dp_read_list(condition->expr, expr, &in) && !dp_has_columns(array = dp_strip_relabel(in.right)) &&
+			!contain_volatile_functions(array) && getBaseType(get_element_type(exprType(array))) == exprType(in.left))
 			;
-		else if (bms_is_empty(condition->joins) && !condition->splits_cells && find_values(condition->expr, expr, &values))
+		else if (find_values(condition->expr, expr, &values))
 		{
 			type = values ? exprType(linitial(values)) : exprType(expr);
 			foreach_ptr(Node, value, values)

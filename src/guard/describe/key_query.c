@@ -33,6 +33,7 @@
 #include "base/compat.h"
 #include "base/walk.h"
 #include "guard/describe/key_query.h"
+#include "guard/facts/facts.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -146,29 +147,6 @@ name_in(DpEntryMap *map, Node *expr)
  * ------------------------------------------------------------------------
  */
 
-Node *
-dp_key_query_known_part(Node *condition, DpKnown known, void *context, bool *whole)
-{
-	Node	   *part = known(condition, context);
-	List	   *args = NIL;
-
-	check_stack_depth();
-	if (part != NULL)
-		return part;
-	*whole = false;
-	if (!is_andclause(condition) && !is_orclause(condition))
-		return NULL;
-	foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
-	{
-		part = dp_key_query_known_part(arg, known, context, whole);
-		if (part != NULL)
-			args = lappend(args, part);
-		else if (is_orclause(condition))
-			return NULL;
-	}
-	return args == NIL ? NULL : (Node *) makeBoolExpr(((BoolExpr *) condition)->boolop, args, -1);
-}
-
 static Node *
 named_part(Node *condition, DpEntryMap *map)
 {
@@ -181,7 +159,7 @@ add_conditions(DpKeyQuery *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 	foreach_ptr(Node, conjunct, dp_conjuncts(quals))
 	{
 		bool		whole = true;
-		Node	   *known = dp_key_query_known_part(conjunct, (DpKnown) named_part, map, &whole);
+		Node	   *known = dp_known_part(conjunct, (DpKnown) named_part, map, &whole);
 		int			join = -1;
 
 		while (!whole && (join = bms_next_member(joins, join)) >= 0)

@@ -133,15 +133,6 @@ extern Var *dp_key_query_level_var(DpKeyQuery *s, Var *column);
 extern DpKeyQueryItem *dp_key_query_item(const DpKeyQuery *s, int number);
 extern DpKeyQueryItem *dp_key_query_add_item(DpKeyQuery *s);
 
-/* Returns what a condition is in other words; NULL: that is not known. */
-typedef Node *(*DpKnown) (Node *condition, void *context);
-
-/*
- * key_query.c: returns what is known of a condition: of a conjunction also a part of it, inside of OR, too.  NULL:
- * nothing.  Clears *whole where something is left out.
- */
-extern Node *dp_key_query_known_part(Node *condition, DpKnown known, void *context, bool *whole);
-
 /* key_query.c: adds a condition of the level, over what the key query names */
 extern DpKeyQueryCondition *dp_key_query_add_condition(DpKeyQuery *s, Node *expr);
 

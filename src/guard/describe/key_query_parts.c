@@ -263,22 +263,14 @@ resolved_part(Node *condition, const ResolvedPart *p)
 
 /* A comparison of something unknown with elements of an array tells that there are such; of = ANY ($1), that it has any. */
 static void
-exclude_no_array(DpKeyQuery *s, const DpKeyQueryCondition *condition)
+exclude_no_array(DpKeyQuery *s, const DpKeyQueryCondition *condition, const DpComparison *c)
 {
-	DpComparison c;
 	Bitmapset  *items = NULL;
-	OpExpr	   *any;
 
-	if (!dp_read_comparison(condition->expr, &c) || !c.is_array || !op_strict(c.opno) || !dp_reads_param(c.right) ||
-		dp_key_query_resolve(s, c.right, DP_LISTS_FOUND, &items) == NULL || !bms_is_empty(items))
+	if (!dp_reads_param(c->right) || dp_key_query_resolve(s, c->right, DP_LISTS_FOUND, &items) == NULL || !bms_is_empty(items))
 		return;
-	if (!c.is_any)
-	{
-		dp_key_query_add_condition(s, (Node *) dp_is_not_null((Expr *) copyObject(c.right)))->joins = condition->joins;
-		return;
-	}
-	any = dp_make_cardinality_comparison(Int4LessOperator, c.right);
-	dp_key_query_add_condition(s, (Node *) any)->joins = condition->joins;
+	dp_key_query_add_condition(s, c->is_any ? (Node *) dp_make_cardinality_comparison(Int4LessOperator, c->right)
+							   : (Node *) dp_is_not_null((Expr *) copyObject(c->right)))->joins = condition->joins;
 }
 
 /*
@@ -320,12 +312,14 @@ imply_numbers(DpKeyQuery *s, const DpKeyQueryCondition *condition)
 static void
 exclude_nulls(DpKeyQuery *s, const DpKeyQueryCondition *condition)
 {
-	if (contain_volatile_functions(condition->expr) || condition->by_cells)
+	DpComparison c;
+
+	if (contain_volatile_functions(condition->expr) || condition->by_cells || !dp_read_comparison(condition->expr, &c) || c.is_distinct ||
+		!op_strict(c.opno))
 		return;
-	exclude_no_array(s, condition);
-	if (!IsA(condition->expr, OpExpr) || !op_strict(((OpExpr *) condition->expr)->opno))
-		return;
-	foreach_ptr(Node, arg, ((OpExpr *) condition->expr)->args)
+	if (c.is_array)
+		exclude_no_array(s, condition, &c);
+	foreach_ptr(Node, arg, c.is_array ? NIL : list_make2(c.left, c.right))
 	{
 		Bitmapset  *items = NULL;
 
@@ -351,7 +345,7 @@ dp_key_query_find_parts(DpKeyQuery *s, List *read)
 
 		condition->is_whole = true;
 		condition->resolved = condition->splits_cells || contain_volatile_functions(condition->expr) ? NULL
-			: dp_key_query_known_part(condition->expr, (DpKnown) resolved_part, &part, &condition->is_whole);
+			: dp_known_part(condition->expr, (DpKnown) resolved_part, &part, &condition->is_whole);
 		condition->items = bms_add_members(condition->items, pull_varnos(NULL, condition->resolved));
 		if (condition->resolved == NULL)
 			exclude_nulls(s, condition);

@@ -70,6 +70,9 @@ is_case_never_null(DpLevel *level, CaseExpr *cases)
 bool
 dp_expression_never_null(DpLevel *level, Node *expr)
 {
+	List	   *args;
+	Oid			funcid;
+
 	check_stack_depth();
 	switch (nodeTag(expr))
 	{
@@ -99,11 +102,10 @@ dp_expression_never_null(DpLevel *level, Node *expr)
 			}
 			return false;
 		case T_FuncExpr:
-			return ((FuncExpr *) expr)->funcid < FirstGenbkiObjectId && func_strict(((FuncExpr *) expr)->funcid) &&
-				!may_find_nothing(exprType(expr), ((FuncExpr *) expr)->args) && all_never_null(level, ((FuncExpr *) expr)->args);
 		case T_OpExpr:
-			return ((OpExpr *) expr)->opno < FirstGenbkiObjectId && op_strict(((OpExpr *) expr)->opno) &&
-				!may_find_nothing(exprType(expr), ((OpExpr *) expr)->args) && all_never_null(level, ((OpExpr *) expr)->args);
+			args = dp_call_args(expr, &funcid);
+			return funcid < FirstGenbkiObjectId && func_strict(funcid) && !may_find_nothing(exprType(expr), args) &&
+				all_never_null(level, args);
 		default:
 			return false;
 	}

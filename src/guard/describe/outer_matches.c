@@ -27,7 +27,7 @@
 /* a column of what an outer join may have no row of, and what it is equal to where there is one */
 typedef struct Match
 {
-	OpExpr	   *equality;
+	DpComparison equality;
 	Var		   *column;
 	Node	   *other;
 } Match;
@@ -67,10 +67,9 @@ get_match(DpKeyQuery *s, const DpKeyQueryCondition *condition, Match *match)
 	}
 	/* the operator takes the column as it is */
 	if (!is_matched_column(s, condition, left) ||
-		exprType(linitial(((OpExpr *) condition->expr)->args)) != exprType(left) ||
-		exprType(lsecond(((OpExpr *) condition->expr)->args)) != exprType(left))
+		!dp_read_operator(condition->expr, &match->equality) || exprType(match->equality.left) != exprType(left) ||
+		exprType(match->equality.right) != exprType(left))
 		return false;
-	match->equality = (OpExpr *) condition->expr;
 	match->column = (Var *) left;
 	match->other = right;
 	return true;
@@ -80,11 +79,12 @@ get_match(DpKeyQuery *s, const DpKeyQueryCondition *condition, Match *match)
 static void
 add_relation(DpKeyQuery *s, const Match *a, const Match *b)
 {
-	OpExpr	   *same = copyObject(a->equality);
+	DpComparison same = a->equality;
 	List	   *any;
 
-	same->args = list_make2(copyObject(a->column), copyObject(b->column));
-	any = list_make1(same);
+	same.left = (Node *) copyObject(a->column);
+	same.right = (Node *) copyObject(b->column);
+	any = list_make1(dp_write_comparison(&same));
 	any = lappend(any, makeBoolExpr(NOT_EXPR, list_make1(dp_is_not_null((Expr *) copyObject(a->column))), -1));
 	any = lappend(any, makeBoolExpr(NOT_EXPR, list_make1(dp_is_not_null((Expr *) copyObject(b->column))), -1));
 	dp_key_query_add_condition(s, (Node *) makeBoolExpr(OR_EXPR, any, -1))->follows = true;
@@ -104,7 +104,7 @@ dp_key_query_relate_matches(DpKeyQuery *s)
 		for (int j = 0; j < i; j++)
 			if (get_match(s, list_nth(s->conditions, j), &b) && a.column->varno != b.column->varno &&
 				a.column->vartype == b.column->vartype && a.column->varcollid == b.column->varcollid &&
-				a.equality->opno == b.equality->opno && equal(a.other, b.other))
+				a.equality.opno == b.equality.opno && equal(a.other, b.other))
 				add_relation(s, &a, &b);
 	}
 }

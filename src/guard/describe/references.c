@@ -148,25 +148,12 @@ follow_key(DpKeyQuery *s, const DpKeyQueryItem *item, const ForeignKeyCacheInfo 
 		add_condition(s, row, key, i, dp_table_var(item->number, key->conrelid, key->conkey[i]));
 }
 
-/* Returns a condition that compares a column with others in its place. */
-static Node *
-compare_instead(ScalarArrayOpExpr *in, Var *column)
-{
-	ScalarArrayOpExpr *copy = copyObject(in);
-	Oid			type = exprType(linitial(in->args));
-
-	linitial(copy->args) = type == column->vartype ? (Expr *) column
-		: (Expr *) makeRelabelType((Expr *) column, type, -1, column->varcollid, COERCE_IMPLICIT_CAST);
-	return (Node *) copy;
-}
-
 /* Tells whether a condition of WHERE compares just a column with constants, by = ANY. */
 static bool
-is_listed(DpKeyQueryCondition *condition, Var *column)
+is_listed(DpKeyQueryCondition *condition, Var *column, DpComparison *in)
 {
-	Node	   *array = bms_is_empty(condition->joins) ? dp_listed_in(condition->expr, (Node *) column) : NULL;
-
-	return array != NULL && !contain_var_clause(array) && !contain_volatile_functions(array);
+	return bms_is_empty(condition->joins) && dp_read_list(condition->expr, (Node *) column, in) && !contain_var_clause(in->right) &&
+		!contain_volatile_functions(in->right);
 }
 
 /* Adds the referenced row of a key of one column that is compared with a list of constants. */
@@ -181,15 +168,17 @@ follow_list(DpKeyQuery *s, const DpKeyQueryItem *item, const ForeignKeyCacheInfo
 		DpKeyQueryCondition *condition = list_nth(s->conditions, i);
 		DpKeyQueryItem *row;
 		Var		   *referenced;
+		DpComparison in;
 
-		if (!is_listed(condition, column) || is_key(s, column) || dp_key_query_known_by(s, (Node *) column) != NULL)
+		if (!is_listed(condition, column, &in) || is_key(s, column) || dp_key_query_known_by(s, (Node *) column) != NULL)
 			continue;
 		referenced = dp_table_var(1, key->confrelid, key->confkey[0]);
 		if (referenced->vartype != column->vartype || referenced->varcollid != column->varcollid || !dp_foreign_key_holds(key) ||
 			(row = add_table(s, key->confrelid, NULL)) == NULL)
 			return;
 		referenced->varno = row->number;
-		dp_key_query_add_condition(s, (Node *) compare_instead((ScalarArrayOpExpr *) condition->expr, referenced));
+		in.left = (Node *) dp_as_argument(referenced, exprType(in.left));
+		dp_key_query_add_condition(s, copyObject(dp_write_comparison(&in)));
 	}
 }
 

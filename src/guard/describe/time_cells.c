@@ -60,19 +60,10 @@ argument(Node *call, int n)
 	return list_nth(args, n);
 }
 
-/* Returns a constant argument that is not NULL; NULL: it is none. */
-static Const *
-constant_of(Node *node)
-{
-	Const	   *constant = dp_is_unfoldable(node, NULL) ? NULL : dp_fold(node);
-
-	return constant == NULL || constant->constisnull ? NULL : constant;
-}
-
 static const char *
 text_of(Node *node)
 {
-	Const	   *constant = constant_of(node);
+	Const	   *constant = dp_value_of(node);
 
 	return constant != NULL && constant->consttype == TEXTOID ? TextDatumGetCString(constant->constvalue) : NULL;
 }
@@ -85,7 +76,7 @@ text_of(Node *node)
 static bool
 shift_by(DpCellPart *part, Node *by)
 {
-	Const	   *constant = constant_of(by);
+	Const	   *constant = dp_value_of(by);
 	Interval   *interval;
 
 	if (constant == NULL)
@@ -267,8 +258,8 @@ static bool
 add_bin(DpTimeCells *cells, FuncExpr *call)
 {
 	DpCellPart	part = {DP_UNIT_BIN};
-	Const	   *width = constant_of(linitial(call->args));
-	Const	   *origin = constant_of(lthird(call->args));
+	Const	   *width = dp_value_of(linitial(call->args));
+	Const	   *origin = dp_value_of(lthird(call->args));
 	Interval   *interval;
 
 	if (width == NULL || origin == NULL || !is_moved(lsecond(call->args), cells->column, &part))
@@ -303,7 +294,7 @@ is_epoch(Node *node, Var *column, DpCellPart *part)
 static int64
 seconds_of(Node *node)
 {
-	Const	   *constant = constant_of(node);
+	Const	   *constant = dp_value_of(node);
 	Oid			output;
 	bool		varlena;
 	char	   *text;
@@ -403,14 +394,14 @@ beginning_of(Node *node, int *length)
 	}
 	if (is_call(node, DP_KIND_left, 2))
 	{
-		count = constant_of(argument(node, 1));
+		count = dp_value_of(argument(node, 1));
 		*length = count ? DatumGetInt32(count->constvalue) : 0;
 		return argument(node, 0);
 	}
 	if (!is_call(node, DP_KIND_substring, 3))
 		return NULL;
-	first = constant_of(argument(node, 1));
-	count = constant_of(argument(node, 2));
+	first = dp_value_of(argument(node, 1));
+	count = dp_value_of(argument(node, 2));
 	*length = first == NULL || count == NULL || first->consttype != INT4OID || DatumGetInt32(first->constvalue) < 1 ||
 		DatumGetInt32(first->constvalue) > MOST_CHARACTERS || DatumGetInt32(count->constvalue) > MOST_CHARACTERS
 		? 0 : DatumGetInt32(first->constvalue) + DatumGetInt32(count->constvalue) - 1;
@@ -577,6 +568,8 @@ add_condition(DpTimeCells *cells, Node *node)
 static bool
 cells_walker(Node *node, DpTimeCells *cells)
 {
+	DpComparison c;
+
 	if (node == NULL)
 		return false;
 	check_stack_depth();
@@ -584,7 +577,7 @@ cells_walker(Node *node, DpTimeCells *cells)
 		return false;
 	if (IsA(node, NullTest) && IsA(dp_strip_labels((Node *) ((NullTest *) node)->arg), Var))
 		return false;
-	if ((IsA(node, OpExpr) || IsA(node, ScalarArrayOpExpr) || IsA(node, DistinctExpr)) && add_condition(cells, node))
+	if (dp_read_comparison(node, &c) && add_condition(cells, node))
 		return false;
 	if (IsA(node, Var))
 		cells->fails = true;

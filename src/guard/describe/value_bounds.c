@@ -56,13 +56,6 @@ typedef struct BoundContext
 
 static DpBound *build(BoundContext *c, Query *query, Node *expr);
 
-bool
-dp_is_number(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID ||
-		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
-}
-
 /* Tells whether values of a type are numbers, or dates and times, which are taken for days and microseconds. */
 static bool
 is_measurable(Oid type)

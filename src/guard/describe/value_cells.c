@@ -206,27 +206,14 @@ cell_numbers(const DpKeyQueryCells *cells, bool with_null)
 static void
 add_list(DpKeyQuery *s, DpKeyQueryCells *cells)
 {
-	DpKeyQueryItem *item = dp_key_query_add_item(s);
-	int			join = -1;
-
 	if (OidIsValid(cells->type))
 		cells->array = make_array(cells->type, get_typcollation(cells->type), cells->constants, cells->is_known);
 	foreach_ptr(Node, constant, cells->constants)
 		cells->numbers = lappend(cells->numbers, number_of(cells, constant));
+	cells->item = dp_key_query_add_list(s, cells->expr, cell_numbers(cells, dp_key_query_may_be_null(s, cells->expr)));
 	/* it stands for no column, but what a list is for */
-	item->column = makeVar(item->number, 1, INT4OID, -1, InvalidOid, 0);
-	item->values = cell_numbers(cells, dp_key_query_may_be_null(s, cells->expr));
-	if (IsA(cells->expr, Var))
-		item->joins = dp_key_query_item(s, ((Var *) cells->expr)->varno)->joins;
-	while ((join = bms_next_member(item->joins, join)) >= 0)
-	{
-		DpKeyQueryJoin *j = list_nth(s->joins, join - 1);
-
-		/* not every row has a match */
-		j->items = bms_add_member(j->items, item->number);
-		j->is_whole = false;
-	}
-	cells->item = item;
+	cells->item->column = makeVar(cells->item->number, 1, INT4OID, -1, InvalidOid, 0);
+	cells->item->of = NULL;
 }
 
 static Expr *
@@ -282,12 +269,11 @@ found_number(const DpKeyQueryCells *cells, Node *constant)
 
 /* Returns a test as one of cells' numbers. */
 static Node *
-write_test(const DpKeyQueryCells *cells, Node *node, const DpCellTest *test)
+write_test(const DpKeyQueryCells *cells, const DpCellTest *test)
 {
-	Expr	   *column = (Expr *) copyObject(cells->item->column);
+	DpComparison of_numbers = test->of;
 	List	   *numbers = NIL;
 	bool		is_known = true;
-	OpExpr	   *op;
 
 	foreach_ptr(Node, constant, test->constants)
 	{
@@ -298,13 +284,11 @@ write_test(const DpKeyQueryCells *cells, Node *node, const DpCellTest *test)
 		is_known &= IsA(number, Const);
 		numbers = lappend(numbers, number);
 	}
-	if (IsA(node, ScalarArrayOpExpr))
-		return (Node *) dp_make_array_comparison(test->opno, ((ScalarArrayOpExpr *) node)->useOr, column,
-												 (Expr *) make_array(INT4OID, InvalidOid, numbers, is_known), InvalidOid);
-	op = dp_make_comparison(test->opno, column, linitial(numbers), InvalidOid);
-	if (IsA(node, DistinctExpr))
-		NodeSetTag(op, T_DistinctExpr);
-	return (Node *) op;
+	of_numbers.opno = test->opno;
+	of_numbers.left = (Node *) copyObject(cells->item->column);
+	of_numbers.right = of_numbers.is_array ? make_array(INT4OID, InvalidOid, numbers, is_known) : linitial(numbers);
+	of_numbers.collation = InvalidOid;
+	return dp_write_comparison(&of_numbers);
 }
 
 /* Returns a test for NULL as one of a list. */
@@ -337,9 +321,10 @@ negated_list(Node *node)
 {
 	DpComparison c;
 
-	if (!dp_read_comparison(node, &c) || !c.is_array || c.is_any || !OidIsValid(get_negator(c.opno)))
+	if (!dp_read_comparison(node, &c) || !c.is_array || c.is_any || !OidIsValid(c.opno = get_negator(c.opno)))
 		return NULL;
-	return (Node *) dp_make_array_comparison(get_negator(c.opno), true, copyObject((Expr *) c.left), copyObject((Expr *) c.right), c.collation);
+	c.is_any = true;
+	return copyObject(dp_write_comparison(&c));
 }
 
 /* Adds what an array that is known when the query runs tells of the truth of a comparison with it: it may be empty, or NULL. */
@@ -397,15 +382,17 @@ dp_key_query_tell_cells(DpKeyQuery *s, Node *node, Bitmapset **items)
 	}
 	if (!dp_get_cell_test(node, &test))
 	{
-		if (negated_list(node) == NULL)
+		Node	   *negated = negated_list(node);
+
+		if (negated == NULL)
 			return tell_truth(s, node, items);
-		told = dp_key_query_tell_cells(s, negated_list(node), items);
+		told = dp_key_query_tell_cells(s, negated, items);
 		return told && s->cell_stage == DP_CELLS_FOUND ? (Node *) make_notclause((Expr *) told) : told;
 	}
 	if (s->cell_stage != DP_CELLS_FOUND)
 		return add_test(s, &test) ? node : NULL;
 	cells = find_cells(s, &test);
-	told = cells ? write_test(cells, node, &test) : NULL;
+	told = cells ? write_test(cells, &test) : NULL;
 	if (told != NULL)
 		*items = bms_add_member(*items, cells->item->number);
 	return told;

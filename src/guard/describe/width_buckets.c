@@ -111,20 +111,10 @@ finite_number(const Const *constant)
 	return numeric_is_nan(number) || numeric_is_inf(number) ? NULL : number;
 }
 
-/* Returns an argument of a call that is known, and not NULL; else NULL. */
-static Const *
-constant_argument(FuncExpr *call, int n)
-{
-	Node	   *arg = list_nth(call->args, n);
-	Const	   *constant = dp_is_unfoldable(arg, NULL) ? NULL : dp_fold(arg);
-
-	return constant == NULL || constant->constisnull ? NULL : constant;
-}
-
 static Numeric
 constant_number(FuncExpr *call, int n)
 {
-	return finite_number(constant_argument(call, n));
+	return finite_number(dp_value_of(list_nth(call->args, n)));
 }
 
 static bool
@@ -159,7 +149,7 @@ is_width_bucket(Node *node)
 static bool
 find_ends(DpLevel *level, FuncExpr *call, int64 *first, int64 *last)
 {
-	Const	   *count = constant_argument(call, 3);
+	Const	   *count = dp_value_of(lfourth(call->args));
 	DpInterval	interval;
 
 	*first = 0;

@@ -193,6 +193,7 @@ dp_get_cell_test(Node *node, DpCellTest *test)
 	if (!OidIsValid(test->opno) || !OidIsValid(test->type) || !OidIsValid(get_array_type(test->type)) ||
 		type_is_rowtype(test->type) || type_is_array(test->type))
 		return false;
+	test->of = c;
 	test->expr = test->type == NUMERICOID || test->type == FLOAT8OID ? dp_strip_casts(c.left) : dp_strip_labels(c.left);
 	return c.is_array ? add_elements(test, c.right) : add_constant(test, c.right);
 }
@@ -235,15 +236,13 @@ dp_write_out_cases(Node *node, void *context)
 /* the most comparisons that are looked at */
 #define MOST_COMPARISONS 200
 
-/* Tells whether node is, at each place, a comparison by which a value is limited: not <>, not NOT IN. */
+/* Tells whether a comparison limits a value: it is not <>, not NOT IN. */
 static bool
-is_limit(Node *node, const DpCellTest *test)
+is_limit(const DpCellTest *test)
 {
-	DpComparison c;
-
-	if (!dp_read_comparison(node, &c) || c.is_distinct || !c.is_any)
+	if (test->of.is_distinct || !test->of.is_any)
 		return false;
-	return c.is_array ? test->opno == Int4EqualOperator && test->constants != NIL : test->opno != get_negator(Int4EqualOperator);
+	return test->of.is_array ? test->opno == Int4EqualOperator && test->constants != NIL : test->opno != get_negator(Int4EqualOperator);
 }
 
 static DpCondition *
@@ -269,7 +268,7 @@ read_condition(Node *node, int *comparisons)
 	if (++*comparisons > MOST_COMPARISONS || dp_has_nodes(node, T_SubLink, T_Aggref, T_WindowFunc, T_GroupingFunc, T_CaseTestExpr) ||
 		!dp_get_cell_test(node, &condition->test))
 		return NULL;
-	return is_limit(node, &condition->test) ? condition : NULL;
+	return is_limit(&condition->test) ? condition : NULL;
 }
 
 DpCondition *
@@ -336,4 +335,27 @@ dp_follows_from(DpCondition *condition, DpFollows of_comparison, void *context)
 	if (list_length(args) < 2)
 		return args != NIL ? linitial(args) : NULL;
 	return (Node *) makeBoolExpr(condition->is_or ? OR_EXPR : AND_EXPR, args, -1);
+}
+
+Node *
+dp_known_part(Node *condition, DpKnown known, void *context, bool *whole)
+{
+	Node	   *part = known(condition, context);
+	List	   *args = NIL;
+
+	check_stack_depth();
+	if (part != NULL)
+		return part;
+	*whole = false;
+	if (!is_andclause(condition) && !is_orclause(condition))
+		return NULL;
+	foreach_ptr(Node, arg, ((BoolExpr *) condition)->args)
+	{
+		part = dp_known_part(arg, known, context, whole);
+		if (part != NULL)
+			args = lappend(args, part);
+		else if (is_orclause(condition))
+			return NULL;
+	}
+	return args == NIL ? NULL : (Node *) makeBoolExpr(((BoolExpr *) condition)->boolop, args, -1);
 }

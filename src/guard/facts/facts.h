@@ -12,6 +12,7 @@
 #define DP_FACTS_H
 
 #include "guard/facts/ends.h"
+#include "guard/vet/allow.h"
 #include "nodes/parsenodes.h"
 
 /* ------------------------------------------------------------------------
@@ -41,6 +42,7 @@ typedef struct DpCellTest
 	Oid			collation;
 	Oid			opno;			/* of numbers */
 	List	   *constants;
+	DpComparison of;
 } DpCellTest;
 
 /* Tells whether a condition, which is not known, compares an expression with constants; fills test. */
@@ -74,6 +76,15 @@ typedef Node *(*DpFollows) (DpCondition *comparison, void *context);
 
 /* Returns what follows from a condition if that is what follows from its comparisons; NULL: nothing. */
 extern Node *dp_follows_from(DpCondition *condition, DpFollows of_comparison, void *context);
+
+/* Returns what a condition is in other words; NULL: that is not known. */
+typedef Node *(*DpKnown) (Node *condition, void *context);
+
+/*
+ * Returns what is known of a condition: of a conjunction also a part of it, inside of OR, too.  NULL:
+ * nothing.  Clears *whole where something is left out.
+ */
+extern Node *dp_known_part(Node *condition, DpKnown known, void *context, bool *whole);
 
 /* ------------------------------------------------------------------------
  * preimages.c

@@ -58,33 +58,6 @@ dp_is_value(Node *node)
 	return true;
 }
 
-bool
-dp_list_elements(Node *array, int most, List **elements)
-{
-	Oid			type = get_element_type(exprType(array));
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-
-	*elements = NIL;
-	array = dp_strip_relabel(array);
-	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
-	{
-		*elements = list_copy(((ArrayExpr *) array)->elements);
-		return list_length(*elements) <= most;
-	}
-	if (!IsA(array, Const) || ((Const *) array)->constisnull || !OidIsValid(type))
-		return false;
-	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	deconstruct_array(DatumGetArrayTypeP(((Const *) array)->constvalue), type, typlen, typbyval, typalign, &values, &nulls, &n);
-	for (int i = 0; i < n && n <= most; i++)
-		*elements = lappend(*elements, makeConst(type, -1, get_typcollation(type), typlen, values[i], nulls[i], typbyval));
-	return n <= most;
-}
-
 /* ------------------------------------------------------------------------
  * Comparisons with constants
  * ------------------------------------------------------------------------
@@ -258,7 +231,7 @@ dp_plain_list(Node *condition)
 
 	if (!is_orclause(condition))
 	{
-		range = IsA(condition, ScalarArrayOpExpr) && read_list(condition, &list) ? as_range(&list) : NULL;
+		range = read_list(condition, &list) ? as_range(&list) : NULL;
 		return range ? range : condition;
 	}
 	if (!read_list(linitial(((BoolExpr *) condition)->args), &list) || list.is_none)
@@ -345,24 +318,24 @@ constants_of_column(Query *query, Var *column)
 Node *
 dp_follows_from_join(Query *query, Node *condition)
 {
-	OpExpr	   *op = (OpExpr *) condition;
+	DpComparison c;
 	ValueList	list = {0};
 
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
-		return NULL;
-	list.equality = op->opno;
-	list.collation = op->inputcollid;
-	for (int i = 0; i < 2 && list.constants == NIL; i++)
+	for (int side = 0; side < 2 && list.constants == NIL && dp_read_side(condition, side, &c); side++)
 	{
-		Node	   *column = dp_strip_relabel(list_nth(op->args, 1 - i));
+		Node	   *column = dp_strip_relabel(c.right);
 
-		list.value = list_nth(op->args, i);
 		if (IsA(column, Var))
 			list.constants = constants_of_column(query, (Var *) column);
 	}
+	if (list.constants == NIL)
+		return NULL;
+	list.value = c.left;
 	list.type = exprType(list.value);
-	if (list.constants == NIL || !contain_var_clause(list.value) || contain_volatile_functions(list.value) ||
-		!is_equality(op->opno, list.type) || !OidIsValid(get_array_type(list.type)))
+	list.equality = c.opno;
+	list.collation = c.collation;
+	if (!contain_var_clause(list.value) || contain_volatile_functions(list.value) || !is_equality(list.equality, list.type) ||
+		!OidIsValid(get_array_type(list.type)))
 		return NULL;
 	foreach_ptr(Node, constant, list.constants)
 		if (exprType(constant) != list.type)

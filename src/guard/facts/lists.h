@@ -16,9 +16,6 @@
 /* Tells whether an expression is a value that is not NULL, nor has one in it: a constant, a cast of one, an array of such. */
 extern bool dp_is_value(Node *node);
 
-/* Finds the elements of an array that is a constant, or written out; false: it is neither, or has more. */
-extern bool dp_list_elements(Node *array, int most, List **elements);
-
 /* Finds the whole number that a value is, of a type in which each has one next to it; false: it is none. */
 extern bool dp_get_whole(Datum value, Oid type, int64 *whole);
 

@@ -75,16 +75,15 @@ plain_args(BoolExpr *of, bool negate)
 static Node *
 plain_negation(Node *condition)
 {
-	DistinctExpr *distinct = (DistinctExpr *) condition;
+	DpComparison c;
 	Node	   *negated;
 
 	if (IsA(condition, BoolExpr))
 		return is_notclause(condition) ? plain_form((Node *) get_notclausearg(condition)) : plain_args((BoolExpr *) condition, true);
-	if (IsA(condition, DistinctExpr) && (dp_is_value(linitial(distinct->args)) || dp_is_value(lsecond(distinct->args))))
+	if (dp_read_comparison(condition, &c) && c.is_distinct && (dp_is_value(c.left) || dp_is_value(c.right)))
 	{
-		negated = copyObject(condition);
-		NodeSetTag(negated, T_OpExpr);
-		return negated;
+		c.is_distinct = false;
+		return copyObject(dp_write_comparison(&c));
 	}
 	negated = negate_clause(condition);
 	return is_notclause(negated) || !may_run(negated) ? (Node *) make_notclause((Expr *) condition) : negated;
@@ -100,33 +99,28 @@ condition_of_case(CaseExpr *cases)
 		(cases->defresult == NULL || is_truth((Node *) cases->defresult, false)) ? (Node *) when->expr : NULL;
 }
 
-/* Returns the strategy of a comparison with a constant, and this; 0: it is another. */
+/* Reads a comparison with a constant and returns its strategy; 0: it is another. */
 static int
-comparison_of(Node *node, Const **constant)
+strategy_with_constant(Node *node, DpComparison *c)
 {
-	DpComparison c;
-
-	if (!dp_read_comparison(node, &c) || c.is_distinct || c.is_array || !is_value(c.right) || exprType(c.right) != exprType(c.left))
-		return 0;
-	*constant = (Const *) c.right;
-	return dp_strategy_of(c.opno, (*constant)->consttype);
+	return dp_read_operator(node, c) && is_value(c->right) && exprType(c->right) == exprType(c->left)
+		? dp_strategy_of(c->opno, exprType(c->right)) : 0;
 }
 
 /* Tells whether two conditions exclude each other: the value is to be above one constant and below a smaller one. */
 static bool
 do_exclude(Node *a, Node *b)
 {
-	Const	   *low;
-	Const	   *high;
-	int			above = comparison_of(a, &low);
-	int			below = comparison_of(b, &high);
+	DpComparison low;
+	DpComparison high;
+	int			above = strategy_with_constant(a, &low);
+	int			below = strategy_with_constant(b, &high);
 
 	return (above == BTGreaterEqualStrategyNumber || above == BTGreaterStrategyNumber) &&
-		(below == BTLessEqualStrategyNumber || below == BTLessStrategyNumber) && low->consttype == high->consttype &&
-		equal(linitial(((OpExpr *) a)->args), linitial(((OpExpr *) b)->args)) &&
-		((OpExpr *) a)->inputcollid == ((OpExpr *) b)->inputcollid &&
-		DatumGetInt32(FunctionCall2Coll(&lookup_type_cache(low->consttype, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo,
-										((OpExpr *) a)->inputcollid, low->constvalue, high->constvalue)) > 0;
+		(below == BTLessEqualStrategyNumber || below == BTLessStrategyNumber) && exprType(low.right) == exprType(high.right) &&
+		equal(low.left, high.left) && low.collation == high.collation &&
+		DatumGetInt32(FunctionCall2Coll(&lookup_type_cache(exprType(low.right), TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo, low.collation,
+										((Const *) low.right)->constvalue, ((Const *) high.right)->constvalue)) > 0;
 }
 
 static bool

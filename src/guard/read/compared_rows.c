@@ -106,17 +106,17 @@ take_column(UseContext *c, Var *var, bool bare)
 static bool
 use_walker(Node *node, UseContext *c)
 {
+	DpComparison compared;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, Var))
 		return ((Var *) node)->varlevelsup == c->sublevels && !take_column(c, (Var *) node, false);
-	if (IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2)
+	if (dp_read_operator(node, &compared))
 	{
-		OpExpr	   *op = (OpExpr *) node;
-
-		foreach_ptr(Var, var, op->args)
+		foreach_ptr(Var, var, list_make2(compared.left, compared.right))
 		{
-			if (IsA(var, Var) && var->varlevelsup == c->sublevels && dp_strategy_of(op->opno, var->vartype) != 0
+			if (IsA(var, Var) && var->varlevelsup == c->sublevels && dp_strategy_of(compared.opno, var->vartype) != 0
 				? !take_column(c, var, true) : use_walker((Node *) var, c))
 				return true;
 		}

@@ -39,10 +39,11 @@
  */
 
 bool
-dp_add_key(DpCorrelation *c, OpExpr *equality, int place, Node *key)
+dp_add_key(DpCorrelation *c, Node *equality, int place, Node *key)
 {
-	if (list_length(equality->args) != 2 || !dp_groups_by(equality->opno, key) || checkExprHasSubLink(key) ||
-		equality->inputcollid != exprCollation(key))
+	DpComparison compared;
+
+	if (!dp_read_operator(equality, &compared) || !dp_compares_groups(&compared, key) || checkExprHasSubLink(key))
 		return false;
 	c->keys = lappend(c->keys, key);
 	c->equalities = lappend(c->equalities, equality);
@@ -54,10 +55,8 @@ dp_add_key(DpCorrelation *c, OpExpr *equality, int place, Node *key)
 static bool
 take_condition(DpCorrelation *c, Node *condition)
 {
-	OpExpr	   *op = (OpExpr *) condition;
+	DpComparison compared;
 
-	if (checkExprHasSubLink(condition))
-		return false;
 	if (!contain_vars_of_level(condition, 0))
 	{
 		condition = copyObject(condition);
@@ -65,27 +64,23 @@ take_condition(DpCorrelation *c, Node *condition)
 		c->conditions = lappend(c->conditions, condition);
 		return true;
 	}
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
-		return false;
-	for (int i = 0; i < 2; i++)
+	for (int side = 0; side < 2 && dp_read_side(condition, side, &compared); side++)
 	{
-		Node	   *key = list_nth(op->args, i);
-		Node	   *other = list_nth(op->args, 1 - i);
-		OpExpr	   *equality;
+		Node	   *key = compared.left;
+		Node	   *equality;
 
-		if (contain_vars_of_level(key, 1) || contain_vars_of_level(other, 0))
+		if (contain_vars_of_level(key, 1) || contain_vars_of_level(compared.right, 0))
 			continue;
 		/* the key's place will be taken */
-		equality = copyObject(op);
-		lfirst(list_nth_cell(equality->args, i)) = makeNullConst(exprType(key), -1, exprCollation(key));
-		IncrementVarSublevelsUp((Node *) equality, -1, 1);
-		return dp_add_key(c, equality, i, key);
+		equality = dp_with_operand(condition, side, (Node *) makeNullConst(exprType(key), -1, exprCollation(key)));
+		IncrementVarSublevelsUp(equality, -1, 1);
+		return dp_add_key(c, equality, side, key);
 	}
 	return false;
 }
 
 bool
-dp_take_conditions(DpCorrelation *c, Query *sub)
+dp_take_outward(Query *sub, List **conditions)
 {
 	List	   *own = NIL;
 
@@ -93,10 +88,58 @@ dp_take_conditions(DpCorrelation *c, Query *sub)
 	{
 		if (!contain_vars_of_level(conjunct, 1))
 			own = lappend(own, conjunct);
-		else if (!take_condition(c, conjunct))
+		else if (checkExprHasSubLink(conjunct))
 			return false;
+		else
+			*conditions = lappend(*conditions, conjunct);
 	}
 	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
+	return true;
+}
+
+typedef struct OutwardContext
+{
+	DpShowColumn show;
+	void	   *context;
+} OutwardContext;
+
+static Node *
+put_outward(Node *node, int levels, const OutwardContext *c)
+{
+	Var		   *var = (Var *) node;
+
+	if (!IsA(node, Var))
+		return NULL;
+	if (var->varlevelsup == 0)
+		return c->show(node, c->context);
+	var = copyObject(var);
+	var->varlevelsup--;
+	return (Node *) var;
+}
+
+Node *
+dp_put_outward(Node *node, DpShowColumn show, void *context)
+{
+	OutwardContext c = {show, context};
+
+	return dp_put(node, put_outward, &c);
+}
+
+bool
+dp_take_conditions(DpCorrelation *c, Query *sub)
+{
+	Node	   *quals = sub->jointree->quals;
+	List	   *conditions = NIL;
+
+	if (!dp_take_outward(sub, &conditions))
+		return false;
+	foreach_ptr(Node, condition, conditions)
+	{
+		if (take_condition(c, condition))
+			continue;
+		sub->jointree->quals = quals;
+		return false;
+	}
 	return true;
 }
 
@@ -138,8 +181,7 @@ join_conditions(const DpCorrelation *c, Index rti, int first)
 	{
 		Var		   *column = dp_output_var(rti, first + foreach_current_index(key), lfirst(key));
 
-		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = column;
-		conditions = lappend(conditions, lfirst(equality));
+		conditions = lappend(conditions, dp_with_operand(lfirst(equality), lfirst_int(place), (Node *) column));
 	}
 	return conditions;
 }

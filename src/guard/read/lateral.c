@@ -212,7 +212,7 @@ typedef struct OutwardContext
 
 /* Returns the column of the entry that shows a column of its subquery. */
 static Node *
-column_for(OutwardContext *c, Var *var)
+column_for(Var *var, OutwardContext *c)
 {
 	Query	   *sub = c->rte->subquery;
 	TargetEntry *shown = NULL;
@@ -228,21 +228,6 @@ column_for(OutwardContext *c, Var *var)
 	return (Node *) dp_output_var(c->rti, shown->resno, (Node *) var);
 }
 
-/* Lets an expression of the subquery speak of the level around it. */
-static Node *
-put_outward(Node *node, int levels, OutwardContext *c)
-{
-	Var		   *var = (Var *) node;
-
-	if (!IsA(node, Var))
-		return NULL;
-	var = copyObject(var);
-	if (var->varlevelsup == 0)
-		return column_for(c, var);
-	var->varlevelsup--;
-	return (Node *) var;
-}
-
 /* Makes an entry that only reads one that names nothing around it; false, and nothing has changed, if that cannot be. */
 static bool
 move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
@@ -250,23 +235,15 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 	RangeTblEntry *rte = copyObject(rt_fetch(rti, query->rtable));
 	Query	   *sub = rte->subquery;
 	OutwardContext c = {rte, rti};
-	List	   *own = NIL;
 	List	   *moved = NIL;
 	List	   *values = NIL;
 	bool		computes = false;
 	bool		above = false;
 	int			nshown = list_length(rte->eref->colnames);
 
-	foreach_ptr(Node, conjunct, dp_conjuncts(sub->jointree->quals))
-	{
-		if (!contain_vars_of_level(conjunct, 1))
-			own = lappend(own, conjunct);
-		else if (checkExprHasSubLink(conjunct))
-			return false;
-		else
-			moved = lappend(moved, dp_put(conjunct, put_outward, &c));
-	}
-	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
+	if (!dp_take_outward(sub, &moved))
+		return false;
+	moved = (List *) dp_put_outward((Node *) moved, (DpShowColumn) column_for, &c);
 	for (int i = 0; i < nshown; i++)
 	{
 		TargetEntry *tle = list_nth(sub->targetList, i);
@@ -280,7 +257,7 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 		if (checkExprHasSubLink((Node *) tle->expr) || !place->inner ||
 			(place->join && place->join->jointype != JOIN_INNER))
 			return false;
-		values = lappend(values, dp_put(tle->expr, put_outward, &c));
+		values = lappend(values, dp_put_outward((Node *) tle->expr, (DpShowColumn) column_for, &c));
 		computes = true;
 	}
 	foreach_ptr(TargetEntry, tle, sub->targetList)

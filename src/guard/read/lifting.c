@@ -218,8 +218,7 @@ dp_lifted(Query *sub, DpScope *scope, const DpSource *s)
 		TargetEntry *key = list_nth(shown, lfirst_node(TargetEntry, lc)->resno - 1);
 
 		IncrementVarSublevelsUp(lfirst(equality), 1, 0);
-		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = copyObject(key->expr);
-		dp_add_conjunct(sub, lfirst(equality));
+		dp_add_conjunct(sub, dp_with_operand(lfirst(equality), lfirst_int(place), (Node *) key->expr));
 	}
 	return sub;
 }

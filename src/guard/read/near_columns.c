@@ -63,16 +63,14 @@ note_equality(NearContext *c, Node *condition)
 {
 	DpComparison compared;
 
-	if (!dp_read_operator(condition, &compared))
-		return;
-	for (int i = 0; i < 2; i++)
+	for (int side = 0; side < 2 && dp_read_side(condition, side, &compared); side++)
 	{
-		Var		   *near = (Var *) dp_strip_relabel(i == 0 ? compared.left : compared.right);
-		Var		   *far = (Var *) dp_strip_relabel(i == 0 ? compared.right : compared.left);
+		Var		   *near = (Var *) dp_strip_relabel(compared.left);
+		Var		   *far = (Var *) dp_strip_relabel(compared.right);
 
 		if (!IsA(near, Var) || !IsA(far, Var) || near->varlevelsup != 0 || far->varlevelsup != 1 ||
-			near->vartype != far->vartype || near->varcollid != far->varcollid || compared.collation != near->varcollid ||
-			!dp_groups_by(compared.opno, (Node *) near) || !dp_equal_is_same(near))
+			near->vartype != far->vartype || near->varcollid != far->varcollid ||
+			!dp_compares_groups(&compared, (Node *) near) || !dp_equal_is_same(near))
 			continue;
 		c->far = lappend(c->far, far);
 		c->near = lappend(c->near, near);

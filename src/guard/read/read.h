@@ -175,17 +175,6 @@ extern bool dp_same_row(List *conditions, const DpToken *token, List *others);
 /* Returns vars and tokens of a unit as DpTokens. */
 extern List *dp_unit_names(const DpRowUnit *unit);
 
-/*
- * Tells whether the operator is the equality of the Var's own type, by which
- * units are told apart: the equality of another type, to which it was
- * relabelled, might take several units for one (character ignores trailing
- * spaces, text does not).
- */
-extern bool dp_is_equality_of(Oid opno, Node *var);
-
-/* Returns the arguments of an equality, and its operator; or_null: also of one that takes two NULLs for equal.  NIL: it is none. */
-extern List *dp_equality_args(Node *condition, bool or_null, Oid *opno);
-
 /* Tells whether columns contain all that one of its names is made of; unique_keys: as above. */
 extern bool dp_names_unit(const DpRowUnit *unit, List *columns, List **unique_keys);
 
@@ -326,14 +315,23 @@ extern bool dp_is_expressions(Query *sub);
 typedef struct DpCorrelation
 {
 	List	   *keys;			/* expressions of the subquery */
-	List	   *equalities;		/* OpExprs of the level around it: of each
-								 * key, whose place is ... */
-	List	   *places;			/* ... this argument (int) */
+	List	   *equalities;		/* of the level around it: with each key,
+								 * whose place is ... */
+	List	   *places;			/* ... this side (int) */
 	List	   *conditions;		/* of the level alone */
 } DpCorrelation;
 
-/* Adds an equality of key, its argument number place; false if it is none by which that is grouped. */
-extern bool dp_add_key(DpCorrelation *c, OpExpr *equality, int place, Node *key);
+/* Adds an equality of key, its side of this number; false if it is none by which that is grouped. */
+extern bool dp_add_key(DpCorrelation *c, Node *equality, int place, Node *key);
+
+/* Takes those of its conditions out of a subquery that name the level around it; false, and nothing has changed: one has a subquery. */
+extern bool dp_take_outward(Query *sub, List **conditions);
+
+/* Returns the column of the level around a subquery that shows a column of it. */
+typedef Node *(*DpShowColumn) (Node *column, void *context);
+
+/* Returns what a subquery says as the level around it would say it. */
+extern Node *dp_put_outward(Node *node, DpShowColumn show, void *context);
 
 /* Leaves the WHERE of a subquery, in place, the conditions that are its own, and adds the others; false if that cannot be. */
 extern bool dp_take_conditions(DpCorrelation *c, Query *sub);

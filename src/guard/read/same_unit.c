@@ -70,17 +70,15 @@ column_of(Query *query, Node *expr)
 static bool
 equal_pair(Query *query, Node *condition, Var **both)
 {
-	Oid			opno;
-	List	   *args = dp_equality_args(condition, false, &opno);
+	DpComparison c;
 
-	if (args == NIL || !dp_is_deterministic(exprInputCollation(condition)))
+	if (!dp_read_operator(condition, &c) || !dp_is_deterministic(c.collation))
 		return false;
+	both[0] = column_of(query, c.left);
+	both[1] = column_of(query, c.right);
 	for (int i = 0; i < 2; i++)
-	{
-		both[i] = column_of(query, list_nth(args, i));
-		if (both[i] == NULL || !dp_is_equality_of(opno, (Node *) both[i]) || !dp_is_deterministic(both[i]->varcollid))
-			return false;
-	}
+		if (both[i] == NULL || !dp_groups_by(c.opno, (Node *) both[i]) || !dp_is_deterministic(both[i]->varcollid))
+		return false;
 	return true;
 }
 
@@ -118,39 +116,20 @@ dp_equal_columns(Query *query, List *conditions, List *columns)
 	return result;
 }
 
-bool
-dp_is_equality_of(Oid opno, Node *var)
-{
-	return dp_strategy_of(opno, getBaseType(exprType(var))) == BTEqualStrategyNumber;
-}
-
-List *
-dp_equality_args(Node *condition, bool or_null, Oid *opno)
-{
-	bool		negates = or_null && is_notclause(condition);
-	DpComparison c;
-
-	if (!dp_read_comparison(negates ? (Node *) get_notclausearg(condition) : condition, &c) || c.is_array || c.is_distinct != negates ||
-		!dp_is_unit_operator(c.opno) || op_volatile(c.opno) != PROVOLATILE_IMMUTABLE)
-		return NIL;
-	*opno = c.opno;
-	return list_make2(c.left, c.right);
-}
-
-/* Tells whether condition is an equality, in the sense of GROUP BY, of one Var of these with one of those. */
+/* Tells whether condition is an equality, in the sense of GROUP BY, of one Var of these with one of those; or_null: or both are NULL. */
 static bool
 equates(Node *condition, List *these, List *those, bool or_null)
 {
-	Oid			opno;
-	List	   *args = dp_equality_args(condition, or_null, &opno);
+	bool		negates = or_null && is_notclause(condition);
+	DpComparison c;
 	Node	   *left,
 			   *right;
 
-	if (args == NIL)
+	if (!dp_read_comparison(negates ? (Node *) get_notclausearg(condition) : condition, &c) || c.is_array || c.is_distinct != negates)
 		return false;
-	left = dp_strip_relabel(linitial(args));
-	right = dp_strip_relabel(lsecond(args));
-	if (!dp_is_equality_of(opno, left) || !dp_is_equality_of(opno, right))
+	left = dp_strip_relabel(c.left);
+	right = dp_strip_relabel(c.right);
+	if (!dp_groups_by(c.opno, left) || !dp_groups_by(c.opno, right))
 		return false;
 	return (dp_names_column(these, left) && dp_names_column(those, right)) ||
 		(dp_names_column(these, right) && dp_names_column(those, left));

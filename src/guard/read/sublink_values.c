@@ -87,13 +87,14 @@ tested_column(Node *arg, Query *sub)
 static bool
 take_test(DpCorrelation *c, Node *test, Query *sub)
 {
-	foreach_ptr(OpExpr, equality, make_ands_implicit((Expr *) test))
+	foreach_ptr(Node, equality, make_ands_implicit((Expr *) test))
 	{
+		DpComparison compared;
 		Node	   *column;
 
-		if (!IsA(equality, OpExpr) || list_length(equality->args) != 2 || checkExprHasSubLink(linitial(equality->args)))
+		if (!dp_read_operator(equality, &compared) || checkExprHasSubLink(compared.left))
 			return false;
-		column = tested_column(lsecond(equality->args), sub);
+		column = tested_column(compared.right, sub);
 		if (column == NULL || !dp_add_key(c, copyObject(equality), 1, column))
 			return false;
 	}
@@ -244,8 +245,6 @@ join_groups(DpSublinks *v, Query *sub, DpCorrelation *c, List *columns)
 	groups = palloc(sizeof(Groups));
 	groups->sub = rows;
 	groups->compared = *c;
-	/* those of the join get the entry's columns */
-	groups->compared.equalities = copyObject(c->equalities);
 	groups->columns = list_copy(columns);
 	join_entry(v, rte, c, 1, &groups->rti, &groups->join);
 	v->groups = lappend(v->groups, groups);
@@ -421,10 +420,13 @@ join_first(DpSublinks *v, SubLink *link, const DpTaken *taken)
 static bool
 is_two_valued(DpSublinks *v, DpCorrelation *c, Query *sub)
 {
-	OpExpr	   *equality = linitial(c->equalities);
 	Node	   *k = linitial(c->keys);
-	Node	   *x = linitial(equality->args);
 	DpScope		inner = {sub, v->scope};
+	DpComparison compared;
+	Node	   *x;
+
+	(void) dp_read_operator(linitial(c->equalities), &compared);
+	x = compared.left;
 
 	/* rows whose unit is NULL are nobody's */
 	return list_length(c->keys) == 1 && (dp_shows_no_null(sub, k) || dp_is_unit_origin(&inner, k, true)) && IsA(x, Var) &&

@@ -59,7 +59,7 @@ typedef struct PullUp
 
 /* Returns the column of the entry that shows an expression of the subquery. */
 static Node *
-column_for(PullUp *p, Node *expr)
+column_for(Node *expr, PullUp *p)
 {
 	TargetEntry *tle = tlist_member((Expr *) expr, p->targets);
 	Var		   *var = (Var *) expr;
@@ -78,21 +78,6 @@ column_for(PullUp *p, Node *expr)
 	return (Node *) dp_output_var(p->rti, tle->resno, expr);
 }
 
-/* Lets a condition of the subquery's WHERE speak of the level around it, and of columns of the entry. */
-static Node *
-put_outward(Node *node, int levels, PullUp *p)
-{
-	Var		   *var = (Var *) node;
-
-	if (!IsA(node, Var))
-		return NULL;
-	if (var->varlevelsup == 0)
-		return column_for(p, node);
-	var = copyObject(var);
-	var->varlevelsup--;
-	return (Node *) var;
-}
-
 /* Puts columns of the entry in the place of those that x IN (SELECT ...) compares with. */
 static Node *
 put_compared(Node *node, int levels, PullUp *p)
@@ -100,26 +85,7 @@ put_compared(Node *node, int levels, PullUp *p)
 	Param	   *param = (Param *) node;
 
 	return IsA(node, Param) && param->paramkind == PARAM_SUBLINK
-		? column_for(p, (Node *) get_tle_by_resno(p->sub->targetList, param->paramid)->expr) : NULL;
-}
-
-/* Takes the conditions out of the subquery that speak of the level around it; false if that cannot be. */
-static bool
-take_conditions(PullUp *p, List **conditions)
-{
-	List	   *own = NIL;
-
-	foreach_ptr(Node, condition, dp_conjuncts(p->sub->jointree->quals))
-	{
-		if (!contain_vars_of_level(condition, 1))
-			own = lappend(own, condition);
-		else if (checkExprHasSubLink(condition))
-			return false;
-		else
-			*conditions = lappend(*conditions, dp_put(condition, put_outward, p));
-	}
-	p->sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
-	return true;
+		? column_for((Node *) get_tle_by_resno(p->sub->targetList, param->paramid)->expr, p) : NULL;
 }
 
 /* ------------------------------------------------------------------------
@@ -133,15 +99,12 @@ is_equality(PullUp *p, Node *condition)
 {
 	DpComparison c;
 
-	if (!dp_read_operator(condition, &c))
-		return false;
-	for (int i = 0; i < 2; i++)
+	for (int side = 0; side < 2 && dp_read_side(condition, side, &c); side++)
 	{
-		Node	   *column = i == 0 ? c.left : c.right;
-		Node	   *stripped = dp_strip_relabel(column);
+		Node	   *column = dp_strip_relabel(c.left);
 
-		if (IsA(stripped, Var) && ((Var *) stripped)->varno == p->rti)
-			return dp_groups_by(c.opno, column) && c.collation == exprCollation(column);
+		if (IsA(column, Var) && ((Var *) column)->varno == p->rti)
+			return dp_compares_groups(&c, c.left);
 	}
 	return false;
 }
@@ -188,11 +151,10 @@ join_entry(Query *query, JoinType type, Index rti, List *conditions)
 static bool
 is_refutable(SubLink *link, Query *sub)
 {
-	OpExpr	   *test = (OpExpr *) link->testexpr;
+	DpComparison c;
 
-	return IsA(test, OpExpr) && list_length(test->args) == 2 &&
-		dp_groups_by(test->opno, (Node *) linitial_node(TargetEntry, sub->targetList)->expr) &&
-		IsA(dp_strip_relabel(lsecond(test->args)), Param);
+	return dp_read_operator(link->testexpr, &c) && dp_groups_by(c.opno, (Node *) linitial_node(TargetEntry, sub->targetList)->expr) &&
+		IsA(dp_strip_relabel(c.right), Param);
 }
 
 /* Tells whether the subquery of x NOT IN (SELECT k ...) may show NULL.  Rows whose unit is NULL are nobody's. */
@@ -236,6 +198,8 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	RangeTblEntry *base;
 	RangeTblEntry *rte;
 	List	   *conditions = NIL;
+	List	   *outward = NIL;
+	DpComparison c;
 	bool		is_public;
 	bool		nulls;
 
@@ -257,13 +221,15 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 		nulls = !exists && negated && may_show_null(&inner);
 		if (!exists)
 			conditions = make_ands_implicit((Expr *) dp_put(link->testexpr, put_compared, &p));
-		if (!take_conditions(&p, &conditions) || p.targets == NIL)
+		if (!dp_take_outward(p.sub, &outward))
+			return false;
+		conditions = list_concat(conditions, (List *) dp_put_outward((Node *) outward, (DpShowColumn) column_for, &p));
+		if (p.targets == NIL)
 			return false;
 		if (nulls && !is_public && list_length(conditions) == 1)
 			return false;
-		if (!exists && negated &&
-			(nulls || may_lack(query, linitial(castNode(OpExpr, linitial(conditions))->args),
-							   is_public || list_length(conditions) > 1)))
+		if (!exists && negated && dp_read_operator(linitial(conditions), &c) &&
+			(nulls || may_lack(query, c.left, is_public || list_length(conditions) > 1)))
 			linitial(conditions) = not_false(linitial(conditions));
 		show_targets(&p);
 		if (is_public)

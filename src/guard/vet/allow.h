@@ -113,6 +113,9 @@ extern bool dp_is_canonical(Node *key);
 /* Tell whether values of this type may be read at all, and whether they may be keys. */
 extern bool dp_type_is_allowed(Oid type);
 
+/* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
+extern bool dp_is_number(Oid type);
+
 /*
  * Tells whether functions may look into columns of this type, which is not read otherwise: jsonb,
  * PostgreSQL's ranges, and arrays of what may be read.
@@ -126,6 +129,9 @@ extern Expr *dp_counted_value(Expr *arg);
 extern Expr *dp_as_base_type(Expr *expr);
 extern bool dp_type_is_key(Oid type);
 
+/* Returns what is inside of casts that change nothing but the type's name. */
+extern Node *dp_strip_relabel(Node *node);
+
 /* A comparison of two values, or of one with the elements of an array. */
 typedef struct DpComparison
 {
@@ -136,6 +142,7 @@ typedef struct DpComparison
 	bool		is_distinct;	/* IS DISTINCT FROM */
 	bool		is_array;
 	bool		is_any;			/* one element is enough; true of two values */
+	int			location;
 } DpComparison;
 
 /* Reads a node that compares; returns false of any other. */
@@ -144,8 +151,26 @@ extern bool dp_read_comparison(Node *node, DpComparison *comparison);
 /* Reads an operator between two values; returns false of any other node, also of IS DISTINCT FROM. */
 extern bool dp_read_operator(Node *node, DpComparison *comparison);
 
+/* Reads such an operator so that the side of this number, 0 or 1, is on the left. */
+extern bool dp_read_side(Node *node, int side, DpComparison *comparison);
+
 /* Changes sides; the operator is InvalidOid where it has no commutator, or an array was on the right. */
 extern void dp_turn_comparison(DpComparison *comparison);
+
+/* Makes the node of which a comparison was read, as its fields are now. */
+extern Node *dp_write_comparison(const DpComparison *comparison);
+
+/* Returns a copy of a comparison with another operand on one side, 0 or 1. */
+extern Node *dp_with_operand(Node *comparison, int side, Node *operand);
+
+/* Finds the elements of an array that is a constant, or written out; false: it is neither, or has more. */
+extern bool dp_list_elements(Node *array, int most, List **elements);
+
+/*
+ * Returns the arguments of a call, which may be by an operator, and the function; NIL: it is none, or has none.  A list
+ * that an operator is applied to is an argument.
+ */
+extern List *dp_call_args(Node *node, Oid *funcid);
 
 extern Const *dp_int4_const(int32 value);
 extern Const *dp_int8_const(int64 value);
@@ -319,9 +344,6 @@ extern DpWindowKind dp_window_kind(const WindowFunc *function);
 
 /* Tells whether its result depends on the order of rows that ORDER BY takes for equal. */
 extern bool dp_window_needs_order(const WindowFunc *function, const WindowClause *window);
-
-/* Tells whether a frame with these options goes from the first row of a partition to the last. */
-extern bool dp_frame_is_all(int options);
 
 /* Returns the window functions of an expression or target list, themselves. */
 extern List *dp_window_functions(Node *node);

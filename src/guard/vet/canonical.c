@@ -68,6 +68,13 @@ dp_type_is_allowed(Oid type)
 }
 
 bool
+dp_is_number(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID ||
+		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+}
+
+bool
 dp_type_is_opened(Oid type)
 {
 	switch (type)

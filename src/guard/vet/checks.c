@@ -389,6 +389,14 @@ dp_fold(Node *node)
 	return castNode(Const, folded);
 }
 
+Const *
+dp_value_of(Node *node)
+{
+	Const	   *constant = dp_is_unfoldable(node, NULL) ? NULL : dp_fold(node);
+
+	return constant == NULL || constant->constisnull ? NULL : constant;
+}
+
 /*
  * Refuses calls in a constant expression that fail, with a message of our own
  * in place of the built-in's: children first, so that what is folded here has
@@ -399,7 +407,6 @@ dp_refuse_failing(Node *node, DpVet *vet)
 {
 	const DpAllowed *allowed;
 	Oid			funcid;
-	Oid			collation;
 	List	   *args;
 	List	   *folded = NIL;
 
@@ -408,22 +415,8 @@ dp_refuse_failing(Node *node, DpVet *vet)
 	check_stack_depth();
 	(void) expression_tree_walker(node, dp_refuse_failing, vet);
 
-	if (IsA(node, FuncExpr))
-	{
-		funcid = ((FuncExpr *) node)->funcid;
-		args = ((FuncExpr *) node)->args;
-		collation = ((FuncExpr *) node)->inputcollid;
-	}
-	else if (IsA(node, OpExpr))
-	{
-		set_opfuncid((OpExpr *) node);
-		funcid = ((OpExpr *) node)->opfuncid;
-		args = ((OpExpr *) node)->args;
-		collation = ((OpExpr *) node)->inputcollid;
-	}
-	else
-		return false;
-	allowed = dp_allowed_function(funcid);
+	args = IsA(node, ScalarArrayOpExpr) ? NIL : dp_call_args(node, &funcid);
+	allowed = args != NIL ? dp_allowed_function(funcid) : NULL;
 	if (allowed == NULL || allowed->safe == NULL || dp_function_facts(allowed->kind)->finds)
 		return false;
 	foreach_ptr(Node, arg, args)
@@ -435,7 +428,7 @@ dp_refuse_failing(Node *node, DpVet *vet)
 		folded = lappend(folded, con);
 	}
 	if (dp_fold((Node *) makeFuncExpr(dp_safe_variant(allowed), exprType(node), folded,
-									  exprCollation(node), collation, COERCE_EXPLICIT_CALL))->constisnull)
+									  exprCollation(node), exprInputCollation(node), COERCE_EXPLICIT_CALL))->constisnull)
 		dp_refuse_function(vet, node, funcid, "it is undefined for these constants");
 	return false;
 }

@@ -182,8 +182,7 @@ operand(const Comparison *comparison, Node *node)
 static bool
 is_column(Node *node)
 {
-	while (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
+	node = dp_strip_relabel(node);
 	return IsA(node, Var) || (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_SUBLINK);
 }
 
@@ -194,25 +193,13 @@ list_as_text(const Comparison *comparison, Node *list)
 	ArrayExpr  *result = dp_make(ArrayExpr, .array_typeid = TEXTARRAYOID, .element_typeid = TEXTOID,
 								 .array_collid = DEFAULT_COLLATION_OID, .location = exprLocation(list));
 
-	if (IsA(list, ArrayExpr) && !((ArrayExpr *) list)->multidims)
-	{
-		foreach_ptr(Node, element, ((ArrayExpr *) list)->elements)
-			result->elements = lappend(result->elements, operand(comparison, element));
-		return (Node *) result;
-	}
-	if (IsA(list, Const) && !((Const *) list)->constisnull && ARR_NDIM(DatumGetArrayTypeP(((Const *) list)->constvalue)) <= 1)
-	{
-		Datum	   *values;
-		bool	   *nulls;
-		int			n;
+	List	   *elements;
 
-		deconstruct_array(DatumGetArrayTypeP(((Const *) list)->constvalue), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
-		for (int i = 0; i < n; i++)
-			result->elements = lappend(result->elements,
-									   operand(comparison, (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, values[i], nulls[i], false)));
-		return (Node *) result;
-	}
-	return NULL;
+	if (!dp_list_elements(list, INT_MAX, &elements))
+		return NULL;
+	foreach_ptr(Node, element, elements)
+		result->elements = lappend(result->elements, operand(comparison, element));
+	return (Node *) result;
 }
 
 /* Tells whether an operand's type is one that the module's functions take. */
@@ -226,12 +213,12 @@ is_operand(Oid type)
 static CaseTestExpr *
 folded_value(Expr *test)
 {
-	Node	   *lower = IsA(test, OpExpr) && ((OpExpr *) test)->opno == TextEqualOperator ? linitial(((OpExpr *) test)->args) : NULL;
+	DpComparison c;
 	Node	   *value;
 
-	if (lower == NULL || !IsA(lower, FuncExpr) || ((FuncExpr *) lower)->funcid != F_LOWER_TEXT)
+	if (!dp_read_operator((Node *) test, &c) || c.opno != TextEqualOperator || !IsA(c.left, FuncExpr) || ((FuncExpr *) c.left)->funcid != F_LOWER_TEXT)
 		return NULL;
-	value = linitial(((FuncExpr *) lower)->args);
+	value = linitial(((FuncExpr *) c.left)->args);
 	if (IsA(value, RelabelType))
 		value = (Node *) ((RelabelType *) value)->arg;
 	return IsA(value, CaseTestExpr) ? (CaseTestExpr *) value : NULL;
@@ -259,64 +246,34 @@ case_of_text(CaseExpr *cases)
 bool
 dp_is_of_citext(Node *node)
 {
-	List	   *args;
-	Oid			opno;
-	Oid			right;
+	DpComparison c;
 
 	if (IsA(node, CaseExpr))
 		return ((CaseExpr *) node)->arg != NULL && dp_is_citext(exprType((Node *) ((CaseExpr *) node)->arg));
-	if (IsA(node, OpExpr) || IsA(node, DistinctExpr))
-		opno = ((OpExpr *) node)->opno;
-	else if (IsA(node, ScalarArrayOpExpr))
-		opno = ((ScalarArrayOpExpr *) node)->opno;
-	else
-		return false;
-	if (comparison_of(opno) == NULL)
-		return false;
-	args = IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args : ((OpExpr *) node)->args;
-	if (list_length(args) != 2)
-		return false;
-	right = exprType(lsecond(args));
-	return is_operand(exprType(linitial(args))) && is_operand(IsA(node, ScalarArrayOpExpr) ? get_element_type(right) : right);
+	return dp_read_comparison(node, &c) && comparison_of(c.opno) != NULL && is_operand(exprType(c.left)) &&
+		is_operand(c.is_array ? get_element_type(exprType(c.right)) : exprType(c.right));
 }
 
 Node *
 dp_citext_as_text(Node *node, bool columns)
 {
 	const Comparison *comparison;
-	List	   *args;
+	DpComparison c;
 
 	if (IsA(node, CaseExpr))
 		return case_of_text((CaseExpr *) node);
-	if (IsA(node, ScalarArrayOpExpr))
-	{
-		ScalarArrayOpExpr *op = copyObject((ScalarArrayOpExpr *) node);
-		Node	   *list;
-
-		comparison = comparison_of(op->opno);
-		list = list_as_text(comparison, lsecond(op->args));
-		if (list == NULL)
-			return node;
-		op->args = list_make2(operand(comparison, linitial(op->args)), list);
-		op->opno = comparison->opno;
-		op->opfuncid = get_opcode(op->opno);
-		op->hashfuncid = op->negfuncid = InvalidOid;
-		if (comparison->by_bytes)
-			op->inputcollid = DEFAULT_COLLATION_OID;
-		return (Node *) op;
-	}
-	comparison = comparison_of(((OpExpr *) node)->opno);
-	args = ((OpExpr *) node)->args;
-	if (!columns && is_column(linitial(args)) && is_column(lsecond(args)))
+	(void) dp_read_comparison(node, &c);
+	comparison = comparison_of(c.opno);
+	if (!c.is_array && !columns && is_column(c.left) && is_column(c.right))
 		return node;
-	/* OpExpr and DistinctExpr are one struct */
-	node = copyObject(node);
-	((OpExpr *) node)->opno = comparison->opno;
-	((OpExpr *) node)->opfuncid = get_opcode(comparison->opno);
-	((OpExpr *) node)->args = list_make2(operand(comparison, linitial(args)), operand(comparison, lsecond(args)));
+	c.right = c.is_array ? list_as_text(comparison, c.right) : operand(comparison, c.right);
+	if (c.right == NULL)
+		return node;
+	c.left = operand(comparison, c.left);
+	c.opno = comparison->opno;
 	if (comparison->by_bytes)
-		((OpExpr *) node)->inputcollid = DEFAULT_COLLATION_OID;
-	return node;
+		c.collation = DEFAULT_COLLATION_OID;
+	return copyObject(dp_write_comparison(&c));
 }
 
 /* ------------------------------------------------------------------------
@@ -341,9 +298,7 @@ leads_to_unit(List *rtable, const Var *var)
 	if (rte->rtekind != RTE_SUBQUERY || rte->subquery->setOperations != NULL)
 		return false;
 	tle = get_tle_by_resno(rte->subquery->targetList, var->varattno);
-	column = tle ? (Node *) tle->expr : NULL;
-	while (column != NULL && IsA(column, RelabelType))
-		column = (Node *) ((RelabelType *) column)->arg;
+	column = tle ? dp_strip_relabel((Node *) tle->expr) : NULL;
 	return column != NULL && IsA(column, Var) && leads_to_unit(rte->subquery->rtable, (Var *) column);
 }
 
@@ -364,9 +319,11 @@ dp_is_other_citext(const DpAllowContext *cxt, const Var *column)
 }
 
 bool
-dp_compares_units(const DpAllowContext *cxt, OpExpr *op)
+dp_compares_units(const DpAllowContext *cxt, Node *node)
 {
-	return op->opno >= FirstGenbkiObjectId && dp_is_unit_operator(op->opno) && list_length(op->args) == 2 &&
-		op->opno == lookup_type_cache(exprType(linitial(op->args)), TYPECACHE_EQ_OPR)->eq_opr &&
-		dp_is_compared_unit(cxt, linitial(op->args)) && dp_is_compared_unit(cxt, lsecond(op->args));
+	DpComparison c;
+
+	return dp_read_comparison(node, &c) && !c.is_array && c.opno >= FirstGenbkiObjectId && dp_is_unit_operator(c.opno) &&
+		c.opno == lookup_type_cache(exprType(c.left), TYPECACHE_EQ_OPR)->eq_opr &&
+		dp_is_compared_unit(cxt, c.left) && dp_is_compared_unit(cxt, c.right);
 }

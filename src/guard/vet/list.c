@@ -163,16 +163,10 @@ dp_function_kind(Oid funcid)
 DpFunctionKind
 dp_call_kind(Node *node, List **args)
 {
-	DpFunctionKind kind = DP_KIND_NONE;
+	Oid			funcid;
 
-	*args = NIL;
-	if (IsA(node, FuncExpr))
-		*args = ((FuncExpr *) node)->args;
-	else if (IsA(node, OpExpr))
-		*args = ((OpExpr *) node)->args;
-	if (*args != NIL)
-		kind = dp_function_kind(IsA(node, FuncExpr) ? ((FuncExpr *) node)->funcid : get_opcode(((OpExpr *) node)->opno));
-	return kind;
+	*args = IsA(node, ScalarArrayOpExpr) ? NIL : dp_call_args(node, &funcid);
+	return *args != NIL ? dp_function_kind(funcid) : DP_KIND_NONE;
 }
 
 const DpFunctionFacts *

@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * operators.c
- *	  Comparisons and constants as nodes of expressions: how they are read and made.
+ *	  Calls, comparisons and constants as nodes of expressions: how they are read and made.
+ *
+ * Invariant: no file but this one looks into the node of a comparison (test/tools/graph.py).  It says what
+ * is compared by which operator; facts/conditions.c says what follows from that.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -14,6 +17,7 @@
 #include "guard/vet/allow.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -22,6 +26,14 @@
  * Reading
  * ------------------------------------------------------------------------
  */
+
+Node *
+dp_strip_relabel(Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
 
 bool
 dp_read_comparison(Node *node, DpComparison *comparison)
@@ -40,6 +52,7 @@ dp_read_comparison(Node *node, DpComparison *comparison)
 	comparison->is_distinct = IsA(node, DistinctExpr);
 	comparison->is_array = is_array;
 	comparison->is_any = !is_array || any->useOr;
+	comparison->location = exprLocation(node);
 	return true;
 }
 
@@ -47,6 +60,16 @@ bool
 dp_read_operator(Node *node, DpComparison *comparison)
 {
 	return dp_read_comparison(node, comparison) && !comparison->is_distinct && !comparison->is_array;
+}
+
+bool
+dp_read_side(Node *node, int side, DpComparison *comparison)
+{
+	if (!dp_read_operator(node, comparison))
+		return false;
+	if (side == 1)
+		dp_turn_comparison(comparison);
+	return true;
 }
 
 void
@@ -57,6 +80,53 @@ dp_turn_comparison(DpComparison *comparison)
 	comparison->left = comparison->right;
 	comparison->right = left;
 	comparison->opno = comparison->is_array ? InvalidOid : get_commutator(comparison->opno);
+}
+
+bool
+dp_list_elements(Node *array, int most, List **elements)
+{
+	Oid			type = get_element_type(exprType(array));
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	*elements = NIL;
+	array = dp_strip_relabel(array);
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+	{
+		*elements = list_copy(((ArrayExpr *) array)->elements);
+		return list_length(*elements) <= most;
+	}
+	if (!IsA(array, Const) || ((Const *) array)->constisnull || !OidIsValid(type))
+		return false;
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	deconstruct_array(DatumGetArrayTypeP(((Const *) array)->constvalue), type, typlen, typbyval, typalign, &values, &nulls, &n);
+	for (int i = 0; i < n && n <= most; i++)
+		*elements = lappend(*elements, makeConst(type, -1, get_typcollation(type), typlen, values[i], nulls[i], typbyval));
+	return n <= most;
+}
+
+List *
+dp_call_args(Node *node, Oid *funcid)
+{
+	*funcid = InvalidOid;
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+			*funcid = ((FuncExpr *) node)->funcid;
+			return ((FuncExpr *) node)->args;
+		case T_OpExpr:
+			*funcid = get_opcode(((OpExpr *) node)->opno);
+			return ((OpExpr *) node)->args;
+		case T_ScalarArrayOpExpr:
+			*funcid = get_opcode(((ScalarArrayOpExpr *) node)->opno);
+			return ((ScalarArrayOpExpr *) node)->args;
+		default:
+			return NIL;
+	}
 }
 
 static Oid
@@ -83,6 +153,35 @@ dp_compares_by_order(Oid opno, Oid type)
  * Making
  * ------------------------------------------------------------------------
  */
+
+Node *
+dp_write_comparison(const DpComparison *c)
+{
+	Node	   *node;
+
+	if (c->is_array)
+	{
+		node = (Node *) dp_make_array_comparison(c->opno, c->is_any, (Expr *) c->left, (Expr *) c->right, c->collation);
+		((ScalarArrayOpExpr *) node)->location = c->location;
+		return node;
+	}
+	node = (Node *) dp_make_comparison(c->opno, (Expr *) c->left, (Expr *) c->right, c->collation);
+	((OpExpr *) node)->location = c->location;
+	if (c->is_distinct)
+		NodeSetTag(node, T_DistinctExpr);
+	return node;
+}
+
+Node *
+dp_with_operand(Node *comparison, int side, Node *operand)
+{
+	DpComparison c;
+
+	if (!dp_read_comparison(comparison, &c))
+		elog(ERROR, "a comparison was expected");
+	*(side == 0 ? &c.left : &c.right) = operand;
+	return copyObject(dp_write_comparison(&c));
+}
 
 Const *
 dp_int4_const(int32 value)

@@ -62,8 +62,8 @@ is_opened(Node *node)
 static bool
 looks_into(Node *node)
 {
-	List	   *args = IsA(node, FuncExpr) ? ((FuncExpr *) node)->args : IsA(node, OpExpr) ? ((OpExpr *) node)->args :
-	IsA(node, NullTest) ? list_make1(((NullTest *) node)->arg) : IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args : NIL;
+	Oid			funcid;
+	List	   *args = IsA(node, NullTest) ? list_make1(((NullTest *) node)->arg) : dp_call_args(node, &funcid);
 
 	foreach_ptr(Node, item, args)
 	{
@@ -231,8 +231,9 @@ dp_window_kind(const WindowFunc *function)
 	return DP_WINDOW_UNKNOWN;
 }
 
-bool
-dp_frame_is_all(int options)
+/* Tells whether a frame with these options goes from the first row of a partition to the last. */
+static bool
+frame_is_all(int options)
 {
 	return (options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) && (options & FRAMEOPTION_END_UNBOUNDED_FOLLOWING);
 }
@@ -250,7 +251,7 @@ dp_window_needs_order(const WindowFunc *function, const WindowClause *window)
 			 * other frames begin and end with all peers of a row, or with
 			 * none
 			 */
-			return (window->frameOptions & FRAMEOPTION_ROWS) && !dp_frame_is_all(window->frameOptions);
+			return (window->frameOptions & FRAMEOPTION_ROWS) && !frame_is_all(window->frameOptions);
 		default:
 			return true;
 	}

@@ -79,10 +79,9 @@ is_constant(Node *node)
 	check_stack_depth();
 	if (IsA(node, Const))
 		return true;
-	if (!is_funcclause(node) && !is_opclause(node))
+	args = dp_call_args(node, &funcid);
+	if (!OidIsValid(funcid) || IsA(node, ScalarArrayOpExpr))
 		return !dp_is_unfoldable(node, NULL);
-	args = is_opclause(node) ? ((OpExpr *) node)->args : ((FuncExpr *) node)->args;
-	funcid = is_opclause(node) ? get_opcode(((OpExpr *) node)->opno) : ((FuncExpr *) node)->funcid;
 	if (funcid >= FirstGenbkiObjectId || func_volatile(funcid) != PROVOLATILE_IMMUTABLE || get_func_retset(funcid))
 		return false;
 	foreach_ptr(Node, arg, args)

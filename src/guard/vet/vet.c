@@ -220,7 +220,7 @@ vet_operator(DpVet *vet, OpExpr *op)
 	Node	   *safe;
 
 	set_opfuncid(copy);
-	if (dp_compares_units(vet->cxt, op) && !vet->no_columns)
+	if (dp_compares_units(vet->cxt, (Node *) op) && !vet->no_columns)
 		return (Node *) copy;
 	if (dp_is_of_citext((Node *) op))
 		return dp_vet(dp_citext_as_text((Node *) op, true), vet);
@@ -255,31 +255,13 @@ vet_distinct_or_nullif(DpVet *vet, Node *node)
 static bool
 members_of(Node *array, List **members)
 {
-	ArrayType  *value;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			count;
-	int16		len;
-	bool		byval;
-	char		align;
-	Const	   *con;
-
-	*members = NIL;
-	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+	if (!IsA(array, ArrayExpr) || ((ArrayExpr *) array)->multidims)
 	{
-		*members = ((ArrayExpr *) array)->elements;
-		return list_length(*members) <= MOST_MEMBERS;
+		if (dp_is_unfoldable(array, NULL))
+			return false;
+		array = (Node *) dp_fold(array);
 	}
-	if (dp_is_unfoldable(array, NULL) || (con = dp_fold(array))->constisnull)
-		return false;
-	value = DatumGetArrayTypeP(con->constvalue);
-	if (ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value)) > MOST_MEMBERS)
-		return false;
-	get_typlenbyvalalign(ARR_ELEMTYPE(value), &len, &byval, &align);
-	deconstruct_array(value, ARR_ELEMTYPE(value), len, byval, align, &elements, &nulls, &count);
-	for (int i = 0; i < count; i++)
-		*members = lappend(*members, makeConst(ARR_ELEMTYPE(value), -1, con->constcollid, len, elements[i], nulls[i], byval));
-	return true;
+	return dp_list_elements(array, MOST_MEMBERS, members);
 }
 
 /* Tells whether a comparison with a list of members is one of an operator that is not run as it stands. */

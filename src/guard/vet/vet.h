@@ -78,6 +78,9 @@ extern bool dp_refuse_failing(Node *node, DpVet *vet);
 /* Returns the value of what can be evaluated. */
 extern Const *dp_fold(Node *node);
 
+/* Returns the value of an expression; NULL: it is not known now, or NULL. */
+extern Const *dp_value_of(Node *node);
+
 /* Tells whether function gives a time, not the name of somebody or something. */
 extern bool dp_is_time_function(SQLValueFunction *function);
 
@@ -125,6 +128,6 @@ extern Node *dp_vet_window_function(DpVet *vet, WindowFunc *function);
 
 /* citext.c: whether a column may be compared, grouped by and handed up, though its values are not read */
 extern bool dp_is_compared_unit(const DpAllowContext *cxt, Node *node);
-extern bool dp_compares_units(const DpAllowContext *cxt, OpExpr *op);
+extern bool dp_compares_units(const DpAllowContext *cxt, Node *node);
 
 #endif							/* DP_VET_H */
