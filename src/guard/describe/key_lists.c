@@ -243,6 +243,8 @@ dp_key_query_fill_list(DpKeyQuery *s, DpKeyQueryItem *item)
 	Oid			type = item->column->vartype;
 	Oid			collation = item->column->varcollid;
 	int			n;
+	int16		typlen;
+	bool		typbyval;
 	bool		with_null;
 	Datum	   *values;
 	bool	   *nulls;
@@ -258,10 +260,11 @@ dp_key_query_fill_list(DpKeyQuery *s, DpKeyQueryItem *item)
 	values[n] = (Datum) 0;
 	nulls[n] = true;
 	item->listed->list = array_of(getBaseType(type), collation, values, nulls, n);
-	item->values = (Expr *) array_of(type, collation, values, nulls, n + with_null);
+	item->values = (Expr *) (with_null || type != getBaseType(type) ? array_of(type, collation, values, nulls, n + with_null) : item->listed->list);
+	get_typlenbyval(type, &typlen, &typbyval);
 	cxt->keys += n;
 	for (int i = 0; i < n; i++)
-		cxt->key_memory += dp_key_memory(values[i], get_typbyval(type), get_typlen(type));
+		cxt->key_memory += dp_key_memory(values[i], typbyval, typlen);
 	if (cxt->key_memory > dp_allowed_memory(s->level->dataset))
 		dp_refuse_keys(s->level->dataset, cxt->keys, true);
 	pfree(values);
