@@ -128,13 +128,19 @@ is_moved(Node *node, Var *column, DpCellPart *part)
  * ------------------------------------------------------------------------
  */
 
-static void
-add_part(DpTimeCells *cells, DpCellPart *part)
+/* Adds a way in which the axis is divided if node is the column, moved; returns false, and adds nothing, if it is not. */
+static bool
+add_part(DpTimeCells *cells, DpCellPart part, Node *node, bool has_years)
 {
-	DpCellPart *copy = palloc(sizeof(DpCellPart));
+	DpCellPart *copy;
 
-	memcpy(copy, part, sizeof(DpCellPart));
+	if (!is_moved(node, cells->column, &part))
+		return false;
+	copy = palloc(sizeof(DpCellPart));
+	*copy = part;
 	cells->parts = lappend(cells->parts, copy);
+	cells->has_years |= has_years;
+	return true;
 }
 
 static void
@@ -150,14 +156,11 @@ note_field(DpTimeCells *cells, const DpTimeField *field)
 static bool
 add_extract(DpTimeCells *cells, FuncExpr *call)
 {
-	DpCellPart	part = {0};
 	const DpTimeField *field = dp_time_field_of_name(text_of(linitial(call->args)));
 
-	if (field == NULL || !is_moved(lsecond(call->args), cells->column, &part))
+	if (field == NULL || !add_part(cells, (DpCellPart) {field->unit}, lsecond(call->args), false))
 		return false;
-	part.unit = field->unit;
 	note_field(cells, field);
-	add_part(cells, &part);
 	return true;
 }
 
@@ -176,11 +179,7 @@ add_trunc(DpTimeCells *cells, FuncExpr *call)
 		part.unit = field->unit;
 	else
 		return false;
-	if (!is_moved(lsecond(call->args), cells->column, &part))
-		return false;
-	cells->has_years = true;
-	add_part(cells, &part);
-	return true;
+	return add_part(cells, part, lsecond(call->args), true);
 }
 
 /* what a template of to_char may have; others are text */
@@ -227,7 +226,7 @@ add_to_char(DpTimeCells *cells, FuncExpr *call)
 	DpCellPart	part = {DP_UNIT_YEAR};
 	const char *format = text_of(lsecond(call->args));
 
-	if (format == NULL || !is_moved(linitial(call->args), cells->column, &part))
+	if (format == NULL || !is_moved(linitial(call->args), cells->column, &(DpCellPart) {0}))
 		return false;
 	while (*format)
 	{
@@ -250,8 +249,7 @@ add_to_char(DpTimeCells *cells, FuncExpr *call)
 		}
 		format += strlen(template_units[i].name);
 	}
-	add_part(cells, &part);
-	return true;
+	return add_part(cells, part, linitial(call->args), false);
 }
 
 static bool
@@ -262,32 +260,30 @@ add_bin(DpTimeCells *cells, FuncExpr *call)
 	Const	   *origin = dp_value_of(lthird(call->args));
 	Interval   *interval;
 
-	if (width == NULL || origin == NULL || !is_moved(lsecond(call->args), cells->column, &part))
+	if (width == NULL || origin == NULL)
 		return false;
 	interval = DatumGetIntervalP(width->constvalue);
 	part.width = interval->day * USECS_PER_DAY + interval->time;
 	if (interval->month != 0 || part.width <= 0 || TIMESTAMP_NOT_FINITE(DatumGetTimestamp(origin->constvalue)))
 		return false;
-	part.shift += DatumGetTimestamp(origin->constvalue) % part.width;
-	cells->has_years = true;
-	add_part(cells, &part);
-	return true;
+	part.shift = DatumGetTimestamp(origin->constvalue) % part.width;
+	return add_part(cells, part, lsecond(call->args), true);
 }
 
-/* Tells whether node is the column's epoch, in whole seconds or not, but for casts. */
-static bool
-is_epoch(Node *node, Var *column, DpCellPart *part)
+/* Returns what a field of a time, of this name, is taken of; NULL: node is none, but for casts. */
+static Node *
+time_of_field(Node *node, const char *name)
 {
 	const char *field;
 
 	node = dp_strip_labels(node);
-	if (is_call(node, DP_KIND_int8, 1) || is_call(node, DP_KIND_int4, 1) || is_call(node, DP_KIND_numeric, 1) || is_call(node, DP_KIND_float8, 1) ||
-		is_call(node, DP_KIND_floor, 1) || is_call(node, DP_KIND_trunc, 1))
-		return is_epoch(argument(node, 0), column, part);
+	while (is_call(node, DP_KIND_int8, 1) || is_call(node, DP_KIND_int4, 1) || is_call(node, DP_KIND_numeric, 1) || is_call(node, DP_KIND_float8, 1) ||
+		   is_call(node, DP_KIND_floor, 1) || is_call(node, DP_KIND_trunc, 1))
+		node = dp_strip_labels(argument(node, 0));
 	if (!is_call(node, DP_KIND_extract, 2) && !is_call(node, DP_KIND_date_part, 2))
-		return false;
+		return NULL;
 	field = text_of(argument(node, 0));
-	return field != NULL && pg_strcasecmp(field, "epoch") == 0 && is_moved(argument(node, 1), column, part);
+	return field != NULL && pg_strcasecmp(field, name) == 0 ? argument(node, 1) : NULL;
 }
 
 /* Returns a whole number of seconds; 0: it is none. */
@@ -313,58 +309,31 @@ seconds_of(Node *node)
 	return *end == '\0' && seconds > 0 && seconds <= 100 * (long) SECS_PER_DAY * 365 ? seconds : 0;
 }
 
-/* floor(epoch / n), or a division of whole numbers */
+/* floor(epoch / n), or a division of whole numbers; floor(minute / n), of bins of which an hour has a whole number: they lie on the grid in every zone */
 static bool
 add_division(DpTimeCells *cells, Node *node)
 {
 	DpCellPart	part = {DP_UNIT_BIN};
-	Node	   *division = node;
 	bool		is_floor = is_call(node, DP_KIND_floor, 1) || is_call(node, DP_KIND_trunc, 1);
-
-	if (is_floor)
-		division = dp_strip_labels(argument(node, 0));
-	if (!is_call(division, DP_KIND_divide, 2) || !is_epoch(argument(division, 0), cells->column, &part))
-		return false;
-	if (!is_floor && exprType(division) != INT8OID && exprType(division) != INT4OID)
-		return false;
-	part.width = seconds_of(argument(division, 1)) * USECS_PER_SEC;
-	/* casts to whole numbers round */
-	part.shift += exprType(division) == INT8OID || exprType(division) == INT4OID ? USECS_PER_SEC / 2 : 0;
-	if (part.width == 0)
-		return false;
-	cells->has_years = true;
-	add_part(cells, &part);
-	return true;
-}
-
-/* floor(minute / n), of a whole number of bins in an hour: they lie on the grid in every zone */
-static bool
-add_minutes(DpTimeCells *cells, Node *node)
-{
-	DpCellPart	part = {DP_UNIT_BIN};
-	Node	   *division;
-	Node	   *minute;
-	const char *field;
+	Node	   *division = is_floor ? dp_strip_labels(argument(node, 0)) : node;
+	bool		is_whole = exprType(division) == INT8OID || exprType(division) == INT4OID;
+	Node	   *time;
 	int64		width;
 
-	if (!is_call(node, DP_KIND_floor, 1) && !is_call(node, DP_KIND_trunc, 1))
+	if (!is_call(division, DP_KIND_divide, 2) || !(is_floor || is_whole))
 		return false;
-	division = dp_strip_labels(argument(node, 0));
-	if (!is_call(division, DP_KIND_divide, 2))
-		return false;
-	minute = dp_strip_labels(argument(division, 0));
-	while (is_call(minute, DP_KIND_int4, 1) || is_call(minute, DP_KIND_int8, 1) || is_call(minute, DP_KIND_numeric, 1) || is_call(minute, DP_KIND_float8, 1))
-		minute = dp_strip_labels(argument(minute, 0));
-	if (!is_call(minute, DP_KIND_extract, 2) && !is_call(minute, DP_KIND_date_part, 2))
-		return false;
-	field = text_of(argument(minute, 0));
 	width = seconds_of(argument(division, 1));
-	if (field == NULL || pg_strcasecmp(field, "minute") != 0 || width == 0 || MINS_PER_HOUR % width != 0 ||
-		!is_moved(argument(minute, 1), cells->column, &part))
-		return false;
-	part.width = width * USECS_PER_MINUTE;
-	add_part(cells, &part);
-	return true;
+	time = time_of_field(argument(division, 0), "minute");
+	if (time != NULL && is_floor)
+	{
+		part.width = width * USECS_PER_MINUTE;
+		return width != 0 && MINS_PER_HOUR % width == 0 && add_part(cells, part, time, false);
+	}
+	time = time_of_field(argument(division, 0), "epoch");
+	part.width = width * USECS_PER_SEC;
+	/* casts to whole numbers round */
+	part.shift = is_whole ? USECS_PER_SEC / 2 : 0;
+	return time != NULL && width != 0 && add_part(cells, part, time, true);
 }
 
 /* Returns how many characters a pattern of LIKE asks of the beginning of a text, if of nothing else; 0: it asks of more. */
@@ -431,29 +400,21 @@ add_beginning(DpTimeCells *cells, Node *node)
 		DpTimeUnit	unit;
 	}			units[] = {{4, DP_UNIT_YEAR}, {7, DP_UNIT_MONTH}, {10, DP_UNIT_DAY}, {13, DP_UNIT_HOUR}, {16, DP_UNIT_MINUTE},
 	{19, DP_UNIT_SECOND}};
-	DpCellPart	part = {0};
 	int			length = 0;
 	Node	   *text = beginning_of(node, &length);
 	Node	   *time = text ? written(text) : NULL;
 
-	if (time == NULL || (exprType(time) != TIMESTAMPOID && exprType(time) != TIMESTAMPTZOID) || !is_moved(time, cells->column, &part))
+	if (time == NULL || (exprType(time) != TIMESTAMPOID && exprType(time) != TIMESTAMPTZOID))
 		return false;
 	for (int i = 0; i < lengthof(units); i++)
 		if (length > 0 && length <= units[i].length)
-		{
-			part.unit = units[i].unit;
-			cells->has_years = true;
-			add_part(cells, &part);
-			return true;
-		}
+			return add_part(cells, (DpCellPart) {units[i].unit}, time, true);
 	return false;
 }
 
 static bool
 add_call(DpTimeCells *cells, Node *node)
 {
-	DpCellPart	part = {DP_UNIT_DAY};
-
 	if (add_beginning(cells, node))
 		return true;
 	if (!IsA(node, FuncExpr))
@@ -466,13 +427,7 @@ add_call(DpTimeCells *cells, Node *node)
 		return add_to_char(cells, (FuncExpr *) node);
 	if (is_call(node, DP_KIND_date_bin, 3))
 		return add_bin(cells, (FuncExpr *) node);
-	if (is_call(node, DP_KIND_date, 1) && is_moved(argument(node, 0), cells->column, &part))
-	{
-		cells->has_years = true;
-		add_part(cells, &part);
-		return true;
-	}
-	return add_division(cells, node) || add_minutes(cells, node);
+	return (is_call(node, DP_KIND_date, 1) && add_part(cells, (DpCellPart) {DP_UNIT_DAY}, argument(node, 0), true)) || add_division(cells, node);
 }
 
 /* ------------------------------------------------------------------------
