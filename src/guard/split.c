@@ -151,6 +151,20 @@ is_param_before(Node *node, int levels, int *first)
 	return IsA(node, Param) && ((Param *) node)->paramid < *first;
 }
 
+/* Describes another release than the level's; returns false if it cannot be released. */
+static bool
+is_widened(Widening *w)
+{
+	ErrorData  *error;
+
+	w->cxt.releases = NIL;
+	w->collected.cxt = &w->cxt;
+	error = dp_attempt(widen, w);
+	if (error != NULL && error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE && error->sqlerrcode != ERRCODE_DP_BAD_PARAMETER)
+		ThrowErrorData(error);
+	return error == NULL;
+}
+
 /* Tells whether a level may have conditions on its keys alone, and whether anything could be kept of it without them. */
 static bool
 may_be_widened(Query *query)
@@ -170,18 +184,12 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 	.even_if_readable = even_if_readable};
 	List	   *tests = NIL;
 	DpRelease  *wider;
-	ErrorData  *error;
 
 	if (level->dataset->reuse > 0 && release->selection < 0 && release->estimator == NULL && release->prefetches == NIL)
 		tests = dp_take_key_tests(level, query);
 	if (tests == NIL)
 		return;
-	w.cxt.releases = NIL;
-	w.collected.cxt = &w.cxt;
-	error = dp_attempt(widen, &w);
-	if (error != NULL && error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE && error->sqlerrcode != ERRCODE_DP_BAD_PARAMETER)
-		ThrowErrorData(error);
-	if (error != NULL)
+	if (!is_widened(&w))
 		return;
 	wider = w.level->release;
 	/* nothing is read for what is only looked for */
@@ -329,19 +337,13 @@ describe_finest(DpSplitContext *cxt, Query *query, int where, DpCollected *colle
 {
 	Widening	w = {.cxt = *cxt, .where = where, .collected = *collected, .read = read, .even_if_readable = even_if_readable};
 	List	   *all = NIL;
-	ErrorData  *error;
 
 	if (list_length(sets) < 2 || IsInParallelMode())
 		return NULL;
 	foreach_ptr(const List, set, sets)
 		all = list_concat_unique_int(all, set);
 	w.query = dp_with_grouping_set(query, all);
-	w.cxt.releases = NIL;
-	w.collected.cxt = &w.cxt;
-	error = dp_attempt(widen, &w);
-	if (error != NULL && error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE && error->sqlerrcode != ERRCODE_DP_BAD_PARAMETER)
-		ThrowErrorData(error);
-	return error == NULL && begin_together(w.level) ? w.level : NULL;
+	return is_widened(&w) && begin_together(w.level) ? w.level : NULL;
 }
 
 static List *

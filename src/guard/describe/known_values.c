@@ -163,23 +163,12 @@ fit_value(Node *value, Node *column, Node **fits)
 									   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		equality = F_NUMERIC_EQ;
 	}
-	else if (type == BPCHAROID)
+	else if (type == BPCHAROID || type == VARCHAROID)
 	{
-		fitted = (Node *) makeFuncExpr(F_BPCHAR_BPCHAR_INT4_BOOL, type,
-									   list_make3(value,
-												  dp_int4_const(typmod),
-												  makeBoolConst(true, false)),
+		fitted = (Node *) makeFuncExpr(type == BPCHAROID ? F_BPCHAR_BPCHAR_INT4_BOOL : F_VARCHAR_VARCHAR_INT4_BOOL, type,
+									   list_make3(value, dp_int4_const(typmod), makeBoolConst(true, false)),
 									   exprCollation(value), exprCollation(value), COERCE_EXPLICIT_CALL);
-		equality = F_BPCHAREQ;
-	}
-	else if (type == VARCHAROID)
-	{
-		fitted = (Node *) makeFuncExpr(F_VARCHAR_VARCHAR_INT4_BOOL, type,
-									   list_make3(value,
-												  dp_int4_const(typmod),
-												  makeBoolConst(true, false)),
-									   exprCollation(value), exprCollation(value), COERCE_EXPLICIT_CALL);
-		equality = F_TEXTEQ;
+		equality = type == BPCHAROID ? F_BPCHAREQ : F_TEXTEQ;
 	}
 	else
 		return value;

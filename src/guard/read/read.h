@@ -284,6 +284,9 @@ extern const char *dp_first_name(Query *sub);
  */
 extern bool dp_only_reads(Query *sub, bool exists);
 
+/* Returns the number of rows that LIMIT or OFFSET says by its text, otherwise where it is left out or NULL; -1: it says none. */
+extern int64 dp_rows_of_limit(Node *limit, int64 otherwise);
+
 /* Tells whether a LIMIT, which may be NULL, leaves at least one row. */
 extern bool dp_leaves_a_row(Node *limit);
 

@@ -433,6 +433,15 @@ is_two_valued(DpSublinks *v, DpCorrelation *c, Query *sub)
 		(dp_is_never_null(v->from->query, x) || dp_is_unit_origin(v->scope, x, true));
 }
 
+/* Takes out of EXISTS or IN what compares its rows with one of the level; false if that cannot be. */
+static bool
+take_comparisons(DpSublinks *v, DpCorrelation *c, SubLink *link, Query *sub)
+{
+	dp_bring_near(sub);
+	return (link->subLinkType == EXISTS_SUBLINK || (take_test(c, link->testexpr, sub) && (v->truth || is_two_valued(v, c, sub)))) &&
+		take_conditions(v, c, sub);
+}
+
 /* Returns whether there is a row that a row of the level is compared with; NULL: it stays. */
 static Node *
 join_test(DpSublinks *v, SubLink *link)
@@ -453,10 +462,7 @@ join_test(DpSublinks *v, SubLink *link)
 		if (sub == NULL)
 			return NULL;
 	}
-	dp_bring_near(sub);
-	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
-		return NULL;
-	if (!take_conditions(v, &c, sub))
+	if (!take_comparisons(v, &c, link, sub))
 		return NULL;
 	groups = join_groups(v, sub, &c, NIL);
 	if (groups == NULL)
@@ -482,11 +488,8 @@ join_released_test(DpSublinks *v, SubLink *link)
 	/* distinct values are released as they stand */
 	if (!dp_only_reads(sub, exists) || (!exists && sub->distinctClause != NIL) || dp_reads_rows(&inner, false, &base) == 0)
 		return NULL;
-	dp_bring_near(sub);
-	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
-		return NULL;
 	condition = (Node *) dp_more_rows_than_noise(link->location, NULL);
-	if (!take_conditions(v, &c, sub) || !dp_compared_columns(condition, &columns))
+	if (!take_comparisons(v, &c, link, sub) || !dp_compared_columns(condition, &columns))
 		return NULL;
 	sub->hasAggs = true;
 	groups = join_groups(v, sub, &c, columns);

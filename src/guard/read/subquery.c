@@ -36,24 +36,10 @@
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether LIMIT or OFFSET is a constant that leaves no row out: LIMIT ALL, OFFSET 0. */
-static bool
-keeps_all_rows(Node *limit, bool is_offset)
-{
-	Const	   *value;
-
-	if (limit == NULL)
-		return true;
-	if (checkExprHasSubLink(limit))
-		return false;
-	value = (Const *) eval_const_expressions(NULL, copyObject(limit));
-	return IsA(value, Const) && (value->constisnull || (is_offset && DatumGetInt64(value->constvalue) == 0));
-}
-
 static void
 check_limit(DpSplitContext *cxt, Query *sub, int where)
 {
-	if (keeps_all_rows(sub->limitCount, false) && keeps_all_rows(sub->limitOffset, true))
+	if (dp_rows_of_limit(sub->limitCount, PG_INT64_MAX) == PG_INT64_MAX && dp_rows_of_limit(sub->limitOffset, 0) == 0)
 		sub->limitCount = sub->limitOffset = NULL;
 	else
 		dp_refuse_at(where, errmsg("LIMIT and OFFSET on protected rows are not releasable; filter with WHERE"),

@@ -23,12 +23,23 @@ dp_first_name(Query *sub)
 	return sub->rtable ? linitial_node(RangeTblEntry, sub->rtable)->eref->aliasname : "subquery";
 }
 
+int64
+dp_rows_of_limit(Node *limit, int64 otherwise)
+{
+	Const	   *constant;
+
+	if (limit == NULL)
+		return otherwise;
+	constant = checkExprHasSubLink(limit) ? NULL : (Const *) eval_const_expressions(NULL, copyObject(limit));
+	if (constant == NULL || !IsA(constant, Const))
+		return -1;
+	return constant->constisnull ? otherwise : DatumGetInt64(constant->constvalue);
+}
+
 bool
 dp_leaves_a_row(Node *limit)
 {
-	Const	   *constant = limit ? (Const *) eval_const_expressions(NULL, limit) : NULL;
-
-	return limit == NULL || (IsA(constant, Const) && !constant->constisnull && DatumGetInt64(constant->constvalue) > 0);
+	return dp_rows_of_limit(limit, PG_INT64_MAX) > 0;
 }
 
 /* Tells whether a subquery has nothing that no kind has. */
@@ -62,20 +73,6 @@ dp_groups_rows(Query *sub)
 		!(sub->distinctClause && sub->hasAggs) && !sub->hasWindowFuncs && sub->limitCount == NULL;
 }
 
-/* Returns the number of rows that LIMIT or OFFSET says by its text, otherwise where it is left out or NULL; -1: it says none. */
-static int64
-rows_of_limit(Node *limit, int64 otherwise)
-{
-	Const	   *constant;
-
-	if (limit == NULL)
-		return otherwise;
-	constant = checkExprHasSubLink(limit) ? NULL : (Const *) eval_const_expressions(NULL, copyObject(limit));
-	if (constant == NULL || !IsA(constant, Const))
-		return -1;
-	return constant->constisnull ? otherwise : DatumGetInt64(constant->constvalue);
-}
-
 bool
 dp_takes_first(Query *sub, DpTaken *taken)
 {
@@ -85,8 +82,8 @@ dp_takes_first(Query *sub, DpTaken *taken)
 	if (sub->limitOption != LIMIT_OPTION_COUNT || (sub->limitCount == NULL && sub->limitOffset == NULL) ||
 		sub->distinctClause != NIL || !dp_only_reads(&rest, false))
 		return false;
-	taken->skipped = rows_of_limit(sub->limitOffset, 0);
-	taken->count = rows_of_limit(sub->limitCount, PG_INT64_MAX);
+	taken->skipped = dp_rows_of_limit(sub->limitOffset, 0);
+	taken->count = dp_rows_of_limit(sub->limitCount, PG_INT64_MAX);
 	return taken->skipped >= 0 && taken->count >= 0;
 }
 
