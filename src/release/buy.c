@@ -205,6 +205,22 @@ watch_until_kept(List *runs, EState *root, void (*read_and_keep) (List *, EState
 	dp_ledger_watch_end(&watch);
 }
 
+/* Does so, and has no report tell of what was drawn and is not kept: asked again, it is drawn anew. */
+static void
+keep_untold(List *runs, EState *root, void (*read_and_keep) (List *, EState *))
+{
+	PG_TRY();
+	{
+		watch_until_kept(runs, root, read_and_keep);
+	}
+	PG_CATCH();
+	{
+		dp_report_failure(NULL);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
 /* Starts what finds bounds for a run, before its debit. */
 static void
 start_estimator(DpRun *run, DpPricedRelease *priced, EState *root)
@@ -226,9 +242,9 @@ start_estimator(DpRun *run, DpPricedRelease *priced, EState *root)
 
 static List *notice_usual_bounds(const DpPricedRelease *priced, List *told);
 
-/* Warns of answers that are NULL as no bounds were found, which the counts that were paid for decide alone. */
+/* Tells what follows from the bounds that were found, which the counts that were paid for decide alone, and that are kept by now. */
 static void
-warn_lacking(const DpPricedRelease *priced)
+tell_of_found(const DpPricedRelease *priced)
 {
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
@@ -237,6 +253,7 @@ warn_lacking(const DpPricedRelease *priced)
 					(errmsg("%s is NULL, as too few people have values for bounds to be found; write bounds as its arguments, or SET dp_cdp.rho higher",
 							priced->columns[i].desc->label)));
 	}
+	(void) notice_usual_bounds(priced, NIL);
 }
 
 /* Finds the bounds for a run, which are paid for, and settles what follows from them. */
@@ -254,8 +271,6 @@ find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 	dp_rows_end(estimator->rows);
 	estimator->rows = NULL;
 	dp_settle_found(priced, root);
-	warn_lacking(priced);
-	(void) notice_usual_bounds(priced, NIL);
 	if (run->kept != NULL && run->kept->before[DP_FINDS_LIMITS] == NULL)
 		dp_kept_begin(run->kept, run->desc);
 }
@@ -279,6 +294,7 @@ read_kept_bounds(List *runs, List *releases, EState *root)
 			continue;
 		start_estimator(run, lfirst(priced), root);
 		find_bounds(run, lfirst(priced), root);
+		tell_of_found(lfirst(priced));
 	}
 }
 
@@ -286,15 +302,20 @@ read_kept_bounds(List *runs, List *releases, EState *root)
 static void
 find_all_bounds(List *runs, EState *root)
 {
+	List	   *found = NIL;
+
 	foreach_ptr(DpRun, run, runs)
 	{
 		if (run->estimator == NULL || run->priced->found != NULL)
 			continue;
 		find_bounds(run, run->priced, root);
 		dp_start_inner(run, run->priced, root);
+		found = lappend(found, run->priced);
 	}
-	/* before reports and errors may tell of them */
+	/* before messages, reports and errors may tell of them */
 	dp_keep_found(runs);
+	foreach_ptr(const DpPricedRelease, priced, found)
+		tell_of_found(priced);
 }
 
 /* Starts the inner plans of releases, as far as these read rows. */
@@ -342,11 +363,11 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 	start_releases(trials, releases, root, charged);
 	debit_releases(trials, releases, root, charged);
 	trial.charged = run->charged = *charged;
-	watch_until_kept(trials, root, find_all_bounds);
+	keep_untold(trials, root, find_all_bounds);
 	if (trial.kept == NULL)
 		dp_run_inner(&trial, root);
 	else
-		watch_until_kept(trials, root, run_kept);
+		keep_untold(trials, root, run_kept);
 	priced = dp_price_release(run->release, root, dp_pilot_settle(trial.pilot, usual), run->tuples);
 	/* what is kept is looked for, and found, as any other */
 	if (trial.kept == NULL)
@@ -574,14 +595,14 @@ dp_buy(List *runs, EState *root)
 		((DpRun *) lfirst(run))->priced = lfirst(priced);
 		((DpRun *) lfirst(run))->payer = GetUserId();
 	}
-	watch_until_kept(runs, root, find_all_bounds);
+	keep_untold(runs, root, find_all_bounds);
 	/* by the noise of what is kept, too, which is settled */
 	dp_agree(releases);
 	forboth(run, runs, priced, releases)
 		dp_agree_run(lfirst(priced), lfirst(run));
 	foreach(priced, releases)
 		dp_report_release(lfirst(priced), priced == list_head(releases));
-	watch_until_kept(runs, root, run_kept);
+	keep_untold(runs, root, run_kept);
 }
 
 /* Prices the limits of releases, and returns the items of their debit; NIL where nothing is to be found. */

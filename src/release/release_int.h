@@ -809,7 +809,7 @@ extern const int64 *dp_pilot_settle(DpPilot *pilot, const DpPricedRelease *usual
 /*
  * report.c: dp_report_release and dp_report_group write down what
  * dp_cdp.last_release() shows; first says that the release is the first of its
- * statement.  dp_report_failure forgets the groups of a release that failed.
+ * statement.  dp_report_failure forgets the groups of a release that failed; NULL: all that was reported, for a statement's.
  */
 extern void dp_report_release(DpPricedRelease *priced, bool first);
 extern void dp_report_group(const DpPricedRelease *priced, int column, const Datum *keys, const bool *nulls,

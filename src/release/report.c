@@ -299,10 +299,16 @@ dp_report_group(const DpPricedRelease *priced, int i, const Datum *keys, const b
 	MemoryContextSwitchTo(old);
 }
 
-/* Forgets the groups of a failed release: how many it got to is nobody's to know. */
+/* Forgets the groups of a failed release: how many it got to is nobody's to know.  Of a statement whose answers would have been kept it forgets all. */
 void
 dp_report_failure(const DpPricedRelease *priced)
 {
+	if (priced == NULL)
+	{
+		last_lines = NIL;
+		last_report++;
+		return;
+	}
 	if (priced->report != last_report)
 		return;
 	foreach_ptr(ReportLine, line, last_lines)
