@@ -68,12 +68,31 @@ end_as_owner(const AsOwner *before)
 	SetUserIdAndSecContext(before->userid, before->security);
 }
 
-/* Tells whether who calls may read the rows of a table, and row-level security, which holds for its owner no more, hides none of them. */
+/* as many keys as a row may follow to the person whose it is */
+#define MOST_STEPS 100
+
+/*
+ * Tells whether who calls may read the rows of a table and of those that lead to whose they are, and row-level security,
+ * which holds for their owner no more, hides none of them.
+ */
 static bool
 may_read_all(Oid relid)
 {
-	return dp_may_read(relid) && check_enable_rls(relid, GetUserId(), true) != RLS_ENABLED &&
-		check_enable_rls(relid, GetSessionUserId(), true) != RLS_ENABLED;
+	for (int step = 0; step <= MOST_STEPS; step++)
+	{
+		const DpTable *table = dp_policy_table(relid);
+		DpParent	parent;
+
+		if (!dp_may_read(relid) || check_enable_rls(relid, GetUserId(), true) == RLS_ENABLED ||
+			check_enable_rls(relid, GetSessionUserId(), true) == RLS_ENABLED)
+			return false;
+		if (table == NULL || table->nthrough == 0)
+			return true;
+		if (dp_policy_parent(relid, &parent) != DP_PARENT_OK)
+			return false;
+		relid = parent.parent;
+	}
+	return false;
 }
 
 void
@@ -86,9 +105,9 @@ dp_admin_tell_of_rows(Oid relid, AttrNumber attnum, bool of_bounds)
 	SPITupleTable *found;
 	AsOwner		before;
 
+	CommandCounterIncrement();	/* labels that were written just now */
 	if (dp_is_distributed(relid, &distributed_by) || !may_read_all(relid))
 		return;
-	CommandCounterIncrement();	/* labels that were written just now */
 	memset(nulls, ' ', sizeof(nulls));
 	if (attnum != 0)
 		values[1] = DirectFunctionCall1(namein, CStringGetDatum(get_attname(relid, attnum, false)));

@@ -187,6 +187,27 @@ SELECT dp_cdp.alter_dataset('shop', new_owner => 'owner1') \g /dev/null
 REVOKE SELECT ON bills FROM keeper;
 DROP POLICY few ON bills;
 ALTER TABLE bills DISABLE ROW LEVEL SECURITY;
+
+-- nor of those that lead to whose they are
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE carts (cart int PRIMARY KEY, buyer int);
+INSERT INTO carts SELECT i, i / 20 FROM generate_series(1, 400) i;
+CREATE TABLE wares (ware int, cart int REFERENCES carts);
+INSERT INTO wares SELECT i, 1 + i % 400 FROM generate_series(1, 4000) i;
+SELECT dp_cdp.create_dataset('store', rho => 1), dp_cdp.protect_table('carts', 'store', unit => 'buyer'), dp_cdp.protect_table('wares', 'store', through => 'cart') \g /dev/null
+GRANT SELECT ON carts, wares TO keeper;
+RESET SESSION AUTHORIZATION;
+SELECT dp_cdp.alter_dataset('store', new_owner => 'keeper') \g /dev/null
+SET SESSION AUTHORIZATION keeper;
+SELECT matches((dp_cdp.alter_dataset('store', max_rows => 5)).warnings::text, 'table ..wares..: 21 of 21 people have more than 5 rows', 'who sees them all is told of people through a key');
+RESET SESSION AUTHORIZATION;
+ALTER TABLE carts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON carts FOR SELECT TO keeper USING (buyer = 1);
+SET SESSION AUTHORIZATION keeper;
+SELECT is((dp_cdp.alter_dataset('store', max_rows => 3)).warnings, '{}'::text[], '... and who sees some of what it leads to is not');
+RESET SESSION AUTHORIZATION;
+DROP TABLE wares, carts;
+SELECT dp_cdp.drop_dataset('store') \g /dev/null
 SELECT dp_cdp.set_keys('bills', 'kind', '{a,b,c,d}'::text[]), dp_cdp.set_bounds('bills', 'paid', 0, 90) \g /dev/null
 SET SESSION AUTHORIZATION owner1;
 
