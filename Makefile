@@ -12,6 +12,7 @@
 #	make fuzz				see test/fuzz
 #	make fuzz-sql			random SQL as an analyst; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make fuzz-neighbours	the same SQL on two databases that differ in one person; STATEMENTS=1000000 SEED=1
+#	make fuzz-excluded		whether somebody whom conditions leave out changes anything; STATEMENTS=100000 SEED=1
 #	make fuzz-bounding		what units contribute, by random plans; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make drills				what takes minutes: a ledger through pg_upgrade, a standby that is killed;
 #							ONLY="pg_upgrade" (root), ONLY=standby SECONDS=600
@@ -71,7 +72,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package check-image check-arm64 dist graph indent reference golden
+OWN_GOALS = test test-all demo demo-stop pictures bench utility fuzz fuzz-sql fuzz-neighbours fuzz-excluded fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package check-image check-arm64 dist graph indent reference golden
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -176,6 +177,10 @@ fuzz-neighbours:
 	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \
 		FUZZ_STATEMENTS="$(or $(STATEMENTS),$(FUZZ_STATEMENTS))" FUZZ_EPISODE="$(or $(EPISODE),$(FUZZ_EPISODE))" \
 		FUZZ_PAIRS="$(or $(PAIRS),$(FUZZ_PAIRS))" FUZZ_HEAVY="$(or $(HEAVY),$(FUZZ_HEAVY))" FUZZ_SHAPES="$(or $(SHAPES),$(FUZZ_SHAPES))" FUZZ_ASKED="$(or $(ASKED),$(FUZZ_ASKED))" FUZZ_PARALLEL="$(or $(PARALLEL),$(FUZZ_PARALLEL))" FUZZ_WAYS="$(or $(WAYS),$(FUZZ_WAYS))" FUZZ_KEPT="$(or $(KEPT),$(FUZZ_KEPT))" ONLY=neighbours bash test/tools/fuzz_sql.sh
+
+fuzz-excluded:
+	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \
+		FUZZ_STATEMENTS="$(or $(STATEMENTS),$(FUZZ_STATEMENTS))" FUZZ_EPISODE="$(or $(EPISODE),$(FUZZ_EPISODE))" FUZZ_PAIRS="$(or $(PAIRS),$(FUZZ_PAIRS))" ONLY=excluded bash test/tools/fuzz_sql.sh
 
 fuzz-bounding:
 	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \

@@ -10,7 +10,7 @@
 # workers as there are processors (JOBS): FUZZ_STATEMENTS in total instead of
 # FUZZ_SECONDS, FUZZ_PAIRS, FUZZ_HEAVY=1, FUZZ_SHAPES=1 (their share), FUZZ_ASKED=1, FUZZ_PARALLEL=1, FUZZ_WAYS="plain writer",
 # FUZZ_KEPT=0.7 (the share of queries that are asked again where answers are kept).  ONLY="bounding" compares plans of
-# what units contribute, with as many workers.
+# what units contribute, and ONLY="excluded" two databases of which conditions leave out what differs, with as many workers.
 # ASSERT=1 runs a server with assertions, which is built from the
 # distribution's source (build/assert-NN, once).  SANITIZE=1 does so, too, and
 # builds the extension with AddressSanitizer and UBSan; the server itself is
@@ -28,7 +28,7 @@ assert=${ASSERT:-$sanitize}
 rc=0
 
 what=fuzz-sql
-[[ ${ONLY-} != @(neighbours|bounding) ]] || what=test
+[[ ${ONLY-} != @(neighbours|bounding|excluded) ]] || what=test
 bash "$DP_TOP/test/tools/deps.sh" $what || exit 1
 dp_server_tree || exit 1
 work=$(dp_scratch fuzzsql) || exit 1
@@ -80,7 +80,7 @@ cp -R "$DP_TOP/test" "$work/in" && give "$work/in"
 # what the server's log must not contain; with neighbours, failures are compared
 bad='PANIC|TRAP:|was terminated by signal|AddressSanitizer|runtime error:'
 case ${ONLY-} in
-	neighbours) ;;
+	neighbours | excluded) ;;
 	bounding) bad+='|WARNING:' ;;
 	*) bad+='|private query (failed while it read|could not be planned)' ;;
 esac
@@ -96,7 +96,7 @@ run()
 	[[ -z $sanitize ]] || preload=$(readlink -f "$(gcc -print-file-name=libasan.so)")
 	LD_PRELOAD=${preload:-} dp_start "$dir" &&
 		dp_psql "$dir" -d postgres -c "CREATE DATABASE fuzz" || return 1
-	[[ $name == @(neighbours|bounding) ]] || dp_psql "$dir" -d fuzz -f "$work/in/fuzz/sql/fixture.sql" || return 1
+	[[ $name == @(neighbours|bounding|excluded) ]] || dp_psql "$dir" -d fuzz -f "$work/in/fuzz/sql/fixture.sql" || return 1
 	(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=fuzz \
 		FUZZ_SECONDS="$share" FUZZ_SEED="$DP_SEED" FUZZ_VERBOSE="${FUZZ_VERBOSE:-}" FUZZ_EPISODE="${FUZZ_EPISODE:-}" \
 		FUZZ_STATEMENTS="${FUZZ_STATEMENTS:+$(((FUZZ_STATEMENTS + $4 - 1) / $4))}" FUZZ_WORKER="$3/$4" \
@@ -131,7 +131,7 @@ run_workers()
 
 case ${ONLY-} in
 	sqlsmith | grammar) run "$ONLY" "$seconds" 0 1 || rc=1 ;;
-	neighbours | bounding) run_workers "$ONLY" ;;
+	neighbours | bounding | excluded) run_workers "$ONLY" ;;
 	*)
 		run sqlsmith $((seconds / 2)) 0 1 || rc=1
 		run grammar $((seconds - seconds / 2)) 0 1 || rc=1

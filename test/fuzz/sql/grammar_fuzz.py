@@ -42,12 +42,14 @@ PRIVACY = [
     'dp_cdp.delta = -1', 'dp_cdp.max_groups = 1', 'dp_cdp.max_groups = 2147483647', 'dp_cdp.max_groups = 100', 'dp_cdp.max_groups = -1',
     'dp_cdp.max_rows = 1', 'dp_cdp.max_rows = 1000000', 'dp_cdp.max_rows = 99999999999', 'dp_cdp.standard_aggregates = off',
     'dp_cdp.nonsense = 1', 'dp_cdp.rho TO DEFAULT', 'dp_cdp.max_groups TO DEFAULT',
+    'dp_cdp.empty_previews = on', 'dp_cdp.empty_previews = on', "dp_cdp.target_error = '200'", "dp_cdp.target_error = '10%'",
     'dp_cdp.rest = on', "dp_cdp.rest_label = '(rest)'", 'dp_cdp.rest TO DEFAULT',
     'dp_cdp.find_bounds = on', 'dp_cdp.find_bounds = 1', 'dp_cdp.find_bounds = 1e-9', 'dp_cdp.find_bounds = 2', 'dp_cdp.find_bounds TO DEFAULT',
 ]
 # beside queries of private aggregates; {q} is one, {t} a protected table, {c} a column that each has
 AROUND = [
-    'SELECT * FROM {t}', 'SELECT {c} FROM {t} LIMIT 1', 'SELECT DISTINCT {c} FROM {t}', 'SELECT {c} FROM {t} GROUP BY {c}',
+    'SELECT * FROM {t}', 'SELECT {c} FROM {t} LIMIT 1', 'SELECT a.{c}, rank() OVER (ORDER BY a.{c}) FROM {t} a JOIN {t} b USING (person) ORDER BY 1 FETCH FIRST 3 ROWS WITH TIES',
+    'SET dp_cdp.empty_previews = on; SELECT * FROM {t}', 'SET dp_cdp.empty_previews = on; SELECT {c} FROM {t} LIMIT 3', 'SET dp_cdp.empty_previews = on; CREATE TEMP TABLE previewed AS SELECT * FROM {t}', 'SELECT DISTINCT {c} FROM {t}', 'SELECT {c} FROM {t} GROUP BY {c}',
     'TABLE {t}', 'SELECT count(*) FROM {t}', 'COPY {t} TO STDOUT', 'COPY (SELECT * FROM {t}) TO STDOUT', 'COPY ({q}) TO STDOUT',
     'EXPLAIN SELECT * FROM {t}', 'EXPLAIN (ANALYZE) {q}', 'EXPLAIN (VERBOSE, COSTS) {q}', 'EXPLAIN (FORMAT JSON) {q}',
     'EXPLAIN (SETTINGS, FORMAT YAML) {q}', 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT XML) SELECT * FROM ({q}) z',

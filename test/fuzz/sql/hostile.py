@@ -281,8 +281,8 @@ class Hostile(Grammar):
                                     'percentile_disc(0.3) WITHIN GROUP (ORDER BY %s DESC)', 'percentile_disc(ARRAY[0, 1]) WITHIN GROUP (ORDER BY %s)',
                                     'mode() WITHIN GROUP (ORDER BY %s)', 'mode() WITHIN GROUP (ORDER BY %s > 1 DESC)', 'dp_mode(%s)',
                                     'count(DISTINCT (%s, 1))', 'count(DISTINCT ROW(NULL::text, %s))', 'dp_clipped_rows(*) FILTER (WHERE %s IS NOT NULL)',
-                                    'dp_clipped_groups(*) FILTER (WHERE %s IS NOT NULL)'])
-            text %= c.ref
+                                    'dp_clipped_groups(*) FILTER (WHERE %s IS NOT NULL)', 'dp_margin(dp_sum(%s, 0, 5))', 'dp_cut(dp_sum(%s, 0, 5))', 'dp_noise_stddev(dp_avg(%s, 0, 5))', 'corr(%s, 1 - %s)', 'regr_slope(%s, -%s)'])
+            text = text.replace('%s', c.ref)
             # bins, and how many values there are, change by no more than rows do
             counted = text.endswith(', 0, 1)') or re.match(r'dp_histogram|(dp_)?count\(DISTINCT', text)
             return text, 'count(*)', 'other', 1, False, source.rows if counted else None

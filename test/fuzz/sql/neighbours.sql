@@ -86,6 +86,8 @@ UPDATE x.costs SET mail = 'MAIL' || place WHERE person = 777;
 -- an enum and a collation that somebody else owns are the analyst's in schema own
 RESET ROLE;
 GRANT USAGE ON SCHEMA own TO fuzz_poor, fuzz_nobody;
+-- shows columns, of which no foreign key can be made
+GRANT REFERENCES (dept, city, n) ON c.visits, x.visits TO fuzz_analyst, fuzz_poor;
 -- the limit can also be neared by recursion
 GRANT SET ON PARAMETER max_stack_depth TO fuzz_analyst, fuzz_poor, fuzz_nobody;
 SET ROLE fuzz_analyst;
