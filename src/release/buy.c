@@ -242,18 +242,28 @@ start_estimator(DpRun *run, DpPricedRelease *priced, EState *root)
 
 static List *notice_usual_bounds(const DpPricedRelease *priced, List *told);
 
-/* Tells what follows from the bounds that were found, which the counts that were paid for decide alone, and that are kept by now. */
-static void
-tell_of_found(const DpPricedRelease *priced)
+/*
+ * Tells what follows from the bounds that a run has found, which the counts that were paid for decide alone, and that are kept by now.
+ * "told" has the messages of the statement.
+ */
+static List *
+tell_of_found(const DpRun *run, const DpPricedRelease *priced, List *told)
 {
+	/* the release itself reads what its pilot has had kept, and tells of it */
+	if (run->pilot != NULL && run->kept != NULL)
+		return told;
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
-		if (priced->columns[i].is_lacking)
-			ereport(WARNING,
-					(errmsg("%s is NULL, as too few people have values for bounds to be found; write bounds as its arguments, or SET dp_cdp.rho higher",
-							priced->columns[i].desc->label)));
+		char	   *label = priced->columns[i].desc->label;
+
+		if (!priced->columns[i].is_lacking || list_member(told, makeString(label)))
+			continue;
+		ereport(WARNING,
+				(errmsg("%s is NULL, as too few people have values for bounds to be found; write bounds as its arguments, or SET dp_cdp.rho higher",
+						label)));
+		told = lappend(told, makeString(label));
 	}
-	(void) notice_usual_bounds(priced, NIL);
+	return notice_usual_bounds(priced, told);
 }
 
 /* Finds the bounds for a run, which are paid for, and settles what follows from them. */
@@ -282,6 +292,7 @@ find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 static void
 read_kept_bounds(List *runs, List *releases, EState *root)
 {
+	List	   *told = NIL;
 	ListCell   *lc,
 			   *priced;
 
@@ -294,7 +305,7 @@ read_kept_bounds(List *runs, List *releases, EState *root)
 			continue;
 		start_estimator(run, lfirst(priced), root);
 		find_bounds(run, lfirst(priced), root);
-		tell_of_found(lfirst(priced));
+		told = tell_of_found(run, lfirst(priced), told);
 	}
 }
 
@@ -303,6 +314,7 @@ static void
 find_all_bounds(List *runs, EState *root)
 {
 	List	   *found = NIL;
+	List	   *told = NIL;
 
 	foreach_ptr(DpRun, run, runs)
 	{
@@ -310,12 +322,12 @@ find_all_bounds(List *runs, EState *root)
 			continue;
 		find_bounds(run, run->priced, root);
 		dp_start_inner(run, run->priced, root);
-		found = lappend(found, run->priced);
+		found = lappend(found, run);
 	}
 	/* before messages, reports and errors may tell of them */
 	dp_keep_found(runs);
-	foreach_ptr(const DpPricedRelease, priced, found)
-		tell_of_found(priced);
+	foreach_ptr(const DpRun, run, found)
+		told = tell_of_found(run, run->priced, told);
 }
 
 /* Starts the inner plans of releases, as far as these read rows. */
@@ -524,13 +536,12 @@ notice_limits(const DpPricedRelease *priced, bool (*test) (const DpPricedRelease
 	if (labels.len == 0)
 		return told;
 	message = psprintf("a person counts %s in %s", counts, labels.data);
-	foreach_ptr(const char, item, told)
-		if (strcmp(item, message) == 0)
+	if (list_member(told, makeString(message)))
 		return told;
 	ereport(NOTICE,
 			(errmsg_internal("%s", message),
 			 errhint("%s", hint)));
-	return lappend(told, message);
+	return lappend(told, makeString(message));
 }
 
 /* Says of which aggregates bounds are those of as many rows as usual, as nobody has set how many, and none were found, if any were looked for. */

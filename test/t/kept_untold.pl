@@ -63,6 +63,14 @@ my $spent = balance($node, 'test', 'd', 'ana');
 my $again = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT avg(x) FROM v WHERE id < 20 UNION ALL SELECT avg(x + 1) FROM v WHERE waits(id) > 0');
 like(finish($again), qr/^[^\n]*WARNING: [^\n]*avg\(x\) is NULL, as too few people/, 'asked again, it is');
 is(balance($node, 'test', 'd', 'ana'), $spent, '... for nothing');
+
+# each is told once
+for my $case ([ '', 'SELECT g, avg(x) FROM v WHERE id < 19 GROUP BY ROLLUP (g)', 'by several groupings' ], [ "SET dp_cdp.target_error = '10%';", 'SELECT avg(x) FROM v WHERE id < 18', 'by a pilot and its release' ])
+{
+	my ($setting, $query, $how) = @$case;
+
+	is(scalar(() = finish(background($node, 'test', "SET SESSION AUTHORIZATION ana; $setting $query")) =~ /is NULL, as too few people/g), 1, "what is lacking is told once, $how");
+}
 $_->quit for $gate, $lock;
 
 done_testing();
