@@ -17,6 +17,10 @@ SELECT is(dp_cdp_internal.limited_sum_parts(dp_cdp_internal.limited_sum(b, v, 0,
 -- of several norms each has rows of its own
 SELECT same(f, 'i4', 'visit', '{3}') FROM form f WHERE cardinality(bins(f)) = 1;
 SELECT same(f, unit, 'visit') FROM form f, unnest('{i2,i8,d,ts,b}'::text[]) unit WHERE f.name = 'count' OR f.name = 'sums' AND unit <> 'b';
+-- values in place: units of each word, one that has all rows, rows that are set aside because hardly any unit comes again
+SELECT same(f, unit, 'visit', '{2}') FROM form f, unnest('{i2,i8,d,ts,b}'::text[]) unit WHERE f.name IN ('no keys', 'norm without limits');
+SELECT same(f, unit, '(SELECT i4 % 2 AS half, row_number() OVER () % 20000 AS anybody, visit.* FROM visit) v', '{2}', :'little')
+	FROM form f, unnest('{half,anybody,"anybody, i4"}'::text[]) unit WHERE f.name = 'no keys';
 SELECT same(f, 'i4', source, memory => :'little') FROM form f, unnest(ARRAY['visit_dropped', 'empty', '(SELECT * FROM visit ORDER BY noise OFFSET 0) v',
 	'visit WHERE x < 500', 'visit WHERE x < 500 AND i4 IS NOT NULL']) source WHERE f.name IN ('count', 'computed', 'long keys');
 -- lists of keys in the condition: near each other, far apart, with NULL, of each type, more than one, beside other conditions

@@ -62,13 +62,13 @@ dp_give_up_table(DpBounding *bounding)
 
 	bounding->use.memory = Max(bounding->use.memory, dp_bounding_memory(bounding));
 	for (uint64 at = 0; at <= table->nbuckets; at++)
-		if (table->state_of[at] != NULL)
+		if (dp_has_state(table, at))
 			dp_set_state_aside(bounding, at);
 	MemoryContextReset(table->states);
 	dp_start_table(bounding, FIRST_BUCKETS);
 	table->full = true;
 	/* rows without unit go on having their bucket */
-	table->buckets[table->nbuckets].late = true;
+	*dp_bucket_late(table, dp_bucket(table, table->nbuckets)) = true;
 	table->nlate = 1;
 }
 
@@ -88,7 +88,9 @@ check_memory(DpBounding *bounding)
 static inline void
 note_last_rank(DpBounding *bounding, int64 bucket)
 {
-	bounding->table.buckets[bucket].last_rank = dp_bound_last_rank(bounding->table.state_of[bucket]) >> 32;
+	DpBucket   *at = (DpBucket *) dp_bucket(&bounding->table, bucket);
+
+	at->last_rank = dp_bound_last_rank(bounding->table.state_of[bucket]) >> 32;
 }
 
 static pg_noinline DpBoundState *
@@ -107,9 +109,15 @@ static inline void
 advance(DpBounding *bounding, int64 bucket)
 {
 	DpRow	   *row = &bounding->row;
-	DpBoundState *state = bounding->table.state_of[bucket];
+	DpBoundState *state;
 	char	   *entry;
 
+	if (bounding->table.in_place)
+	{
+		dp_add_in_place(bounding, bucket, row->field, row->isnull);
+		return;
+	}
+	state = bounding->table.state_of[bucket];
 	/* most of the time goes into waiting for the state */
 	__builtin_prefetch((char *) state + 64);
 	if (state == NULL)
@@ -155,6 +163,48 @@ void
 dp_gather_row(DpBounding *bounding, int64 bucket)
 {
 	gather_row(bounding, bucket);
+}
+
+/* Gathers a bucket with values in place, or sets it aside; returns its size. */
+static Size
+gather_bucket(DpBounding *bounding, char *from)
+{
+	const DpUnitTable *table = &bounding->table;
+	DpRow	   *row = &bounding->row;
+	int64		bucket;
+
+	row->unit = dp_bucket_unit(from);
+	row->unit_isnull = *dp_bucket_taken(table, from) == DP_NULL_UNIT;
+	row->hash = dp_unit_hash(row->unit, bounding->spec);
+	bucket = dp_find_unit(bounding);
+	if (bucket < 0)
+		bucket = dp_enter_unit(bounding);
+	if (bucket < 0)
+		dp_set_bucket_aside(bounding, from, row->hash);
+	else
+	{
+		char	   *to = dp_bucket(table, bucket);
+
+		*dp_bucket_taken(table, to) = *dp_bucket_taken(table, from);
+		dp_merge_values(&bounding->shape.layout, to, from);
+	}
+	return table->stride;
+}
+
+/* Returns the state of a bucket, or what its values in place are as one, until the next call; NULL: there is none. */
+DpBoundState *
+dp_state_at(const DpBounding *bounding, uint64 bucket)
+{
+	const DpUnitTable *table = &bounding->table;
+	const char *from = dp_bucket(table, bucket);
+
+	if (!table->in_place)
+		return table->state_of[bucket];
+	if (!dp_has_state(table, bucket))
+		return NULL;
+	/* but for the entry's rank, which the unit takes the place of, and by which it has no other to be told from */
+	memcpy(dp_state_entries(table->scratch) + sizeof(uint64), from + sizeof(uint64), table->taken_at - sizeof(uint64));
+	return table->scratch;
 }
 
 /* Gathers a state of the row's unit, which came in a record, or sets it aside. */
@@ -242,7 +292,7 @@ buckets_to_begin(const DpBounding *bounding, Size bytes)
 		units = Min(units, table->nunits / 4 * 5 + MORE_UNITS);
 	else
 		units = Min(units, Max(table->nbuckets, FIRST_BUCKETS) / 4 * 3);
-	while (result / 4 * 3 < units && result * 2 * DP_BUCKET_MEMORY <= table->limit / 4)
+	while (result / 4 * 3 < units && result * 2 * dp_bucket_memory(table) <= table->limit / 4)
 		result *= 2;
 	return result;
 }
@@ -283,10 +333,15 @@ set_states_aside(DpBounding *bounding, bool all)
 		return;
 	for (uint64 at = 0; at <= table->nbuckets; at++)
 	{
-		if (table->state_of[at] == NULL || (!all && !table->buckets[at].late))
+		char	   *bucket = dp_bucket(table, at);
+
+		if (!dp_has_state(table, at) || (!all && !*dp_bucket_late(table, bucket)))
 			continue;
 		dp_set_state_aside(bounding, at);
-		table->state_of[at] = NULL;
+		if (table->in_place)
+			*dp_bucket_taken(table, bucket) = DP_NOBODY;
+		else
+			table->state_of[at] = NULL;
 		if (at < table->nbuckets)
 			table->nunits--;
 	}
@@ -379,15 +434,39 @@ fetch_ahead(const DpBounding *bounding, const DpChunk *chunk, Ahead *ahead)
 	if (ahead->bucket >= chunk->used)
 		return;
 	bucket = dp_record_hash(bounding, chunk->data + ahead->bucket) & mask;
-	__builtin_prefetch(&bounding->table.buckets[bucket]);
-	__builtin_prefetch(&bounding->table.state_of[bucket]);
+	__builtin_prefetch(dp_bucket(&bounding->table, bucket));
 	ahead->bucket = next_record(bounding, chunk, ahead->bucket);
+	__builtin_prefetch(&bounding->table.state_of[bucket]);
 	/* not looked for any further: it is there, or somewhere near */
 	bucket = dp_record_hash(bounding, chunk->data + ahead->state) & mask;
 	__builtin_prefetch(bounding->table.state_of[bucket]);
 	if (bounding->table.image_of != NULL)
 		__builtin_prefetch(bounding->table.image_of[bucket]);
 	ahead->state = next_record(bounding, chunk, ahead->state);
+}
+
+/* Gathers all rows of a chunk into units' values in place. */
+static void
+gather_rows_in_place(DpBounding *bounding, const DpChunk *chunk)
+{
+	DpRow	   *row = &bounding->row;
+	Size		size = bounding->record.size;
+	Size		ahead = FETCH_BUCKET * size;
+
+	for (Size at = 0; at < chunk->used; at += size)
+	{
+		int64		bucket;
+
+		if (at + ahead < chunk->used)
+			__builtin_prefetch(dp_bucket(&bounding->table, dp_record_hash(bounding, chunk->data + at + ahead) &
+										 (bounding->table.nbuckets - 1)));
+		dp_read_record(bounding, unconstify(char *, chunk->data + at));
+		bucket = dp_find_unit(bounding);
+		if (likely(bucket >= 0))
+			dp_add_in_place(bounding, bucket, row->field, row->isnull);
+		else
+			gather_row(bounding, bucket);
+	}
 }
 
 /* Gathers all records of a chunk. */
@@ -400,13 +479,21 @@ gather_chunk(DpBounding *bounding, DpChunk *chunk)
 	Ahead		ahead = {0, 0};
 
 	CHECK_FOR_INTERRUPTS();
+	if (bounding->table.in_place && !chunk->states)
+	{
+		gather_rows_in_place(bounding, chunk);
+		MemoryContextSwitchTo(old);
+		return;
+	}
 	if (!chunk->states)
 		start_ahead(bounding, chunk, &ahead);
 	while (at < chunk->used)
 	{
 		char	   *record = chunk->data + at;
 
-		if (unlikely(chunk->states))
+		if (unlikely(chunk->states) && bounding->table.in_place)
+			at += gather_bucket(bounding, record);
+		else if (unlikely(chunk->states))
 		{
 			const DpBoundState *state;
 

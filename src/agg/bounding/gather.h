@@ -111,15 +111,24 @@ typedef struct DpPartition
 	struct DpPartition *next;	/* in the list of waiting ones */
 } DpPartition;
 
+/* what a bucket of a table begins with, unless units' values are in place: DpUnitTable */
 typedef struct DpBucket
 {
 	uint64		unit;
 	uint32		last_rank;		/* the upper half of the rank of the last
 								 * group that the state keeps; the largest
 								 * number as long as it takes more groups */
-	bool		taken;
+	uint8		taken;			/* DpTaker */
 	bool		late;			/* rows of the unit were set aside before */
 } DpBucket;
+
+/* by whom a bucket is taken */
+typedef enum DpTaker
+{
+	DP_NOBODY,
+	DP_UNIT,
+	DP_NULL_UNIT
+} DpTaker;
 
 /* how many rows a test has seen and dropped since the order was chosen */
 typedef struct DpDropped
@@ -128,14 +137,29 @@ typedef struct DpDropped
 	uint32		dropped;
 } DpDropped;
 
+/* rows of units with values in place have at most so many fields, and so many of them wait for their buckets */
+#define DP_FIELDS_IN_PLACE 4
+#define DP_WAITING_ROWS 32
+
+/* such a row, whose unit's bucket is on its way to the first cache */
+typedef struct DpWaitingRow
+{
+	uint64		unit;
+	uint64		hash;
+	int64		field[DP_FIELDS_IN_PLACE];
+	bool		isnull[DP_FIELDS_IN_PLACE];
+	bool		unit_isnull;
+} DpWaitingRow;
+
 typedef struct DpGroupSums DpGroupSums;
 
-/* a test whether a column is one of a list of whole numbers: members.c */
+/* a test whether a column is one of a list of whole numbers, or not NULL: members.c */
 typedef struct DpMembers
 {
 	AttrNumber	attno;
 	int16		typlen;
 	bool		takes_null;
+	bool		takes_all;		/* but NULL: there is no list */
 	int64		least;			/* of the list */
 	uint64		span;			/* from it to the greatest */
 	uint64	   *bits;			/* for each number from the least on */
@@ -173,6 +197,9 @@ typedef struct DpInput
 	AttrNumber	key_attno[DP_MAX_KEYS]; /* 0: computed */
 	ExprState  *key_expr[DP_MAX_KEYS];
 	bool		keys_are_columns;	/* none is computed */
+	uint32		nrows;			/* that have waited, or wait: the last ones */
+	uint32		ngathered;		/* of these */
+	DpWaitingRow waiting[DP_WAITING_ROWS];
 } DpInput;
 
 /* the format of rows that are set aside: records.c */
@@ -193,14 +220,23 @@ typedef struct DpRecordFormat
 	uint32		size;			/* without bytes by reference */
 } DpRecordFormat;
 
-/* the units of a pass, and their states */
+/*
+ * The units of a pass, and their states.  Without keys a unit has one group at most, so that its values can be
+ * in the bucket itself, where an entry of a state has them; the unit is where the entry has its rank.  Such values are in place.
+ */
 typedef struct DpUnitTable
 {
+	bool		in_place;
+	Size		stride;			/* bytes of a bucket */
+	Size		taken_at;		/* of these, where DpBucket.taken is; then
+								 * comes DpBucket.late */
+	DpBoundState *scratch;		/* what a unit's values in place are as a
+								 * state; made for one after the other */
 	MemoryContext states;
 	bool		keeps_states;	/* memory of states stays from pass to pass */
 	Size		limit;
-	DpBucket   *buckets;		/* nbuckets, and one for rows without unit */
-	DpBoundState **state_of;	/* for each bucket; NULL: none */
+	char	   *buckets;		/* nbuckets, and one for rows without unit */
+	DpBoundState **state_of;	/* for each bucket; NULL: none, or in place */
 	DpUnitImage **image_of;		/* the same; NULL where units are words */
 	uint64		nbuckets;		/* a power of two */
 	uint64		nunits;
@@ -304,6 +340,7 @@ extern void dp_set_state_aside(DpBounding *bounding, uint64 bucket);
 extern Size dp_read_record(DpBounding *bounding, char *record);
 extern Size dp_read_state_record(DpBounding *bounding, char *record, const DpBoundState **state);
 extern void dp_pass_state_on(DpBounding *bounding, const char *record, const DpBoundState *state);
+extern void dp_set_bucket_aside(DpBounding *bounding, const char *bucket, uint64 hash);
 
 /* chunks.c */
 extern void dp_advise_huge_pages(void *memory, Size size);
@@ -316,6 +353,7 @@ extern void dp_free_spare_chunks(DpBounding *bounding);
 extern void dp_close_files(DpBounding *bounding);
 
 /* units.c */
+extern void dp_plan_table(DpBounding *bounding);
 extern void dp_start_table(DpBounding *bounding, uint64 nbuckets);
 extern int64 dp_enter_unit(DpBounding *bounding);
 extern int64 dp_enter_hot_unit(DpBounding *bounding, DpPartition *p);
@@ -345,10 +383,13 @@ static inline bool
 dp_is_member(const DpMembers *members, const TupleTableSlot *slot)
 {
 	int			at = members->attno - 1;
-	uint64		n = dp_key_word(slot->tts_values[at], members->typlen) - (uint64) members->least;
+	uint64		n;
 
 	if (slot->tts_isnull[at])
 		return members->takes_null;
+	if (members->takes_all)
+		return true;
+	n = dp_key_word(slot->tts_values[at], members->typlen) - (uint64) members->least;
 	return n <= members->span && (members->bits[n / 64] & (UINT64CONST(1) << (n % 64))) != 0;
 }
 
@@ -359,6 +400,7 @@ extern void dp_gather_input(DpBounding *bounding);
 extern int	dp_partition_bits(Size limit, int bits);
 extern void dp_begin_pass(DpBounding *bounding, int bits, Size table_limit, Size bytes);
 extern void dp_give_up_table(DpBounding *bounding);
+extern DpBoundState *dp_state_at(const DpBounding *bounding, uint64 bucket);
 extern void dp_gather_row(DpBounding *bounding, int64 bucket);
 extern void dp_end_pass(DpBounding *bounding);
 extern bool dp_gather_partition(DpBounding *bounding);
@@ -422,12 +464,47 @@ typedef enum DpBoundingPrivate
 extern Size dp_bounding_limit(void);
 extern const CustomScanMethods dp_bounding_scan_methods;
 
-#define DP_BUCKET_MEMORY (sizeof(DpBucket) + sizeof(DpBoundState *) + sizeof(DpUnitImage *))
+static inline Size
+dp_bucket_memory(const DpUnitTable *table)
+{
+	return table->stride + (table->in_place ? 0 : sizeof(DpBoundState *) + sizeof(DpUnitImage *));
+}
 
 static inline Size
 dp_table_memory(const DpBounding *bounding)
 {
-	return (bounding->table.nbuckets + 1) * DP_BUCKET_MEMORY;
+	return (bounding->table.nbuckets + 1) * dp_bucket_memory(&bounding->table);
+}
+
+static inline char *
+dp_bucket(const DpUnitTable *table, uint64 at)
+{
+	return table->buckets + at * table->stride;
+}
+
+static inline uint64
+dp_bucket_unit(const char *bucket)
+{
+	return *(const uint64 *) bucket;
+}
+
+static inline uint8 *
+dp_bucket_taken(const DpUnitTable *table, char *bucket)
+{
+	return (uint8 *) bucket + table->taken_at;
+}
+
+static inline bool *
+dp_bucket_late(const DpUnitTable *table, char *bucket)
+{
+	return (bool *) bucket + table->taken_at + 1;
+}
+
+/* Tells whether a bucket's unit has a state, or values in place. */
+static inline bool
+dp_has_state(const DpUnitTable *table, uint64 at)
+{
+	return table->in_place ? *dp_bucket_taken(table, dp_bucket(table, at)) != DP_NOBODY : table->state_of[at] != NULL;
 }
 
 static inline Size
@@ -446,9 +523,9 @@ dp_close_rows(DpPartition *p)
 }
 
 static inline uint64
-dp_bucket_hash(const DpBounding *bounding, const DpBucket *bucket)
+dp_bucket_hash(const DpBounding *bounding, const char *bucket)
 {
-	return bounding->unit.is_word ? dp_unit_hash(bucket->unit, bounding->spec) : bucket->unit;
+	return bounding->unit.is_word ? dp_unit_hash(dp_bucket_unit(bucket), bounding->spec) : dp_bucket_unit(bucket);
 }
 
 /* Returns the hash of a record's unit. */
@@ -471,24 +548,25 @@ dp_record_hash(const DpBounding *bounding, const char *record)
 static inline void
 dp_fetch_unit(const DpBounding *bounding)
 {
-	__builtin_prefetch(&bounding->table.buckets[bounding->row.hash & (bounding->table.nbuckets - 1)]);
+	__builtin_prefetch(dp_bucket(&bounding->table, bounding->row.hash & (bounding->table.nbuckets - 1)));
 }
 
 /* Returns the bucket of the row's unit; -1 when it is not in the table. */
 static inline int64
 dp_find_unit(DpBounding *bounding)
 {
-	const DpBucket *buckets = bounding->table.buckets;
-	uint64		mask = bounding->table.nbuckets - 1;
+	const DpUnitTable *table = &bounding->table;
+	uint64		mask = table->nbuckets - 1;
 	uint64		unit = bounding->row.unit;
 	uint64		at = bounding->row.hash & mask;
+	char	   *bucket;
 
 	if (unlikely(bounding->row.unit_isnull))
-		return bounding->table.nbuckets;
-	while (buckets[at].taken)
+		return table->nbuckets;
+	while (bucket = dp_bucket(table, at), *dp_bucket_taken(table, bucket) != DP_NOBODY)
 	{
-		if (buckets[at].unit == unit &&
-			(bounding->unit.is_word || dp_is_image_of_row(bounding, bounding->table.image_of[at])))
+		if (dp_bucket_unit(bucket) == unit &&
+			(bounding->unit.is_word || dp_is_image_of_row(bounding, table->image_of[at])))
 			return at;
 		at = (at + 1) & mask;
 	}
@@ -517,11 +595,24 @@ dp_is_left_out(DpBounding *bounding, int64 bucket)
 {
 	uint32		last;
 
-	if (bucket < 0 || (last = bounding->table.buckets[bucket].last_rank) == PG_UINT32_MAX)
+	if (bucket < 0 || bounding->table.in_place ||
+		(last = ((DpBucket *) dp_bucket(&bounding->table, bucket))->last_rank) == PG_UINT32_MAX)
 		return false;
 	if (!bounding->row.has_rank && !dp_rank_row(bounding))
 		return true;
 	return (uint32) (bounding->row.rank >> 32) > last;
+}
+
+/* Adds the fields of a row to the values that its unit has in place. */
+static inline void
+dp_add_in_place(DpBounding *bounding, uint64 at, const int64 *field, const bool *isnull)
+{
+	DpUnitTable *table = &bounding->table;
+	char	   *bucket = dp_bucket(table, at);
+
+	if (unlikely(at == table->nbuckets))
+		*dp_bucket_taken(table, bucket) = DP_NULL_UNIT;
+	dp_take_fields(&bounding->fields, field, isnull, NULL, bucket);
 }
 
 /* Resets econtext where there is something to reset, which is rare. */

@@ -38,6 +38,12 @@
 #define FIRST_TABLE ((Size) 3 * 1024 * 1024)
 #define FIRST_SHARED_TABLE ((Size) 1024 * 1024)
 
+/* the same where values are in place: 4 MB of buckets, beside the half of them that they grew from, have 131,072 counts */
+#define FIRST_TABLE_IN_PLACE ((Size) 7 * 1024 * 1024)
+
+/* so many bytes before a row is one that comes soon */
+#define NEXT_ROWS 512
+
 /* after how many rows the order of tests is chosen anew */
 #define CHOOSE_AFTER 1024
 
@@ -47,6 +53,10 @@
 
 /* setting a state aside and merging it takes as long as looking for the units of so many rows */
 #define ROWS_OF_STATE 64
+
+/* values in place cost little more than a row, and a row whose unit is not there has waited for memory in vain */
+#define USEFUL_TABLE_IN_PLACE 4
+#define ROWS_OF_BUCKET 4
 
 /* Returns the next row of the input, NULL at its end; a scan's row is still to be tested by passes_qual. */
 static inline TupleTableSlot *
@@ -58,14 +68,23 @@ next_row(DpInput *input)
 		return ExecProcNode(input->outer);
 	CHECK_FOR_INTERRUPTS();
 	slot = input->scan->ss_ScanTupleSlot;
-	return table_scan_getnextslot(input->scan->ss_currentScanDesc, ForwardScanDirection, slot) ? slot : NULL;
+	if (!table_scan_getnextslot(input->scan->ss_currentScanDesc, ForwardScanDirection, slot))
+		return NULL;
+	/* in a heap's page the next rows lie below this one, and nobody has looked at them where the page is all visible */
+	if (TTS_IS_BUFFERTUPLE(slot))
+		__builtin_prefetch((char *) ((BufferHeapTupleTableSlot *) slot)->base.tuple->t_data - NEXT_ROWS);
+	return slot;
 }
 
 /* Returns how many bytes the first table may take, at first where processes gather together, or in the end. */
 static Size
 first_table_limit(const DpBounding *bounding, bool at_first)
 {
-	return Min(bounding->share != NULL && at_first ? FIRST_SHARED_TABLE : FIRST_TABLE, bounding->limit / 4);
+	Size		limit = bounding->table.in_place ? FIRST_TABLE_IN_PLACE : FIRST_TABLE;
+
+	if (bounding->share != NULL && at_first)
+		limit = FIRST_SHARED_TABLE;
+	return Min(limit, bounding->limit / 4);
 }
 
 static inline bool
@@ -137,16 +156,18 @@ check_table(DpBounding *bounding)
 		return;
 	if (table->full && table->nunits > 0)
 	{
+		uint32		useful = input->looked / (table->in_place ? USEFUL_TABLE_IN_PLACE : USEFUL_TABLE);
+		uint64		rows = table->nunits * (table->in_place ? ROWS_OF_BUCKET : ROWS_OF_STATE);
+
 		input->full_rows += input->looked;
-		if (input->found < input->looked / USEFUL_TABLE &&
-			(bounding->share != NULL || input->full_rows >= table->nunits * ROWS_OF_STATE))
-			dp_give_up_table(bounding);
-		else if (bounding->share != NULL && input->found >= input->looked / WORTHY_TABLE &&
-				 table->limit < first_table_limit(bounding, false))
+		if (bounding->share != NULL && input->found >= input->looked / WORTHY_TABLE &&
+			table->limit < first_table_limit(bounding, false))
 		{
 			table->limit = first_table_limit(bounding, false);
 			table->full = false;
 		}
+		else if (input->found < useful && (bounding->share != NULL || input->full_rows >= rows))
+			dp_give_up_table(bounding);
 	}
 	input->looked = input->found = 0;
 }
@@ -216,6 +237,48 @@ read_fields(DpBounding *bounding, TupleTableSlot *slot)
 	dp_compute_fields(&bounding->fields, slot, bounding->input.econtext, bounding->row.field, bounding->row.isnull);
 }
 
+/* Gathers the row that waits longest. */
+static inline void
+gather_waiting_row(DpBounding *bounding)
+{
+	DpInput    *input = &bounding->input;
+	DpRow	   *row = &bounding->row;
+	const DpWaitingRow *waiting = &input->waiting[input->ngathered++ % DP_WAITING_ROWS];
+	int64		bucket;
+
+	row->unit = waiting->unit;
+	row->hash = waiting->hash;
+	row->unit_isnull = waiting->unit_isnull;
+	bucket = dp_find_unit(bounding);
+	if (likely(bucket >= 0))
+	{
+		input->found++;
+		dp_add_in_place(bounding, bucket, waiting->field, waiting->isnull);
+		return;
+	}
+	memcpy(row->field, waiting->field, sizeof(waiting->field));
+	memcpy(row->isnull, waiting->isnull, sizeof(waiting->isnull));
+	dp_gather_row(bounding, bucket);
+}
+
+/* Has a row of the input wait for its unit's bucket, and gathers one that has waited. */
+static inline void
+wait_for_unit(DpBounding *bounding, TupleTableSlot *slot)
+{
+	DpInput    *input = &bounding->input;
+	const DpRow *row = &bounding->row;
+	DpWaitingRow *waiting = &input->waiting[input->nrows++ % DP_WAITING_ROWS];
+
+	waiting->unit = row->unit;
+	waiting->hash = row->hash;
+	waiting->unit_isnull = row->unit_isnull;
+	slot_getsomeattrs(slot, input->last_attno);
+	dp_compute_fields(&bounding->fields, slot, input->econtext, waiting->field, waiting->isnull);
+	input->looked++;
+	if (input->nrows - input->ngathered == DP_WAITING_ROWS)
+		gather_waiting_row(bounding);
+}
+
 /* Gathers a row of the input, of which the unit is read, unless its condition or its rank leave it out. */
 static inline void
 gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
@@ -224,6 +287,11 @@ gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
 	bool		fields_first = input->fields_first;
 	int64		bucket;
 
+	if (bounding->table.in_place)
+	{
+		wait_for_unit(bounding, slot);
+		return;
+	}
 	if (input->keys_are_columns)
 		read_keys(bounding, slot);
 	else
@@ -262,6 +330,7 @@ start_scan(DpInput *input)
 	input->rank_first = false;
 	input->looked = input->found = 0;
 	input->full_rows = 0;
+	input->nrows = input->ngathered = 0;
 	if (!IsA(outer, SeqScanState) || outer->ps_ProjInfo != NULL || contain_volatile_functions((Node *) outer->plan->qual) ||
 		outer->instrument != NULL || outer->chgParam != NULL || outer->state->es_epq_active != NULL)
 		return;
@@ -305,5 +374,7 @@ dp_gather_input(DpBounding *bounding)
 		MemoryContextSwitchTo(old);
 		dp_reset_row_memory(econtext);
 	}
+	while (input->ngathered != input->nrows)
+		gather_waiting_row(bounding);
 	dp_end_pass(bounding);
 }

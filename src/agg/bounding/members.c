@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * members.c
- *	  Tests of a scan's condition whether a column is one of a list of whole numbers, by a bitmap.
+ *	  Tests of a scan's condition whether a column is one of a list of whole numbers, by a bitmap, or not NULL.
  *
  * Keys are declared: each row of a private query has to be in a group that its answer has, and
  * "key = ANY (list)" is a part of nearly each condition, where the key may be NULL with "OR key IS NULL".
@@ -85,6 +85,20 @@ read_test_or_null(const BoolExpr *either, DpMembers *members)
 	return true;
 }
 
+/* Reads "column IS NOT NULL", which each unit has to be: all numbers are members. */
+static bool
+read_not_null(const NullTest *test, DpMembers *members)
+{
+	const Var  *column = (const Var *) test->arg;
+
+	if (test->nulltesttype != IS_NOT_NULL || test->argisrow || !IsA(column, Var) || column->varattno <= 0)
+		return false;
+	members->attno = column->varattno;
+	members->takes_null = false;
+	members->takes_all = true;
+	return true;
+}
+
 /* Reads a part of the condition if it is such a test. */
 static bool
 read_test(const Node *part, DpMembers *members)
@@ -93,6 +107,8 @@ read_test(const Node *part, DpMembers *members)
 	const Var  *column;
 	const Const *list;
 
+	if (IsA(part, NullTest))
+		return read_not_null((const NullTest *) part, members);
 	if (is_orclause(part))
 		return read_test_or_null((const BoolExpr *) part, members);
 	if (!IsA(part, ScalarArrayOpExpr) || !test->useOr || !dp_compares_words(get_opcode(test->opno)))
@@ -102,7 +118,7 @@ read_test(const Node *part, DpMembers *members)
 	if (!IsA(column, Var) || column->varattno <= 0 || !IsA(list, Const) || list->constisnull)
 		return false;
 	members->attno = column->varattno;
-	members->takes_null = false;
+	members->takes_null = members->takes_all = false;
 	return read_list(DatumGetArrayTypeP(list->constvalue), members);
 }
 

@@ -72,17 +72,17 @@ next_state(DpBounding *bounding)
 
 			if ((at & 0xFFFF) == 0)
 				CHECK_FOR_INTERRUPTS();
-			if (at + FETCH_AHEAD < table->nbuckets)
+			if (!table->in_place && at + FETCH_AHEAD < table->nbuckets)
 			{
 				const char *ahead = (char *) table->state_of[at + FETCH_AHEAD];
 
 				__builtin_prefetch(ahead);
 				__builtin_prefetch(ahead + 64);
 			}
-			if (table->state_of[at] != NULL)
+			if (dp_has_state(table, at))
 			{
 				output->bucket = at;
-				return table->state_of[at];
+				return dp_state_at(bounding, at);
 			}
 		}
 		output->emitting = false;
@@ -164,11 +164,15 @@ static void
 start(DpBoundingState *node)
 {
 	DpBounding *bounding = &node->bounding;
+	MemoryContext old;
 
 	if (bounding->arguments == NULL)
 		read_arguments(node);
 	bounding->context = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(bounding->context);
+	dp_plan_table(bounding);
+	MemoryContextSwitchTo(old);
 	bounding->limit = dp_bounding_limit();
 	if (node->adds_up)
 		bounding->output.sums = dp_group_sums_create(bounding->spec, DP_GROUP_SUMS_LIMIT(bounding->limit), bounding->context);

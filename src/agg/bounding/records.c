@@ -7,7 +7,7 @@
  * and fields), its size where records vary in it, the unit, keys, fields, and
  * the bytes of what is by reference, each aligned as the strictest of them asks.  A unit is a word of 4 or 8
  * bytes; or its hash, its salt where that is another, and its image or the
- * image's length.  A state's record is a StateRecord, the image and the state.
+ * image's length.  A state's record is a StateRecord, the image and the state; or the bucket where values are in place.
  *
  * Invariants: a record holds all that the row gives to its unit, and nothing else
  * of it; keys that are too long for a state leave the row out before they are
@@ -67,7 +67,8 @@ dp_plan_records(DpBounding *bounding)
 	Size		at;
 
 	format->nulls = (1 + shape->layout.nkeys + fields->nfields + 31) / 32;
-	if (fields->nfields == 0 && has_no_nulls(bounding))
+	/* rows without unit are never set aside */
+	if (fields->nfields == 0 && ((shape->layout.nkeys == 0 && unit->is_word) || has_no_nulls(bounding)))
 		format->nulls = 0;
 	format->unit_width = unit->is_word && unit->info[0].typlen <= (int) sizeof(int32) ? sizeof(int32) : sizeof(int64);
 	format->image_width = unit->is_plain && unit->info[0].class == DP_KEY_FIXED ? unit->info[0].typlen : 0;
@@ -387,17 +388,31 @@ dp_read_record(DpBounding *bounding, char *record)
  * ------------------------------------------------------------------------
  */
 
+/* Sets a bucket with values in place aside, as it is. */
+void
+dp_set_bucket_aside(DpBounding *bounding, const char *bucket, uint64 hash)
+{
+	memcpy(dp_state_room(bounding, dp_partition_of(bounding, hash), bounding->table.stride), bucket, bounding->table.stride);
+}
+
 /* Sets the state of a bucket aside, to be merged with what other rows of the unit come to. */
 void
 dp_set_state_aside(DpBounding *bounding, uint64 bucket)
 {
 	const DpUnitTable *table = &bounding->table;
 	const DpUnitImage *image = bounding->unit.is_word ? NULL : table->image_of[bucket];
-	StateRecord head = {.unit = table->buckets[bucket].unit, .isnull = bucket == table->nbuckets};
+	char	   *at = dp_bucket(table, bucket);
+	StateRecord head = {.unit = dp_bucket_unit(at), .isnull = bucket == table->nbuckets};
+	uint64		hash = head.isnull ? 0 : dp_bucket_hash(bounding, at);
 
+	if (table->in_place)
+	{
+		dp_set_bucket_aside(bounding, at, hash);
+		return;
+	}
 	if (image != NULL)
 		head.image = image->len;
-	set_state_aside(bounding, &head, head.isnull ? 0 : dp_bucket_hash(bounding, &table->buckets[bucket]),
+	set_state_aside(bounding, &head, hash,
 					image != NULL ? image->data : NULL, table->state_of[bucket]);
 }
 

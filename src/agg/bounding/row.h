@@ -81,6 +81,28 @@ dp_add_to_count(char *value, uint32 n)
 		*count = PG_UINT32_MAX;
 }
 
+/* Adds the values of an entry to those of another of the same keys. */
+static inline void
+dp_merge_values(const DpLayout *layout, char *to, const char *from)
+{
+	for (int i = 0; i < layout->nvalues; i++)
+	{
+		int			at = layout->value[i];
+
+		if (dp_is_sum(layout->sums, i))
+		{
+			const DpExactSum *sum = (const DpExactSum *) (from + at);
+
+			if (!dp_sum_is_none(sum))
+				dp_add_to_sum(to + at, dp_exact_sum_get(sum));
+		}
+		else if (layout->codes[i] != 0)
+			dp_codes_merge(to + at, from + at, layout->codes[i]);
+		else
+			dp_add_to_count(to + at, *(const uint32 *) (from + at));
+	}
+}
+
 /*
  * Fills in keys from their values and *rank, which starts from the unit's salt.
  * Returns false where keys by reference take more than key_bytes: such a row is

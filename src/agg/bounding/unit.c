@@ -302,22 +302,7 @@ dp_bound_merge(DpBoundState **pstate, const DpBoundState *other, DpShape *shape)
 		if (to == NULL)
 			break;				/* the next ones are larger still */
 
-		for (int i = 0; i < layout->nvalues; i++)
-		{
-			int			at = layout->value[i];
-
-			if (dp_is_sum(layout->sums, i))
-			{
-				const DpExactSum *sum = (const DpExactSum *) (from + at);
-
-				if (!dp_sum_is_none(sum))
-					dp_add_to_sum(to + at, dp_exact_sum_get(sum));
-			}
-			else if (layout->codes[i] != 0)
-				dp_codes_merge(to + at, from + at, layout->codes[i]);
-			else
-				dp_add_to_count(to + at, *(const uint32 *) (from + at));
-		}
+		dp_merge_values(layout, to, from);
 		if ((n & 0xFF) == 0)
 			CHECK_FOR_INTERRUPTS();
 	}

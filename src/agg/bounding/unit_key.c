@@ -264,7 +264,7 @@ dp_unit_values(const DpBounding *bounding, uint64 bucket, Datum *values, bool *i
 		DpKey		key = {0};
 
 		if (unit->is_word)
-			values[at] = (Datum) table->buckets[bucket].unit;
+			values[at] = (Datum) dp_bucket_unit(dp_bucket(table, bucket));
 		else if (unit->is_plain)
 			values[at] = plain_value(&unit->info[i], table->image_of[bucket]);
 		else

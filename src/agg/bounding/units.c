@@ -4,14 +4,17 @@
  *	  The units of a pass and their states: a hash table that knows its limit.
  *
  * What every row needs, its unit and the rank from which on the unit's rows are
- * left out, lies together in 16 bytes; states are found by the bucket's number.
+ * left out, lies together in 16 bytes; states are found by the bucket's number.  Where there are no keys, units are words
+ * and values few, there are no states: a bucket of 16, 32 or 64 bytes has the values themselves.
  *
  * Invariants:
  *	- the load factor is at most 1/4 (small tables) or 1/2 in the first pass, so
  *	  that a unit is mostly where its hash says, and 3/4 later, which is less to
  *	  clear and to go through.  It is never 1, so probing ends;
  *	- a bucket that is taken has a state, except while its first row is on the
- *	  way to bound_unit; buckets are never freed before the pass ends;
+ *	  way to bound_unit, or values in place; buckets are never freed before the pass ends;
+ *	- values in place are what the one entry of the unit's state would have: sums and counts, of which order and
+ *	  grouping of rows change nothing;
  *	- buckets, images and states together stay below bounding->table.limit but for MIN_UNITS
  *	  units or MIN_MEMORY, and for one unit, while units enter and while the table grows; hot units may
  *	  exceed it by as much again;
@@ -37,6 +40,9 @@
 /* how many units may be hot: dp_is_hot() */
 #define MAX_HOT_UNITS 256
 
+/* so large is a bucket with values in place, at most */
+#define LARGEST_IN_PLACE 64
+
 /* smaller tables stay in a core's second cache even if most buckets are free */
 #define SPARSE_BUCKETS 32768
 
@@ -49,12 +55,49 @@ make_array(DpBounding *bounding, uint64 n, Size size)
 	return memset(array, 0, n * size);
 }
 
+/* Decides what a bucket is, once the values of units are known. */
+void
+dp_plan_table(DpBounding *bounding)
+{
+	DpUnitTable *table = &bounding->table;
+	const DpLayout *layout = &bounding->shape.layout;
+	Size		taken_at = sizeof(uint64);
+
+	table->stride = sizeof(DpBucket);
+	table->taken_at = offsetof(DpBucket, taken);
+	table->in_place = false;
+	if (layout->nkeys > 0 || layout->has_codes || !bounding->unit.is_word || bounding->fields.nfields > DP_FIELDS_IN_PLACE)
+		return;
+	for (int i = 0; i < layout->nvalues; i++)
+		taken_at = Max(taken_at, layout->value[i] + (dp_is_sum(layout->sums, i) ? sizeof(DpExactSum) : sizeof(uint32)));
+	if (taken_at + 2 > LARGEST_IN_PLACE)
+		return;
+	table->in_place = true;
+	table->taken_at = taken_at;
+	table->scratch = dp_bound_state_new(&bounding->shape, 1, 0);
+	(void) dp_bound_state_entry(&table->scratch, &bounding->shape, 0, NULL);
+	/* a power of two, so that none lies in two lines of the cache */
+	while (table->stride < taken_at + 2)
+		table->stride *= 2;
+}
+
+/* Gives a bucket no rows of its unit. */
+static inline void
+start_values(const DpBounding *bounding, char *bucket)
+{
+	const DpLayout *layout = &bounding->shape.layout;
+
+	for (int i = 0; i < layout->nvalues; i++)
+		if (dp_is_sum(layout->sums, i))
+			((DpExactSum *) (bucket + layout->value[i]))->hi = DP_NO_SUM_HI;
+}
+
 /* Makes nbuckets free buckets for units, and one for the unit that is NULL after them. */
 static void
 make_buckets(DpUnitTable *table, DpBounding *bounding, uint64 nbuckets)
 {
-	table->buckets = make_array(bounding, nbuckets + 1, sizeof(DpBucket));
-	table->state_of = make_array(bounding, nbuckets + 1, sizeof(DpBoundState *));
+	table->buckets = make_array(bounding, nbuckets + 1, table->stride);
+	table->state_of = table->in_place ? NULL : make_array(bounding, nbuckets + 1, sizeof(DpBoundState *));
 	table->image_of = bounding->unit.is_word ? NULL : make_array(bounding, nbuckets + 1, sizeof(DpUnitImage *));
 	table->nbuckets = nbuckets;
 }
@@ -63,7 +106,8 @@ static void
 free_buckets(const DpUnitTable *table)
 {
 	pfree(table->buckets);
-	pfree(table->state_of);
+	if (table->state_of != NULL)
+		pfree(table->state_of);
 	if (table->image_of != NULL)
 		pfree(table->image_of);
 }
@@ -76,8 +120,9 @@ dp_start_table(DpBounding *bounding, uint64 nbuckets)
 
 	if (table->nbuckets == nbuckets)
 	{
-		memset(table->buckets, 0, (nbuckets + 1) * sizeof(DpBucket));
-		memset(table->state_of, 0, (nbuckets + 1) * sizeof(DpBoundState *));
+		memset(table->buckets, 0, (nbuckets + 1) * table->stride);
+		if (table->state_of != NULL)
+			memset(table->state_of, 0, (nbuckets + 1) * sizeof(DpBoundState *));
 	}
 	else
 	{
@@ -87,7 +132,10 @@ dp_start_table(DpBounding *bounding, uint64 nbuckets)
 	}
 	table->nunits = 0;
 	table->nlate = 0;
-	table->buckets[nbuckets].last_rank = PG_UINT32_MAX;
+	if (table->in_place)
+		start_values(bounding, dp_bucket(table, nbuckets));
+	else
+		((DpBucket *) dp_bucket(table, nbuckets))->last_rank = PG_UINT32_MAX;
 	table->full = false;
 }
 
@@ -98,7 +146,7 @@ free_bucket(const DpUnitTable *table, uint64 hash)
 	uint64		mask = table->nbuckets - 1;
 	uint64		at = hash & mask;
 
-	while (table->buckets[at].taken)
+	while (*dp_bucket_taken(table, dp_bucket(table, at)) != DP_NOBODY)
 		at = (at + 1) & mask;
 	return at;
 }
@@ -106,8 +154,9 @@ free_bucket(const DpUnitTable *table, uint64 hash)
 static inline void
 move_bucket(const DpUnitTable *from, uint64 i, DpUnitTable *to, uint64 at)
 {
-	to->buckets[at] = from->buckets[i];
-	to->state_of[at] = from->state_of[i];
+	memcpy(dp_bucket(to, at), dp_bucket(from, i), from->stride);
+	if (to->state_of != NULL)
+		to->state_of[at] = from->state_of[i];
 	if (to->image_of != NULL)
 		to->image_of[at] = from->image_of[i];
 }
@@ -121,8 +170,8 @@ grow_table(DpBounding *bounding)
 	CHECK_FOR_INTERRUPTS();
 	make_buckets(table, bounding, old.nbuckets * 2);
 	for (uint64 i = 0; i < old.nbuckets; i++)
-		if (old.buckets[i].taken)
-			move_bucket(&old, i, table, free_bucket(table, dp_bucket_hash(bounding, &old.buckets[i])));
+		if (*dp_bucket_taken(&old, dp_bucket(&old, i)) != DP_NOBODY)
+			move_bucket(&old, i, table, free_bucket(table, dp_bucket_hash(bounding, dp_bucket(&old, i))));
 	move_bucket(&old, old.nbuckets, table, table->nbuckets);
 	free_buckets(&old);
 }
@@ -162,11 +211,14 @@ take_bucket(DpBounding *bounding)
 {
 	DpUnitTable *table = &bounding->table;
 	uint64		at = free_bucket(table, bounding->row.hash);
+	char	   *bucket = dp_bucket(table, at);
 
-	table->buckets[at].unit = bounding->row.unit;
-	table->buckets[at].last_rank = PG_UINT32_MAX;
-	table->buckets[at].taken = true;
-	table->buckets[at].late = false;
+	*(uint64 *) bucket = bounding->row.unit;
+	*dp_bucket_taken(table, bucket) = DP_UNIT;
+	if (table->in_place)
+		start_values(bounding, bucket);
+	else
+		((DpBucket *) bucket)->last_rank = PG_UINT32_MAX;
 	table->nunits++;
 	if (table->image_of != NULL)
 	{
@@ -210,7 +262,7 @@ dp_enter_hot_unit(DpBounding *bounding, DpPartition *p)
 		return -1;
 	p->hot_count = 0;
 	at = take_bucket(bounding);
-	table->buckets[at].late = true;
+	*dp_bucket_late(table, dp_bucket(table, at)) = true;
 	table->nlate++;
 	return at;
 }

@@ -18,7 +18,9 @@ CONDITIONS = ['vb', 'NOT vb', 'vi > 300', 't.h < 500', 't.h BETWEEN 100 AND 600'
 SETUP = """
 CREATE ROLE releases_node LOGIN; CREATE ROLE releases_agg LOGIN; ALTER ROLE releases_agg SET dp_cdp.bounding_node = off;
 SELECT dp_cdp.create_dataset('releases', default_rho => 0.01, delta => 1e-3, default_delta => 1e-9, max_groups => 100, max_rows => 100, max_failures => 1000000000);
+SET log_min_messages = error;
 SELECT dp_cdp.set_budget('releases', r, rho => 1000000, delta => 0.001) FROM unnest('{releases_node,releases_agg,postgres}'::regrole[]) r;
+RESET log_min_messages;
 """
 
 
