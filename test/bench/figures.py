@@ -42,6 +42,7 @@ THEMES = {
     "rows": "Rows as units, beside the plain aggregate",
     "groups": "Groups, rows as units",
     "units": "Units of 10 rows: bounding beside plain SQL",
+    "plain": "Units of 10 rows beside the plain aggregate, which knows no units",
     "bounding": "Bounding by types of units, workers, skew and many columns",
     "sweep": "Units, 1e3 to 1e7",
     "other": "Other aggregates by unit, beside the same bounds by hand",
@@ -134,6 +135,14 @@ def units_of_ten(rows):
     yield Line(f"{short(table.wide)} released groups, random units", "units", table,
                {TWO_LEVELS: (two_levels(keys="wide"), None)}, "SELECT wide, dp_count(*) FROM t GROUP BY 1", "unit",
                table.wide, settings=("dp_cdp.rho = 1000", "dp_cdp.delta = 1e-9"), memory=True)
+
+    # beside the plain aggregate, which knows no units
+    for name, mine, theirs in (("count", "dp_count(*)", "count(*)"), ("sum integer", "dp_sum(x)", "sum(x)"), ("avg integer", "dp_avg(x)", "avg(x)")):
+        for keys, by, targets in ((0, "", {0: 1.40, 2: 1.30}), (100, "k100, ", {0: 1.25, 2: 1.25})):
+            for workers, target in targets.items():
+                yield Line(f"beside plain: {name}" + (f" by {keys} groups" if keys else ""), "plain", table,
+                           {"plain": (f"SELECT {by}{theirs} FROM t" + (" GROUP BY 1" if keys else ""), target)},
+                           f"SELECT {by}{mine} FROM t" + (" GROUP BY 1" if keys else ""), "unit", keys or 1, workers, by_cpu=True, judged=10 ** 6)
 
     # an average over units whose rows are scaled to M; M rows or values of each unit
     sample = f"(SELECT y, row_number() OVER (PARTITION BY unit ORDER BY random()) r FROM t) s WHERE r <= {M}"
