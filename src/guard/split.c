@@ -547,6 +547,7 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	const char *name = get_rel_name(base->relid);
 	RangeTblEntry *named = rt_fetch(rti, query->rtable);
 	const char *from = dp_example_from(query);
+	const DpTable *table = dp_policy_table(base->relid);
 
 	dp_refuse_login(base->relid);
 	if (dp_preview_without_rows(cxt->scope, base->relid))
@@ -565,6 +566,9 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 				 errmsg("permission denied for rows of protected table \"%s\"; "
 						"ask for private aggregates, such as SELECT %s FROM %s", name,
 						dp_example_count(), dp_relation_text(base->relid)),
+				 table != NULL && dp_lacks_budget(table->dataset) ?
+				 errdetail("For these, too, %s has no privacy budget for dataset \"%s\": the dataset's owner can give one with dp_cdp.set_budget.",
+						   dp_asking_role(), table->dataset) : 0,
 				 asks_one_row(query) ? errhint("Names and types of columns are told by LIMIT 0, or WHERE false, for nothing. SET dp_cdp.empty_previews = on has this statement tell them, with no row.") : 0);
 }
 

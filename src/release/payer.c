@@ -63,10 +63,16 @@ refuse_owner(const char *dataset)
 				 errdetail("A budget of the dataset's owner limits nothing."));
 }
 
+bool
+dp_lacks_budget(const char *dataset)
+{
+	return dp_paying_cap == NULL && !dp_policy_any_budget(dataset, budget_applies, NULL) && dp_ledger_waits() == NULL;
+}
+
 void
 dp_check_owner_asks(const char *dataset)
 {
-	if (dp_paying_cap == NULL && !dp_policy_any_budget(dataset, budget_applies, NULL) && dp_ledger_waits() == NULL)
+	if (dp_lacks_budget(dataset))
 		refuse_owner(dataset);
 }
 

@@ -423,6 +423,12 @@ extern void dp_release_adopt_inner(PlannedStmt *outer, List *releases);
  */
 extern void dp_check_payer(const char *dataset);
 
+/* payer.c: tells whether neither could, in a ledger that is at home here */
+extern bool dp_lacks_budget(const char *dataset);
+
+/* payer.c: names the asker for messages, with the login role where SET ROLE has changed the current one */
+extern const char *dp_asking_role(void);
+
 /*
  * refused.c: a statement over a protected table that may be refused.  Prepared
  * before, as nothing is looked up where an error is handled; noted from a

@@ -236,9 +236,6 @@ typedef struct DpRun
 /* nodes.c */
 extern void dp_release_register_nodes(void);
 
-/* payer.c: names the asker for messages, with the login role where SET ROLE has changed the current one */
-extern const char *dp_asking_role(void);
-
 /* payer.c: ZC001 for a query of whoever may act as a dataset's owner and has no budget, who may plan it, as he may read */
 extern void dp_check_owner_asks(const char *dataset);
 

@@ -246,6 +246,11 @@ SELECT is(:'said'::text, '', '... ends what renews');
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
 SELECT is(:'said'::text, '', 'who says Infinity knows');
 
+-- who asks for rows, and has no budget for counts either, hears both at once
+CREATE ROLE idle1 LOGIN;
+\set said `psql -X -q -U idle1 -o /dev/null -c 'SELECT * FROM people' 2>&1`
+SELECT matches(:'said'::text, E'ask for private aggregates, .*\nDETAIL:  For these, too, role "idle1" has no privacy budget for dataset "town": ', 'both are said');
+
 -- names of datasets that there are not
 \set statement 'SELECT dp_cdp.set_budget(''twon'', ''analyst1'', rho => 1)'
 \set said `psql -X -q -U owner1 -o /dev/null -c :'statement' 2>&1`
