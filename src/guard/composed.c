@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * composed.c
- *	  Aggregates that others make up: regr_count, regr_r2 and their kin, bool_or, bool_and.
+ *	  Aggregates that others make up: regr_count, regr_r2 and their kin, bool_or, bool_and, and counts of so many rows at most.
  *
  *		regr_avgx(y, x)		is   avg(x) FILTER (WHERE y IS NOT NULL)
  *		bool_or(c)			is   whether more rows with c are counted than noise explains
+ *		count(*) of (SELECT ... LIMIT n OFFSET m) is   greatest(least(count(*) - m, n), 0) of (SELECT ...)
  *
  * The others are released and charged as if they had been written.
  *
@@ -21,8 +22,12 @@
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parse_oper.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 
 /* Returns the filter of an aggregate and a condition; either may be NULL. */
@@ -124,6 +129,81 @@ made_of(const Aggref *agg)
 	}
 }
 
+/* ------------------------------------------------------------------------
+ * Counts of so many rows at most
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a number of rows can be written into the level around the subquery, as often as wanted. */
+static bool
+may_be_handed_up(Node *number)
+{
+	return !checkExprHasSubLink(number) && !dp_has_columns(number) && !contain_volatile_functions(number);
+}
+
+/* Tells whether an aggregate counts rows, whatever is in them. */
+static bool
+counts_rows(const Aggref *agg)
+{
+	const DpAggregate *found = dp_find_aggregate(agg->aggfnoid, true);
+	Node	   *counted = agg->args != NIL ? (Node *) linitial_node(TargetEntry, agg->args)->expr : NULL;
+
+	return found != NULL && strcmp(found->name, "dp_count") == 0 && agg->aggdistinct == NIL && agg->aggfilter == NULL &&
+		(agg->aggstar || (counted != NULL && IsA(counted, Const) && !((Const *) counted)->constisnull));
+}
+
+static DpWalk
+reads_otherwise(Node *node, int levels, void *context)
+{
+	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0)
+		return counts_rows((Aggref *) node) ? DP_WALK_PAST : DP_WALK_STOP;
+	return IsA(node, Var) || IsA(node, SubLink) || IsA(node, WindowFunc) || IsA(node, GroupingFunc);
+}
+
+static Expr *
+of_both(MinMaxOp op, Expr *a, Expr *b)
+{
+	return (Expr *) dp_make(MinMaxExpr, .minmaxtype = INT8OID, .op = op, .args = list_make2(a, b), .location = -1);
+}
+
+/* Puts in the place of a count what LIMIT and OFFSET of the subquery, limited, leave of it; LEAST takes no notice of NULL, which limits nothing. */
+static Node *
+limit_count(Node *node, int levels, const Query *limited)
+{
+	Expr	   *count;
+
+	if (!IsA(node, Aggref) || ((Aggref *) node)->agglevelsup > 0)
+		return NULL;
+	count = dp_count_rows(((Aggref *) node)->location);
+	if (limited->limitOffset != NULL)
+		count = (Expr *) makeFuncExpr(F_INT8MI, INT8OID, list_make2(count, dp_make(CoalesceExpr, .coalescetype = INT8OID,
+																				 .args = list_make2(copyObject(limited->limitOffset), dp_int8_const(0)),
+																				 .location = -1)),
+									  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	if (limited->limitCount != NULL)
+		count = of_both(IS_LEAST, count, (Expr *) copyObject(limited->limitCount));
+	return (Node *) of_both(IS_GREATEST, count, (Expr *) dp_int8_const(0));
+}
+
+/* Has a level that counts the rows of a subquery, and reads nothing else of them, count all of them, within LIMIT and OFFSET. */
+static void
+count_at_most(Query *query)
+{
+	Node	   *from = query->jointree->quals == NULL && list_length(query->jointree->fromlist) == 1 ? linitial(query->jointree->fromlist) : NULL;
+	RangeTblEntry *rte = from != NULL && IsA(from, RangeTblRef) ? rt_fetch(((RangeTblRef *) from)->rtindex, query->rtable) : NULL;
+	Query	   *sub = rte != NULL && rte->rtekind == RTE_SUBQUERY ? rte->subquery : NULL;
+	Query		limited;
+
+	if (sub == NULL || (sub->limitCount == NULL && sub->limitOffset == NULL) || sub->limitOption != LIMIT_OPTION_COUNT ||
+		!may_be_handed_up(sub->limitCount) || !may_be_handed_up(sub->limitOffset) || query->groupClause != NIL || query->groupingSets != NIL ||
+		dp_walk(query->targetList, reads_otherwise, NULL) || dp_walk(query->havingQual, reads_otherwise, NULL))
+		return;
+	limited = *sub;
+	sub->limitCount = sub->limitOffset = NULL;
+	query->targetList = (List *) dp_put(query->targetList, limit_count, &limited);
+	query->havingQual = dp_put(query->havingQual, limit_count, &limited);
+}
+
 static Node *
 write_aggregate(Node *node, int levels, void *context)
 {
@@ -135,6 +215,7 @@ write_aggregate(Node *node, int levels, void *context)
 void
 dp_write_out_composed(Query *query)
 {
+	count_at_most(query);
 	query->targetList = (List *) dp_put(query->targetList, write_aggregate, NULL);
 	query->havingQual = dp_put(query->havingQual, write_aggregate, NULL);
 }

@@ -218,6 +218,8 @@ SELECT dp_sum(c, 0, 10) FROM (SELECT patient, count(*) OVER () AS c FROM visit G
 SELECT dp_count(*) FROM (SELECT patient, rank() OVER (ORDER BY count(*)) AS r FROM visit GROUP BY patient) s WHERE r = 1;
 --> ZC002
 SELECT dp_count(*) FROM (SELECT patient, count(*) FROM visit GROUP BY patient ORDER BY 2 DESC LIMIT 1) s;
+--> ok 1
+SELECT dp_count(*) FROM (SELECT patient, count(*) AS n FROM visit GROUP BY patient ORDER BY 2 DESC LIMIT 1) s WHERE n > 12;
 --> ZC002
 SELECT dp_sum(c, 0, 10) FROM (SELECT patient, string_agg(ward, ',') AS w, array_agg(age) AS a, count(*) AS c FROM visit GROUP BY patient) s WHERE w LIKE '%x%' AND a[1] = 97;
 --> ok 1
@@ -240,6 +242,8 @@ SELECT dp_sum(a, 0, 100) IS NOT NULL FROM (SELECT patient, stddev(cost) / (count
 --# sampling, limits, windows, set operations below the aggregate
 --@ attack
 SELECT dp_count(*) FROM (SELECT * FROM visit LIMIT 1) s;
+--> ok 1
+SELECT dp_count(cost) FROM (SELECT * FROM visit LIMIT 1) s;
 --> ZC002
 SELECT dp_sum(cost, 0, 1000) FROM (SELECT * FROM visit ORDER BY cost DESC OFFSET 3) s;
 --> ZC002

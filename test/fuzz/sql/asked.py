@@ -54,7 +54,7 @@ BLOCKS = ["{d} >= '2024-0%d-01' AND {d} < '2024-0%d-01'", "{d} >= '2024-0%d-15' 
 class Asked(Laterals):
     def asked(self):
         return self.rng.choice([self.in_blocks, self.cube, self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine,
-                                self.public_rows_with, self.public_rows_with, self.any_row, self.filtered, self.filtered, self.filtered, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values, self.rest, self.rest])()
+                                self.public_rows_with, self.public_rows_with, self.any_row, self.page, self.filtered, self.filtered, self.filtered, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values, self.rest, self.rest])()
 
     # ------------------------------------------------------------------
     # One level, of which the groups are known
@@ -347,6 +347,21 @@ class Asked(Laterals):
         out.rows = out.kept = TABLES[table][1]
         out.flips = 1
         return self.tagged('any row', out)
+
+    def page(self):
+        """a count of rows within LIMIT and OFFSET"""
+        rng, out = self.rng, Level()
+        z, table = self.name('z'), rng.choice(['visits', 'stays', 'cards', 'legs'])
+        inner = self.rows_of(z, table)
+        condition = self.condition(inner, 1)
+        unit = TABLES[table][0]
+        # within what noise decides there is no limit
+        page = rng.choice([' LIMIT 3', ' LIMIT 3 OFFSET 2', ' OFFSET 4', ' ORDER BY 1 LIMIT 1000000', ' LIMIT NULL OFFSET NULL'])
+        out.private, out.exact = ['SELECT %s AS c0 FROM (SELECT 1 AS one FROM %s %s WHERE %s%s) %s' % (count, table, z, w, page, self.name('q')) for count, w in (
+            (rng.choice(['count(*)', 'count(1)', 'dp_count(*)']), condition), ('count(*)', condition + (' AND %s.%s IS NOT NULL' % (z, unit) if unit else '')))]
+        out.rows = out.kept = TABLES[table][1]
+        out.columns, out.changes = [('int', 0)], {0: (out.rows, out.rows)}
+        return self.tagged('page', out)
 
     def filtered(self):
         """groups that public rows are joined with, which conditions leave"""
