@@ -646,6 +646,7 @@ process_level(DpSplitContext *cxt)
 	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;
 	if (unreadable != 0 && dp_guc_standard_aggregates)
 	{
+		dp_reword_aggregates(cxt->scope, true);
 		dp_write_out_composed(query);
 		collected.take_standard = true;
 		collected.first = collected.other = NULL;

@@ -210,7 +210,18 @@ SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY customer) FROM orders', 'mod
 
 SELECT taught('SELECT ' || call || ' FROM orders', call) FROM unnest(ARRAY['sum(DISTINCT customer)',
 	'sum(DISTINCT quantity) FILTER (WHERE active)', 'array_agg(DISTINCT status) FILTER (WHERE active)', 'array_agg(customer)', 'array_agg(DISTINCT id)', 'json_agg(status)', 'min(upper(status))']) AS call;
-SELECT matches(rows_for('analyst1', 'SELECT ' || call || ' FROM orders AS o'), 'for example SELECT', call) FROM unnest(ARRAY['avg(age(day, date ''2025-01-01''))', 'bit_and(quantity)', 'json_agg(o)']) AS call;
+SELECT matches(rows_for('analyst1', 'SELECT ' || call || ' FROM orders AS o'), 'for example SELECT', call) FROM unnest(ARRAY['bit_and(quantity)', 'json_agg(o)']) AS call;
+-- aggregates of intervals, in seconds: equal by the order of intervals, in which a month has 30 days
+SELECT as_written('SELECT status, round(extract(epoch FROM avg(day + interval ''7 hours'' * quantity - day)) / 3600 + 0.3) AS hours, round(extract(epoch FROM sum(day + interval ''7 hours'' * quantity - day)) / 36e5 + 3, -1) AS total FROM orders GROUP BY 1', 'averages and sums of intervals');
+SELECT as_written('SELECT date_trunc(''day'', avg(age(date ''2026-04-11'', day))) AS a, date_trunc(''month'', max(d)) AS m FROM (SELECT *, age(date ''2027-02-02'', day) AS d FROM orders) q', '... with years');
+SELECT as_written('SELECT round(extract(epoch FROM q) / 7200 + 0.2) AS h FROM (SELECT unnest(percentile_cont(ARRAY[0.2, 0.9]) WITHIN GROUP (ORDER BY e - s)) AS q FROM (SELECT day::timestamp AS s, day + interval ''7 hours'' * quantity AS e FROM orders) x) y', 'quantiles of intervals');
+SELECT as_written('WITH g AS (SELECT coalesce(day + interval ''7 hours'' * quantity - day, ''0'') AS d FROM orders) SELECT round(extract(epoch FROM percentile_disc(0.1) WITHIN GROUP (ORDER BY d DESC)) / 7200 + 0.2) AS h, avg(d) FILTER (WHERE d > ''1 day'') > ''30 hours'' AS b FROM g', '... from the longest, of a WITH query');
+SELECT matches(rows_for('analyst1', 'SELECT avg(day + interval ''25 hours'' - day) FROM orders WHERE quantity >= 0'), '1 day 0[01]:', 'written in days and hours');
+SELECT as_written('SELECT count(*) FROM (SELECT customer, sum(day + interval ''7 hours'' * quantity - day) AS s, avg(day + interval ''7 hours'' * quantity - day) AS a FROM orders GROUP BY 1) q WHERE s >= interval ''21 hours'' AND a < interval ''30 hours''', 'sums and averages of one person''s intervals');
+-- whole rows, which are NULL where an outer join finds none
+SELECT as_written('SELECT count(o.*), count(o) FILTER (WHERE active) FROM orders o', 'counts of whole rows');
+SELECT as_written('SELECT s, count(o.*) FROM (VALUES (''open''), (''lost'')) v (s) LEFT JOIN orders o ON o.status = s GROUP BY 1', '... of an outer join');
+SELECT as_written('SELECT n, count(*) FROM (SELECT o.customer, count(w.*) AS n FROM orders o LEFT JOIN words w USING (customer) GROUP BY 1) q WHERE n < 2 GROUP BY 1', '... of one person''s');
 -- counts of so many rows at most, as ORMs send them for a page
 SELECT as_written('SELECT count(*) FROM (SELECT 1 AS one FROM orders WHERE active LIMIT 100) subquery_for_count', 'a count of rows with LIMIT');
 SELECT as_written('SELECT count(*) > 5 AS b, count(1) + 1 AS n FROM (SELECT id AS col1 FROM orders ORDER BY 1 LIMIT 20 OFFSET 40) subquery HAVING count(*) > 3', '... with OFFSET');

@@ -27,13 +27,6 @@
 /* a longer expression is not repeated */
 #define LONGEST_VALUE 100
 
-/* what the values of an aggregate's first argument must be, that its place can be taken */
-typedef enum NeededType
-{
-	GROUP_KEY,					/* values are groups of the query to write */
-	LENGTH_OF_TIME
-} NeededType;
-
 /*
  * PostgreSQL's aggregates, and queries of the same meaning.  %v is the argument, %f what the query reads.  The query's keys are
  * %k in SELECT, %a with the names by which %o shows them outside; %b and %n are what follows GROUP BY for the first, and after 1, of
@@ -42,27 +35,18 @@ typedef enum NeededType
 static const struct
 {
 	const char *name;
-	NeededType	needs;
-	const char *hint;
 	const char *query;
 }			instead_of[] =
 
 {
-#define OF_GROUPS "take it of released groups"
 #define GROUPS "FROM (SELECT %a%v AS k, count(*) AS n FROM %f GROUP BY 1%n) AS q%g"
-	{"min", GROUP_KEY, OF_GROUPS, "SELECT %omin(k) " GROUPS},
-	{"max", GROUP_KEY, OF_GROUPS, "SELECT %omax(k) " GROUPS},
-	{"any_value", GROUP_KEY, OF_GROUPS, "SELECT %oany_value(k) " GROUPS},
-	{"array_agg", GROUP_KEY, OF_GROUPS, "SELECT %oarray_agg(k ORDER BY k) " GROUPS},
-	{"string_agg", GROUP_KEY, OF_GROUPS, "SELECT %ostring_agg(k, ', ' ORDER BY k) " GROUPS},
-	{"json_agg", GROUP_KEY, OF_GROUPS, "SELECT %ojson_agg(k ORDER BY k) " GROUPS},
-	{"jsonb_agg", GROUP_KEY, OF_GROUPS, "SELECT %ojsonb_agg(k ORDER BY k) " GROUPS},
-#define IN_SECONDS "compute it in seconds"
-	{"sum", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => sum(extract(epoch FROM %v))) FROM %f%b"},
-	{"avg", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => avg(extract(epoch FROM %v))) FROM %f%b"},
-	{"min", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => min(extract(epoch FROM %v))) FROM %f%b"},
-	{"max", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => max(extract(epoch FROM %v))) FROM %f%b"},
-	{"percentile_cont", LENGTH_OF_TIME, IN_SECONDS, "SELECT %kmake_interval(secs => percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %v))) FROM %f%b"}
+	{"min", "SELECT %omin(k) " GROUPS},
+	{"max", "SELECT %omax(k) " GROUPS},
+	{"any_value", "SELECT %oany_value(k) " GROUPS},
+	{"array_agg", "SELECT %oarray_agg(k ORDER BY k) " GROUPS},
+	{"string_agg", "SELECT %ostring_agg(k, ', ' ORDER BY k) " GROUPS},
+	{"json_agg", "SELECT %ojson_agg(k ORDER BY k) " GROUPS},
+	{"jsonb_agg", "SELECT %ojsonb_agg(k ORDER BY k) " GROUPS}
 };
 
 /* ------------------------------------------------------------------------
@@ -81,14 +65,6 @@ may_be_key(Oid type)
 	return type != CASHOID && type != TIMETZOID &&
 		(category == TYPCATEGORY_NUMERIC || category == TYPCATEGORY_STRING || category == TYPCATEGORY_DATETIME ||
 		 category == TYPCATEGORY_BOOLEAN || category == TYPCATEGORY_ENUM || type == UUIDOID);
-}
-
-static bool
-has_type(Node *value, NeededType needed)
-{
-	Oid			type = exprType(value);
-
-	return needed == GROUP_KEY ? may_be_key(type) : getBaseType(type) == INTERVALOID;
 }
 
 bool
@@ -225,13 +201,13 @@ instead_of_exact(DpLevel *level, Aggref *agg)
 
 	for (int i = 0; text &&agg->aggfnoid < FirstNormalObjectId && i < lengthof(instead_of); i++)
 	{
-		if (strcmp(instead_of[i].name, name) != 0 || !has_type(value, instead_of[i].needs))
+		if (strcmp(instead_of[i].name, name) != 0 || !may_be_key(exprType(value)))
 			continue;
 		/* what may not run on rows is refused for that */
 		(void) dp_make_safe(value, &level->allow);
-		if (instead_of[i].needs == GROUP_KEY && dp_names_one_person(level, value))
+		if (dp_names_one_person(level, value))
 			return psprintf("count persons, or values%s", dp_count_of_values(level, text));
-		return psprintf("%s%s", instead_of[i].hint, fill_in(level, instead_of[i].query, text));
+		return psprintf("take it of released groups%s", fill_in(level, instead_of[i].query, text));
 	}
 	return psprintf("use dp_count, dp_sum, dp_avg or another private aggregate%s",
 					fill_in(level, psprintf("SELECT %s FROM %%f", dp_example_count()), NULL));

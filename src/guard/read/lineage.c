@@ -379,20 +379,12 @@ is_never_null_in(Query *query, Node *expr)
 }
 
 bool
-dp_is_never_null(Query *query, Node *expr)
+dp_column_has_no_null(Oid relid, AttrNumber attnum, bool inherit)
 {
-	DpColumnOrigin origin;
-	const char *name;
-	List	   *tables;
+	const char *name = get_attname(relid, attnum, false);
+	List	   *tables = inherit ? find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
 	bool		result = true;
 
-	if (!dp_trace_column(query, NULL, expr, &origin))
-		return is_never_null_in(query, expr);
-	if (origin.may_be_null)
-		return false;
-	name = get_attname(origin.relid, origin.attnum, false);
-	tables = origin.inherit ? find_all_inheritors(origin.relid, AccessShareLock, NULL)
-		: list_make1_oid(origin.relid);
 	foreach_oid(table, tables)
 	{
 		Relation	rel = table_open(table, AccessShareLock);
@@ -403,6 +395,16 @@ dp_is_never_null(Query *query, Node *expr)
 		table_close(rel, NoLock);
 	}
 	return result;
+}
+
+bool
+dp_is_never_null(Query *query, Node *expr)
+{
+	DpColumnOrigin origin;
+
+	if (!dp_trace_column(query, NULL, expr, &origin))
+		return is_never_null_in(query, expr);
+	return !origin.may_be_null && dp_column_has_no_null(origin.relid, origin.attnum, origin.inherit);
 }
 
 bool

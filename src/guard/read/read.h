@@ -77,6 +77,9 @@ extern bool dp_is_unit_origin(struct DpScope *scope, Node *expr, bool of_all_row
 /* Tells whether expr is a column that is NOT NULL; a plan notices when it no longer is. */
 extern bool dp_is_never_null(Query *query, Node *expr);
 
+/* Tells so of a column of a table, also of those that inherit from it. */
+extern bool dp_column_has_no_null(Oid relid, AttrNumber attnum, bool inherit);
+
 /* Tells so of an expression that a query shows, also by its WHERE. */
 extern bool dp_shows_no_null(Query *query, Node *expr);
 
@@ -475,6 +478,9 @@ extern void dp_vet_made_rows(RangeTblEntry *rte, const DpAllowContext *allow);
 
 /* Puts such an entry in the place of functions of the select list that return sets, where PostgreSQL calls them before it groups rows. */
 extern void dp_write_out_sets(Query *query);
+
+/* reworded.c: writes aggregates of intervals and whole rows, of a level that is released, or of one unit's rows, as others. */
+extern void dp_reword_aggregates(DpScope *scope, bool is_released);
 
 /* ------------------------------------------------------------------------
  * lateral.c

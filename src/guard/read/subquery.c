@@ -347,6 +347,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 	inner.outer = scope;
 	dp_flatten_level(sub);
 	dp_write_out_sets(sub);
+	dp_reword_aggregates(&inner, false);
 	check_subquery(s->cxt, sub);
 	if (sub->distinctClause && !sub->hasDistinctOn && sub->hasWindowFuncs)
 		dp_group_windows(sub);

@@ -36,7 +36,7 @@
  * functions, ntile and nth_value raise an error for numbers below 1: constants
  * are refused here, and parameters are taken for NULL.
  *
- * Not listed, on purpose: sums of money and interval (they overflow), what
+ * Not listed, on purpose: sums of money and interval (they overflow; read/reworded.c writes those of intervals as sums of seconds), what
  * makes documents, ordered sets, and aggregates that anybody but PostgreSQL wrote.
  *
  * Copyright (c) 2026, the dp_cdp developers

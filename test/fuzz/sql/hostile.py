@@ -60,7 +60,7 @@ OF_UNIT = [
     ("max(word)", 'text', ["'abc'", "'ABC'"]), ("max(word COLLATE \"C\")", 'text', ["'abc'", "'ABC'"]),
     ("max(place)", 'text', ["'place1'", "'place2'"]), ('max(cost)', 'float8', ['0.3', '0.7']), ('count(*)', 'int', ['1', '2', '3']),
     ('max(note)', 'text', ["'note1'", "'note2'"]), ('sum(amount)', 'numeric', ['3', '2']), ('min(span)', 'interval', ["'1 mon'"]),
-    ("bool_or(big > 0)", 'bool', ['true']), ("max(day)", 'date', ["'2024-01-01'"]), ('sum(-big)', 'float8', ['-1', '0']),
+    ('sum(span)', 'interval', ["'1 mon'"]), ('extract(hour FROM avg(span))', 'numeric', ['0', '720']), ("bool_or(big > 0)", 'bool', ['true']), ("max(day)", 'date', ["'2024-01-01'"]), ('sum(-big)', 'float8', ['-1', '0']),
     # of rows in an order, which ties leave open
     ("string_agg(amount::text, ',' ORDER BY day)", 'text', ["'1'", "'1.0,1'", "'1,1.0'"]), ("string_agg(code::text, word ORDER BY amount DESC)", 'text', ["'a'"]),
     ("string_agg(DISTINCT word, ',')", 'text', ["'abc'", "'ABC,abc'"]), ("string_agg(word, ',')", 'text', ["'abc'", "'ABC,abc'"]),
@@ -270,7 +270,9 @@ class Hostile(Grammar):
             # with declared bounds, with those of the query, or refused
             c = self.rng.choice(times)
             text = self.rng.choice(['min(%s)', 'max(%s)', 'dp_median(%s)', 'percentile_disc(0.9) WITHIN GROUP (ORDER BY %s)', "dp_max(%s, '2024-01-01', '2024-12-31')",
-                                    "dp_quantile(%s, 0.25, '2024-01-01', '2024-12-31')", "dp_histogram(%s, '2024-01-01', '2024-12-31', 4)", 'dp_bounds(%s)', 'count(DISTINCT %s::date)']) % c.ref
+                                    "dp_quantile(%s, 0.25, '2024-01-01', '2024-12-31')", "dp_histogram(%s, '2024-01-01', '2024-12-31', 4)", 'dp_bounds(%s)', 'count(DISTINCT %s::date)',
+                                    "avg(timestamp '2024-07-01' - %s)", "percentile_cont(ARRAY[0.5, 1]) WITHIN GROUP (ORDER BY timestamptz '2024-07-01' - %s)",
+                                    "max(CASE WHEN %s IS NULL THEN interval '1 month' END)"]) % c.ref
             return text, 'count(*)', 'other', 1, False, source.rows if 'hist' in text or 'DISTINCT' in text else None
         if r < 0.15:
             # by how much a unit changes these is not compared

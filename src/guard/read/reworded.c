@@ -1,0 +1,358 @@
+/*-------------------------------------------------------------------------
+ *
+ * reworded.c
+ *	  Aggregates in other words: of intervals, as those of their seconds, and of whole rows, as the count of a column that has no NULL.
+ *
+ *		avg(ended - started)	is   justify_hours(avg(extract(epoch FROM ended - started)) * interval '1 second')
+ *		count(visits.*)			is   count(visits.id)
+ *
+ * As averages are sums, least and greatest values and quantiles of a release, and sums and averages of one unit, which may not run
+ * on intervals: PostgreSQL's overflow.
+ *
+ * A whole row is NULL where an outer join has found none, and so is each of its columns.
+ *
+ * Invariant: results are equal to PostgreSQL's by the order of intervals, but for noise and fractions of a microsecond.  In it a month has
+ * 30 days and a year has 360, of which extract makes 365.25: where an interval may have years, what these add is taken off,
+ * and the result is written in months.  The difference of two times has none.
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "base/walk.h"
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_oper.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* of a year, what extract counts beyond 360 days */
+#define SECONDS_OF_YEAR 453600
+
+/* more quantiles in one array are not written out */
+#define MOST_QUANTILES 100
+
+typedef struct RewordContext
+{
+	DpScope    *scope;
+	bool		is_released;	/* else of the rows of one unit */
+} RewordContext;
+
+/* ------------------------------------------------------------------------
+ * Years
+ * ------------------------------------------------------------------------
+ */
+
+static bool may_have_months(DpScope *scope, Node *expr);
+
+/* Tells so of a column that a query shows. */
+static bool
+column_may_have_months(DpScope *scope, Query *query, AttrNumber attno)
+{
+	DpScope		inner = {query, scope};
+	TargetEntry *tle = get_tle_by_resno(query->targetList, attno);
+
+	return query->setOperations != NULL || tle == NULL || may_have_months(&inner, (Node *) tle->expr);
+}
+
+static bool
+var_may_have_months(DpScope *scope, Var *var)
+{
+	RangeTblEntry *rte;
+	CommonTableExpr *cte;
+	DpScope    *owner;
+
+	if (var->varlevelsup > 0 || var->varattno <= 0 || var->varno > list_length(scope->query->rtable))
+		return true;
+	rte = rt_fetch(var->varno, scope->query->rtable);
+	switch (rte->rtekind)
+	{
+		case RTE_SUBQUERY:
+			return column_may_have_months(scope, rte->subquery, var->varattno);
+		case RTE_JOIN:
+			return may_have_months(scope, list_nth(rte->joinaliasvars, var->varattno - 1));
+		case RTE_CTE:
+			cte = dp_find_cte(scope, rte, &owner);
+			return cte == NULL || column_may_have_months(owner, castNode(Query, cte->ctequery), var->varattno);
+		default:
+			return true;
+	}
+}
+
+/* Tells whether an interval may have months; false: it is made of differences of times, and constants. */
+static bool
+may_have_months(DpScope *scope, Node *expr)
+{
+	List	   *parts;
+
+	check_stack_depth();
+	if (exprType(expr) != INTERVALOID)
+		return true;
+	if (IsA(expr, Var))
+		return var_may_have_months(scope, (Var *) expr);
+	if (IsA(expr, Const))
+		return !((Const *) expr)->constisnull && DatumGetIntervalP(((Const *) expr)->constvalue)->month != 0;
+	if (IsA(expr, OpExpr) || IsA(expr, FuncExpr))
+		switch (IsA(expr, OpExpr) ? ((OpExpr *) expr)->opfuncid : ((FuncExpr *) expr)->funcid)
+		{
+			case F_TIMESTAMP_MI:
+			case F_TIMESTAMPTZ_MI:
+			case F_TIME_MI_TIME:
+				return false;
+			default:
+				return true;
+		}
+	if (IsA(expr, CoalesceExpr))
+		parts = ((CoalesceExpr *) expr)->args;
+	else if (IsA(expr, MinMaxExpr))
+		parts = ((MinMaxExpr *) expr)->args;
+	else if (IsA(expr, CaseExpr))
+	{
+		parts = list_make1(((CaseExpr *) expr)->defresult);
+		foreach_node(CaseWhen, when, ((CaseExpr *) expr)->args)
+			parts = lappend(parts, when->result);
+	}
+	else if (IsA(expr, Aggref) && (((Aggref *) expr)->aggfnoid == F_MIN_INTERVAL || ((Aggref *) expr)->aggfnoid == F_MAX_INTERVAL ||
+								   ((Aggref *) expr)->aggfnoid == F_SUM_INTERVAL || ((Aggref *) expr)->aggfnoid == F_AVG_INTERVAL))
+		parts = get_tlist_exprs(((Aggref *) expr)->args, false);
+	else
+		return true;
+	foreach_ptr(Node, part, parts)
+		if (may_have_months(scope, part))
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * Seconds
+ * ------------------------------------------------------------------------
+ */
+
+static Node *
+operation(Node *left, const char *name, Node *right)
+{
+	return (Node *) make_op(NULL, list_make2(makeString("pg_catalog"), makeString(pstrdup(name))), left, right, NULL, -1);
+}
+
+static Node *
+field(const char *name, Node *interval)
+{
+	Const	   *named = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(name), false, false);
+
+	return (Node *) makeFuncExpr(F_EXTRACT_TEXT_INTERVAL, NUMERICOID, list_make2(named, copyObject(interval)),
+								 InvalidOid, DEFAULT_COLLATION_OID, COERCE_SQL_SYNTAX);
+}
+
+/* Returns the seconds of an interval, as its order counts them: a numeric. */
+static Node *
+seconds_of(Node *interval, bool has_months)
+{
+	Node	   *beyond;
+
+	if (!has_months)
+		return field("epoch", interval);
+	beyond = (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1, DirectFunctionCall1(int4_numeric, Int32GetDatum(SECONDS_OF_YEAR)), false, false);
+	return operation(field("epoch", interval), "-", operation(beyond, "*", field("year", interval)));
+}
+
+/* Returns the interval of so many seconds, a numeric or in double precision; written as PostgreSQL writes the difference of two times, or in months. */
+static Node *
+interval_of(Node *seconds, const RewordContext *c, bool has_months)
+{
+	Interval   *second = palloc0(sizeof(Interval));
+	Node	   *interval;
+
+	second->time = USECS_PER_SEC;
+	if (exprType(seconds) == NUMERICOID)
+		seconds = (Node *) makeFuncExpr(F_FLOAT8_NUMERIC, FLOAT8OID, list_make1(seconds), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	interval = operation(seconds, "*", (Node *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval), IntervalPGetDatum(second), false, false));
+	if (!c->is_released)
+		return interval;
+	return (Node *) makeFuncExpr(has_months ? F_JUSTIFY_INTERVAL : F_JUSTIFY_HOURS, INTERVALOID, list_make1(interval),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Returns the aggregate of seconds that one of intervals is; 0: it is none. */
+static Oid
+aggregate_of_seconds(Oid aggregate, bool is_released)
+{
+	switch (aggregate)
+	{
+		case F_SUM_INTERVAL:
+			return F_SUM_NUMERIC;
+		case F_AVG_INTERVAL:
+			return F_AVG_NUMERIC;
+		case F_MIN_INTERVAL:
+			return is_released ? F_MIN_NUMERIC : InvalidOid;
+		case F_MAX_INTERVAL:
+			return is_released ? F_MAX_NUMERIC : InvalidOid;
+		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
+			return is_released ? F_PERCENTILE_CONT_FLOAT8_FLOAT8 : InvalidOid;
+		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
+			return is_released ? F_PERCENTILE_CONT__FLOAT8_FLOAT8 : InvalidOid;
+		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
+		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
+			return is_released ? aggregate : InvalidOid;
+		default:
+			return InvalidOid;
+	}
+}
+
+/* Has a quantile, or an array of them, order seconds. */
+static void
+order_seconds(Aggref *quantile, Node *share)
+{
+	TargetEntry *tle = linitial_node(TargetEntry, quantile->args);
+	SortGroupClause *clause = linitial_node(SortGroupClause, quantile->aggorder);
+	bool		is_descending;
+	Oid			greater;
+
+	get_sort_group_operators(INTERVALOID, false, false, true, NULL, NULL, &greater, NULL);
+	is_descending = clause->sortop == greater;
+	get_sort_group_operators(FLOAT8OID, true, true, true, &clause->sortop, &clause->eqop, &greater, &clause->hashable);
+	if (is_descending)
+		clause->sortop = greater;
+	tle->expr = (Expr *) coerce_to_target_type(NULL, (Node *) tle->expr, NUMERICOID, FLOAT8OID, -1, COERCION_EXPLICIT, COERCE_IMPLICIT_CAST, -1);
+	quantile->aggdirectargs = list_make1(share);
+	quantile->aggargtypes = list_make2_oid(exprType(share), FLOAT8OID);
+}
+
+/* Returns an aggregate of intervals as one of seconds; share: of a quantile, or an array of these, else NULL. */
+static Aggref *
+of_seconds(const Aggref *agg, const RewordContext *c, Node *share, bool *has_months)
+{
+	Aggref	   *made = copyObject((Aggref *) agg);
+	TargetEntry *tle = linitial_node(TargetEntry, made->args);
+
+	*has_months = may_have_months(c->scope, (Node *) tle->expr);
+	made->aggfnoid = aggregate_of_seconds(agg->aggfnoid, c->is_released);
+	tle->expr = (Expr *) seconds_of((Node *) tle->expr, *has_months);
+	made->aggargtypes = list_make1_oid(NUMERICOID);
+	made->aggtype = NUMERICOID;
+	if (share == NULL)
+		return made;
+	order_seconds(made, share);
+	made->aggtype = exprType(share);
+	return made;
+}
+
+/* Returns an array of quantiles, one for each of the shares; NULL: these are not known, or too many. */
+static Node *
+quantiles(const Aggref *agg, const RewordContext *c, Node *shares)
+{
+	Const	   *known = (Const *) eval_const_expressions(NULL, copyObject(shares));
+	ArrayExpr  *array = makeNode(ArrayExpr);
+	ArrayType  *value;
+	bool		has_months;
+	Aggref	   *made;
+
+	if (!IsA(known, Const) || known->constisnull)
+		return NULL;
+	value = DatumGetArrayTypeP(known->constvalue);
+	if (ARR_NDIM(value) != 1 || ARR_DIMS(value)[0] > MOST_QUANTILES)
+		return NULL;
+	made = of_seconds(agg, c, (Node *) known, &has_months);
+	array->array_typeid = agg->aggtype;
+	array->element_typeid = INTERVALOID;
+	array->location = agg->location;
+	for (int i = 0; i < ARR_DIMS(value)[0]; i++)
+	{
+		SubscriptingRef *element = dp_make(SubscriptingRef, .refcontainertype = FLOAT8ARRAYOID, .refelemtype = FLOAT8OID,
+										   .refrestype = FLOAT8OID, .reftypmod = -1, .refexpr = copyObject((Expr *) made),
+										   .refupperindexpr = list_make1(dp_int4_const(i + 1)));
+
+		array->elements = lappend(array->elements, interval_of((Node *) element, c, has_months));
+	}
+	return (Node *) array;
+}
+
+/* ------------------------------------------------------------------------
+ * Whole rows
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns a column without NULL of the table whose row is counted; NULL: there is none, or something else is counted. */
+static Var *
+column_of_row(Query *query, Var *row)
+{
+	RangeTblEntry *rte;
+	Var		   *column = copyObject(row);
+
+	if (!IsA(row, Var) || row->varattno != 0 || row->varlevelsup > 0 || row->varno > list_length(query->rtable))
+		return NULL;
+	rte = rt_fetch(row->varno, query->rtable);
+	if (rte->rtekind != RTE_RELATION)
+		return NULL;
+	for (column->varattno = 1; SearchSysCacheExists2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(column->varattno)); column->varattno++)
+	{
+		/* dropped columns have no name */
+		if (get_attname(rte->relid, column->varattno, true) == NULL || !dp_column_has_no_null(rte->relid, column->varattno, rte->inh))
+			continue;
+		get_atttypetypmodcoll(rte->relid, column->varattno, &column->vartype, &column->vartypmod, &column->varcollid);
+		return column;
+	}
+	return NULL;
+}
+
+/* Returns count(t.*) as the count of a column; NULL: it counts something else. */
+static Node *
+count_of_column(const Aggref *agg, Query *query)
+{
+	Aggref	   *made = copyObject((Aggref *) agg);
+	Var		   *column = NULL;
+
+	if (agg->aggfnoid == F_COUNT_ANY && agg->aggdistinct == NIL)
+		column = column_of_row(query, (Var *) linitial_node(TargetEntry, agg->args)->expr);
+	if (column == NULL)
+		return NULL;
+	made->aggargtypes = list_make1_oid(column->vartype);
+	linitial_node(TargetEntry, made->args)->expr = (Expr *) column;
+	return (Node *) made;
+}
+
+static Node *
+write_aggregate(Node *node, int levels, const RewordContext *c)
+{
+	Aggref	   *agg = (Aggref *) node;
+	Node	   *share;
+	bool		has_months;
+
+	if (IsA(node, SubLink))
+		return node;
+	if (IsA(node, Aggref) && agg->agglevelsup == 0 && agg->aggfnoid == F_COUNT_ANY)
+		return count_of_column(agg, c->scope->query);
+	if (!IsA(node, Aggref) || agg->agglevelsup > 0 || agg->aggdistinct != NIL || !OidIsValid(aggregate_of_seconds(agg->aggfnoid, c->is_released)) ||
+		exprType((Node *) linitial_node(TargetEntry, agg->args)->expr) != INTERVALOID)
+		return NULL;
+	share = agg->aggdirectargs != NIL ? linitial(agg->aggdirectargs) : NULL;
+	if (share != NULL && exprType(share) != FLOAT8OID)
+		return quantiles(agg, c, share);
+	agg = of_seconds(agg, c, share, &has_months);
+	return interval_of((Node *) agg, c, has_months);
+}
+
+void
+dp_reword_aggregates(DpScope *scope, bool is_released)
+{
+	RewordContext c = {scope, is_released};
+	Query	   *query = scope->query;
+
+	query->targetList = (List *) dp_put(query->targetList, write_aggregate, &c);
+	query->havingQual = dp_put(query->havingQual, write_aggregate, &c);
+}
