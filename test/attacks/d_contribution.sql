@@ -279,6 +279,8 @@ SELECT dp_count(*) FROM visit WHERE NOT EXISTS (SELECT FROM visit w WHERE w.age 
 SELECT dp_count(*) IS NOT NULL FROM visit WHERE age > (SELECT avg(age) FROM visit);
 --> ok 2
 SELECT dp_count(*) FROM visit WHERE cost = (SELECT max(w.cost) FROM visit w WHERE w.ward = visit.ward);
+--> ok 3
+SELECT dp_count(*) FROM visit WHERE cost = (SELECT max(w.cost) FROM visit w WHERE w.ward > visit.ward);
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE ctid = '(0,1)' OR xmin::text = '1' OR tableoid = 1;
 --> ZC002

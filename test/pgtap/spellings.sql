@@ -229,6 +229,15 @@ SELECT as_written('SELECT count(*) FROM (SELECT id FROM orders OFFSET 9000) q', 
 SELECT as_written('SELECT count(*) FROM (SELECT customer FROM orders GROUP BY customer HAVING sum(quantity) > 3 LIMIT 9) q', '... of persons');
 SELECT matches(rows_for('analyst1', 'SELECT count(quantity) FROM (SELECT quantity FROM orders LIMIT 100) q'), 'LIMIT and OFFSET on protected rows', 'values of some rows are refused');
 SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT quantity FROM orders LIMIT 100) q WHERE quantity > 3'), 'LIMIT and OFFSET on protected rows', '... and a condition on some rows');
+-- a release for each group of other people's rows, with which rows are compared
+SELECT as_written('SELECT status, count(*) FROM orders o WHERE quantity > (SELECT avg(quantity) FROM orders x WHERE x.status = o.status) AND customer <= 300 GROUP BY 1', 'rows above the average of their group');
+SELECT as_written('SELECT count(*) FROM orders o WHERE quantity > (SELECT percentile_cont(0.2) WITHIN GROUP (ORDER BY quantity) + 0.5 FROM orders x WHERE x.status = o.status AND active) AND active AND customer <= 300', '... above a quantile');
+SELECT as_written('SELECT o.status, round(sum(quantity - (SELECT avg(quantity) FROM orders x WHERE x.status = o.status)) FILTER (WHERE quantity > 2) / 100) AS s FROM orders o WHERE customer <= 300 GROUP BY 1', '... by how much, in an aggregate');
+SELECT as_written('SELECT round(avg(r)) AS r FROM (SELECT customer, quantity / (SELECT avg(quantity) FROM orders x WHERE x.status = o.status) AS r FROM orders o WHERE customer <= 300) q WHERE r BETWEEN 0 AND 2', '... in a subquery');
+SELECT as_written('SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders x WHERE x.status = o.status GROUP BY x.status HAVING avg(quantity) > 2) AND customer <= 300', '... by HAVING');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders x WHERE x.status = o.status)'), '^ZC002 .*joined only on their privacy units', '... not to find rows of others');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM orders o WHERE (SELECT x.quantity FROM orders x WHERE x.status = o.status ORDER BY x.quantity LIMIT 1) > 1'), '^ZC002 .*must choose among one privacy unit', '... nor one of them');
+SELECT is(rows_for('analyst1', 'SELECT rho FROM dp_cdp.preview(''SELECT count(*) FROM orders o WHERE quantity > (SELECT avg(quantity) FROM orders x WHERE x.status = o.status)'') WHERE item = ''total'''), '(4000)', '... is paid for, too');
 -- aggregates that others make up
 SELECT as_written('SELECT bool_or(active), bool_and(active), every(amount < 200), bool_or(amount > 200), bool_and(amount < 200) FROM orders', 'of booleans');
 SELECT as_written('SELECT status, bool_or(active) FILTER (WHERE quantity > 2), regr_count(amount, quantity) FILTER (WHERE active) FROM orders GROUP BY 1 HAVING bool_or(amount > 50)', '... by groups, with a filter');
@@ -258,14 +267,14 @@ SELECT dp_cdp.alter_dataset('shop', max_groups => 6);
 SELECT is(rows_for('analyst1', 'SELECT rho FROM dp_cdp.preview(''SELECT n, (SELECT count(*) FROM orders WHERE quantity >= n) FROM generate_series(1, 3) n'')'),
 	rows_for('analyst1', 'SELECT rho FROM dp_cdp.preview(''SELECT n, count(o.quantity) FROM generate_series(1, 3) n LEFT JOIN orders o ON quantity >= n GROUP BY n'')'), '... for the price of the join');
 SELECT matches(rows_for('analyst1', 'SELECT (SELECT count(*) FROM orders WHERE quantity >= n) FROM ' || rows),
-	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', '... not of rows that may be others when they are read again: ' || rows)
+	'^ZC002 .*; join the rows in FROM, on what it is compared with, and group by columns of that query', '... not of rows that may be others when they are read again: ' || rows)
 	FROM unnest(ARRAY['(SELECT floor(random() * 3) AS n) r', '(SELECT n FROM generate_series(1, 3) n LIMIT 2) r', '(SELECT status, count(*) AS n FROM orders GROUP BY 1) r',
 		'(SELECT quantity AS n FROM orders GROUP BY 1) r', '(SELECT 1::bigint AS n) a RIGHT JOIN generate_series(1, 3) n USING (n)', '(SELECT 1 AS n) a FULL JOIN generate_series(1, 3) n USING (n)']) AS rows;
 SELECT matches(rows_for('analyst1', 'SELECT (SELECT count(*) FROM orders o ' || rows || ') FROM (VALUES (1.0), (1.00)) v (n)'),
-	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', '... not where FROM names them, nor how they are written: ' || rows)
+	'^ZC002 .*; join the rows in FROM, on what it is compared with, and group by columns of that query', '... not where FROM names them, nor how they are written: ' || rows)
 	FROM unnest(ARRAY['LEFT JOIN (VALUES (2)) w (x) ON x > n WHERE quantity > n', 'WHERE quantity > n AND scale(n) = 1', 'WHERE quantity > n AND n::text = ''1.0''']) AS rows;
 SELECT matches(rows_for('analyst1', 'SELECT (SELECT count(*) FROM orders WHERE quantity IS DISTINCT FROM n) FROM generate_series(1, 3) n'),
-	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', '... nor where NULL is compared with, too');
+	'^ZC002 .*; join the rows in FROM, on what it is compared with, and group by columns of that query', '... nor where NULL is compared with, too');
 SELECT as_written('SELECT s, n FROM unnest(ARRAY[''paid'', ''open'']) s LEFT JOIN (SELECT status AS s, count(*) AS n FROM orders GROUP BY 1) q USING (s)', '... as that says');
 
 SELECT * FROM finish();

@@ -24,8 +24,9 @@
  *
  * Invariants:
  * - A row of the level finds at most one row of the subquery (correlations.c).
- * - Rows of protected tables are grouped by what names their unit; values of
- *	 other people's rows are not selected in passing, which would be a release.
+ * - Rows of protected tables are grouped by what names their unit.  Aggregates of
+ *	 other people's rows are a release, which is joined and paid for; values of
+ *	 these are not selected in passing.
  * - Where there is no row, aggregates are what they are of no rows, and the
  *	 expression around them is computed of that.
  * - What is not understood stays where it is, and is refused there (vet.c).
@@ -191,10 +192,10 @@ add_columns(DpSublinks *v, Groups *groups, List *columns)
 
 /*
  * Tells whether the groups of rows may be joined: those of protected rows are
- * one unit's each, or, where the level is public, a release.
+ * one unit's each, or a release, of aggregates that are written, or where the level is public.
  */
 static bool
-may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte)
+may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte, bool aggregates)
 {
 	DpScope		inner = {rows, v->scope};
 	RangeTblEntry *base;
@@ -204,7 +205,7 @@ may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte)
 	if (v->releases)
 		return dp_reads_rows(&inner, dp_aggregates_privately(rte->subquery), &base) != 0 &&
 			!dp_entry_yields_rows(v->scope, rte, true);
-	return dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0 ||
+	return aggregates || dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0 ||
 		dp_entry_yields_rows(v->scope, rte, v->s->even_if_readable);
 }
 
@@ -240,7 +241,7 @@ join_groups(DpSublinks *v, Query *sub, DpCorrelation *c, List *columns)
 		return NULL;
 	dp_group_by_keys(sub, c, columns);
 	rte = dp_subquery_entry(sub, dp_first_name(sub));
-	if (!may_be_joined(v, rows, rte))
+	if (!may_be_joined(v, rows, rte, columns != NIL))
 		return NULL;
 	groups = palloc(sizeof(Groups));
 	groups->sub = rows;
@@ -408,7 +409,7 @@ join_first(DpSublinks *v, SubLink *link, const DpTaken *taken)
 	keys = dp_first_of_keys(sub, c.keys, taken);
 	shown = linitial(sub->targetList);
 	rte = dp_subquery_entry(sub, dp_first_name(sub));
-	if (!may_be_joined(v, rows, rte))
+	if (!may_be_joined(v, rows, rte, false))
 		return NULL;
 	join_entry(v, rte, &c, linitial_node(TargetEntry, keys)->resno, &rti, &join);
 	value = dp_output_var(rti, shown->resno, (Node *) shown->expr);

@@ -89,7 +89,7 @@ dp_vet_column(DpVet *vet, Var *var)
 		dp_refuse(vet, (Node *) var, "a column in place of a constant", "write a constant or a parameter");
 	if (var->varlevelsup != 0)
 		dp_refuse(vet, (Node *) var, "a column of an outer query",
-				  "group by what it is compared with in a subquery of FROM, and join the released rows by that");
+				  "join the rows in FROM, on what it is compared with, and group by columns of that query");
 	if (var->varattno == 0)
 		dp_refuse(vet, (Node *) var, "a whole row", "name its columns");
 	if (var->varattno < 0)
