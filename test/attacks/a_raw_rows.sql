@@ -207,7 +207,7 @@ SELECT percentile_disc(ARRAY[0, 1]) WITHIN GROUP (ORDER BY cost) FROM visit;
 --> ok 1
 SELECT percentile_cont(0.0) WITHIN GROUP (ORDER BY cost DESC) FROM visit;
 --> ok 1
-SELECT percentile_cont(1.0) WITHIN GROUP (ORDER BY at - timestamptz '2024-01-01') FROM visit;
+SELECT percentile_cont(ARRAY[[1.0]]) WITHIN GROUP (ORDER BY at - timestamptz '2024-01-01') FROM visit;
 --> ZC002
 SELECT dp_count(*), string_agg(cost::text, ',') FROM visit;
 --> ZC002

@@ -231,11 +231,11 @@ SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING s
 SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING mode() WITHIN GROUP (ORDER BY x) > 1) q;
 --> ZC002
 SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING percentile_disc(0.5) WITHIN GROUP (ORDER BY x) > 1) q;
---> ZC002
+--> ok 1
 SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING corr(x, x) > 1) q;
 --> ZC002
 SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING sum(iv) > '1 day') q;
---> ZC002
+--> ok 1
 SELECT dp_count(*) FROM (SELECT patient, first_value(x) OVER (PARTITION BY patient % 2) AS x FROM durations) q WHERE x > 1;
 --> ZC002
 SELECT dp_count(*) FROM (SELECT DISTINCT ON (x) patient, x FROM durations) q WHERE x > 1;

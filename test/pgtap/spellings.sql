@@ -229,6 +229,21 @@ SELECT as_written('SELECT count(*) FROM (SELECT id FROM orders OFFSET 9000) q', 
 SELECT as_written('SELECT count(*) FROM (SELECT customer FROM orders GROUP BY customer HAVING sum(quantity) > 3 LIMIT 9) q', '... of persons');
 SELECT matches(rows_for('analyst1', 'SELECT count(quantity) FROM (SELECT quantity FROM orders LIMIT 100) q'), 'LIMIT and OFFSET on protected rows', 'values of some rows are refused');
 SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT quantity FROM orders LIMIT 100) q WHERE quantity > 3'), 'LIMIT and OFFSET on protected rows', '... and a condition on some rows');
+-- quantiles of one person's rows, as members of an array
+CREATE TABLE drinks (customer int NOT NULL, ml int, price float8 NOT NULL);
+INSERT INTO drinks SELECT i, nullif(100 * (j % (1 + i % 5)), 200), j / 2.0 FROM generate_series(1, 1000) i, generate_series(1, 1 + i % 4) j;
+ALTER TABLE drinks OWNER TO owner1;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.protect_table('drinks', 'shop', 'customer');
+RESET SESSION AUTHORIZATION;
+SELECT as_written(format('SELECT m, count(*) FROM (SELECT customer, %s AS m FROM drinks GROUP BY 1) q WHERE m IN (0, 100, 150, 250, 300) GROUP BY 1 HAVING count(*) > 10', call), call)
+	FROM unnest(ARRAY['percentile_disc(0.5) WITHIN GROUP (ORDER BY ml)', 'percentile_disc(0) WITHIN GROUP (ORDER BY ml DESC)', 'percentile_disc(1.0 - 0.25) WITHIN GROUP (ORDER BY ml) FILTER (WHERE price > 0.5)',
+		'percentile_cont(0.5) WITHIN GROUP (ORDER BY ml)', 'percentile_cont(0.25) WITHIN GROUP (ORDER BY ml DESC) FILTER (WHERE price < 2)', 'percentile_cont(1) WITHIN GROUP (ORDER BY ml)']) AS call;
+SELECT as_written('SELECT round(avg(m)) AS a FROM (SELECT customer, percentile_cont(0.9) WITHIN GROUP (ORDER BY price) * 100 AS m FROM drinks GROUP BY 1) q WHERE m BETWEEN 0 AND 200', '... of numbers');
+SELECT as_written('SELECT count(*) FROM (SELECT customer FROM drinks GROUP BY 1 HAVING percentile_disc(0.5) WITHIN GROUP (ORDER BY ml) IS NULL) q', '... of none');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT customer, percentile_cont(1.5) WITHIN GROUP (ORDER BY price) AS m FROM drinks GROUP BY 1) q WHERE m > 1'), '^ZC002 aggregate percentile_cont', 'no share');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT customer, mode() WITHIN GROUP (ORDER BY ml) AS m FROM drinks GROUP BY 1) q WHERE m > 1'), 'row_number\(\) OVER \(PARTITION BY unit ORDER BY count\(\*\) DESC\)', 'a mode has a remedy ...');
+SELECT as_written('SELECT ml, count(*) FROM (SELECT customer, ml, row_number() OVER (PARTITION BY customer ORDER BY count(*) DESC, ml) AS i FROM drinks GROUP BY 1, 2) q WHERE i = 1 AND ml IN (0, 100, 300) GROUP BY 1 HAVING count(*) > 10', '... which is answered');
 -- a release for each group of other people's rows, with which rows are compared
 SELECT as_written('SELECT status, count(*) FROM orders o WHERE quantity > (SELECT avg(quantity) FROM orders x WHERE x.status = o.status) AND customer <= 300 GROUP BY 1', 'rows above the average of their group');
 SELECT as_written('SELECT count(*) FROM orders o WHERE quantity > (SELECT percentile_cont(0.2) WITHIN GROUP (ORDER BY quantity) + 0.5 FROM orders x WHERE x.status = o.status AND active) AND active AND customer <= 300', '... above a quantile');

@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * reworded.c
- *	  Aggregates in other words: of intervals, as those of their seconds, and of whole rows, as the count of a column that has no NULL.
+ *	  Aggregates in other words: of intervals, as those of their seconds, of whole rows, as the count of a column that has no NULL, and
+ *	  quantiles of one unit's rows, as members of an array.
  *
  *		avg(ended - started)	is   justify_hours(avg(extract(epoch FROM ended - started)) * interval '1 second')
  *		count(visits.*)			is   count(visits.id)
+ *		percentile_disc(0.5) WITHIN GROUP (ORDER BY x), of one unit's rows, is   (array_agg(x ORDER BY x))[ceil(0.5 * count(x))]
  *
  * As averages are sums, least and greatest values and quantiles of a release, and sums and averages of one unit, which may not run
  * on intervals: PostgreSQL's overflow.
@@ -24,6 +26,7 @@
 
 #include "base/compat.h"
 #include "base/walk.h"
+#include "catalog/pg_aggregate_d.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
@@ -326,6 +329,83 @@ count_of_column(const Aggref *agg, Query *query)
 	return (Node *) made;
 }
 
+/* ------------------------------------------------------------------------
+ * Quantiles of one unit's rows
+ * ------------------------------------------------------------------------
+ */
+
+static Node *
+call(Oid function, Oid type, Node *arg)
+{
+	return (Node *) makeFuncExpr(function, type, list_make1(arg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Returns the values that a quantile is of, in its order, as an array. */
+static Aggref *
+ordered_values(const Aggref *quantile)
+{
+	Aggref	   *array = copyObject((Aggref *) quantile);
+	Node	   *value = (Node *) linitial_node(TargetEntry, array->args)->expr;
+
+	array->aggfnoid = F_ARRAY_AGG_ANYNONARRAY;
+	array->aggkind = AGGKIND_NORMAL;
+	array->aggdirectargs = NIL;
+	array->aggtype = get_array_type(exprType(value));
+	array->aggargtypes = list_make1_oid(exprType(value));
+	array->aggcollid = exprCollation(value);
+	array->aggfilter = (Expr *) make_and_qual((Node *) array->aggfilter, (Node *) dp_is_not_null((Expr *) copyObject(value)));
+	return array;
+}
+
+static Node *
+value_at(const Aggref *array, Node *index)
+{
+	Oid			type = get_element_type(array->aggtype);
+
+	return (Node *) dp_make(SubscriptingRef, .refcontainertype = array->aggtype, .refelemtype = type, .refrestype = type, .reftypmod = -1,
+							.refcollid = array->aggcollid, .refexpr = (Expr *) copyObject((Aggref *) array), .refupperindexpr = list_make1(index));
+}
+
+/*
+ * Returns percentile_disc(p) as (array_agg(x ORDER BY x))[greatest(1, ceil(p * count(x)))], and percentile_cont(p) as what lies
+ * between two such values, all of x that are not NULL; NULL: it is no quantile, or p is not known.
+ */
+static Node *
+quantile_of_unit(const Aggref *agg)
+{
+	bool		is_discrete = agg->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT;
+	Const	   *share;
+	Aggref	   *array;
+	Aggref	   *count;
+	Node	   *place;
+	Node	   *below;
+	Node	   *first;
+
+	if (!(is_discrete || agg->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8) ||
+		!OidIsValid(get_array_type(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr))))
+		return NULL;
+	share = (Const *) eval_const_expressions(NULL, copyObject(linitial(agg->aggdirectargs)));
+	if (!IsA(share, Const) || share->constisnull || !(DatumGetFloat8(share->constvalue) >= 0 && DatumGetFloat8(share->constvalue) <= 1))
+		return NULL;
+	array = ordered_values(agg);
+	count = castNode(Aggref, dp_count_rows(agg->location));
+	count->aggfilter = copyObject(array->aggfilter);
+	if (is_discrete)
+	{
+		place = call(F_CEIL_FLOAT8, FLOAT8OID, operation((Node *) share, "*", call(F_FLOAT8_INT8, FLOAT8OID, (Node *) count)));
+		return value_at(array, (Node *) dp_make(MinMaxExpr, .minmaxtype = INT4OID, .op = IS_GREATEST, .location = -1,
+											   .args = list_make2(dp_int4_const(1), call(F_INT4_FLOAT8, INT4OID, place))));
+	}
+	/* elements begin with 1 */
+	place = operation(operation((Node *) share, "*", operation(call(F_FLOAT8_INT8, FLOAT8OID, (Node *) count), "-", (Node *) dp_float8_const(1))),
+					  "+", (Node *) dp_float8_const(1));
+	below = call(F_FLOOR_FLOAT8, FLOAT8OID, copyObject(place));
+	first = value_at(array, call(F_INT4_FLOAT8, INT4OID, copyObject(below)));
+	return operation(copyObject(first), "+",
+					 operation(operation(copyObject(place), "-", below), "*",
+							   operation(value_at(array, call(F_INT4_FLOAT8, INT4OID, call(F_CEIL_FLOAT8, FLOAT8OID, place))), "-", first)));
+}
+
 static Node *
 write_aggregate(Node *node, int levels, const RewordContext *c)
 {
@@ -337,6 +417,8 @@ write_aggregate(Node *node, int levels, const RewordContext *c)
 		return node;
 	if (IsA(node, Aggref) && agg->agglevelsup == 0 && agg->aggfnoid == F_COUNT_ANY)
 		return count_of_column(agg, c->scope->query);
+	if (IsA(node, Aggref) && agg->agglevelsup == 0 && !c->is_released && agg->aggkind == AGGKIND_ORDERED_SET)
+		return quantile_of_unit(agg);
 	if (!IsA(node, Aggref) || agg->agglevelsup > 0 || agg->aggdistinct != NIL || !OidIsValid(aggregate_of_seconds(agg->aggfnoid, c->is_released)) ||
 		exprType((Node *) linitial_node(TargetEntry, agg->args)->expr) != INTERVALOID)
 		return NULL;

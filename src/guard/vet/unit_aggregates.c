@@ -37,7 +37,7 @@
  * are refused here, and parameters are taken for NULL.
  *
  * Not listed, on purpose: sums of money and interval (they overflow; read/reworded.c writes those of intervals as sums of seconds), what
- * makes documents, ordered sets, and aggregates that anybody but PostgreSQL wrote.
+ * makes documents, modes, and aggregates that anybody but PostgreSQL wrote.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -144,9 +144,12 @@ remedy_for(Oid aggfnoid)
 		case F_SUM_INTERVAL:
 		case F_AVG_INTERVAL:
 			return "aggregate extract(epoch FROM interval)";
+		case F_MODE:
+			return "number the unit's values by how often there are in a subquery that groups by both, row_number() OVER (PARTITION BY unit ORDER BY count(*) DESC), "
+				"and take number 1";
 		default:
 			return "a subquery that groups by the privacy unit may use count, min, max, bool_and, bool_or, "
-				"sum, avg, variance and stddev of numbers, string_agg and array_agg";
+				"sum, avg, variance and stddev of numbers, percentile_cont, percentile_disc, string_agg and array_agg";
 	}
 }
 

@@ -418,16 +418,18 @@ class Asked(Laterals):
             out.charged = (out.charged[0] + 1,)
             return self.tagged('released keys', out)
         # the largest number of visits, a value between 0 and 3, that noise is far from
-        value = rng.choice(['(SELECT count(*) FROM stays {z} WHERE {z}.days = 1) / 10.0 - 1.05', '(SELECT dp_sum({z}.days, 0, 4) FROM stays {z}) / 100.0 - 0.03', '(SELECT count(DISTINCT {z}.person) + 0.5 FROM visits {z}) / 40'])
+        value = rng.choice(['(SELECT count(*) FROM stays {z} WHERE {z}.days = 1) / 10.0 - 1.05', '(SELECT dp_sum({z}.days, 0, 4) FROM stays {z}) / 100.0 - 0.03', '(SELECT count(DISTINCT {z}.person) + 0.5 FROM visits {z}) / 40',
+                            # of the row's own group
+                            '(SELECT count(*) FROM visits {z} WHERE {z}.dept = {t}.dept) / 1e6 + 1.5', '(SELECT count(*) / 1e6 + 0.5 FROM visits {z} WHERE {t}.site = {z}.site AND {z}.n > 1)'])
         query = 'SELECT {t}.dept AS c0, {0} AS c1 FROM visits {t} WHERE {t}.n > {1}{2} GROUP BY {t}.dept'
-        out.private = query.format('count(*)', value.format(z=z), '', t=t)
-        if self.chance(0.4):
+        out.private = query.format('count(*)', value.format(z=z, t=t), '', t=t)
+        if '{t}' not in value and self.chance(0.4):
             # which a WITH query names, and the level several times
             w, end = self.name('w'), value.index(')', value.index('FROM')) + 1
             of_w = '(SELECT v FROM %s)%s' % (w, value[end:])
             out.private = 'WITH %s AS (%s) %s' % (w, value[1:end - 1].format(z=z).replace(' FROM', ' AS v FROM', 1),
                                                   query.format('count(*) FILTER (WHERE %s.n + 1 > %s)' % (t, of_w), of_w, '', t=t))
-        exact = query.format('count(*)', value.format(z=z).replace('dp_sum({z}.days, 0, 4)'.format(z=z), 'sum(%s.days)' % z), ' AND %s.person IS NOT NULL' % t, t=t)
+        exact = query.format('count(*)', value.format(z=z, t=t).replace('dp_sum({z}.days, 0, 4)'.format(z=z), 'sum(%s.days)' % z), ' AND %s.person IS NOT NULL' % t, t=t)
         out.exact = "SELECT d.c0, coalesce(e.c1, 0) AS c1 FROM (VALUES ('a'), ('b'), ('c'), ('d')) d (c0) LEFT JOIN (%s) e USING (c0)" % exact
         out.rows = out.kept = 4
         out.columns, out.keys, out.charged = [('key', 0), ('int', 0)], [0], (2,)

@@ -66,6 +66,8 @@ OF_UNIT = [
     ("string_agg(DISTINCT word, ',')", 'text', ["'abc'", "'ABC,abc'"]), ("string_agg(word, ',')", 'text', ["'abc'", "'ABC,abc'"]),
     ('scale((array_agg(amount ORDER BY day))[1])', 'int', ['1', '2', '3']), ('octet_length((array_agg(code ORDER BY amount DESC))[2])', 'int', ['2', '3', '4']),
     ('(array_agg(cost ORDER BY big))[array_length(array_agg(cost), 1)]', 'float8', ['0.3', '0.7']), ('(array_agg(span))[1]', 'interval', ["'1 mon'"]),
+    ('percentile_disc(0.4) WITHIN GROUP (ORDER BY amount DESC)', 'numeric', ['1', '2']), ('scale(percentile_disc(1) WITHIN GROUP (ORDER BY amount))', 'int', ['1', '2', '3']),
+    ('percentile_cont(0.5) WITHIN GROUP (ORDER BY cost)', 'float8', ['0.3', '0.7']), ('percentile_cont(0.9) WITHIN GROUP (ORDER BY big) FILTER (WHERE cost < 1)', 'float8', ['-1', '0']),
     ("array_to_string(array_agg(DISTINCT amount), ',')", 'text', ["'1'", "'1,2'"]), ('cardinality(array_agg(r) FILTER (WHERE big > 0))', 'int', ['1', '2']),
 ]
 # columns whose equal values are written differently
