@@ -329,6 +329,16 @@ vet_array_comparison(DpVet *vet, ScalarArrayOpExpr *op)
 	return (Node *) copy;
 }
 
+/* Tells whether this is (regexp_match(string, pattern))[1], which is substring(string FROM pattern). */
+static bool
+is_first_match(SubscriptingRef *ref)
+{
+	Const	   *number = list_length(ref->refupperindexpr) == 1 ? linitial(ref->refupperindexpr) : NULL;
+
+	return IsA(ref->refexpr, FuncExpr) && ((FuncExpr *) ref->refexpr)->funcid == F_REGEXP_MATCH_TEXT_TEXT && ref->reflowerindexpr == NIL &&
+		number != NULL && IsA(number, Const) && !number->constisnull && DatumGetInt32(number->constvalue) == 1;
+}
+
 /* Vets array[n] of a column; whatever else is written with brackets is refused. */
 static Node *
 vet_element(DpVet *vet, SubscriptingRef *ref)
@@ -338,6 +348,9 @@ vet_element(DpVet *vet, SubscriptingRef *ref)
 	Node	   *number;
 	FuncExpr   *element;
 
+	if (is_first_match(ref))
+		return dp_vet((Node *) makeFuncExpr(F_SUBSTRING_TEXT_TEXT, TEXTOID, ((FuncExpr *) array)->args, ref->refcollid,
+											((FuncExpr *) array)->inputcollid, COERCE_EXPLICIT_CALL), vet);
 	if (ref->reflowerindexpr != NIL || list_length(ref->refupperindexpr) != 1 || !(IsA(array, Var) || makes_array(array)) || !type_is_array(exprType(array)))
 		dp_refuse_node(vet, (Node *) ref);
 	dp_vet_type(vet, (Node *) ref, ref->refrestype);
