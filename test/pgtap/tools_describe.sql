@@ -34,7 +34,7 @@ SELECT is(rows_of(statement, 'SET LOCAL dp_cdp.empty_previews = on'), answer, st
 	('SELECT * FROM "orders" LIMIT 1', '0'), ('SELECT * FROM orders', '0'), ('SELECT o.*, c.region FROM orders o JOIN customers c USING (customer) ORDER BY id LIMIT 1000', '0'),
 	('SELECT id, rank() OVER (ORDER BY amount) FROM orders LIMIT 5', '0')) v (statement, answer);
 SELECT matches(rows_of(statement, 'SET LOCAL dp_cdp.empty_previews = on'), '^ZC002', statement || ' is none') FROM unnest(ARRAY[
-	'SELECT id FROM orders FOR UPDATE', 'SELECT customer, count(*) FROM orders GROUP BY 1', 'SELECT count(*) FROM (SELECT * FROM orders LIMIT 5) q']) statement;
+	'SELECT id FROM orders FOR UPDATE', 'SELECT customer, count(*) FROM orders GROUP BY 1', 'SELECT sum(amount) FROM (SELECT * FROM orders LIMIT 5) q']) statement;
 CREATE ROLE stranger LOGIN;
 SET SESSION AUTHORIZATION stranger;
 SET dp_cdp.empty_previews = on;
