@@ -329,7 +329,7 @@ SELECT w.name, (SELECT count(*) FROM visits v WHERE v.ward = w.ward) FROM wards 
 SELECT count(DISTINCT zip) FROM visits JOIN patients USING (patient);
 SELECT p.zip, v.code, dp_count(*) FROM visits v JOIN patients p USING (patient) GROUP BY p.zip;
 -- subqueries that are put in other words
-SELECT avg(q.n) FROM patients p, LATERAL (SELECT max(cost) AS n FROM visits v WHERE v.code = p.born) q;
+SELECT avg(q.n) FROM patients p, LATERAL (SELECT max(cost) AS n FROM visits v WHERE v.code < p.born) q;
 SELECT dp_count(*) FROM patients p, LATERAL (SELECT v.id FROM visits v WHERE v.patient > p.patient) q;
 -- without its place: from 18 on a column of a group has that of its key
 DO $$ BEGIN

@@ -39,7 +39,7 @@ SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT age FROM visit);
 SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT age FROM visit ORDER BY age DESC LIMIT 1);
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT max(age) FROM visit w WHERE w.ward = v.ward);
---> ZC002
+--> ok 3
 SELECT dp_count(*) FROM visit v WHERE v.age = 97 OR EXISTS (SELECT FROM patient p WHERE p.patient <> v.patient);
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE v.age = 97 OR EXISTS (SELECT FROM patient p WHERE p.name = 'Quux');

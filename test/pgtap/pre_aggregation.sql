@@ -88,7 +88,7 @@ BEGIN
 		expected + expected_more, aggregate);
 END $$;
 
-SELECT plan(132);
+SELECT plan(130);
 
 -- ------------------------------------------------------------------------
 -- what is charged
@@ -185,11 +185,9 @@ SELECT refused_target(a, m) FROM (VALUES
 	('string_agg(dept COLLATE loose, '','' ORDER BY dept COLLATE loose)', 'nondeterministic collation'),
 	('json_agg(w)', 'aggregate json_agg\(anyelement\) cannot'),
 	('sum(m)', 'aggregate sum\(money\) cannot .* as numeric'),
-	('sum(iv)', 'aggregate sum\(interval\) cannot .*extract\(epoch'),
-	('avg(iv)', 'aggregate avg\(interval\) cannot .*extract\(epoch'),
 	('corr(f, f)', 'aggregate corr'),
 	('bit_or(w)', 'aggregate bit_or'),
-	('percentile_cont(0.5) WITHIN GROUP (ORDER BY f)', 'aggregate percentile_cont'),
+	('percentile_cont(1.5) WITHIN GROUP (ORDER BY f)', 'aggregate percentile_cont'),
 	('mode() WITHIN GROUP (ORDER BY w)', 'aggregate mode'),
 	('rank(1) WITHIN GROUP (ORDER BY w)', 'aggregate rank'),
 	('total(w)', 'aggregate total\(integer\) cannot'),
