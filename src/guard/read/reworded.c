@@ -103,6 +103,7 @@ static bool
 may_have_months(DpScope *scope, Node *expr)
 {
 	List	   *parts;
+	Oid			funcid;
 
 	check_stack_depth();
 	if (exprType(expr) != INTERVALOID)
@@ -111,16 +112,8 @@ may_have_months(DpScope *scope, Node *expr)
 		return var_may_have_months(scope, (Var *) expr);
 	if (IsA(expr, Const))
 		return !((Const *) expr)->constisnull && DatumGetIntervalP(((Const *) expr)->constvalue)->month != 0;
-	if (IsA(expr, OpExpr) || IsA(expr, FuncExpr))
-		switch (IsA(expr, OpExpr) ? ((OpExpr *) expr)->opfuncid : ((FuncExpr *) expr)->funcid)
-		{
-			case F_TIMESTAMP_MI:
-			case F_TIMESTAMPTZ_MI:
-			case F_TIME_MI_TIME:
-				return false;
-			default:
-				return true;
-		}
+	if (dp_call_args(expr, &funcid) != NIL)
+		return funcid != F_TIMESTAMP_MI && funcid != F_TIMESTAMPTZ_MI && funcid != F_TIME_MI_TIME;
 	if (IsA(expr, CoalesceExpr))
 		parts = ((CoalesceExpr *) expr)->args;
 	else if (IsA(expr, MinMaxExpr))
