@@ -172,6 +172,10 @@ limits_of(Numeric lower, Numeric upper)
 	return limits;
 }
 
+/* how much wider than found bounds those of a sum are whose norm is found, unless they are wider than this already */
+#define FOUND_SPARE 8
+#define WIDEST_SPARED 1e300
+
 /* ------------------------------------------------------------------------
  * Bounds that are not written
  * ------------------------------------------------------------------------
@@ -217,7 +221,28 @@ derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedR
 	return interval;
 }
 
-/* Returns the bounds of a row's value, for a sum: those that are written, else those that follow. */
+/* Widens bounds that were found, away from 0. */
+static void
+widen(DpInterval *bounds)
+{
+	Numeric		zero = int64_to_numeric(0);
+	Datum		factor = NumericGetDatum(int64_to_numeric(FOUND_SPARE));
+	Numeric		widest = DatumGetNumeric(DirectFunctionCall1(float8_numeric, Float8GetDatum(WIDEST_SPARED)));
+	Numeric		lowest = DatumGetNumeric(DirectFunctionCall1(float8_numeric, Float8GetDatum(-WIDEST_SPARED)));
+
+	if (less(widest, bounds->upper) || less(bounds->lower, lowest))
+		return;
+	if (less(zero, bounds->upper))
+		bounds->upper = DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(bounds->upper), factor));
+	if (less(bounds->lower, zero))
+		bounds->lower = DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(bounds->lower), factor));
+}
+
+/*
+ * Returns the bounds of a row's value, for a sum: those that are written, else those that follow.  Where the norm is found that
+ * holds what a person adds, noise follows from that, and what it cuts is told.  So the norm is to cut, and not bounds that were
+ * found, of which nobody is told how much they cut: few people are beyond, and may have much of the sum.
+ */
 static DpInterval
 row_bounds(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
@@ -225,7 +250,13 @@ row_bounds(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 	DpInterval	bounds = {DP_INTERVAL_KNOWN};
 
 	if (desc->lower == NULL)
-		return derived_interval(desc->derived, column, priced, estate);
+	{
+		bounds = derived_interval(desc->derived, column, priced, estate);
+		if (priced->found != NULL && dp_bound_has(desc->derived, DP_BOUND_FOUND) && !column->is_lacking && !column->by_rows &&
+			dp_finds_limits(desc, priced->dataset, priced->release))
+			widen(&bounds);
+		return bounds;
+	}
 	if (desc->derived != NULL)
 	{
 		DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges, priced->found};

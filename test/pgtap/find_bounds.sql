@@ -172,6 +172,24 @@ Threshold: 78', 'keys that are selected');
 -- --------------------------------------------------------------------------
 
 SELECT is(found('SELECT dp_avg(amount), dp_sum(amount) FROM orders'), 'bounds of amount, 16 .. 512', 'once for all aggregates of an expression');
+-- where the norm of a sum is found, that cuts, and tells how much
+CREATE FUNCTION held_to(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	PERFORM asked(query);
+	SET SESSION AUTHORIZATION analyst1;
+	SELECT string_agg(aggregate || ' ' || row_lower || ' .. ' || row_upper, ', ' ORDER BY aggregate) INTO result FROM dp_cdp.last_release()
+		WHERE aggregate ~ '^(sum|dp_sum|avg|dp_avg)' AND rho IS NOT NULL;
+	RESET SESSION AUTHORIZATION;
+	RETURN result;
+END $$;
+SELECT is(held_to('SELECT dp_avg(amount), dp_sum(amount), dp_sum(-amount) FROM orders'), 'dp_avg(amount) 16 .. 512, dp_sum((- amount)) -512 .. -16, dp_sum(amount) 16 .. 512', 'values are held to what is found');
+SELECT set_config('dp_cdp.max_contribution', 'auto', false) \g /dev/null
+SELECT is(held_to('SELECT dp_avg(amount), dp_sum(amount), dp_sum(-amount) FROM orders'), 'dp_avg(amount) 16 .. 512, dp_sum((- amount)) -4096 .. -16, dp_sum(amount) 16 .. 4096', '... those of a sum whose norm is found to eight times that');
+SELECT set_config('dp_cdp.max_contribution', '100', false) \g /dev/null
+SELECT is(held_to('SELECT dp_sum(amount) FROM orders'), 'dp_sum(amount) 16 .. 512', '... whose norm is set, to that');
+RESET dp_cdp.max_contribution;
 SELECT near('SELECT dp_avg(amount) FROM orders', 0.01, 'SELECT avg(amount) FROM orders', 'an average');
 SELECT near('SELECT dp_sum(amount) FROM orders', 250, 'SELECT sum(amount) FROM orders', 'a sum');
 SELECT near('SELECT sum(amount) FILTER (WHERE channel = ''web'') FROM orders', 250, 'SELECT sum(amount) FROM orders WHERE channel = ''web''', 'a filter');
