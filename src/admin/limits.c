@@ -59,7 +59,7 @@ dp_suggest_limits(PG_FUNCTION_ARGS)
 		Datum		values[SUGGESTION_COLUMNS];
 		bool		nulls[SUGGESTION_COLUMNS] = {false};
 
-		values[0] = CStringGetTextDatum(found->question);
+		values[0] = CStringGetTextDatum(found->fingerprint);
 		values[1] = Float8GetDatum(found->contribution);
 		values[2] = Float8GetDatum(found->cut);
 		values[3] = Float8GetDatum(found->stddev);

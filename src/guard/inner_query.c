@@ -560,7 +560,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	List	   *blocks = release->in_blocks ? dp_find_blocks(release, from->query) : NIL;
 	Query	   *query;
 
-	dp_write_question(release, from, parts);
+	dp_write_fingerprint(release, from, parts);
 	/* such rows belong to nobody */
 	foreach_ptr(Node, unit, from->unit.vars ? from->unit.exprs : NIL)
 	{

@@ -109,8 +109,8 @@ extern void dp_check_added_references(const AlterTableStmt *alter);
  * ------------------------------------------------------------------------
  */
 
-/* question.c: sets base_text, and question_text of each column, of a release whose FROM, WHERE, keys and parts are complete. */
-extern void dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts);
+/* fingerprint.c: sets base_text, and fingerprint_text of each column, of a release whose FROM, WHERE, keys and parts are complete. */
+extern void dp_write_fingerprint(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 
 /* Builds the inner query of one release; from->query becomes part of it. */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);

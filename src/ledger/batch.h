@@ -113,7 +113,7 @@ typedef struct DpLink
 /* all answers of a question that have one beginning */
 typedef struct DpChain
 {
-	uint8		question[DP_QUESTION_BYTES];
+	uint8		fingerprint[DP_FINGERPRINT_BYTES];
 	TimestampTz began;
 	int64		cap;			/* number of the dataset's cap */
 	bool		ended;

@@ -86,14 +86,14 @@ static const char query[] =
 "   FROM known_rows GROUP BY dataset, first, past),"
 /* a chain is of one question, and that of some blocks */
 " chains AS MATERIALIZED ("
-"   SELECT k.dataset, k.question, k.began, p.id, max(k.rho) AS rho, max(k.delta) AS delta,"
+"   SELECT k.dataset, k.fingerprint, k.began, p.id, max(k.rho) AS rho, max(k.delta) AS delta,"
 "     min(coalesce(k.block_from, '-infinity')) AS first, max(coalesce(k.block_to, 'infinity')) AS past"
 "   FROM dp_cdp_internal.kept_answer k JOIN ids i ON i.name = k.dataset AND i.cap = k.ledger_id"
 "     CROSS JOIN LATERAL unnest(k.paid_by) AS p(id) WHERE p.id = ANY (i.ids)"
-"   GROUP BY k.dataset, k.question, k.began, p.id),"
+"   GROUP BY k.dataset, k.fingerprint, k.began, p.id),"
 " kept AS (SELECT x.dataset, x.first, x.past, sum(x.rho) AS rho, sum(x.delta) AS delta"
 "   FROM (SELECT dataset, min(first) AS first, max(past) AS past, max(rho) AS rho, max(delta) AS delta"
-"     FROM chains GROUP BY dataset, question, began) x"
+"     FROM chains GROUP BY dataset, fingerprint, began) x"
 "   GROUP BY x.dataset, x.first, x.past),"
 /* of each balance what the log says that it paid for chains, less what chains say, day by day */
 " differs AS ("

@@ -5,7 +5,7 @@
  *	  bought twice.
  *
  * A *question* is a column of a release, identified by all that its exact
- * states and their sensitivity follow from, price apart (release/question.c).
+ * states and their sensitivity follow from, price apart (release/fingerprint.c).
  * An *answer* is what was drawn for a question at a price.  Answers of one
  * question that are kept at the same time form a *refinement chain*, by their price: who
  * has paid for one knows it and all that are below it, and nothing more.  So a
@@ -33,12 +33,12 @@
 #include "nodes/pg_list.h"
 #include "utils/snapshot.h"
 
-#define DP_QUESTION_BYTES 32
+#define DP_FINGERPRINT_BYTES 32
 
 /* an answer of a chain, as a debit and what keeps values name it */
 typedef struct DpKeptId
 {
-	uint8		question[DP_QUESTION_BYTES];
+	uint8		fingerprint[DP_FINGERPRINT_BYTES];
 	int64		rho;			/* what a balance has paid that knows it and
 								 * nothing dearer; an amount */
 	int64		delta;			/* of a selection of keys; with rho it tells
@@ -89,7 +89,7 @@ extern PGDLLEXPORT void dp_kept_moment_end(DpKeptMoment *moment);
  * nothing can be debited: on a standby, and while the ledger waits for its
  * adoption.  Privileges are the caller's business.
  */
-extern PGDLLEXPORT List *dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since, DpKeptMoment *moment);
+extern PGDLLEXPORT List *dp_kept_answers(const char *dataset, const uint8 *fingerprint, TimestampTz since, DpKeptMoment *moment);
 
 /*
  * Returns the numbers (ledger_id) of the balances of a dataset that a debit of
@@ -119,13 +119,13 @@ extern PGDLLEXPORT void dp_keep_values(const char *dataset, List *values);
 extern PGDLLEXPORT void dp_kept_used(const DpKeptId *id);
 
 /*
- * Locks a question of this database until dp_unlock_question, or the end of the
+ * Locks a question of this database until dp_unlock_fingerprint, or the end of the
  * (sub)transaction, so that one process at a time buys answers of it.  Waits,
  * with interrupts, and is seen by the detector of deadlocks.  It is let go
  * under the resource owner that it was taken under, in the same run of a plan.
  */
-extern PGDLLEXPORT void dp_lock_question(const uint8 *question);
-extern PGDLLEXPORT void dp_unlock_question(const uint8 *question);
+extern PGDLLEXPORT void dp_lock_fingerprint(const uint8 *fingerprint);
+extern PGDLLEXPORT void dp_unlock_fingerprint(const uint8 *fingerprint);
 
 /*
  * Waits, with interrupts, until the worker is done with what others have given up while it was

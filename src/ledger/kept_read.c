@@ -48,7 +48,7 @@
 #include "ledger/tables.h"
 
 /* a class of advisory locks that pg_advisory_lock() does not have, which takes 1 and 2 */
-#define QUESTION_LOCK_CLASS 3
+#define FINGERPRINT_LOCK_CLASS 3
 
 /* where the table is, and that the ledger waits for nothing */
 static struct
@@ -156,13 +156,13 @@ read_payers(DpKeptAnswer *answer, Datum value)
 }
 
 static DpKeptAnswer *
-read_answer(TupleTableSlot *row, const uint8 *question, TimestampTz began)
+read_answer(TupleTableSlot *row, const uint8 *fingerprint, TimestampTz began)
 {
 	DpKeptAnswer *answer = palloc0(sizeof(DpKeptAnswer));
 	bool		isnull;
 	Datum		value;
 
-	memcpy(answer->id.question, question, DP_QUESTION_BYTES);
+	memcpy(answer->id.fingerprint, fingerprint, DP_FINGERPRINT_BYTES);
 	answer->id.began = began;
 	answer->id.rho = get_amount(row, DP_KEPT_RHO, DP_RHO_SCALE);
 	answer->id.delta = get_amount(row, DP_KEPT_DELTA, DP_DELTA_SCALE);
@@ -182,10 +182,10 @@ read_answer(TupleTableSlot *row, const uint8 *question, TimestampTz began)
  * second draw of it would tell more than the price that both bear.
  */
 static List *
-read_chain(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *question, TimestampTz since, int64 *cap)
+read_chain(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *fingerprint, TimestampTz since, int64 *cap)
 {
 	Relation	index = index_open(known.index, AccessShareLock);
-	bytea	   *key = palloc(VARHDRSZ + DP_QUESTION_BYTES);
+	bytea	   *key = palloc(VARHDRSZ + DP_FINGERPRINT_BYTES);
 	TupleTableSlot *row = NULL;
 	List	   *answers = NIL;
 	TimestampTz over = DT_NOBEGIN;	/* of the chain that was read last, if it
@@ -193,8 +193,8 @@ read_chain(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *qu
 	ScanKeyData keys[2];
 	IndexScanDesc scan;
 
-	SET_VARSIZE(key, VARHDRSZ + DP_QUESTION_BYTES);
-	memcpy(VARDATA(key), question, DP_QUESTION_BYTES);
+	SET_VARSIZE(key, VARHDRSZ + DP_FINGERPRINT_BYTES);
+	memcpy(VARDATA(key), fingerprint, DP_FINGERPRINT_BYTES);
 	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_BYTEAEQ, PointerGetDatum(key));
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_TIMESTAMPTZ_GE, TimestampTzGetDatum(since));
 	scan = dp_index_beginscan(rel, index, snapshot, 2);
@@ -221,7 +221,7 @@ read_chain(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *qu
 		if (began == over)
 			continue;
 		*cap = DatumGetInt64(get_column(row, DP_KEPT_LEDGER_ID, &isnull));
-		answers = lappend(answers, read_answer(row, question, began));
+		answers = lappend(answers, read_answer(row, fingerprint, began));
 	}
 	index_endscan(scan);
 	if (row != NULL)
@@ -295,7 +295,7 @@ dp_kept_moment_end(DpKeptMoment *moment)
 }
 
 List *
-dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since, DpKeptMoment *moment)
+dp_kept_answers(const char *dataset, const uint8 *fingerprint, TimestampTz since, DpKeptMoment *moment)
 {
 	Relation	rel;
 	List	   *answers = NIL;
@@ -309,7 +309,7 @@ dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since, D
 	{
 		Snapshot	snapshot = snapshot_of(moment);
 
-		answers = read_chain(rel, snapshot, dataset, question, since, &cap);
+		answers = read_chain(rel, snapshot, dataset, fingerprint, since, &cap);
 		if (answers != NIL && (!read_cap(dataset, snapshot, &its_cap, &adopted) || its_cap != cap))
 			answers = NIL;
 	}
@@ -389,29 +389,29 @@ dp_payer_balances(const char *dataset, int *n, DpKeptMoment *moment)
  */
 
 static void
-set_tag(LOCKTAG *tag, const uint8 *question)
+set_tag(LOCKTAG *tag, const uint8 *fingerprint)
 {
 	uint32		halves[2];
 
-	memcpy(halves, question, sizeof(halves));
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, halves[0], halves[1], QUESTION_LOCK_CLASS);
+	memcpy(halves, fingerprint, sizeof(halves));
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, halves[0], halves[1], FINGERPRINT_LOCK_CLASS);
 }
 
 void
-dp_lock_question(const uint8 *question)
+dp_lock_fingerprint(const uint8 *fingerprint)
 {
 	LOCKTAG		tag;
 
-	set_tag(&tag, question);
+	set_tag(&tag, fingerprint);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
 void
-dp_unlock_question(const uint8 *question)
+dp_unlock_fingerprint(const uint8 *fingerprint)
 {
 	LOCKTAG		tag;
 
-	set_tag(&tag, question);
+	set_tag(&tag, fingerprint);
 	(void) LockRelease(&tag, ExclusiveLock, false);
 }
 

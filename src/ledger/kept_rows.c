@@ -101,14 +101,14 @@ read_chain(DpWork *work, DpChain *chain)
 {
 	Relation	rel = work->table[DP_T_KEPT].rel;
 	Relation	index = index_open(dp_primary_key(rel), AccessShareLock);
-	bytea	   *question = palloc(VARHDRSZ + DP_QUESTION_BYTES);
+	bytea	   *fingerprint = palloc(VARHDRSZ + DP_FINGERPRINT_BYTES);
 	TupleTableSlot *row = table_slot_create(rel, NULL);
 	IndexScanDesc scan;
 	ScanKeyData keys[2];
 
-	SET_VARSIZE(question, VARHDRSZ + DP_QUESTION_BYTES);
-	memcpy(VARDATA(question), chain->question, DP_QUESTION_BYTES);
-	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_BYTEAEQ, PointerGetDatum(question));
+	SET_VARSIZE(fingerprint, VARHDRSZ + DP_FINGERPRINT_BYTES);
+	memcpy(VARDATA(fingerprint), chain->fingerprint, DP_FINGERPRINT_BYTES);
+	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_BYTEAEQ, PointerGetDatum(fingerprint));
 	ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_TIMESTAMPTZ_EQ, TimestampTzGetDatum(chain->began));
 	scan = dp_index_beginscan(rel, index, work->snapshot, 2);
 	index_rescan(scan, keys, 2, NULL, 0);
@@ -127,11 +127,11 @@ dp_get_chain(DpWork *work, const DpKeptId *id)
 	foreach_ptr(DpChain, item, work->chains)
 	{
 		chain = item;
-		if (memcmp(chain->question, id->question, DP_QUESTION_BYTES) == 0 && chain->began == id->began)
+		if (memcmp(chain->fingerprint, id->fingerprint, DP_FINGERPRINT_BYTES) == 0 && chain->began == id->began)
 			return chain;
 	}
 	chain = palloc0(sizeof(DpChain));
-	memcpy(chain->question, id->question, DP_QUESTION_BYTES);
+	memcpy(chain->fingerprint, id->fingerprint, DP_FINGERPRINT_BYTES);
 	chain->began = id->began;
 	read_chain(work, chain);
 	work->chains = lappend(work->chains, chain);
@@ -248,14 +248,14 @@ payers_array(const DpLink *link)
 static void
 fill_in_new(DpOpenTable *table, TupleTableSlot *row, const DpChain *chain, const DpLink *link)
 {
-	bytea	   *question = palloc(VARHDRSZ + DP_QUESTION_BYTES);
+	bytea	   *fingerprint = palloc(VARHDRSZ + DP_FINGERPRINT_BYTES);
 
-	SET_VARSIZE(question, VARHDRSZ + DP_QUESTION_BYTES);
-	memcpy(VARDATA(question), chain->question, DP_QUESTION_BYTES);
+	SET_VARSIZE(fingerprint, VARHDRSZ + DP_FINGERPRINT_BYTES);
+	memcpy(VARDATA(fingerprint), chain->fingerprint, DP_FINGERPRINT_BYTES);
 	memset(row->tts_isnull, true, RelationGetDescr(table->rel)->natts * sizeof(bool));
 	dp_set_column(table, row, DP_KEPT_DATASET, CStringGetTextDatum(link->dataset));
 	dp_set_column(table, row, DP_KEPT_LEDGER_ID, Int64GetDatum(chain->cap));
-	dp_set_column(table, row, DP_KEPT_QUESTION, PointerGetDatum(question));
+	dp_set_column(table, row, DP_KEPT_FINGERPRINT, PointerGetDatum(fingerprint));
 	dp_set_column(table, row, DP_KEPT_BEGAN, TimestampTzGetDatum(chain->began));
 	dp_set_column(table, row, DP_KEPT_RHO, NumericGetDatum(dp_amount_numeric(link->rho, DP_RHO_SCALE)));
 	dp_set_column(table, row, DP_KEPT_DELTA, NumericGetDatum(dp_amount_numeric(link->delta, DP_DELTA_SCALE)));

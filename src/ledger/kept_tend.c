@@ -70,9 +70,9 @@ dp_kept_used(const DpKeptId *id)
 
 	if (dp_shared == NULL || !LWLockConditionalAcquire(dp_shared->uses_lock, LW_EXCLUSIVE))
 		return;
-	use = &dp_shared->uses[hash_bytes(id->question, DP_QUESTION_BYTES) % DP_MAX_USES];
+	use = &dp_shared->uses[hash_bytes(id->fingerprint, DP_FINGERPRINT_BYTES) % DP_MAX_USES];
 	use->database = MyDatabaseId;
-	memcpy(use->question, id->question, DP_QUESTION_BYTES);
+	memcpy(use->fingerprint, id->fingerprint, DP_FINGERPRINT_BYTES);
 	use->began = id->began;
 	use->used_at = dp_now();
 	LWLockRelease(dp_shared->uses_lock);
@@ -141,11 +141,11 @@ write_uses(void)
 		columns[c] = palloc(n * sizeof(Datum));
 	for (int i = 0; i < n; i++)
 	{
-		bytea	   *question = palloc(VARHDRSZ + DP_QUESTION_BYTES);
+		bytea	   *fingerprint = palloc(VARHDRSZ + DP_FINGERPRINT_BYTES);
 
-		SET_VARSIZE(question, VARHDRSZ + DP_QUESTION_BYTES);
-		memcpy(VARDATA(question), uses[i].question, DP_QUESTION_BYTES);
-		columns[0][i] = PointerGetDatum(question);
+		SET_VARSIZE(fingerprint, VARHDRSZ + DP_FINGERPRINT_BYTES);
+		memcpy(VARDATA(fingerprint), uses[i].fingerprint, DP_FINGERPRINT_BYTES);
+		columns[0][i] = PointerGetDatum(fingerprint);
 		columns[1][i] = TimestampTzGetDatum(uses[i].began);
 		columns[2][i] = TimestampTzGetDatum(uses[i].used_at);
 	}
@@ -153,8 +153,8 @@ write_uses(void)
 	values[1] = make_array(columns[1], n, TIMESTAMPTZOID);
 	values[2] = make_array(columns[2], n, TIMESTAMPTZOID);
 	run("UPDATE dp_cdp_internal.kept_answer k SET used_at = s.used_at"
-		" FROM (SELECT a.ctid, u.used_at FROM unnest($1, $2, $3) AS u(question, began, used_at)"
-		"   JOIN dp_cdp_internal.kept_answer a ON a.question = u.question AND a.began = u.began"
+		" FROM (SELECT a.ctid, u.used_at FROM unnest($1, $2, $3) AS u(fingerprint, began, used_at)"
+		"   JOIN dp_cdp_internal.kept_answer a ON a.fingerprint = u.fingerprint AND a.began = u.began"
 		"   WHERE a.answer IS NOT NULL AND a.used_at < u.used_at FOR NO KEY UPDATE OF a SKIP LOCKED) s"
 		" WHERE k.ctid = s.ctid", 3, types, values, SPI_OK_UPDATE);
 }
@@ -210,13 +210,13 @@ forget_least_used(void)
 	Int64GetDatum(bytes - bytes / 8)};
 
 	run("WITH chains AS ("
-		"   SELECT question, began, max(used_at) AS used_at, count(*) AS n, sum(octet_length(answer)) AS bytes"
-		"   FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL GROUP BY question, began),"
+		"   SELECT fingerprint, began, max(used_at) AS used_at, count(*) AS n, sum(octet_length(answer)) AS bytes"
+		"   FROM dp_cdp_internal.kept_answer WHERE answer IS NOT NULL GROUP BY fingerprint, began),"
 		" running AS ("
-		"   SELECT question, began, sum(n) OVER w AS n, sum(bytes) OVER w AS bytes FROM chains"
-		"   WINDOW w AS (ORDER BY used_at DESC, began DESC, question ROWS UNBOUNDED PRECEDING)),"
+		"   SELECT fingerprint, began, sum(n) OVER w AS n, sum(bytes) OVER w AS bytes FROM chains"
+		"   WINDOW w AS (ORDER BY used_at DESC, began DESC, fingerprint ROWS UNBOUNDED PRECEDING)),"
 		" gone AS ("
-		"   SELECT a.ctid FROM running r JOIN dp_cdp_internal.kept_answer a ON a.question = r.question AND a.began = r.began"
+		"   SELECT a.ctid FROM running r JOIN dp_cdp_internal.kept_answer a ON a.fingerprint = r.fingerprint AND a.began = r.began"
 		"   WHERE (r.n > $1 OR r.bytes > $2) AND NOT a.ended FOR NO KEY UPDATE OF a SKIP LOCKED)"
 		" UPDATE dp_cdp_internal.kept_answer k SET answer = NULL, ended = true FROM gone g WHERE k.ctid = g.ctid",
 		2, types, values, SPI_OK_UPDATE);

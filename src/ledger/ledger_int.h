@@ -265,7 +265,7 @@ typedef struct DpNote
 typedef struct DpUse
 {
 	Oid			database;		/* InvalidOid: none */
-	uint8		question[DP_QUESTION_BYTES];
+	uint8		fingerprint[DP_FINGERPRINT_BYTES];
 	TimestampTz began;
 	TimestampTz used_at;
 } DpUse;

@@ -77,7 +77,7 @@ const char *const dp_block_columns[DP_BLOCK_NCOLS] = {
 };
 
 const char *const dp_kept_columns[DP_KEPT_NCOLS] = {
-	"dataset", "ledger_id", "question", "began", "rho", "delta",
+	"dataset", "ledger_id", "fingerprint", "began", "rho", "delta",
 	"below", "paid_by", "answer", "used_at", "ended", "dumped", "block_from", "block_to"
 };
 

@@ -20,7 +20,7 @@
 #include "base/walk.h"
 #include "math/normal.h"
 #include "nodes/nodeFuncs.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
@@ -227,17 +227,17 @@ explain_limits(const DpPricedRelease *priced, const DpPricedColumn *column, Expl
 		ExplainPropertyInteger("Max Rows", NULL, limits_by_rows(priced, column) ? priced->unit_rows : priced->max_rows, es);
 }
 
-/* Shows the identities of a release's questions, in the order of its columns, where they are known before it runs. */
+/* Shows the fingerprints of what a release asks, in the order of its columns, where they are known before it runs. */
 static void
-explain_questions(DpPricedRelease *priced, EState *estate, ExplainState *es)
+explain_fingerprints(DpPricedRelease *priced, EState *estate, ExplainState *es)
 {
-	DpQuestion *questions = dp_questions_early(priced, priced, estate);
+	DpFingerprint *fingerprints = dp_fingerprints_early(priced, priced, estate);
 	List	   *lines = NIL;
 
-	for (int i = 0; questions != NULL && i < priced->ncolumns; i++)
-		lines = lappend(lines, dp_question_text(&questions[i]));
+	for (int i = 0; fingerprints != NULL && i < priced->ncolumns; i++)
+		lines = lappend(lines, dp_fingerprint_text(&fingerprints[i]));
 	if (lines != NIL)
-		ExplainPropertyList("Questions", lines, es);
+		ExplainPropertyList("Fingerprints", lines, es);
 }
 
 /* Returns how a column is answered where that is kept; NULL where it is bought. */
@@ -538,7 +538,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		explain_agreement(run->priced ? run->priced : priced, es);
 	/* programs compare them; nobody reads them */
 	if (es->verbose && es->format != EXPLAIN_FORMAT_TEXT && dp_run_of_state(node) == NULL)
-		explain_questions(asked, estate, es);
+		explain_fingerprints(asked, estate, es);
 	if (asked->reads_too_much)
 		ExplainPropertyText("Reuse", psprintf("none: what it asks depends on a table of more than %d rows (dp_cdp.max_public_rows)",
 											  dp_guc_max_public_rows), es);

@@ -50,7 +50,7 @@
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 #include "release/kept_int.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 #include "utils/typcache.h"
 
 /* a limit is looked for anew at so many times its price: below, its answers err by a fifth more at most on real data */
@@ -87,10 +87,10 @@ dp_keeps_answers(const DpPricedRelease *priced)
 static DpKept *
 make_kept(const DpRun *run, const DpPricedRelease *of, DpPricedRelease *priced, EState *estate)
 {
-	const DpQuestion *questions = run ? dp_questions(run, priced, estate) : dp_questions_early(of, priced, estate);
+	const DpFingerprint *fingerprints = run ? dp_fingerprints(run, priced, estate) : dp_fingerprints_early(of, priced, estate);
 	DpKept	   *kept;
 
-	if (questions == NULL)
+	if (fingerprints == NULL)
 		return NULL;
 	kept = palloc0(sizeof(DpKept));
 	kept->priced = priced;
@@ -109,7 +109,7 @@ make_kept(const DpRun *run, const DpPricedRelease *of, DpPricedRelease *priced, 
 	kept->columns = palloc0(kept->ncolumns * sizeof(DpKeptColumn));
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
-		memcpy(kept->columns[i].question, questions[i].id, DP_QUESTION_BYTES);
+		memcpy(kept->columns[i].fingerprint, fingerprints[i].id, DP_FINGERPRINT_BYTES);
 		kept->columns[i].asked = priced->columns[i].rho;
 	}
 	return kept;
@@ -300,9 +300,9 @@ is_paid_for(const DpKept *kept, const List *chain, int64 asked)
  * youngest.  There are several where others have bought a question of now() anew.
  */
 static List *
-read_chain(const DpKept *kept, const uint8 *question, int64 asked, DpKeptMoment *moment)
+read_chain(const DpKept *kept, const uint8 *fingerprint, int64 asked, DpKeptMoment *moment)
 {
-	List	   *answers = dp_kept_answers(kept->priced->dataset->name, question, kept->since, moment);
+	List	   *answers = dp_kept_answers(kept->priced->dataset->name, fingerprint, kept->since, moment);
 	List	   *youngest = NIL;
 
 	for (bool first = true; answers != NIL; first = false)
@@ -427,7 +427,7 @@ choose(const DpKept *kept, DpKeptColumn *column)
 	const DpKeptAnswer *top = NULL;
 	const DpKeptAnswer *there;
 
-	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
+	memcpy(column->id.fingerprint, column->fingerprint, DP_FINGERPRINT_BYTES);
 	column->id.rho = Max(asked_price(kept, column), paid_by_all(kept, column->chain));
 	column->id.delta = 0;
 	column->id.began = column->chain ? ((DpKeptAnswer *) linitial(column->chain))->id.began : dp_now();
@@ -476,7 +476,7 @@ is_bought_before(List *before, const DpKeptId *id)
 		const DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
 
 		if (selection != NULL && selection->how == DP_KEPT_BOUGHT && selection->id.began == id->began &&
-			memcmp(selection->id.question, id->question, DP_QUESTION_BYTES) == 0)
+			memcmp(selection->id.fingerprint, id->fingerprint, DP_FINGERPRINT_BYTES) == 0)
 			return true;
 	}
 	return false;
@@ -487,7 +487,7 @@ static void
 buy_selection(const DpKept *kept, DpKeptColumn *column, List *before)
 {
 	column->chain = NIL;
-	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
+	memcpy(column->id.fingerprint, column->fingerprint, DP_FINGERPRINT_BYTES);
 	column->id.rho = column->asked;
 	column->id.delta = kept->priced->delta;
 	column->id.below = 0;
@@ -537,17 +537,17 @@ choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers, List *
 
 /* Makes a question, in place, one that follows from an answer. */
 static void
-ask_of_answer(uint8 *question, const DpKeptId *answer)
+ask_of_answer(uint8 *fingerprint, const DpKeptId *answer)
 {
 	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
 
-	StaticAssertStmt(DP_QUESTION_BYTES == PG_SHA256_DIGEST_LENGTH, "a question is a SHA-256 digest");
+	StaticAssertStmt(DP_FINGERPRINT_BYTES == PG_SHA256_DIGEST_LENGTH, "a question is a SHA-256 digest");
 	if (hash == NULL || pg_cryptohash_init(hash) < 0 ||
-		pg_cryptohash_update(hash, question, DP_QUESTION_BYTES) < 0 ||
-		pg_cryptohash_update(hash, answer->question, DP_QUESTION_BYTES) < 0 ||
+		pg_cryptohash_update(hash, fingerprint, DP_FINGERPRINT_BYTES) < 0 ||
+		pg_cryptohash_update(hash, answer->fingerprint, DP_FINGERPRINT_BYTES) < 0 ||
 		pg_cryptohash_update(hash, (const uint8 *) &answer->rho, sizeof(answer->rho)) < 0 ||
 		pg_cryptohash_update(hash, (const uint8 *) &answer->began, sizeof(answer->began)) < 0 ||
-		pg_cryptohash_final(hash, question, DP_QUESTION_BYTES) < 0)
+		pg_cryptohash_final(hash, fingerprint, DP_FINGERPRINT_BYTES) < 0)
 		elog(ERROR, "could not compute a digest");
 	pg_cryptohash_free(hash);
 }
@@ -557,7 +557,7 @@ ask_of_answer(uint8 *question, const DpKeptId *answer)
  * shown, which bounds, which limits were found.  Returns whether all of these have been paid for, so that it may have been, too.
  */
 static bool
-ask_of_answers(const DpKept *kept, int i, uint8 *question)
+ask_of_answers(const DpKept *kept, int i, uint8 *fingerprint)
 {
 	const DpKept *shown = kept->owner && kept->owner->groups ? kept->owner->groups : kept->groups ? kept->groups : kept;
 	const DpKeptColumn *selection = shown->selection >= 0 ? &shown->columns[shown->selection] : NULL;
@@ -566,22 +566,22 @@ ask_of_answers(const DpKept *kept, int i, uint8 *question)
 	const DpReleaseColumn *desc = kept->owner ? dp_column_with_norm(kept->owner->priced, i)->desc : kept->priced->columns[i].desc;
 	bool		are_there = true;
 
-	memcpy(question, kept->columns[i].question, DP_QUESTION_BYTES);
+	memcpy(fingerprint, kept->columns[i].fingerprint, DP_FINGERPRINT_BYTES);
 	if (selection != NULL)
 	{
-		ask_of_answer(question, &selection->id);
+		ask_of_answer(fingerprint, &selection->id);
 		are_there = selection->chain != NIL;
 	}
 	for (int j = 0; bounds != NULL && j < bounds->ncolumns; j++)
 	{
 		if (!dp_relies_on(desc, j))
 			continue;
-		ask_of_answer(question, &bounds->columns[j].id);
+		ask_of_answer(fingerprint, &bounds->columns[j].id);
 		are_there = are_there && bounds->columns[j].chain != NIL;
 	}
 	if (limits != NULL && desc->norm >= 0)
 	{
-		ask_of_answer(question, &limits->columns[desc->norm].id);
+		ask_of_answer(fingerprint, &limits->columns[desc->norm].id);
 		are_there = are_there && limits->columns[desc->norm].chain != NIL;
 	}
 	return are_there;
@@ -618,7 +618,7 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets, moment);
 	if (selection != NULL)
 	{
-		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->question, kept->since, moment), before);
+		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->fingerprint, kept->since, moment), before);
 		set_increments(selection);
 		selection->duplicate = NULL;
 		dp_kept_pair(kept, kept->selection, before);
@@ -626,15 +626,15 @@ dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		DpKeptColumn *column = &kept->columns[i];
-		uint8		question[DP_QUESTION_BYTES];
+		uint8		fingerprint[DP_FINGERPRINT_BYTES];
 
 		column->has_duplicate = false;
 		if (column == selection || column->is_wider)
 			continue;
 		column->duplicate = NULL;
-		column->chain = ask_of_answers(kept, i, question) ? read_chain(kept, question, column->asked, moment) : NIL;
+		column->chain = ask_of_answers(kept, i, fingerprint) ? read_chain(kept, fingerprint, column->asked, moment) : NIL;
 		choose(kept, column);
-		memcpy(column->id.question, question, DP_QUESTION_BYTES);
+		memcpy(column->id.fingerprint, fingerprint, DP_FINGERPRINT_BYTES);
 		set_increments(column);
 		dp_kept_pair(kept, i, before);
 	}

@@ -29,7 +29,7 @@ agree_with(DpKept *kept, const DpKept *other)
 	{
 		for (int j = 0; j < other->ncolumns && i != kept->selection; j++)
 		{
-			if (memcmp(kept->columns[i].question, other->columns[j].question, DP_QUESTION_BYTES) == 0)
+			if (memcmp(kept->columns[i].fingerprint, other->columns[j].fingerprint, DP_FINGERPRINT_BYTES) == 0)
 				kept->columns[i].asked = Max(kept->columns[i].asked, other->columns[j].asked);
 		}
 	}
@@ -54,7 +54,7 @@ find_duplicate(const DpKept *kept, int n, const DpKeptColumn *column)
 		DpKeptColumn *other = &kept->columns[i];
 
 		/* what is drawn now may be of a chain that begins now */
-		if (memcmp(other->id.question, column->id.question, DP_QUESTION_BYTES) == 0 &&
+		if (memcmp(other->id.fingerprint, column->id.fingerprint, DP_FINGERPRINT_BYTES) == 0 &&
 			other->id.rho == column->id.rho && other->id.delta == column->id.delta &&
 			(other->id.began == column->id.began || (other->how != DP_KEPT_GIVEN && column->how != DP_KEPT_GIVEN)))
 			return other->duplicate ? other->duplicate : other;

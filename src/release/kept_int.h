@@ -39,7 +39,7 @@ typedef struct DpKeptIncrement
 /* a column of a release whose answers are kept */
 typedef struct DpKeptColumn
 {
-	uint8		question[DP_QUESTION_BYTES];
+	uint8		fingerprint[DP_FINGERPRINT_BYTES];
 	int64		asked;			/* price at which it is asked; an amount */
 	List	   *chain;			/* DpKeptAnswer, the dearest first */
 	DpKeptHow	how;

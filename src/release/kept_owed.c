@@ -99,17 +99,17 @@ dp_kept_needs_rows(const DpKept *kept)
 List *
 dp_kept_locks(const DpKept *kept)
 {
-	List	   *questions = NIL;
+	List	   *fingerprints = NIL;
 
 	for (DpBefore b = 0; b < DP_BEFORES; b++)
 		if (kept->before[b] != NULL)
-			questions = list_concat(questions, dp_kept_locks(kept->before[b]));
+			fingerprints = list_concat(fingerprints, dp_kept_locks(kept->before[b]));
 	/* the questions of the other columns follow from which selection is shown */
 	if (kept->selection >= 0)
-		return lappend(questions, kept->columns[kept->selection].question);
+		return lappend(fingerprints, kept->columns[kept->selection].fingerprint);
 	for (int i = 0; i < kept->ncolumns; i++)
-		questions = lappend(questions, kept->columns[i].question);
-	return questions;
+		fingerprints = lappend(fingerprints, kept->columns[i].fingerprint);
+	return fingerprints;
 }
 
 void

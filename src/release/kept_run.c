@@ -28,22 +28,22 @@
 #include "release/kept_int.h"
 
 static int
-compare_questions(const ListCell *a, const ListCell *b)
+compare_fingerprints(const ListCell *a, const ListCell *b)
 {
-	return memcmp(lfirst(a), lfirst(b), DP_QUESTION_BYTES);
+	return memcmp(lfirst(a), lfirst(b), DP_FINGERPRINT_BYTES);
 }
 
 /* Returns questions (uint8 *) in the order in which they are locked, each once. */
 static List *
-in_order(List *questions)
+in_order(List *fingerprints)
 {
 	List	   *ordered = NIL;
 
-	list_sort(questions, compare_questions);
-	foreach_ptr(Node, question, questions)
+	list_sort(fingerprints, compare_fingerprints);
+	foreach_ptr(Node, fingerprint, fingerprints)
 	{
-		if (ordered == NIL || memcmp(llast(ordered), question, DP_QUESTION_BYTES) != 0)
-			ordered = lappend(ordered, question);
+		if (ordered == NIL || memcmp(llast(ordered), fingerprint, DP_FINGERPRINT_BYTES) != 0)
+			ordered = lappend(ordered, fingerprint);
 	}
 	return ordered;
 }
@@ -59,16 +59,16 @@ kept_to_buy(const DpRun *run)
 static List *
 locks_of(List *runs)
 {
-	List	   *questions = NIL;
+	List	   *fingerprints = NIL;
 
 	foreach_ptr(const DpRun, run, runs)
 	{
 		DpKept	   *kept = kept_to_buy(run);
 
 		if (kept != NULL)
-			questions = list_concat(questions, dp_kept_locks(kept));
+			fingerprints = list_concat(fingerprints, dp_kept_locks(kept));
 	}
-	return in_order(questions);
+	return in_order(fingerprints);
 }
 
 /* Looks at what is kept for all releases; returns whether nothing is owed. */
@@ -147,7 +147,7 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 	if (!is_free)
 	{
 		foreach_ptr(const uint8, item, locks_of(runs))
-			dp_lock_question(item);
+			dp_lock_fingerprint(item);
 		dp_await_given_up();
 		(void) look_at_all(runs, &locked);
 		dp_kept_moment_end(&locked);
@@ -232,5 +232,5 @@ dp_keep_drawn(List *runs)
 		dp_kept_note_use(kept);
 	}
 	foreach_ptr(const uint8, item, is_locked ? locks_of(runs) : NIL)
-		dp_unlock_question(item);
+		dp_unlock_fingerprint(item);
 }

@@ -10,7 +10,7 @@
  * takes two or three bytes, a sum on its grid of 2^-32 of the bounds six to nine.
  *
  * Tuples of keys are those of the running server: what makes their values mean
- * something else (release/question.c) is part of the question.
+ * something else (release/fingerprint.c) is part of the question.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

@@ -259,7 +259,7 @@ take_column(DpKept *kept, DpPricedRelease *priced, const DpKept *wider, int i, c
 			return;
 	}
 	/* what was asked for is what others wait for */
-	memcpy(column.question, kept->columns[i].question, DP_QUESTION_BYTES);
+	memcpy(column.fingerprint, kept->columns[i].fingerprint, DP_FINGERPRINT_BYTES);
 	column.is_wider = true;
 	kept->columns[i] = column;
 	settled.desc = priced->columns[i].desc;

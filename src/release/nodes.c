@@ -155,7 +155,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->companions = o->companions;
 	n->hidden = o->hidden;
 	n->weighs = o->weighs;
-	n->question_text = o->question_text ? pstrdup(o->question_text) : NULL;
+	n->fingerprint_text = o->fingerprint_text ? pstrdup(o->fingerprint_text) : NULL;
 	n->public_columns = copyObject(o->public_columns);
 }
 

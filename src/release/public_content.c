@@ -39,7 +39,7 @@
 #include "common/hashfn.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -68,7 +68,7 @@ static void
 add_row(Rows *rows, TupleTableSlot *slot, const AttrNumber *columns, int n)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
-	bytea	   *hash = palloc(VARHDRSZ + DP_QUESTION_BYTES);
+	bytea	   *hash = palloc(VARHDRSZ + DP_FINGERPRINT_BYTES);
 	StringInfoData text;
 
 	CHECK_FOR_INTERRUPTS();
@@ -79,11 +79,11 @@ add_row(Rows *rows, TupleTableSlot *slot, const AttrNumber *columns, int n)
 		bool		isnull;
 		Datum		value = slot_getattr(slot, columns[i], &isnull);
 
-		dp_question_value(&text, att->atttypid, InvalidOid, value, isnull);
+		dp_fingerprint_value(&text, att->atttypid, InvalidOid, value, isnull);
 		appendStringInfoCharMacro(&text, ' ');
 	}
-	SET_VARSIZE(hash, VARHDRSZ + DP_QUESTION_BYTES);
-	dp_question_hash(text.data, text.len, (uint8 *) VARDATA(hash));
+	SET_VARSIZE(hash, VARHDRSZ + DP_FINGERPRINT_BYTES);
+	dp_fingerprint_hash(text.data, text.len, (uint8 *) VARDATA(hash));
 	tuplesort_putdatum(rows->sort, PointerGetDatum(hash), false);
 	rows->n++;
 	MemoryContextSwitchTo(old);
@@ -113,9 +113,9 @@ end_rows(Rows *rows, int ncolumns, uint8 *digest)
 	while (dp_tuplesort_getdatum(rows->sort, &hash, &isnull))
 	{
 		CHECK_FOR_INTERRUPTS();
-		update(context, VARDATA_ANY(DatumGetPointer(hash)), DP_QUESTION_BYTES);
+		update(context, VARDATA_ANY(DatumGetPointer(hash)), DP_FINGERPRINT_BYTES);
 	}
-	if (pg_cryptohash_final(context, digest, DP_QUESTION_BYTES) < 0)
+	if (pg_cryptohash_final(context, digest, DP_FINGERPRINT_BYTES) < 0)
 		elog(ERROR, "could not compute a hash: %s", pg_cryptohash_error(context));
 	pg_cryptohash_free(context);
 	tuplesort_end(rows->sort);
@@ -159,7 +159,7 @@ typedef struct Remembered
 	TransactionId xmax;
 	uint32		nrunning;
 	TransactionId running[REMEMBERED_TRANSACTIONS];
-	uint8		digest[DP_QUESTION_BYTES];
+	uint8		digest[DP_FINGERPRINT_BYTES];
 } Remembered;
 
 static Remembered remembered[REMEMBERED_TABLES];
@@ -207,7 +207,7 @@ remember(uint64 what, Snapshot snapshot, const uint8 *digest)
 	r->xmax = snapshot->xmax;
 	r->nrunning = snapshot->xcnt;
 	memcpy(r->running, snapshot->xip, r->nrunning * sizeof(TransactionId));
-	memcpy(r->digest, digest, DP_QUESTION_BYTES);
+	memcpy(r->digest, digest, DP_FINGERPRINT_BYTES);
 }
 
 /* ------------------------------------------------------------------------
@@ -302,7 +302,7 @@ dp_public_content(Oid relid, bool inherit, List *columns, Snapshot snapshot, uin
 	if (can_be_remembered(snapshot))
 		r = find_remembered(what, snapshot);
 	if (r != NULL)
-		memcpy(digest, r->digest, DP_QUESTION_BYTES);
+		memcpy(digest, r->digest, DP_FINGERPRINT_BYTES);
 	else
 		known = hash_tables(tables, columns, snapshot, digest);
 	if (known && r == NULL && can_be_remembered(snapshot))

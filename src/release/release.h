@@ -157,8 +157,8 @@ typedef struct DpReleaseColumn
 								 * in several groups */
 	int			companions;		/* what the output has of it, too: bits, of 1
 								 * << DpCompanion */
-	char	   *question_text;	/* guard/question.c: what its states are; NULL
-								 * as base_text is */
+	char	   *fingerprint_text;	/* guard/fingerprint.c: what its states
+									 * are; NULL as base_text is */
 	List	   *public_columns; /* what of the release's public_relids these
 								 * depend on, beside base_text */
 } DpReleaseColumn;
@@ -291,8 +291,8 @@ struct DpRelease
 	int64		key_memory;		/* what declared keys take, in bytes: of all
 								 * releases of the statement */
 	List	   *columns;		/* DpReleaseColumn */
-	char	   *base_text;		/* guard/question.c: what is read, and by what
-								 * keys; NULL: not written down */
+	char	   *base_text;		/* guard/fingerprint.c: what is read, and by
+								 * what keys; NULL: not written down */
 	List	   *public_relids;	/* tables without a policy that the inner plan
 								 * reads itself, in the order of base_text */
 	List	   *public_inherit; /* ints: with what inherits from them */
@@ -501,7 +501,7 @@ extern bool dp_wants_consistent(const DpDataset *dataset);
  */
 typedef struct DpSuggestion
 {
-	char	   *question;
+	char	   *fingerprint;
 	double		contribution;	/* rows */
 	double		cut;			/* the share of contributions above it */
 	double		stddev;			/* of the count's noise, at the dataset's

@@ -161,8 +161,8 @@ typedef struct DpPricedRelease
 	int64		charged_delta;	/* kept answers: what of it who asks owes */
 	bool		is_wider;		/* kept answers of it are given to who asks
 								 * for some of its groups */
-	bool		reads_too_much; /* question.c: of tables without a policy, so
-								 * that its answers are not kept */
+	bool		reads_too_much; /* fingerprint.c: of tables without a policy,
+								 * so that its answers are not kept */
 	int64		threshold;		/* threshold of the key selection */
 	bool		has_days;		/* of a dataset with blocks: it is charged to
 								 * those of these days */
@@ -498,21 +498,21 @@ extern TupleTableSlot *dp_norm_rows_next(DpNormRows *rows);
 extern void dp_norm_rows_end(DpNormRows *rows);
 
 /*
- * question.c: returns the identity of each column's question, when a release is priced
+ * fingerprint.c: returns the identity of each column's question, when a release is priced
  * and run has its prefetches; NULL where what they depend on is not known.
  * Columns whose bounds are to be found first have one of the finding before
  * priced->found is set, and of what was found after.  Sets priced->reads_too_much.
  */
-extern struct DpQuestion *dp_questions(const DpRun *run, DpPricedRelease *priced, EState *estate);
+extern struct DpFingerprint *dp_fingerprints(const DpRun *run, DpPricedRelease *priced, EState *estate);
 
 /*
- * question.c: does so where nothing is executed but what EXPLAIN may run; part:
+ * fingerprint.c: does so where nothing is executed but what EXPLAIN may run; part:
  * priced, or its estimator
  */
-extern struct DpQuestion *dp_questions_early(const DpPricedRelease *priced, DpPricedRelease *part, EState *estate);
+extern struct DpFingerprint *dp_fingerprints_early(const DpPricedRelease *priced, DpPricedRelease *part, EState *estate);
 
-/* question.c: returns an identity in hexadecimal digits */
-extern char *dp_question_text(const struct DpQuestion *question);
+/* fingerprint.c: returns an identity in hexadecimal digits */
+extern char *dp_fingerprint_text(const struct DpFingerprint *fingerprint);
 
 /*
  * prefetch.c: dp_run_prefetches computes the rows that the inner plan joins with, or just those that keys may follow

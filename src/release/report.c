@@ -28,7 +28,7 @@
 #include "math/normal.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "tcop/tcopprot.h"
@@ -391,44 +391,44 @@ expression_lines(List *lines, const DpPricedRelease *priced)
 }
 
 /* the question of one column */
-typedef struct QuestionLine
+typedef struct FingerprintLine
 {
 	const char *dataset;
 	const char *aggregate;
-	DpQuestion *question;		/* NULL: not known before it runs */
-} QuestionLine;
+	DpFingerprint *fingerprint;		/* NULL: not known before it runs */
+} FingerprintLine;
 
-/* Adds QuestionLines for the columns of a release. */
+/* Adds FingerprintLines for the columns of a release. */
 static void
-add_questions(List **lines, DpPricedRelease *priced, EState *estate)
+add_fingerprints(List **lines, DpPricedRelease *priced, EState *estate)
 {
 	DpPricedRelease *parts[] = {priced->before[DP_FINDS_BOUNDS], priced->before[DP_FINDS_LIMITS], priced};
 
 	for (int part = 0; part < lengthof(parts); part++)
 	{
 		DpPricedRelease *p = parts[part];
-		DpQuestion *questions = p ? dp_questions_early(priced, p, estate) : NULL;
+		DpFingerprint *fingerprints = p ? dp_fingerprints_early(priced, p, estate) : NULL;
 
 		for (int i = 0; p != NULL && i < p->ncolumns; i++)
 		{
-			QuestionLine *line = palloc(sizeof(QuestionLine));
+			FingerprintLine *line = palloc(sizeof(FingerprintLine));
 
 			line->dataset = pstrdup(p->dataset->name);
 			line->aggregate = pstrdup(p->columns[i].desc->label);
-			line->question = questions ? &questions[i] : NULL;
+			line->fingerprint = fingerprints ? &fingerprints[i] : NULL;
 			*lines = lappend(*lines, line);
 		}
 	}
 }
 
-static List *price_prefetches(const DpRelease *release, EState *estate, List **questions, List **before);
+static List *price_prefetches(const DpRelease *release, EState *estate, List **fingerprints, List **before);
 
 /*
  * Returns the DpPricedRelease of each release of a plan, which is not executed; adds its questions, if asked.
  * anew: as if no answer was kept.  before: of statements that would run before.
  */
 static List *
-price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **questions, List **before)
+price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **fingerprints, List **before)
 {
 	QueryDesc  *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
 									   params, env, 0);
@@ -444,13 +444,13 @@ price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvir
 		DpRelease  *release = item->release;
 		DpPricedRelease *priced;
 
-		of_prefetches = list_concat(of_prefetches, price_prefetches(release, estate, questions, before));
+		of_prefetches = list_concat(of_prefetches, price_prefetches(release, estate, fingerprints, before));
 		if (!dp_parameters_known(release, estate))
 			continue;
 		priced = dp_price_release(release, estate, NULL, dp_find_key_tuples_early(release, estate));
 		own = lappend(own, priced);
-		if (questions != NULL)
-			add_questions(questions, priced, estate);
+		if (fingerprints != NULL)
+			add_fingerprints(fingerprints, priced, estate);
 	}
 	own = dp_foresee_kept(own, estate, before);
 	ExecutorEnd(desc);
@@ -461,14 +461,14 @@ price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvir
 }
 
 static List *
-price_prefetches(const DpRelease *release, EState *estate, List **questions, List **before)
+price_prefetches(const DpRelease *release, EState *estate, List **fingerprints, List **before)
 {
 	List	   *priced = NIL;
 
 	check_stack_depth();
 	foreach_ptr(DpPrefetch, prefetch, release->prefetches)
 		priced = list_concat(priced, price_plan(prefetch->plan, estate->es_sourceText,
-												 estate->es_param_list_info, estate->es_queryEnv, questions, before));
+												 estate->es_param_list_info, estate->es_queryEnv, fingerprints, before));
 	return priced;
 }
 
@@ -537,10 +537,10 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	return return_lines(fcinfo, lines, REPORT_COLUMNS + 1);
 }
 
-/* dp_cdp.question_id(query text) returns the identity of each question of a query that is not run. */
-PG_FUNCTION_INFO_V1(dp_question);
+/* dp_cdp.query_fingerprint(query text) returns the identity of each question of a query that is not run. */
+PG_FUNCTION_INFO_V1(dp_fingerprint);
 Datum
-dp_question(PG_FUNCTION_ARGS)
+dp_fingerprint(PG_FUNCTION_ARGS)
 {
 	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	List	   *lines = NIL;
@@ -549,16 +549,16 @@ dp_question(PG_FUNCTION_ARGS)
 	Tuplestorestate *store;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	(void) price_plan(dp_plan_text(query, "question"), query, NULL, NULL, &lines, &before);
+	(void) price_plan(dp_plan_text(query, "fingerprint"), query, NULL, NULL, &lines, &before);
 	PopActiveSnapshot();
 	store = begin_rows(fcinfo, 3, &desc);
-	foreach_ptr(const QuestionLine, line, lines)
+	foreach_ptr(const FingerprintLine, line, lines)
 	{
 		Datum		values[3] = {CStringGetTextDatum(line->aggregate), CStringGetTextDatum(line->dataset)};
-		bool		nulls[3] = {false, false, line->question == NULL};
+		bool		nulls[3] = {false, false, line->fingerprint == NULL};
 
-		if (line->question != NULL)
-			values[2] = CStringGetTextDatum(dp_question_text(line->question));
+		if (line->fingerprint != NULL)
+			values[2] = CStringGetTextDatum(dp_fingerprint_text(line->fingerprint));
 		tuplestore_putvalues(store, desc, values, nulls);
 	}
 	return (Datum) 0;

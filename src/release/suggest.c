@@ -170,7 +170,7 @@ suggestion(const DpRun *run)
 	List	   *keys = run->release->keys;
 	DpSuggestion *result = palloc(sizeof(DpSuggestion));
 
-	result->question = keys == NIL ? "count(*)" : psprintf("count(*) by %s", ((DpReleaseKey *) linitial(keys))->label);
+	result->fingerprint = keys == NIL ? "count(*)" : psprintf("count(*) by %s", ((DpReleaseKey *) linitial(keys))->label);
 	result->contribution = (double) column->limits[column->limit] / column->norm_unit;
 	result->cut = column->cut;
 	result->stddev = column->sigma;
@@ -189,7 +189,7 @@ check_dataset(const char *now, const char *name, Oid relid)
 
 /* Runs the query of all counts for their limits; statement: what asks, for the audit. */
 static List *
-find(Oid relid, const DpDataset *dataset, PlannedStmt *stmt, const char *statement, int questions, const int64 *rho)
+find(Oid relid, const DpDataset *dataset, PlannedStmt *stmt, const char *statement, int fingerprints, const int64 *rho)
 {
 	QueryDesc  *desc = CreateQueryDesc(stmt, statement, GetActiveSnapshot(), InvalidSnapshot,
 									   None_Receiver, NULL, NULL, 0);
@@ -198,8 +198,8 @@ find(Oid relid, const DpDataset *dataset, PlannedStmt *stmt, const char *stateme
 
 	ExecutorStart(desc, 0);
 	runs = dp_runs_of(desc->estate);
-	if (list_length(runs) != questions)
-		elog(ERROR, "%d questions have %d releases", questions, list_length(runs));
+	if (list_length(runs) != fingerprints)
+		elog(ERROR, "%d questions have %d releases", fingerprints, list_length(runs));
 	foreach_ptr(DpRun, run, runs)
 		check_dataset(run->release->dataset, dataset->name, relid);
 	buy(runs, desc->estate, rho, relid);
@@ -219,7 +219,7 @@ dp_suggest(Oid relid, const char *name, int64 rho)
 	int			level = NewGUCNestLevel();
 	List	   *columns;
 	List	   *found;
-	int			questions;
+	int			fingerprints;
 	int64	   *parts;
 	char	   *statement;
 
@@ -227,11 +227,11 @@ dp_suggest(Oid relid, const char *name, int64 rho)
 	pin_settings(dataset);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	columns = columns_with_keys(relid, table, dataset);
-	questions = list_length(columns) + 1;
-	parts = split(rho, questions, dataset);
+	fingerprints = list_length(columns) + 1;
+	parts = split(rho, fingerprints, dataset);
 	statement = psprintf("SELECT * FROM dp_cdp.suggest_limits(%s, %s)",
 						 quote_literal_cstr(table_name(relid)), dp_amount_text(rho, DP_RHO_SCALE));
-	found = find(relid, dataset, plan(query_text(relid, columns), dataset), statement, questions, parts);
+	found = find(relid, dataset, plan(query_text(relid, columns), dataset), statement, fingerprints, parts);
 	PopActiveSnapshot();
 	AtEOXact_GUC(true, level);
 	return found;

@@ -246,7 +246,7 @@ CREATE TABLE dp_cdp_internal.pruned (
 CREATE TABLE dp_cdp_internal.kept_answer (
 	dataset			text NOT NULL,
 	ledger_id		bigint NOT NULL,		-- of the dataset's cap
-	question		bytea NOT NULL CHECK (octet_length(question) = 32),
+	fingerprint		bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
 	began			timestamptz NOT NULL,	-- when the first answer of the chain was bought
 	rho				numeric NOT NULL,		-- what a balance has paid that knows this one and nothing dearer
 	delta			numeric NOT NULL,
@@ -258,7 +258,7 @@ CREATE TABLE dp_cdp_internal.kept_answer (
 	dumped			boolean NOT NULL DEFAULT false,
 	block_from		date,					-- of a dataset with blocks: those from this day on ...
 	block_to		date,					-- ... and before this day are told of
-	PRIMARY KEY (question, began, rho, delta)
+	PRIMARY KEY (fingerprint, began, rho, delta)
 );
 
 -- Whom rows of the log mean that came from another server.

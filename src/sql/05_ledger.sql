@@ -176,7 +176,7 @@ CREATE OR REPLACE FUNCTION dp_cdp_internal.table_findings()
 	AS $$
 WITH wanted (name, key) AS (
 	VALUES ('dataset', 'name'), ('budget', 'dataset, role, role_name'), ('release_log', 'id'), ('ledger_stamp', 'one'), ('ledger_chain', 'one'),
-		('pruned', 'first_id'), ('role_alias', 'role, role_name'), ('kept_answer', 'question, began, rho, delta'), ('block_spent', 'ledger_id, block_from')
+		('pruned', 'first_id'), ('role_alias', 'role, role_name'), ('kept_answer', 'fingerprint, began, rho, delta'), ('block_spent', 'ledger_id, block_from')
 ), tables AS (
 	SELECT c.oid, c.relpersistence, c.relname, w.key
 	FROM wanted w JOIN pg_class c ON c.relname = w.name AND c.relnamespace = to_regnamespace('dp_cdp_internal') AND c.relkind = 'r'

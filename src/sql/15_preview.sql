@@ -49,10 +49,10 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
 	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. Where the norm is found first, formula has C for it. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. The column limits says what a unit may add, as EXPLAIN does. Rows of the item remains say what would be left of each budget. The age of an answer that would be given again, or made better for the difference in price, is reused_since. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
-CREATE OR REPLACE FUNCTION dp_cdp.question_id(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_cdp.question_id(text) IS
-	'identity of each private aggregate''s question. Equal ones ask the same, whatever they cost. NULL: it is known only when the query runs. Nothing is executed or charged';
+CREATE OR REPLACE FUNCTION dp_cdp.query_fingerprint(query text, OUT aggregate text, OUT dataset text, OUT fingerprint text) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_fingerprint' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_cdp.query_fingerprint(text) IS
+	'fingerprint of what each private aggregate asks. Equal ones ask the same, whatever they cost. NULL: it is known only when the query runs. Nothing is executed or charged';
 CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric,

@@ -30,17 +30,17 @@ PG_FUNCTION_INFO_V1(kept_lookup);
 
 /* a question is a text, padded */
 static void
-set_question(uint8 *question, text *name)
+set_fingerprint(uint8 *fingerprint, text *name)
 {
-	memset(question, 0, DP_QUESTION_BYTES);
-	memcpy(question, VARDATA_ANY(name), Min(VARSIZE_ANY_EXHDR(name), DP_QUESTION_BYTES));
+	memset(fingerprint, 0, DP_FINGERPRINT_BYTES);
+	memcpy(fingerprint, VARDATA_ANY(name), Min(VARSIZE_ANY_EXHDR(name), DP_FINGERPRINT_BYTES));
 }
 
 static void
-set_id(DpKeptId *id, text *question, TimestampTz began, int64 rho, int64 below)
+set_id(DpKeptId *id, text *fingerprint, TimestampTz began, int64 rho, int64 below)
 {
 	memset(id, 0, sizeof(*id));
-	set_question(id->question, question);
+	set_fingerprint(id->fingerprint, fingerprint);
 	id->began = began;
 	id->rho = rho;
 	id->below = below;
@@ -50,14 +50,14 @@ set_id(DpKeptId *id, text *question, TimestampTz began, int64 rho, int64 below)
 Datum
 kept_look(PG_FUNCTION_ARGS)
 {
-	uint8		question[DP_QUESTION_BYTES];
+	uint8		fingerprint[DP_FINGERPRINT_BYTES];
 	StringInfoData out;
 	DpKeptMoment moment = {0};
 	List	   *answers;
 	ListCell   *lc;
 
-	set_question(question, PG_GETARG_TEXT_PP(1));
-	answers = dp_kept_answers(text_to_cstring(PG_GETARG_TEXT_PP(0)), question, PG_GETARG_TIMESTAMPTZ(2), &moment);
+	set_fingerprint(fingerprint, PG_GETARG_TEXT_PP(1));
+	answers = dp_kept_answers(text_to_cstring(PG_GETARG_TEXT_PP(0)), fingerprint, PG_GETARG_TIMESTAMPTZ(2), &moment);
 	dp_kept_moment_end(&moment);
 	initStringInfo(&out);
 	foreach(lc, answers)
@@ -154,20 +154,20 @@ kept_balances(PG_FUNCTION_ARGS)
 Datum
 kept_lock(PG_FUNCTION_ARGS)
 {
-	uint8		question[DP_QUESTION_BYTES];
+	uint8		fingerprint[DP_FINGERPRINT_BYTES];
 
-	set_question(question, PG_GETARG_TEXT_PP(0));
-	dp_lock_question(question);
+	set_fingerprint(fingerprint, PG_GETARG_TEXT_PP(0));
+	dp_lock_fingerprint(fingerprint);
 	PG_RETURN_VOID();
 }
 
 Datum
 kept_unlock(PG_FUNCTION_ARGS)
 {
-	uint8		question[DP_QUESTION_BYTES];
+	uint8		fingerprint[DP_FINGERPRINT_BYTES];
 
-	set_question(question, PG_GETARG_TEXT_PP(0));
-	dp_unlock_question(question);
+	set_fingerprint(fingerprint, PG_GETARG_TEXT_PP(0));
+	dp_unlock_fingerprint(fingerprint);
 	PG_RETURN_VOID();
 }
 
@@ -176,14 +176,14 @@ Datum
 kept_lookup(PG_FUNCTION_ARGS)
 {
 	const char *dataset = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	uint8		question[DP_QUESTION_BYTES] = {1};
+	uint8		fingerprint[DP_FINGERPRINT_BYTES] = {1};
 
 	for (int i = 0; i < PG_GETARG_INT32(1); i++)
 	{
 		DpKeptMoment moment = {0};
 
-		memcpy(question, &i, sizeof(i));
-		if (dp_kept_answers(dataset, question, DT_NOBEGIN, &moment) != NIL)
+		memcpy(fingerprint, &i, sizeof(i));
+		if (dp_kept_answers(dataset, fingerprint, DT_NOBEGIN, &moment) != NIL)
 			elog(ERROR, "found something");
 		dp_kept_moment_end(&moment);
 	}

@@ -253,12 +253,12 @@ SELECT isnt(ask('SELECT dept, count(*) FROM kept GROUP BY dept ORDER BY dept', '
 SELECT is(limits_bought(), 5::bigint, 'finds its limit again');
 
 -- a limit that a pilot has found holds after it
-CREATE FUNCTION questions_kept() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT count(DISTINCT question) FROM dp_cdp_internal.kept_answer $$;
+CREATE FUNCTION fingerprints_kept() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT count(DISTINCT fingerprint) FROM dp_cdp_internal.kept_answer $$;
 CREATE FUNCTION looked(who name, rho text, OUT norm float8, OUT more bigint) LANGUAGE plpgsql AS $$
 BEGIN
-	more := questions_kept();
+	more := fingerprints_kept();
 	PERFORM ask('SELECT sum(cost) FROM kept', 'SET dp_cdp.target_error = 300; SET dp_cdp.rho = ' || rho, who);
-	more := questions_kept() - more;
+	more := fingerprints_kept() - more;
 	EXECUTE format('SET SESSION AUTHORIZATION %I', who);
 	SELECT l.norm INTO norm FROM dp_cdp.last_release() l WHERE l.norm IS NOT NULL LIMIT 1;
 	RESET SESSION AUTHORIZATION;
@@ -272,7 +272,7 @@ DECLARE
 	result text;
 BEGIN
 	EXECUTE format('SET SESSION AUTHORIZATION analyst1; SET dp_cdp.find_bounds = 0.2; SET dp_cdp.max_contribution = %L', contribution);
-	SELECT string_agg(q::text, ' ') INTO result FROM dp_cdp.question_id(query) q WHERE q::text !~ 'bounds of|limit of';
+	SELECT string_agg(q::text, ' ') INTO result FROM dp_cdp.query_fingerprint(query) q WHERE q::text !~ 'bounds of|limit of';
 	EXECUTE 'RESET SESSION AUTHORIZATION; RESET dp_cdp.find_bounds; RESET dp_cdp.max_contribution';
 	RETURN result;
 END $$;

@@ -140,12 +140,12 @@ SELECT is(paid('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor 
 
 -- what is foreseen
 SET SESSION AUTHORIZATION analyst1;
-CREATE TEMP TABLE before AS SELECT question FROM dp_cdp.question_id('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor > 4');
+CREATE TEMP TABLE before AS SELECT fingerprint FROM dp_cdp.query_fingerprint('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor > 4');
 SELECT isnt(reused_since, NULL, 'preview finds it') FROM dp_cdp.preview('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor > 4') WHERE item = 'aggregate';
 RESET SESSION AUTHORIZATION;
 UPDATE depts SET floor = 6 WHERE dept = 'b';
 SET SESSION AUTHORIZATION analyst1;
-SELECT isnt(b.question, q.question, 'the question is another one') FROM before b, dp_cdp.question_id('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor > 4') q;
+SELECT isnt(b.fingerprint, q.fingerprint, 'the fingerprint is another one') FROM before b, dp_cdp.query_fingerprint('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor > 4') q;
 SELECT is(reused_since, NULL, 'preview finds nothing') FROM dp_cdp.preview('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor > 4') WHERE item = 'aggregate';
 RESET SESSION AUTHORIZATION;
 

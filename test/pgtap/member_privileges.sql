@@ -87,7 +87,7 @@ CREATE VIEW writes AS SELECT * FROM (VALUES
 	('release_log', $$INSERT INTO dp_cdp_internal.release_log (dataset, role, session_role, aggregates, rho, delta, granted) VALUES ('clinic', 10, 10, '', -4, 0, true)$$),
 	('release_log', $$INSERT INTO dp_cdp.audit DEFAULT VALUES$$),
 	('block_spent', $$INSERT INTO dp_cdp_internal.block_spent VALUES (1, '2020-01-01', '2021-01-01', 0, 0)$$),
-	('kept_answer', $$INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by) VALUES ('clinic', 1, decode(repeat('00', 32), 'hex'), now(), 1, 0, 1, '{1}')$$),
+	('kept_answer', $$INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, fingerprint, began, rho, delta, below, paid_by) VALUES ('clinic', 1, decode(repeat('00', 32), 'hex'), now(), 1, 0, 1, '{1}')$$),
 	('role_alias', $$INSERT INTO dp_cdp_internal.role_alias SELECT oid, 'bob', oid, 'ana' FROM pg_roles WHERE rolname = 'ana'$$),
 	('ledger_stamp', $$INSERT INTO dp_cdp_internal.ledger_stamp VALUES (false, 1, 1, 1, 1)$$),
 	('ledger_chain', $$INSERT INTO dp_cdp_internal.ledger_chain VALUES (true, 1, '', 1)$$),

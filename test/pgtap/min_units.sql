@@ -152,7 +152,7 @@ DECLARE
 	answer text;
 BEGIN
 	SET SESSION AUTHORIZATION analyst1;
-	SELECT string_agg(question, ' ' ORDER BY question) INTO answer FROM dp_cdp.question_id(query);
+	SELECT string_agg(fingerprint, ' ' ORDER BY fingerprint) INTO answer FROM dp_cdp.query_fingerprint(query);
 	RESET SESSION AUTHORIZATION;
 	RETURN answer;
 END $$;

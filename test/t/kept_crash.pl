@@ -164,13 +164,13 @@ sub holds
 
 	is(value($node, 'test', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), '0', "$what: no question is locked");
 	is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', "$what: balances are the log's");
-	is(value($node, 'test', "SELECT count(*) FROM (SELECT FROM dp_cdp_internal.kept_answer WHERE began > (SELECT forgotten_at FROM public.began) GROUP BY question HAVING count(DISTINCT began) > 1) s"), '0',
+	is(value($node, 'test', "SELECT count(*) FROM (SELECT FROM dp_cdp_internal.kept_answer WHERE began > (SELECT forgotten_at FROM public.began) GROUP BY fingerprint HAVING count(DISTINCT began) > 1) s"), '0',
 		"$what: a question has one chain");
 	# one column each: a balance has paid for the dearest answer of each question
 	is(value($node, 'test', <<'EOC'), '', "$what: each balance has paid for the dearest it knows, and no more");
 WITH b AS (SELECT s.who, s.ledger_id, s.rho_spent - (SELECT before.rho_spent FROM public.before WHERE before.who = s.who) AS rho_spent FROM public.spent s)
 SELECT string_agg(who || ' ' || rho_spent || ' ' || knows, ', ') FROM (
-	SELECT who, rho_spent, coalesce((SELECT sum(most) FROM (SELECT max(rho) AS most FROM dp_cdp_internal.kept_answer k WHERE b.ledger_id = ANY (paid_by) AND began > (SELECT forgotten_at FROM public.began) GROUP BY question) m), 0) AS knows FROM b) s
+	SELECT who, rho_spent, coalesce((SELECT sum(most) FROM (SELECT max(rho) AS most FROM dp_cdp_internal.kept_answer k WHERE b.ledger_id = ANY (paid_by) AND began > (SELECT forgotten_at FROM public.began) GROUP BY fingerprint) m), 0) AS knows FROM b) s
 WHERE rho_spent <> knows
 EOC
 	my %paid = map { split /=/ } split /\n/, value($node, 'test', "SELECT b.role_name || '=' || count(DISTINCT k.question)"

@@ -53,7 +53,7 @@ is(asks($standby, $ask) =~ s/LINE.*//sr, asks($standby, $other) =~ s/LINE.*//sr,
 like(asks($standby, "EXPLAIN $ask"), qr/Release: count\(\*\)  \(stddev=[^)]*\)\n/, 'EXPLAIN there shows what it costs elsewhere');
 is(asks($standby, "SELECT reused_since FROM dp_cdp.preview('$ask') WHERE item = 'aggregate'"), '', 'and so does preview');
 is(asks($standby, 'SELECT rho::float8 FROM dp_cdp.spent_together(\'*\', \'{ana}\')'), '1e-06', 'what ana knows is told there, too');
-is(asks($standby, "SELECT question FROM dp_cdp.question_id('$ask')"), asks($node, "SELECT question FROM dp_cdp.question_id('$ask')"), 'a question is the same there');
+is(asks($standby, "SELECT fingerprint FROM dp_cdp.query_fingerprint('$ask')"), asks($node, "SELECT fingerprint FROM dp_cdp.query_fingerprint('$ask')"), 'a fingerprint is the same there');
 
 $node->stop;
 $standby->promote;

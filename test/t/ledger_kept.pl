@@ -426,7 +426,7 @@ my $number = value($node, 'dumped', "SELECT last_value FROM dp_cdp_internal.ledg
 $node->safe_psql('postgres', 'CREATE ROLE dora; CREATE ROLE carl');
 $node->safe_psql('dumped', <<EOC);
 SELECT dp_cdp.set_budget('d', 'dora', rho => 1);
-INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by, answer)
+INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, fingerprint, began, rho, delta, below, paid_by, answer)
 	SELECT d.name, d.ledger_id, sha256('dora'), now(), 0.0001, 0, 0, ARRAY[b.ledger_id, d.ledger_id], 'x'
 	FROM dp_cdp_internal.dataset d JOIN dp_cdp_internal.budget b ON b.dataset = d.name AND b.role_name = 'dora';
 SELECT dp_cdp.drop_budget('d', 'dora');
@@ -458,7 +458,7 @@ is(value($node, 'test', 'SELECT count(*) FROM dp_cdp_internal.kept_answer'), '0'
 
 # A lookup that finds nothing reads a few blocks, however many answers there are
 $node->safe_psql('test', "SELECT dp_cdp.create_dataset('d', reuse => '1 day');"
-	  . " INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by, answer)"
+	  . " INSERT INTO dp_cdp_internal.kept_answer (dataset, ledger_id, fingerprint, began, rho, delta, below, paid_by, answer)"
 	  . " SELECT 'd', 1, sha256(i::text::bytea), now(), 0.01, 0, 0, '{1}', 'x' FROM generate_series(1, 5000) i; VACUUM ANALYZE dp_cdp_internal.kept_answer");
 cmp_ok(blocks($node, 'test', q{SELECT kept_lookup('d', 100)}) / 100, '<', 10, 'a lookup that finds nothing is no scan');
 

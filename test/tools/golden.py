@@ -50,7 +50,7 @@ def lines_of(node, statement, asked):
     if "Block From" in node:
         line += f"; blocks {node['Block From']} to {node.get('Block To')}"
     yield line
-    for first in sorted({asked.setdefault(question, statement) for question in node.get("Questions", [])} - {statement}):
+    for first in sorted({asked.setdefault(question, statement) for question in node.get("Fingerprints", [])} - {statement}):
         yield "  asked by " + first
     is_found = any(column["Aggregate"].startswith(("limit of", "limits of")) for column in node.get("Releases", []))
     for column in node.get("Releases", []):

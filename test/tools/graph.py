@@ -92,7 +92,7 @@ OPERATOR_FILES = {
     "src/guard/vet/vet.c": "vets", "src/guard/vet/calls.c": "vets", "src/guard/vet/checks.c": "vets",
     "src/guard/verify_expr.c": "judges for itself", "src/guard/trusted.c": "asks who owns each",
     "src/guard/plain_query.c": "asks who owns each", "src/guard/failing_calls.c": "puts other functions in",
-    "src/guard/question_expr.c": "writes each", "src/guard/question_leaves.c": "writes each",
+    "src/guard/fingerprint_expr.c": "writes each", "src/guard/fingerprint_leaves.c": "writes each",
     "src/guard/read/made_rows.c": "asks whether each returns a set",
 }
 OPERATOR_CAST = re.compile(r"\(\s*(?:const )?(?:ScalarArrayOpExpr|OpExpr|DistinctExpr) \*\)"

@@ -33,7 +33,7 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 HEAD_ENDS, NOTES, NOTES_END = '<!-- made by make reference -->\n', '<!-- notes -->\n', '<!-- end of notes -->\n'
 
 GROUPS = {
-    'For analysts': 'question_id preview last_release rest epsilon_spent allowed_functions library_version clock_ahead',
+    'For analysts': 'query_fingerprint preview last_release rest epsilon_spent allowed_functions library_version clock_ahead',
     'For owners of datasets': 'create_dataset alter_dataset drop_dataset suggest_limits forget_answers protect_table unprotect_table '
     'set_bounds drop_bounds set_keys drop_keys declared_keys dataset_of replace_table forget_name '
     'set_budget drop_budget drop_missing_budget reset_failures debit_budget correct_spent prune_releases adopt_ledger spent_together report certificate best_guess '

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * question_expr.c
+ * fingerprint_expr.c
  *	  Expressions in the text of a question.
  *
  * Invariants:
@@ -26,35 +26,35 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "guard/question.h"
+#include "guard/fingerprint.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 #include "utils/lsyscache.h"
 
 /* a longer expression is defined behind the text */
 #define MAX_EXPRESSION 200
 
 static void
-put_list(DpQuestionWriter *w, DpQuestionPlace *place, List *exprs)
+put_list(DpFingerprintWriter *w, DpFingerprintPlace *place, List *exprs)
 {
 	foreach_ptr(Node, expr, exprs)
 	{
-		dp_question_expr(w, place, expr);
+		dp_fingerprint_expr(w, place, expr);
 		appendStringInfoCharMacro(&w->text, ',');
 	}
 }
 
 /* Returns the text of an expression, which is not written where it is. */
 static char *
-text_of(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
+text_of(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node)
 {
 	int			start = w->text.len;
 
-	dp_question_expr(w, place, node);
-	return dp_question_cut(w, start);
+	dp_fingerprint_expr(w, place, node);
+	return dp_fingerprint_cut(w, start);
 }
 
 /* ------------------------------------------------------------------------
@@ -62,11 +62,11 @@ text_of(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
  * ------------------------------------------------------------------------
  */
 
-static void put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var);
+static void put_var(DpFingerprintWriter *w, DpFingerprintPlace *place, Var *var);
 
 /* Writes a column of a UNION ALL: what it is in each operand. */
 static void
-put_united(DpQuestionWriter *w, DpQuestionPlace *place, AttrNumber column)
+put_united(DpFingerprintWriter *w, DpFingerprintPlace *place, AttrNumber column)
 {
 	foreach_int(operand, dp_operands(place->query))
 	{
@@ -79,7 +79,7 @@ put_united(DpQuestionWriter *w, DpQuestionPlace *place, AttrNumber column)
 
 /* Writes a column of a subquery, as what it is there. */
 static void
-put_subquery_column(DpQuestionWriter *w, DpQuestionPlace *below, AttrNumber column)
+put_subquery_column(DpFingerprintWriter *w, DpFingerprintPlace *below, AttrNumber column)
 {
 	TargetEntry *tle = get_tle_by_resno(below->query->targetList, column);
 	int			start = w->text.len;
@@ -96,17 +96,17 @@ put_subquery_column(DpQuestionWriter *w, DpQuestionPlace *below, AttrNumber colu
 		if (below->query->setOperations)
 			put_united(w, below, column);
 		else
-			dp_question_expr(w, below, (Node *) tle->expr);
-		below->columns[column] = dp_question_cut(w, start);
+			dp_fingerprint_expr(w, below, (Node *) tle->expr);
+		below->columns[column] = dp_fingerprint_cut(w, start);
 	}
 	appendStringInfoString(&w->text, below->columns[column]);
 }
 
 static void
-put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
+put_var(DpFingerprintWriter *w, DpFingerprintPlace *place, Var *var)
 {
 	RangeTblEntry *rte = rt_fetch(var->varno, place->query->rtable);
-	DpQuestionPlace *below = place->below[var->varno];
+	DpFingerprintPlace *below = place->below[var->varno];
 	int			number = place->numbers[var->varno];
 
 	if (var->varlevelsup != 0 || var->varattno == 0 || (number == 0 && below == NULL))
@@ -120,7 +120,7 @@ put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
 		return;
 	}
 	if (below == NULL && rte->rtekind == RTE_RELATION)
-		dp_question_column(w, number, rte->relid, var);
+		dp_fingerprint_column(w, number, rte->relid, var);
 	else
 	{
 		PUT("v%d[", number);
@@ -129,7 +129,7 @@ put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
 		else
 		{
 			PUT("%d:", var->varattno);
-			dp_question_object(&w->text, TypeRelationId, var->vartype);
+			dp_fingerprint_object(&w->text, TypeRelationId, var->vartype);
 		}
 	}
 	appendStringInfoCharMacro(&w->text, ']');
@@ -141,7 +141,7 @@ put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
  */
 
 List *
-dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, Node *condition, List *texts)
+dp_fingerprint_conjuncts(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *condition, List *texts)
 {
 	if (condition == NULL)
 		return texts;
@@ -149,7 +149,7 @@ dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, Node *conditi
 	if (IsA(condition, List) || (IsA(condition, BoolExpr) && ((BoolExpr *) condition)->boolop == AND_EXPR))
 	{
 		foreach_ptr(Node, arg, IsA(condition, List) ? (List *) condition : ((BoolExpr *) condition)->args)
-			texts = dp_question_conjuncts(w, place, arg, texts);
+			texts = dp_fingerprint_conjuncts(w, place, arg, texts);
 		return texts;
 	}
 	/* true AND x is x */
@@ -159,7 +159,7 @@ dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, Node *conditi
 }
 
 static List *
-disjuncts(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *or, List *texts)
+disjuncts(DpFingerprintWriter *w, DpFingerprintPlace *place, BoolExpr *or, List *texts)
 {
 	check_stack_depth();
 	foreach_ptr(Node, arg, or->args)
@@ -173,21 +173,21 @@ disjuncts(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *or, List *texts
 }
 
 static void
-put_bool(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *expr)
+put_bool(DpFingerprintWriter *w, DpFingerprintPlace *place, BoolExpr *expr)
 {
 	switch (expr->boolop)
 	{
 		case AND_EXPR:
 			PUT("and{");
-			dp_question_sorted(w, dp_question_conjuncts(w, place, (Node *) expr, NIL));
+			dp_fingerprint_sorted(w, dp_fingerprint_conjuncts(w, place, (Node *) expr, NIL));
 			break;
 		case OR_EXPR:
 			PUT("or{");
-			dp_question_sorted(w, disjuncts(w, place, expr, NIL));
+			dp_fingerprint_sorted(w, disjuncts(w, place, expr, NIL));
 			break;
 		case NOT_EXPR:
 			PUT("not{");
-			dp_question_expr(w, place, linitial(expr->args));
+			dp_fingerprint_expr(w, place, linitial(expr->args));
 			break;
 	}
 	appendStringInfoCharMacro(&w->text, '}');
@@ -195,16 +195,16 @@ put_bool(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *expr)
 
 /* Writes an operator; of two sides that may be swapped the lesser text comes first, and bounds of numbers and days are closed. */
 static void
-put_operator(DpQuestionWriter *w, DpQuestionPlace *place, OpExpr *op, const char *kind, bool swaps)
+put_operator(DpFingerprintWriter *w, DpFingerprintPlace *place, OpExpr *op, const char *kind, bool swaps)
 {
 	Oid			opno = op->opno;
 	int			step = 0;
-	int			bound = IsA(op, OpExpr) ? dp_question_close(w, op, &opno, &step) : -1;
-	char	   *left = bound == 0 ? dp_question_bound_text(w, linitial(op->args), step) : text_of(w, place, linitial(op->args));
+	int			bound = IsA(op, OpExpr) ? dp_fingerprint_close(w, op, &opno, &step) : -1;
+	char	   *left = bound == 0 ? dp_fingerprint_bound_text(w, linitial(op->args), step) : text_of(w, place, linitial(op->args));
 	char	   *right = NULL;
 
 	if (list_length(op->args) == 2)
-		right = bound == 1 ? dp_question_bound_text(w, lsecond(op->args), step) : text_of(w, place, lsecond(op->args));
+		right = bound == 1 ? dp_fingerprint_bound_text(w, lsecond(op->args), step) : text_of(w, place, lsecond(op->args));
 
 	if (swaps && right != NULL && strcmp(left, right) > 0)
 	{
@@ -221,15 +221,15 @@ put_operator(DpQuestionWriter *w, DpQuestionPlace *place, OpExpr *op, const char
 		}
 	}
 	PUT("%s(", kind);
-	dp_question_named(w, OperatorRelationId, opno);
-	dp_question_type(w, op->opresulttype);
-	dp_question_collation(w, op->inputcollid);
+	dp_fingerprint_named(w, OperatorRelationId, opno);
+	dp_fingerprint_type(w, op->opresulttype);
+	dp_fingerprint_collation(w, op->inputcollid);
 	PUT("%s,%s)", left, right ? right : "");
 }
 
 /* Returns the texts of an array's members, as far as they can be told; false if they cannot. */
 static bool
-members(DpQuestionWriter *w, DpQuestionPlace *place, Node *array, List **texts)
+members(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *array, List **texts)
 {
 	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
 	{
@@ -239,22 +239,22 @@ members(DpQuestionWriter *w, DpQuestionPlace *place, Node *array, List **texts)
 	}
 	if (IsA(array, Const) && !((Const *) array)->constisnull && OidIsValid(get_element_type(((Const *) array)->consttype)))
 	{
-		*texts = dp_question_members(w, (Const *) array, *texts);
+		*texts = dp_fingerprint_members(w, (Const *) array, *texts);
 		return true;
 	}
 	return false;
 }
 
 static void
-put_in(DpQuestionWriter *w, DpQuestionPlace *place, ScalarArrayOpExpr *in)
+put_in(DpFingerprintWriter *w, DpFingerprintPlace *place, ScalarArrayOpExpr *in)
 {
 	Node	   *array = lsecond(in->args);
 	List	   *texts = NIL;
 
 	PUT("in(");
-	dp_question_named(w, OperatorRelationId, in->opno);
-	dp_question_collation(w, in->inputcollid);
-	dp_question_expr(w, place, linitial(in->args));
+	dp_fingerprint_named(w, OperatorRelationId, in->opno);
+	dp_fingerprint_collation(w, in->inputcollid);
+	dp_fingerprint_expr(w, place, linitial(in->args));
 	PUT(in->useOr ? ",any" : ",all");
 	/* varchar's values are compared as text, which they are */
 	if (IsA(array, ArrayCoerceExpr))
@@ -262,11 +262,11 @@ put_in(DpQuestionWriter *w, DpQuestionPlace *place, ScalarArrayOpExpr *in)
 	if (members(w, place, array, &texts))
 	{
 		appendStringInfoCharMacro(&w->text, '{');
-		dp_question_sorted(w, texts);
+		dp_fingerprint_sorted(w, texts);
 		appendStringInfoCharMacro(&w->text, '}');
 	}
 	else
-		dp_question_expr(w, place, array);
+		dp_fingerprint_expr(w, place, array);
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
@@ -276,25 +276,25 @@ put_in(DpQuestionWriter *w, DpQuestionPlace *place, ScalarArrayOpExpr *in)
  */
 
 void
-dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause *clause, List *targets, bool sorts)
+dp_fingerprint_clause(DpFingerprintWriter *w, DpFingerprintPlace *place, SortGroupClause *clause, List *targets, bool sorts)
 {
-	dp_question_named(w, OperatorRelationId, clause->eqop);
+	dp_fingerprint_named(w, OperatorRelationId, clause->eqop);
 	if (sorts)
 	{
-		dp_question_named(w, OperatorRelationId, clause->sortop);
+		dp_fingerprint_named(w, OperatorRelationId, clause->sortop);
 		PUT("%d ", clause->nulls_first);
 
 		/*
 		 * in which the values stand in another order; equal are the same in
 		 * all that may be used
 		 */
-		dp_question_collation(w, exprCollation(get_sortgroupclause_expr(clause, targets)));
+		dp_fingerprint_collation(w, exprCollation(get_sortgroupclause_expr(clause, targets)));
 	}
-	dp_question_expr(w, place, get_sortgroupclause_expr(clause, targets));
+	dp_fingerprint_expr(w, place, get_sortgroupclause_expr(clause, targets));
 }
 
 void
-dp_question_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *targets)
+dp_fingerprint_clauses(DpFingerprintWriter *w, DpFingerprintPlace *place, List *clauses, List *targets)
 {
 	List	   *texts = NIL;
 
@@ -302,34 +302,34 @@ dp_question_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, 
 	{
 		int			start = w->text.len;
 
-		dp_question_clause(w, place, clause, targets, false);
-		texts = lappend(texts, dp_question_cut(w, start));
+		dp_fingerprint_clause(w, place, clause, targets, false);
+		texts = lappend(texts, dp_fingerprint_cut(w, start));
 	}
-	dp_question_sorted(w, texts);
+	dp_fingerprint_sorted(w, texts);
 }
 
 static void
-put_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *targets, bool sorts)
+put_clauses(DpFingerprintWriter *w, DpFingerprintPlace *place, List *clauses, List *targets, bool sorts)
 {
 	foreach_ptr(SortGroupClause, clause, clauses)
 	{
-		dp_question_clause(w, place, clause, targets, sorts);
+		dp_fingerprint_clause(w, place, clause, targets, sorts);
 		appendStringInfoCharMacro(&w->text, ',');
 	}
 }
 
 static void
-put_aggregate(DpQuestionWriter *w, DpQuestionPlace *place, Aggref *agg)
+put_aggregate(DpFingerprintWriter *w, DpFingerprintPlace *place, Aggref *agg)
 {
 	w->is_unknown |= agg->agglevelsup != 0 || agg->aggdirectargs != NIL;
 	PUT("agg(");
-	dp_question_named(w, ProcedureRelationId, agg->aggfnoid);
-	dp_question_type(w, agg->aggtype);
-	dp_question_collation(w, agg->inputcollid);
+	dp_fingerprint_named(w, ProcedureRelationId, agg->aggfnoid);
+	dp_fingerprint_type(w, agg->aggtype);
+	dp_fingerprint_collation(w, agg->inputcollid);
 	PUT("%d ", agg->aggstar);
 	foreach_node(TargetEntry, tle, agg->args)
 	{
-		dp_question_expr(w, place, (Node *) tle->expr);
+		dp_fingerprint_expr(w, place, (Node *) tle->expr);
 		appendStringInfoCharMacro(&w->text, ',');
 	}
 	PUT(" distinct ");
@@ -337,43 +337,43 @@ put_aggregate(DpQuestionWriter *w, DpQuestionPlace *place, Aggref *agg)
 	PUT(" order ");
 	put_clauses(w, place, agg->aggorder, agg->args, true);
 	PUT(" where{");
-	dp_question_sorted(w, dp_question_conjuncts(w, place, (Node *) agg->aggfilter, NIL));
+	dp_fingerprint_sorted(w, dp_fingerprint_conjuncts(w, place, (Node *) agg->aggfilter, NIL));
 	PUT("})");
 }
 
 static void
-put_window(DpQuestionWriter *w, DpQuestionPlace *place, WindowClause *window)
+put_window(DpFingerprintWriter *w, DpFingerprintPlace *place, WindowClause *window)
 {
 	List	   *targets = place->query->targetList;
 
 	PUT("over{");
-	dp_question_clauses(w, place, window->partitionClause, targets);
+	dp_fingerprint_clauses(w, place, window->partitionClause, targets);
 	PUT("}order{");
 	put_clauses(w, place, window->orderClause, targets, true);
 	PUT("}frame{%d ", window->frameOptions);
-	dp_question_named(w, ProcedureRelationId, window->startInRangeFunc);
-	dp_question_named(w, ProcedureRelationId, window->endInRangeFunc);
-	dp_question_collation(w, window->inRangeColl);
+	dp_fingerprint_named(w, ProcedureRelationId, window->startInRangeFunc);
+	dp_fingerprint_named(w, ProcedureRelationId, window->endInRangeFunc);
+	dp_fingerprint_collation(w, window->inRangeColl);
 	PUT("%d %d ", window->inRangeAsc, window->inRangeNullsFirst);
-	dp_question_expr(w, place, window->startOffset);
+	dp_fingerprint_expr(w, place, window->startOffset);
 	appendStringInfoCharMacro(&w->text, ',');
-	dp_question_expr(w, place, window->endOffset);
+	dp_fingerprint_expr(w, place, window->endOffset);
 	appendStringInfoCharMacro(&w->text, '}');
 }
 
 static void
-put_window_function(DpQuestionWriter *w, DpQuestionPlace *place, WindowFunc *function)
+put_window_function(DpFingerprintWriter *w, DpFingerprintPlace *place, WindowFunc *function)
 {
 	WindowClause *window = dp_window_of(place->query->windowClause, function->winref);
 
 	PUT("window(");
-	dp_question_named(w, ProcedureRelationId, function->winfnoid);
-	dp_question_type(w, function->wintype);
-	dp_question_collation(w, function->inputcollid);
+	dp_fingerprint_named(w, ProcedureRelationId, function->winfnoid);
+	dp_fingerprint_type(w, function->wintype);
+	dp_fingerprint_collation(w, function->inputcollid);
 	PUT("%d %d ", function->winstar, function->winagg);
 	put_list(w, place, function->args);
 	PUT(" where{");
-	dp_question_sorted(w, dp_question_conjuncts(w, place, (Node *) function->aggfilter, NIL));
+	dp_fingerprint_sorted(w, dp_fingerprint_conjuncts(w, place, (Node *) function->aggfilter, NIL));
 	appendStringInfoCharMacro(&w->text, '}');
 	if (window != NULL && !dp_has_null_treatment(function))
 		put_window(w, place, window);
@@ -388,29 +388,29 @@ put_window_function(DpQuestionWriter *w, DpQuestionPlace *place, WindowFunc *fun
  */
 
 static void
-put_case(DpQuestionWriter *w, DpQuestionPlace *place, CaseExpr *cases)
+put_case(DpFingerprintWriter *w, DpFingerprintPlace *place, CaseExpr *cases)
 {
 	PUT("case(");
-	dp_question_type(w, cases->casetype);
-	dp_question_expr(w, place, (Node *) cases->arg);
+	dp_fingerprint_type(w, cases->casetype);
+	dp_fingerprint_expr(w, place, (Node *) cases->arg);
 	foreach_node(CaseWhen, item, cases->args)
 	{
 		PUT(" when ");
-		dp_question_expr(w, place, (Node *) item->expr);
+		dp_fingerprint_expr(w, place, (Node *) item->expr);
 		PUT(" then ");
-		dp_question_expr(w, place, (Node *) item->result);
+		dp_fingerprint_expr(w, place, (Node *) item->result);
 	}
 	PUT(" else ");
-	dp_question_expr(w, place, (Node *) cases->defresult);
+	dp_fingerprint_expr(w, place, (Node *) cases->defresult);
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
 static void
-put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
+put_minmax(DpFingerprintWriter *w, DpFingerprintPlace *place, MinMaxExpr *minmax)
 {
 	PUT(minmax->op == IS_GREATEST ? "greatest(" : "least(");
-	dp_question_type(w, minmax->minmaxtype);
-	dp_question_collation(w, minmax->inputcollid);
+	dp_fingerprint_type(w, minmax->minmaxtype);
+	dp_fingerprint_collation(w, minmax->inputcollid);
 	put_list(w, place, minmax->args);
 	appendStringInfoCharMacro(&w->text, ')');
 }
@@ -433,15 +433,15 @@ tells_time(const FuncExpr *call)
 }
 
 static void
-put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
+put_function(DpFingerprintWriter *w, DpFingerprintPlace *place, FuncExpr *call)
 {
 	w->release->reads_clock |= tells_time(call);
 	w->is_unknown |= call->funcretset || call->funcvariadic;
 	PUT("f(");
-	dp_question_named(w, ProcedureRelationId, call->funcid);
-	dp_question_type(w, call->funcresulttype);
-	dp_question_collation(w, call->inputcollid);
-	if (dp_question_commutes(call))
+	dp_fingerprint_named(w, ProcedureRelationId, call->funcid);
+	dp_fingerprint_type(w, call->funcresulttype);
+	dp_fingerprint_collation(w, call->inputcollid);
+	if (dp_fingerprint_commutes(call))
 	{
 		char	   *first = text_of(w, place, linitial(call->args));
 		char	   *second = text_of(w, place, lsecond(call->args));
@@ -456,27 +456,27 @@ put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
 }
 
 static void
-put_array(DpQuestionWriter *w, DpQuestionPlace *place, ArrayExpr *array)
+put_array(DpFingerprintWriter *w, DpFingerprintPlace *place, ArrayExpr *array)
 {
 	PUT("array%d(", array->multidims);
-	dp_question_type(w, array->element_typeid);
+	dp_fingerprint_type(w, array->element_typeid);
 	put_list(w, place, array->elements);
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
 /* Writes what has one argument: a word, a number and a type that say what is done with it, and that. */
 static void
-put_unary(DpQuestionWriter *w, DpQuestionPlace *place, const char *word, int which, Oid type, Expr *arg)
+put_unary(DpFingerprintWriter *w, DpFingerprintPlace *place, const char *word, int which, Oid type, Expr *arg)
 {
 	PUT("%s%d(", word, which);
 	if (OidIsValid(type))
-		dp_question_type(w, type);
-	dp_question_expr(w, place, (Node *) arg);
+		dp_fingerprint_type(w, type);
+	dp_fingerprint_expr(w, place, (Node *) arg);
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
 static void
-put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
+put_node(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node)
 {
 	switch (nodeTag(node))
 	{
@@ -484,11 +484,11 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 			put_var(w, place, (Var *) node);
 			break;
 		case T_Const:
-			dp_question_value(&w->text, ((Const *) node)->consttype, ((Const *) node)->constcollid,
-							  ((Const *) node)->constvalue, ((Const *) node)->constisnull);
+			dp_fingerprint_value(&w->text, ((Const *) node)->consttype, ((Const *) node)->constcollid,
+								 ((Const *) node)->constvalue, ((Const *) node)->constisnull);
 			break;
 		case T_Param:
-			dp_question_param(w, (Param *) node, 0);
+			dp_fingerprint_param(w, (Param *) node, 0);
 			break;
 		case T_FuncExpr:
 			put_function(w, place, (FuncExpr *) node);
@@ -519,7 +519,7 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 			break;
 		case T_CollateExpr:
 			/* what compares or sorts by it says so */
-			dp_question_expr(w, place, (Node *) ((CollateExpr *) node)->arg);
+			dp_fingerprint_expr(w, place, (Node *) ((CollateExpr *) node)->arg);
 			break;
 		case T_ArrayCoerceExpr:
 			put_unary(w, place, "array", 0, ((ArrayCoerceExpr *) node)->resulttype, ((ArrayCoerceExpr *) node)->arg);
@@ -535,7 +535,7 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 			break;
 		case T_CoalesceExpr:
 			PUT("coalesce(");
-			dp_question_type(w, ((CoalesceExpr *) node)->coalescetype);
+			dp_fingerprint_type(w, ((CoalesceExpr *) node)->coalescetype);
 			put_list(w, place, ((CoalesceExpr *) node)->args);
 			appendStringInfoCharMacro(&w->text, ')');
 			break;
@@ -559,7 +559,7 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 }
 
 void
-dp_question_expr(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
+dp_fingerprint_expr(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node)
 {
 	int			start = w->text.len;
 
@@ -571,5 +571,5 @@ dp_question_expr(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 	check_stack_depth();
 	put_node(w, place, node);
 	if (w->text.len - start > MAX_EXPRESSION)
-		dp_question_define(w, start);
+		dp_fingerprint_define(w, start);
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * question_leaves.c
+ * fingerprint_leaves.c
  *	  What expressions in the text of a question end in: columns of tables,
  *	  parameters, and the bounds of comparisons.
  *
@@ -23,25 +23,25 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
-#include "guard/question.h"
+#include "guard/fingerprint.h"
 #include "nodes/nodeFuncs.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 /* Notes by which text a column of a table without a policy is written. */
 static void
-note_public(DpQuestionWriter *w, int entry, AttrNumber number, const char *text)
+note_public(DpFingerprintWriter *w, int entry, AttrNumber number, const char *text)
 {
-	DpQuestionColumn *column;
+	DpFingerprintColumn *column;
 
-	foreach_ptr(DpQuestionColumn, item, w->public_columns)
+	foreach_ptr(DpFingerprintColumn, item, w->public_columns)
 	{
 		column = item;
 		if (column->entry == entry && column->column == number)
 			return;
 	}
-	column = palloc(sizeof(DpQuestionColumn));
+	column = palloc(sizeof(DpFingerprintColumn));
 	column->entry = entry;
 	column->column = number;
 	column->text = pstrdup(text);
@@ -49,7 +49,7 @@ note_public(DpQuestionWriter *w, int entry, AttrNumber number, const char *text)
 }
 
 void
-dp_question_column(DpQuestionWriter *w, int number, Oid relid, Var *var)
+dp_fingerprint_column(DpFingerprintWriter *w, int number, Oid relid, Var *var)
 {
 	int			start = w->text.len;
 	int			entry = -1;
@@ -60,27 +60,27 @@ dp_question_column(DpQuestionWriter *w, int number, Oid relid, Var *var)
 	/* what a row of such a table is called by the server is not what is in it */
 	w->is_unknown |= entry >= 0 && var->varattno < 0;
 	if (entry >= 0)
-		appendStringInfoCharMacro(&w->text, DP_QUESTION_PUBLIC);
+		appendStringInfoCharMacro(&w->text, DP_FINGERPRINT_PUBLIC);
 	PUT("v%d[", number);
 	if (var->varattno > 0)
-		dp_question_name(&w->text, get_attname(relid, var->varattno, false));
+		dp_fingerprint_name(&w->text, get_attname(relid, var->varattno, false));
 	else
 		PUT("%d", var->varattno);
 	appendStringInfoCharMacro(&w->text, ':');
 	if (entry >= 0)
 		note_public(w, entry, var->varattno, w->text.data + start);
-	dp_question_object(&w->text, TypeRelationId, var->vartype);
+	dp_fingerprint_object(&w->text, TypeRelationId, var->vartype);
 }
 
 void
-dp_question_param(DpQuestionWriter *w, Param *param, int step)
+dp_fingerprint_param(DpFingerprintWriter *w, Param *param, int step)
 {
 	if (param->paramkind != PARAM_EXTERN)
 		w->is_unknown = true;
 	else if (param->paramid < w->release->first_param)
 	{
-		PUT("%c%d:", DP_QUESTION_PARAM, param->paramid);
-		PUT("%u:%u:%d%c", param->paramtype, param->paramcollid, step, DP_QUESTION_PARAM_END);
+		PUT("%c%d:", DP_FINGERPRINT_PARAM, param->paramid);
+		PUT("%u:%u:%d%c", param->paramtype, param->paramcollid, step, DP_FINGERPRINT_PARAM_END);
 	}
 	else if (param->paramid >= w->own_param && param->paramid < w->own_param + DP_COLUMN_PARAMS)
 		PUT("own%d", param->paramid - w->own_param);
@@ -90,7 +90,7 @@ dp_question_param(DpQuestionWriter *w, Param *param, int step)
 
 /* Tells whether a side of a comparison is a value of this type, now or when the statement is executed. */
 static bool
-is_value(DpQuestionWriter *w, Node *side, Oid type)
+is_value(DpFingerprintWriter *w, Node *side, Oid type)
 {
 	if (exprType(side) != type)
 		return false;
@@ -99,14 +99,14 @@ is_value(DpQuestionWriter *w, Node *side, Oid type)
 }
 
 int
-dp_question_close(DpQuestionWriter *w, OpExpr *op, Oid *opno, int *step)
+dp_fingerprint_close(DpFingerprintWriter *w, OpExpr *op, Oid *opno, int *step)
 {
 	Oid			types[2];
 	int			strategy;
 	int			side;
 
 	op_input_types(op->opno, &types[0], &types[1]);
-	if (!dp_question_has_steps(types[0]) || !dp_question_has_steps(types[1]))
+	if (!dp_fingerprint_has_steps(types[0]) || !dp_fingerprint_has_steps(types[1]))
 		return -1;
 	strategy = dp_strategy_of(op->opno, types[0]);
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
@@ -124,20 +124,20 @@ dp_question_close(DpQuestionWriter *w, OpExpr *op, Oid *opno, int *step)
 }
 
 char *
-dp_question_bound_text(DpQuestionWriter *w, Node *value, int step)
+dp_fingerprint_bound_text(DpFingerprintWriter *w, Node *value, int step)
 {
 	int			start = w->text.len;
 	Const	   *constant = (Const *) value;
 
 	if (IsA(value, Param))
-		dp_question_param(w, (Param *) value, step);
+		dp_fingerprint_param(w, (Param *) value, step);
 	else
-		dp_question_bound(&w->text, constant->consttype, constant->constcollid, constant->constvalue, constant->constisnull, step);
-	return dp_question_cut(w, start);
+		dp_fingerprint_bound(&w->text, constant->consttype, constant->constcollid, constant->constvalue, constant->constisnull, step);
+	return dp_fingerprint_cut(w, start);
 }
 
 bool
-dp_question_commutes(FuncExpr *call)
+dp_fingerprint_commutes(FuncExpr *call)
 {
 	DpFunctionKind kind = dp_function_kind(call->funcid);
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * question_values.c
+ * fingerprint_values.c
  *	  How names, objects and values stand in the text of a question.
  *
  * Values are their bytes, not what an output function makes of them, which
@@ -27,7 +27,7 @@
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "common/int.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 #include "utils/array.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -37,13 +37,13 @@
 #define MAX_BYTES 64
 
 void
-dp_question_hash(const void *bytes, Size length, uint8 *hash)
+dp_fingerprint_hash(const void *bytes, Size length, uint8 *hash)
 {
 	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
 
 	if (context == NULL || pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, bytes, length) < 0 ||
-		pg_cryptohash_final(context, hash, DP_QUESTION_BYTES) < 0)
+		pg_cryptohash_final(context, hash, DP_FINGERPRINT_BYTES) < 0)
 		elog(ERROR, "could not compute a hash: %s", pg_cryptohash_error(context));
 	pg_cryptohash_free(context);
 }
@@ -64,25 +64,25 @@ put_hex(StringInfo text, const uint8 *bytes, Size length)
 static void
 put_bytes(StringInfo text, const void *bytes, Size length)
 {
-	uint8		hash[DP_QUESTION_BYTES];
+	uint8		hash[DP_FINGERPRINT_BYTES];
 
 	if (length <= MAX_BYTES)
 	{
 		put_hex(text, bytes, length);
 		return;
 	}
-	dp_question_hash(bytes, length, hash);
+	dp_fingerprint_hash(bytes, length, hash);
 	appendStringInfo(text, "#%zu:", length);
 	put_hex(text, hash, sizeof(hash));
 }
 
 void
-dp_question_name(StringInfo text, const char *name)
+dp_fingerprint_name(StringInfo text, const char *name)
 {
 	appendStringInfoCharMacro(text, '\'');
 	for (const char *c = name; *c; c++)
 	{
-		if ((unsigned char) *c < 0x20 || *c == '\'' || *c == '\\' || *c == DP_QUESTION_REFERENCE)
+		if ((unsigned char) *c < 0x20 || *c == '\'' || *c == '\\' || *c == DP_FINGERPRINT_REFERENCE)
 			appendStringInfo(text, "\\%02x", (unsigned char) *c);
 		else
 			appendStringInfoCharMacro(text, *c);
@@ -100,7 +100,7 @@ put_schema(StringInfo text, Oid schema)
 {
 	char	   *name = get_namespace_name(schema);
 
-	dp_question_name(text, name ? name : "");
+	dp_fingerprint_name(text, name ? name : "");
 	appendStringInfoCharMacro(text, '.');
 }
 
@@ -138,11 +138,11 @@ put_function(StringInfo text, Oid funcid)
 	Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
 
 	put_schema(text, proc->pronamespace);
-	dp_question_name(text, NameStr(proc->proname));
+	dp_fingerprint_name(text, NameStr(proc->proname));
 	appendStringInfoCharMacro(text, '(');
 	for (int i = 0; i < proc->pronargs; i++)
 	{
-		dp_question_object(text, TypeRelationId, proc->proargtypes.values[i]);
+		dp_fingerprint_object(text, TypeRelationId, proc->proargtypes.values[i]);
 		appendStringInfoCharMacro(text, ',');
 	}
 	appendStringInfoCharMacro(text, ')');
@@ -163,7 +163,7 @@ put_relation(StringInfo text, Oid relid)
 	Form_pg_class class = (Form_pg_class) GETSTRUCT(tuple);
 
 	put_schema(text, class->relnamespace);
-	dp_question_name(text, NameStr(class->relname));
+	dp_fingerprint_name(text, NameStr(class->relname));
 	/* sessions that come after one another have temporary tables of one name */
 	if (class->relpersistence == RELPERSISTENCE_TEMP)
 		appendStringInfo(text, "%u", relid);
@@ -179,13 +179,13 @@ put_type(StringInfo text, Oid type)
 	/* the name of an array's type is not the user's to choose */
 	if (OidIsValid(form->typelem) && form->typlen == -1)
 	{
-		dp_question_object(text, TypeRelationId, form->typelem);
+		dp_fingerprint_object(text, TypeRelationId, form->typelem);
 		appendStringInfoString(text, "[]");
 	}
 	else
 	{
 		put_schema(text, form->typnamespace);
-		dp_question_name(text, NameStr(form->typname));
+		dp_fingerprint_name(text, NameStr(form->typname));
 	}
 	ReleaseSysCache(tuple);
 }
@@ -198,7 +198,7 @@ put_collation(StringInfo text, Oid collation)
 	Form_pg_collation form = (Form_pg_collation) GETSTRUCT(tuple);
 
 	put_schema(text, form->collnamespace);
-	dp_question_name(text, NameStr(form->collname));
+	dp_fingerprint_name(text, NameStr(form->collname));
 	appendStringInfo(text, "%c%d%d", form->collprovider, form->collisdeterministic, form->collencoding);
 	for (AttrNumber i = Anum_pg_collation_collcollate; i < Anum_pg_collation_collversion; i++)
 		put_attribute(text, COLLOID, tuple, i);
@@ -212,17 +212,17 @@ put_operator(StringInfo text, Oid opno)
 	Form_pg_operator form = (Form_pg_operator) GETSTRUCT(tuple);
 
 	put_schema(text, form->oprnamespace);
-	dp_question_name(text, NameStr(form->oprname));
+	dp_fingerprint_name(text, NameStr(form->oprname));
 	appendStringInfoCharMacro(text, '(');
-	dp_question_object(text, TypeRelationId, form->oprleft);
+	dp_fingerprint_object(text, TypeRelationId, form->oprleft);
 	appendStringInfoCharMacro(text, ',');
-	dp_question_object(text, TypeRelationId, form->oprright);
+	dp_fingerprint_object(text, TypeRelationId, form->oprright);
 	appendStringInfoCharMacro(text, ')');
 	ReleaseSysCache(tuple);
 }
 
 void
-dp_question_object(StringInfo text, Oid classid, Oid objid)
+dp_fingerprint_object(StringInfo text, Oid classid, Oid objid)
 {
 	/* later ones are numbered anew by initdb, or by whoever makes them */
 	if (objid < FirstGenbkiObjectId)
@@ -262,7 +262,7 @@ put_label(StringInfo text, Oid value)
 {
 	HeapTuple	tuple = get_object(ENUMOID, value);
 
-	dp_question_name(text, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
+	dp_fingerprint_name(text, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
 	ReleaseSysCache(tuple);
 }
 
@@ -309,7 +309,7 @@ put_varlena(StringInfo text, Oid base, Datum value)
 }
 
 void
-dp_question_value(StringInfo text, Oid type, Oid collation, Datum value, bool isnull)
+dp_fingerprint_value(StringInfo text, Oid type, Oid collation, Datum value, bool isnull)
 {
 	Oid			base = getBaseType(type);
 	int16		length;
@@ -317,9 +317,9 @@ dp_question_value(StringInfo text, Oid type, Oid collation, Datum value, bool is
 
 	/* in front of all other expressions where such are in order */
 	appendStringInfoCharMacro(text, '!');
-	dp_question_object(text, TypeRelationId, type);
+	dp_fingerprint_object(text, TypeRelationId, type);
 	appendStringInfoCharMacro(text, ',');
-	dp_question_object(text, CollationRelationId, collation);
+	dp_fingerprint_object(text, CollationRelationId, collation);
 	appendStringInfoCharMacro(text, isnull ? '-' : ',');
 	if (isnull)
 		return;
@@ -345,7 +345,7 @@ dp_question_value(StringInfo text, Oid type, Oid collation, Datum value, bool is
  */
 
 bool
-dp_question_has_steps(Oid type)
+dp_fingerprint_has_steps(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
 }
@@ -386,7 +386,7 @@ find_neighbour(Oid type, Datum value, int step, Datum *neighbour)
 }
 
 void
-dp_question_bound(StringInfo text, Oid type, Oid collation, Datum value, bool isnull, int step)
+dp_fingerprint_bound(StringInfo text, Oid type, Oid collation, Datum value, bool isnull, int step)
 {
 	Datum		neighbour = 0;
 
@@ -397,5 +397,5 @@ dp_question_bound(StringInfo text, Oid type, Oid collation, Datum value, bool is
 		else
 			appendStringInfoString(text, step < 0 ? "!<" : "!>");
 	}
-	dp_question_value(text, type, collation, value, isnull);
+	dp_fingerprint_value(text, type, collation, value, isnull);
 }

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * question.c
+ * fingerprint.c
  *	  The identity of what a release asks, one column at a time.
  *
- * It is the SHA-256 of what the guard has written down (guard/question.c) and of
+ * It is the SHA-256 of what the guard has written down (guard/fingerprint.c) and of
  * what that leaves open, as it is when the release is priced: the policy, the
  * values of parameters, the rows of public inputs (public_content.c), declared keys, the time
  * zone, limits, bounds.  Prices and noise are not in it, nor is the protected
@@ -35,7 +35,7 @@
 #include "common/cryptohash.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
@@ -69,9 +69,9 @@ put(Hasher *h, const void *bytes, Size length)
 }
 
 static void
-end_hash(Hasher *h, DpQuestion *question)
+end_hash(Hasher *h, DpFingerprint *fingerprint)
 {
-	if (pg_cryptohash_final(h->context, question->id, DP_QUESTION_BYTES) < 0)
+	if (pg_cryptohash_final(h->context, fingerprint->id, DP_FINGERPRINT_BYTES) < 0)
 		elog(ERROR, "could not compute a hash: %s", pg_cryptohash_error(h->context));
 	pg_cryptohash_free(h->context);
 	pfree(h->text.data);
@@ -93,7 +93,7 @@ static void
 put_value(Hasher *h, Oid type, Oid collation, Datum value, bool isnull)
 {
 	resetStringInfo(&h->text);
-	dp_question_value(&h->text, type, collation, value, isnull);
+	dp_fingerprint_value(&h->text, type, collation, value, isnull);
 	put(h, h->text.data, h->text.len);
 }
 
@@ -129,7 +129,7 @@ put_param(StringInfo text, const char *param, ParamListInfo params)
 	p = params->paramFetch ? params->paramFetch(params, number, false, &workspace) : &params->params[number - 1];
 	if (p->ptype != type)
 		return false;
-	dp_question_bound(text, type, collation, p->value, p->isnull, step);
+	dp_fingerprint_bound(text, type, collation, p->value, p->isnull, step);
 	return true;
 }
 
@@ -140,12 +140,12 @@ put_text(Hasher *h, const char *text, ParamListInfo params)
 	const char *param;
 
 	resetStringInfo(&h->text);
-	while ((param = strchr(text, DP_QUESTION_PARAM)) != NULL)
+	while ((param = strchr(text, DP_FINGERPRINT_PARAM)) != NULL)
 	{
 		appendBinaryStringInfo(&h->text, text, param - text);
 		if (!put_param(&h->text, param + 1, params))
 			return false;
-		text = strchr(param, DP_QUESTION_PARAM_END) + 1;
+		text = strchr(param, DP_FINGERPRINT_PARAM_END) + 1;
 	}
 	appendStringInfoString(&h->text, text);
 	put(h, h->text.data, h->text.len);
@@ -189,7 +189,7 @@ put_policy(Hasher *h, const DpRelease *release, const DpDataset *dataset)
 static void
 put_rows(Hasher *h, EphemeralNamedRelation rows)
 {
-	uint8		digest[DP_QUESTION_BYTES];
+	uint8		digest[DP_FINGERPRINT_BYTES];
 
 	dp_stored_content(rows->reldata, rows->md.tupdesc, digest);
 	put(h, digest, sizeof(digest));
@@ -209,7 +209,7 @@ put_public(Hasher *h, DpPricedRelease *priced, List *more, Snapshot snapshot)
 	{
 		List	   *columns = list_copy(list_nth(release->public_columns, i));
 		List	   *added = more ? list_difference_int(list_nth(more, i), columns) : NIL;
-		uint8		digest[DP_QUESTION_BYTES];
+		uint8		digest[DP_FINGERPRINT_BYTES];
 
 		if (more != NIL && added == NIL)
 			continue;
@@ -293,7 +293,7 @@ put_prefetched(Hasher *h, const DpRun *run)
 
 /* Computes what the questions of all columns have in common; false where it is not known. */
 static bool
-common_part(const DpRun *run, DpPricedRelease *priced, EState *estate, DpQuestion *common)
+common_part(const DpRun *run, DpPricedRelease *priced, EState *estate, DpFingerprint *common)
 {
 	const DpRelease *release = priced->release;
 
@@ -373,16 +373,16 @@ static bool
 put_finding(Hasher *h, const DpPricedColumn *column, const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
 	DpPricedRelease *bounds = priced->before[DP_FINDS_BOUNDS];
-	DpQuestion *questions = bounds ? dp_questions(run, bounds, estate) : NULL;
+	DpFingerprint *fingerprints = bounds ? dp_fingerprints(run, bounds, estate) : NULL;
 
-	if (questions == NULL)
+	if (fingerprints == NULL)
 		return false;
 	put_string(h, "found");
 	for (int i = 0; i < bounds->ncolumns; i++)
 	{
 		/* which expression each is of is in its question, wherever it stands */
 		if (dp_relies_on(column->desc, i))
-			put(h, &questions[i], sizeof(DpQuestion));
+			put(h, &fingerprints[i], sizeof(DpFingerprint));
 	}
 	put_number(h, priced->unit_rows);
 
@@ -406,12 +406,12 @@ put_finding(Hasher *h, const DpPricedColumn *column, const DpRun *run, DpPricedR
 }
 
 /* Returns the questions of limits: of the columns whose norms they are of, as these are before they are found. */
-static DpQuestion *
-questions_of_limits(const DpRun *run, DpPricedRelease *limiter, EState *estate)
+static DpFingerprint *
+fingerprints_of_limits(const DpRun *run, DpPricedRelease *limiter, EState *estate)
 {
 	DpPricedRelease *priced = (DpPricedRelease *) limiter->limits_of;
-	DpQuestion *of_columns = dp_questions(run, priced, estate);
-	DpQuestion *questions = palloc0(limiter->ncolumns * sizeof(DpQuestion));
+	DpFingerprint *of_columns = dp_fingerprints(run, priced, estate);
+	DpFingerprint *fingerprints = palloc0(limiter->ncolumns * sizeof(DpFingerprint));
 
 	if (of_columns == NULL)
 		return NULL;
@@ -422,24 +422,24 @@ questions_of_limits(const DpRun *run, DpPricedRelease *limiter, EState *estate)
 		begin_hash(&h);
 		put_string(&h, "limit");
 		put_number(&h, DP_LIMIT_RULE);
-		put(&h, &of_columns[dp_column_with_norm(priced, l) - priced->columns], sizeof(DpQuestion));
-		end_hash(&h, &questions[l]);
+		put(&h, &of_columns[dp_column_with_norm(priced, l) - priced->columns], sizeof(DpFingerprint));
+		end_hash(&h, &fingerprints[l]);
 	}
-	return questions;
+	return fingerprints;
 }
 
-DpQuestion *
-dp_questions(const DpRun *run, DpPricedRelease *priced, EState *estate)
+DpFingerprint *
+dp_fingerprints(const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
-	DpQuestion *questions;
-	DpQuestion	common;
+	DpFingerprint *fingerprints;
+	DpFingerprint common;
 
 	if (priced->limits_of != NULL)
-		return questions_of_limits(run, priced, estate);
+		return fingerprints_of_limits(run, priced, estate);
 
 	if (priced->release->base_text == NULL || !common_part(run, priced, estate, &common))
 		return NULL;
-	questions = palloc0(Max(priced->ncolumns, 1) * sizeof(DpQuestion));
+	fingerprints = palloc0(Max(priced->ncolumns, 1) * sizeof(DpFingerprint));
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		const DpPricedColumn *column = &priced->columns[i];
@@ -448,7 +448,7 @@ dp_questions(const DpRun *run, DpPricedRelease *priced, EState *estate)
 
 		begin_hash(&h);
 		put(&h, &common, sizeof(common));
-		known = put_text(&h, column->desc->question_text, estate->es_param_list_info) &&
+		known = put_text(&h, column->desc->fingerprint_text, estate->es_param_list_info) &&
 			put_public(&h, priced, column->desc->public_columns, estate->es_snapshot);
 		put_const(&h, column->desc->values);
 		if (column->found_first && priced->found == NULL)
@@ -458,18 +458,18 @@ dp_questions(const DpRun *run, DpPricedRelease *priced, EState *estate)
 			known &= !column->later;
 			put_bounds(&h, column);
 		}
-		end_hash(&h, &questions[i]);
+		end_hash(&h, &fingerprints[i]);
 		if (!known)
 			return NULL;
 	}
-	return questions;
+	return fingerprints;
 }
 
-DpQuestion *
-dp_questions_early(const DpPricedRelease *priced, DpPricedRelease *part, EState *estate)
+DpFingerprint *
+dp_fingerprints_early(const DpPricedRelease *priced, DpPricedRelease *part, EState *estate)
 {
 	DpRun		run = {.root = estate, .release = priced->release};
-	DpQuestion *questions;
+	DpFingerprint *fingerprints;
 
 	foreach_ptr(DpPrefetch, prefetch, run.release->prefetches)
 	{
@@ -479,16 +479,16 @@ dp_questions_early(const DpPricedRelease *priced, DpPricedRelease *part, EState 
 	if (estate->es_param_list_info == NULL && run.release->needs_params)
 		return NULL;
 	dp_run_prefetches(&run, false);
-	questions = dp_questions(&run, part, estate);
+	fingerprints = dp_fingerprints(&run, part, estate);
 	dp_end_prefetches(&run);
-	return questions;
+	return fingerprints;
 }
 
 char *
-dp_question_text(const DpQuestion *question)
+dp_fingerprint_text(const DpFingerprint *fingerprint)
 {
-	char	   *text = palloc0(2 * DP_QUESTION_BYTES + 1);
+	char	   *text = palloc0(2 * DP_FINGERPRINT_BYTES + 1);
 
-	hex_encode((const char *) question->id, DP_QUESTION_BYTES, text);
+	hex_encode((const char *) fingerprint->id, DP_FINGERPRINT_BYTES, text);
 	return text;
 }

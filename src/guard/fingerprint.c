@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * question.c
+ * fingerprint.c
  *	  Writes down what a release asks.
  *
  * The text of a release has what it reads: FROM and WHERE of the inner query, whose
  * rows are whose, and its keys.  The text of each column has the expressions of
  * its exact states.  Two releases with one text compute the same of the same
  * content of the database; the release node adds what the text leaves
- * open (release/question.c).
+ * open (release/fingerprint.c).
  *
  * Entries are numbered as FROM has them; entries that are not read, names,
  * positions, and columns of subqueries that nobody reads are not in the text.
@@ -33,28 +33,28 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "guard/question.h"
+#include "guard/fingerprint.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
 #include "parser/parsetree.h"
-#include "release/question.h"
+#include "release/fingerprint.h"
 
 /* ------------------------------------------------------------------------
  * FROM and WHERE
  * ------------------------------------------------------------------------
  */
 
-static void put_query(DpQuestionWriter *w, DpQuestionPlace *place);
+static void put_query(DpFingerprintWriter *w, DpFingerprintPlace *place);
 
-static DpQuestionPlace *
+static DpFingerprintPlace *
 make_place(Query *query)
 {
-	DpQuestionPlace *place = palloc0(sizeof(DpQuestionPlace));
+	DpFingerprintPlace *place = palloc0(sizeof(DpFingerprintPlace));
 
 	place->query = query;
 	place->numbers = palloc0((list_length(query->rtable) + 1) * sizeof(int));
-	place->below = palloc0((list_length(query->rtable) + 1) * sizeof(DpQuestionPlace *));
+	place->below = palloc0((list_length(query->rtable) + 1) * sizeof(DpFingerprintPlace *));
 	return place;
 }
 
@@ -70,7 +70,7 @@ is_plain(Query *query)
 
 /* Writes which of the release's prefetches an entry is. */
 static void
-put_prefetch(DpQuestionWriter *w, const char *name)
+put_prefetch(DpFingerprintWriter *w, const char *name)
 {
 	foreach_ptr(DpPrefetch, prefetch, w->release->prefetches)
 	{
@@ -85,9 +85,9 @@ put_prefetch(DpQuestionWriter *w, const char *name)
 
 /* Writes a table; one without a policy may hold other rows tomorrow, which make another question. */
 static void
-put_table(DpQuestionWriter *w, RangeTblEntry *rte)
+put_table(DpFingerprintWriter *w, RangeTblEntry *rte)
 {
-	dp_question_object(&w->text, RelationRelationId, rte->relid);
+	dp_fingerprint_object(&w->text, RelationRelationId, rte->relid);
 	PUT(rte->inh ? "*" : "");
 	if (dp_policy_table(rte->relid) != NULL)
 		return;
@@ -96,16 +96,16 @@ put_table(DpQuestionWriter *w, RangeTblEntry *rte)
 	w->release->public_inherit = lappend_int(w->release->public_inherit, rte->inh);
 }
 
-static void put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **conditions);
+static void put_items(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node, List **conditions);
 
 /* Writes what rows are made of; the entries that they read come before them. */
 static void
-put_made_rows(DpQuestionWriter *w, DpQuestionPlace *place, RangeTblEntry *rte)
+put_made_rows(DpFingerprintWriter *w, DpFingerprintPlace *place, RangeTblEntry *rte)
 {
 	PUT("rows%d(", (int) rte->funcordinality);
 	foreach_ptr(RangeTblFunction, function, rte->functions)
 	{
-		dp_question_expr(w, place, function->funcexpr);
+		dp_fingerprint_expr(w, place, function->funcexpr);
 		appendStringInfoCharMacro(&w->text, ' ');
 	}
 	PUT(") ");
@@ -113,13 +113,13 @@ put_made_rows(DpQuestionWriter *w, DpQuestionPlace *place, RangeTblEntry *rte)
 
 /* conditions: where those of the query go that the entry is a part of; NULL: it cannot be joined with that */
 static void
-put_entry(DpQuestionWriter *w, DpQuestionPlace *place, Index rti, List **conditions)
+put_entry(DpFingerprintWriter *w, DpFingerprintPlace *place, Index rti, List **conditions)
 {
 	RangeTblEntry *rte = rt_fetch(rti, place->query->rtable);
 
 	if (rte->rtekind == RTE_SUBQUERY)
 	{
-		DpQuestionPlace *below = make_place(rte->subquery);
+		DpFingerprintPlace *below = make_place(rte->subquery);
 
 		place->below[rti] = below;
 		if (conditions != NULL && is_plain(rte->subquery))
@@ -147,11 +147,11 @@ put_entry(DpQuestionWriter *w, DpQuestionPlace *place, Index rti, List **conditi
 	PUT(") ");
 }
 
-static void put_from(DpQuestionWriter *w, DpQuestionPlace *place, Node *node);
+static void put_from(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node);
 
 /* Writes a join that may leave out rows of one side, or add NULLs to it; conditions on the other may be tested above. */
 static void
-put_join(DpQuestionWriter *w, DpQuestionPlace *place, JoinExpr *join, List **conditions)
+put_join(DpFingerprintWriter *w, DpFingerprintPlace *place, JoinExpr *join, List **conditions)
 {
 	bool		keeps_left = join->jointype == JOIN_LEFT || join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI;
 
@@ -160,12 +160,12 @@ put_join(DpQuestionWriter *w, DpQuestionPlace *place, JoinExpr *join, List **con
 	appendStringInfoCharMacro(&w->text, '/');
 	put_items(w, place, join->rarg, join->jointype == JOIN_RIGHT ? conditions : NULL);
 	PUT("on{");
-	dp_question_sorted(w, dp_question_conjuncts(w, place, join->quals, NIL));
+	dp_fingerprint_sorted(w, dp_fingerprint_conjuncts(w, place, join->quals, NIL));
 	PUT("}) ");
 }
 
 static void
-put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **conditions)
+put_items(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node, List **conditions)
 {
 	JoinExpr   *join = (JoinExpr *) node;
 
@@ -176,7 +176,7 @@ put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **condit
 	{
 		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
 			put_items(w, place, item, conditions);
-		*conditions = dp_question_conjuncts(w, place, ((FromExpr *) node)->quals, *conditions);
+		*conditions = dp_fingerprint_conjuncts(w, place, ((FromExpr *) node)->quals, *conditions);
 	}
 	else if (IsA(node, RangeTblRef))
 		put_entry(w, place, ((RangeTblRef *) node)->rtindex, conditions);
@@ -186,26 +186,26 @@ put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **condit
 	{
 		put_items(w, place, join->larg, conditions);
 		put_items(w, place, join->rarg, conditions);
-		*conditions = dp_question_conjuncts(w, place, join->quals, *conditions);
+		*conditions = dp_fingerprint_conjuncts(w, place, join->quals, *conditions);
 	}
 }
 
 /* Writes items of FROM, and the conditions that are tested of what they are together. */
 static void
-put_from(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
+put_from(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node)
 {
 	List	   *conditions = NIL;
 
 	PUT("from{");
 	put_items(w, place, node, &conditions);
 	PUT("}where{");
-	dp_question_sorted(w, conditions);
+	dp_fingerprint_sorted(w, conditions);
 	PUT("}");
 }
 
 /* Writes FROM and WHERE of a query. */
 static void
-put_source(DpQuestionWriter *w, DpQuestionPlace *place)
+put_source(DpFingerprintWriter *w, DpFingerprintPlace *place)
 {
 	put_from(w, place, (Node *) place->query->jointree);
 }
@@ -217,35 +217,35 @@ put_source(DpQuestionWriter *w, DpQuestionPlace *place)
 
 /* Writes which rows a query chooses of those that are equal in something, and how. */
 static void
-put_choice(DpQuestionWriter *w, DpQuestionPlace *place)
+put_choice(DpFingerprintWriter *w, DpFingerprintPlace *place)
 {
 	Query	   *query = place->query;
 
 	w->is_unknown |= !query->hasDistinctOn;
 	PUT("first{");
-	dp_question_clauses(w, place, query->distinctClause, query->targetList);
+	dp_fingerprint_clauses(w, place, query->distinctClause, query->targetList);
 	PUT("}order{");
 	foreach_ptr(SortGroupClause, clause, query->sortClause)
 	{
-		dp_question_clause(w, place, clause, query->targetList, true);
+		dp_fingerprint_clause(w, place, clause, query->targetList, true);
 		PUT(",");
 	}
 	PUT("}");
 }
 
 static void
-put_groups(DpQuestionWriter *w, DpQuestionPlace *place)
+put_groups(DpFingerprintWriter *w, DpFingerprintPlace *place)
 {
 	PUT("group{");
-	dp_question_clauses(w, place, place->query->groupClause, place->query->targetList);
+	dp_fingerprint_clauses(w, place, place->query->groupClause, place->query->targetList);
 	PUT("}having{");
-	dp_question_sorted(w, dp_question_conjuncts(w, place, place->query->havingQual, NIL));
+	dp_fingerprint_sorted(w, dp_fingerprint_conjuncts(w, place, place->query->havingQual, NIL));
 	PUT("}");
 }
 
 /* Writes a query without its columns: those that are read are written where that is. */
 static void
-put_query(DpQuestionWriter *w, DpQuestionPlace *place)
+put_query(DpFingerprintWriter *w, DpFingerprintPlace *place)
 {
 	Query	   *query = place->query;
 
@@ -273,7 +273,7 @@ put_query(DpQuestionWriter *w, DpQuestionPlace *place)
 
 /* Writes which keys of other grouping sets rows are held to: nothing where there are none, in whatever order they are. */
 static void
-put_held(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
+put_held(DpFingerprintWriter *w, DpFingerprintPlace *place, DpInnerParts *parts)
 {
 	List	   *texts = NIL;
 
@@ -283,20 +283,20 @@ put_held(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 	{
 		int			start = w->text.len;
 
-		dp_question_expr(w, place, (Node *) held->value);
-		dp_question_value(&w->text, held->domain->consttype, held->domain->constcollid,
-						  held->domain->constvalue, held->domain->constisnull);
+		dp_fingerprint_expr(w, place, (Node *) held->value);
+		dp_fingerprint_value(&w->text, held->domain->consttype, held->domain->constcollid,
+							 held->domain->constvalue, held->domain->constisnull);
 		PUT(" %d", held->null_key);
-		texts = lappend(texts, dp_question_cut(w, start));
+		texts = lappend(texts, dp_fingerprint_cut(w, start));
 	}
 	PUT("held{");
-	dp_question_sorted(w, texts);
+	dp_fingerprint_sorted(w, texts);
 	PUT("}");
 }
 
 /* Writes of which groups the rest is asked for; which of them are shown is an answer (release/kept_choice.c). */
 static void
-put_rest(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
+put_rest(DpFingerprintWriter *w, DpFingerprintPlace *place, DpInnerParts *parts)
 {
 	ListCell   *lc;
 
@@ -305,33 +305,33 @@ put_rest(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 	PUT("rest{");
 	foreach(lc, parts->rest)
 	{
-		dp_question_expr(w, place, lfirst(lc));
+		dp_fingerprint_expr(w, place, lfirst(lc));
 		PUT(",");
 	}
 	PUT("}");
 }
 
 static void
-put_keys(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
+put_keys(DpFingerprintWriter *w, DpFingerprintPlace *place, DpInnerParts *parts)
 {
 	PUT("keys{");
 	foreach_ptr(Node, item, parts->keys)
 	{
 		DpReleaseKey *key = list_nth(w->release->keys, foreach_current_index(item));
 
-		dp_question_object(&w->text, TypeRelationId, key->type);
+		dp_fingerprint_object(&w->text, TypeRelationId, key->type);
 		PUT(" %d ", key->typmod);
-		dp_question_object(&w->text, CollationRelationId, key->collation);
+		dp_fingerprint_object(&w->text, CollationRelationId, key->collation);
 		PUT(" ");
-		dp_question_expr(w, place, item);
+		dp_fingerprint_expr(w, place, item);
 		PUT(",");
 	}
 	PUT("}listed{");
 	foreach_ptr(DpListedValue, listed, parts->listed)
 	{
-		dp_question_expr(w, place, (Node *) listed->column);
-		dp_question_value(&w->text, listed->list->consttype, listed->list->constcollid,
-						  listed->list->constvalue, listed->list->constisnull);
+		dp_fingerprint_expr(w, place, (Node *) listed->column);
+		dp_fingerprint_value(&w->text, listed->list->consttype, listed->list->constcollid,
+							 listed->list->constvalue, listed->list->constisnull);
 		PUT(" %d,", listed->null_listed);
 	}
 	PUT("}");
@@ -341,7 +341,7 @@ put_keys(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 
 /* Writes whose rows are whose, and what that was concluded from. */
 static void
-put_unit(DpQuestionWriter *w, DpQuestionPlace *place, DpFrom *from)
+put_unit(DpFingerprintWriter *w, DpFingerprintPlace *place, DpFrom *from)
 {
 	DpRelease  *release = w->release;
 	List	   *tables = NIL;
@@ -349,18 +349,18 @@ put_unit(DpQuestionWriter *w, DpQuestionPlace *place, DpFrom *from)
 	PUT("unit{%d %d ", release->has_unit, release->one_group);
 	foreach_ptr(Node, expr, from->unit.exprs)
 	{
-		dp_question_expr(w, place, expr);
+		dp_fingerprint_expr(w, place, expr);
 		PUT(",");
 	}
 	foreach_oid(key, release->unique_keys)
 	{
 		int			start = w->text.len;
 
-		dp_question_object(&w->text, RelationRelationId, IndexGetRelation(key, false));
-		tables = lappend(tables, dp_question_cut(w, start));
+		dp_fingerprint_object(&w->text, RelationRelationId, IndexGetRelation(key, false));
+		tables = lappend(tables, dp_fingerprint_cut(w, start));
 	}
 	PUT("}unique{");
-	dp_question_sorted(w, tables);
+	dp_fingerprint_sorted(w, tables);
 	PUT("}");
 }
 
@@ -393,7 +393,7 @@ family(const DpReleaseColumn *column)
 
 /* Writes the expressions of a column's states.  What is made of the noisy ones is not in the text. */
 static void
-put_column(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts, int i)
+put_column(DpFingerprintWriter *w, DpFingerprintPlace *place, DpInnerParts *parts, int i)
 {
 	DpReleaseColumn *column = list_nth(w->release->columns, i);
 	DpPart		part_of[DP_MAX_COLUMN_PARTS];
@@ -405,42 +405,42 @@ put_column(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts, int
 	if (column->answer == DP_ANSWER_SUM)
 	{
 		PUT(" ");
-		dp_question_object(&w->text, TypeRelationId, column->input_type);
+		dp_fingerprint_object(&w->text, TypeRelationId, column->input_type);
 	}
 	for (int j = 0; j < n; j++)
 	{
 		PUT(" part(%d %d %d ", (int) part_of[j].kind, (int) part_of[j].moment, part_of[j].weight);
-		dp_question_expr(w, place, list_nth(values, j));
+		dp_fingerprint_expr(w, place, list_nth(values, j));
 		PUT(")");
 	}
 	PUT(" where{");
-	dp_question_sorted(w, dp_question_conjuncts(w, place, list_nth(parts->filters, i), NIL));
+	dp_fingerprint_sorted(w, dp_fingerprint_conjuncts(w, place, list_nth(parts->filters, i), NIL));
 	PUT("}");
 }
 
 /* Adds to names the references of a text, and those of what they refer to. */
 static List *
-references_of(DpQuestionWriter *w, const char *text, List *names)
+references_of(DpFingerprintWriter *w, const char *text, List *names)
 {
 	const char *at = text;
 
 	check_stack_depth();
-	while ((at = strchr(at, DP_QUESTION_REFERENCE)) != NULL)
+	while ((at = strchr(at, DP_FINGERPRINT_REFERENCE)) != NULL)
 	{
-		char	   *name = pnstrdup(++at, 2 * DP_QUESTION_BYTES);
+		char	   *name = pnstrdup(++at, 2 * DP_FINGERPRINT_BYTES);
 		bool		known = false;
 
 		foreach_ptr(const char, item, names)
 			known |= strcmp(item, name) == 0;
 		if (!known)
-			names = references_of(w, dp_question_defined(w, name), lappend(names, name));
+			names = references_of(w, dp_fingerprint_defined(w, name), lappend(names, name));
 	}
 	return names;
 }
 
 /* Returns, of each table without a policy, the columns that a text depends on, ascending: a List of Lists of ints. */
 static List *
-public_columns_of(DpQuestionWriter *w, const char *text)
+public_columns_of(DpFingerprintWriter *w, const char *text)
 {
 	List	   *columns = NIL;
 
@@ -448,7 +448,7 @@ public_columns_of(DpQuestionWriter *w, const char *text)
 	{
 		List	   *of_table = NIL;
 
-		foreach_ptr(DpQuestionColumn, column, w->public_columns)
+		foreach_ptr(DpFingerprintColumn, column, w->public_columns)
 		{
 			if (column->entry == i && strstr(text, column->text) != NULL)
 				of_table = list_append_unique_int(of_table, column->column);
@@ -461,22 +461,22 @@ public_columns_of(DpQuestionWriter *w, const char *text)
 
 /* Ends a text: puts behind it what it refers to, and returns it. */
 static char *
-end_text(DpQuestionWriter *w)
+end_text(DpFingerprintWriter *w)
 {
 	List	   *names = references_of(w, w->text.data, NIL);
 
 	list_sort(names, dp_compare_texts);
 	foreach_ptr(char, name, names)
-		PUT(";%s is %s", name, dp_question_defined(w, name));
-	return dp_question_cut(w, 0);
+		PUT(";%s is %s", name, dp_fingerprint_defined(w, name));
+	return dp_fingerprint_cut(w, 0);
 }
 
 void
-dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
+dp_write_fingerprint(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
-	DpQuestionWriter writer = {.release = release, .own_param = INT_MAX - DP_COLUMN_PARAMS};
-	DpQuestionWriter *w = &writer;
-	DpQuestionPlace *place = make_place(from->query);
+	DpFingerprintWriter writer = {.release = release, .own_param = INT_MAX - DP_COLUMN_PARAMS};
+	DpFingerprintWriter *w = &writer;
+	DpFingerprintPlace *place = make_place(from->query);
 	char	   *base;
 
 	initStringInfo(&w->text);
@@ -489,8 +489,8 @@ dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
 		put_column(w, place, parts, foreach_current_index(column));
-		column->question_text = end_text(w);
-		column->public_columns = public_columns_of(w, column->question_text);
+		column->fingerprint_text = end_text(w);
+		column->public_columns = public_columns_of(w, column->fingerprint_text);
 	}
 	if (!w->is_unknown)
 		release->base_text = base;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * question_text.c
+ * fingerprint_text.c
  *	  The text of a question while it is written: what its parts are made of,
  *	  without the expressions in them.
  *
@@ -17,8 +17,8 @@
 #include "base/compat.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "guard/question.h"
-#include "release/question.h"
+#include "guard/fingerprint.h"
+#include "release/fingerprint.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -26,13 +26,13 @@
 /* a long expression, by its hash */
 typedef struct Definition
 {
-	char		name[2 * DP_QUESTION_BYTES];	/* its hash in hexadecimal
+	char		name[2 * DP_FINGERPRINT_BYTES]; /* its hash in hexadecimal
 												 * digits */
 	char	   *text;
 } Definition;
 
 char *
-dp_question_cut(DpQuestionWriter *w, int start)
+dp_fingerprint_cut(DpFingerprintWriter *w, int start)
 {
 	char	   *text = pnstrdup(w->text.data + start, w->text.len - start);
 
@@ -48,7 +48,7 @@ dp_compare_texts(const ListCell *a, const ListCell *b)
 }
 
 void
-dp_question_sorted(DpQuestionWriter *w, List *texts)
+dp_fingerprint_sorted(DpFingerprintWriter *w, List *texts)
 {
 	const char *last = NULL;
 
@@ -64,34 +64,34 @@ dp_question_sorted(DpQuestionWriter *w, List *texts)
 }
 
 void
-dp_question_named(DpQuestionWriter *w, Oid classid, Oid objid)
+dp_fingerprint_named(DpFingerprintWriter *w, Oid classid, Oid objid)
 {
-	dp_question_object(&w->text, classid, objid);
+	dp_fingerprint_object(&w->text, classid, objid);
 	appendStringInfoCharMacro(&w->text, ' ');
 }
 
 void
-dp_question_type(DpQuestionWriter *w, Oid type)
+dp_fingerprint_type(DpFingerprintWriter *w, Oid type)
 {
-	dp_question_named(w, TypeRelationId, type);
+	dp_fingerprint_named(w, TypeRelationId, type);
 }
 
 void
-dp_question_collation(DpQuestionWriter *w, Oid collation)
+dp_fingerprint_collation(DpFingerprintWriter *w, Oid collation)
 {
-	dp_question_named(w, CollationRelationId, collation);
+	dp_fingerprint_named(w, CollationRelationId, collation);
 }
 
 void
-dp_question_define(DpQuestionWriter *w, int start)
+dp_fingerprint_define(DpFingerprintWriter *w, int start)
 {
-	uint8		hash[DP_QUESTION_BYTES];
-	char		name[2 * DP_QUESTION_BYTES];
+	uint8		hash[DP_FINGERPRINT_BYTES];
+	char		name[2 * DP_FINGERPRINT_BYTES];
 	Definition *definition;
 	bool		found;
 
-	dp_question_hash(w->text.data + start, w->text.len - start, hash);
-	hex_encode((char *) hash, DP_QUESTION_BYTES, name);
+	dp_fingerprint_hash(w->text.data + start, w->text.len - start, hash);
+	hex_encode((char *) hash, DP_FINGERPRINT_BYTES, name);
 	if (w->definitions == NULL)
 	{
 		HASHCTL		ctl = {.keysize = sizeof(name), .entrysize = sizeof(Definition), .hcxt = CurrentMemoryContext};
@@ -101,12 +101,12 @@ dp_question_define(DpQuestionWriter *w, int start)
 	definition = hash_search(w->definitions, name, HASH_ENTER, &found);
 	if (!found)
 		definition->text = pnstrdup(w->text.data + start, w->text.len - start);
-	(void) dp_question_cut(w, start);
-	PUT("%c%.*s", DP_QUESTION_REFERENCE, (int) sizeof(name), name);
+	(void) dp_fingerprint_cut(w, start);
+	PUT("%c%.*s", DP_FINGERPRINT_REFERENCE, (int) sizeof(name), name);
 }
 
 const char *
-dp_question_defined(DpQuestionWriter *w, const char *reference)
+dp_fingerprint_defined(DpFingerprintWriter *w, const char *reference)
 {
 	Definition *definition = w->definitions ? hash_search(w->definitions, reference, HASH_FIND, NULL) : NULL;
 
@@ -116,7 +116,7 @@ dp_question_defined(DpQuestionWriter *w, const char *reference)
 }
 
 List *
-dp_question_members(DpQuestionWriter *w, const Const *array, List *texts)
+dp_fingerprint_members(DpFingerprintWriter *w, const Const *array, List *texts)
 {
 	ArrayType  *value = DatumGetArrayTypeP(array->constvalue);
 	int16		length;
@@ -132,8 +132,8 @@ dp_question_members(DpQuestionWriter *w, const Const *array, List *texts)
 	{
 		int			start = w->text.len;
 
-		dp_question_value(&w->text, ARR_ELEMTYPE(value), array->constcollid, values[i], nulls[i]);
-		texts = lappend(texts, dp_question_cut(w, start));
+		dp_fingerprint_value(&w->text, ARR_ELEMTYPE(value), array->constcollid, values[i], nulls[i]);
+		texts = lappend(texts, dp_fingerprint_cut(w, start));
 	}
 	return texts;
 }
