@@ -42,7 +42,7 @@ PRIVACY = [
     'dp_cdp.delta = -1', 'dp_cdp.max_groups = 1', 'dp_cdp.max_groups = 2147483647', 'dp_cdp.max_groups = 100', 'dp_cdp.max_groups = -1',
     'dp_cdp.max_rows = 1', 'dp_cdp.max_rows = 1000000', 'dp_cdp.max_rows = 99999999999', 'dp_cdp.standard_aggregates = off',
     'dp_cdp.nonsense = 1', 'dp_cdp.rho TO DEFAULT', 'dp_cdp.max_groups TO DEFAULT',
-    'dp_cdp.empty_previews = on', 'dp_cdp.empty_previews = on', "dp_cdp.target_error = '200'", "dp_cdp.target_error = '10%'",
+    'dp_cdp.empty_previews = on', 'dp_cdp.empty_previews = on',
     'dp_cdp.rest = on', "dp_cdp.rest_label = '(rest)'", 'dp_cdp.rest TO DEFAULT',
     'dp_cdp.find_bounds = on', 'dp_cdp.find_bounds = 1', 'dp_cdp.find_bounds = 1e-9', 'dp_cdp.find_bounds = 2', 'dp_cdp.find_bounds TO DEFAULT',
 ]
