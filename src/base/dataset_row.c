@@ -215,6 +215,7 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 		*row->answer_step = *DatumGetIntervalP(step);
 	}
 	strlcpy(row->name, TextDatumGetCString(get_not_null(tuple, desc, DP_DATASET_NAME)), NAMEDATALEN);
+	row->ledger_id = DatumGetInt64(get_not_null(tuple, desc, DP_DATASET_LEDGER_ID));
 	row->owner = dp_read_dataset_owner(tuple, desc);
 	row->default_rho = get_amount(tuple, desc, DP_DATASET_DEFAULT_RHO, DP_RHO_SCALE);
 	row->max_rho = get_optional_rho(tuple, desc, DP_DATASET_MAX_RHO);

@@ -55,6 +55,7 @@ typedef enum DpDatasetColumn
 typedef struct DpDatasetRow
 {
 	char		name[NAMEDATALEN];
+	int64		ledger_id;		/* of the cap */
 	Oid			owner;			/* InvalidOid: a role that there is no more */
 	int64		default_rho;
 	int64		max_rho;		/* 0: none */

@@ -159,6 +159,15 @@ extern void dp_ledger_watch_end(DpLedgerWatch *watch);
 extern bool dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most);
 
 /*
+ * spills.c: dp_ledger_add_spill counts bytes that a release from a dataset has
+ * written to temporary files.  dp_ledger_spilled returns what was counted since
+ * the server was started, or since other datasets needed the place.  ledger_id:
+ * of the dataset's cap.  They raise no error; without shared memory nothing is counted.
+ */
+extern void dp_ledger_add_spill(int64 ledger_id, uint64 bytes);
+extern uint64 dp_ledger_spilled(int64 ledger_id);
+
+/*
  * The tables dataset, budget, release_log and ledger_stamp refuse UPDATE,
  * DELETE and TRUNCATE, from superusers too, except between these two calls:
  *

@@ -16,8 +16,9 @@
  * or an answer, to the worker while it says TAKEN or ABANDONED; while it
  * says PENDING nobody may write to it.
  *
- * DpShared.lock protects the table of databases and that of failures
- * (failure.c), DpShared.uses_lock what is noted of kept answers (kept_tend.c).
+ * DpShared.lock protects the table of databases, that of failures
+ * (failure.c) and that of spills (spills.c), DpShared.uses_lock what is
+ * noted of kept answers (kept_tend.c).
  * Neither is held while the other is taken, nor across a wait, an allocation
  * or an ereport.
  *
@@ -270,6 +271,16 @@ typedef struct DpUse
 	TimestampTz used_at;
 } DpUse;
 
+/* what releases from a dataset have written to temporary files */
+#define DP_MAX_SPILLS 256
+
+typedef struct DpSpill
+{
+	Oid			database;		/* InvalidOid: none */
+	int64		ledger_id;		/* of the dataset's cap */
+	uint64		bytes;
+} DpSpill;
+
 typedef struct DpShared
 {
 	LWLock	   *lock;
@@ -288,6 +299,7 @@ typedef struct DpShared
 	DpNote	   *notes;			/* [nnotes] */
 	LWLock	   *uses_lock;		/* protects uses */
 	DpUse		uses[DP_MAX_USES];	/* by a hash of the question */
+	DpSpill		spills[DP_MAX_SPILLS];
 } DpShared;
 
 /* NULL when the library is not in shared_preload_libraries */

@@ -120,6 +120,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->reuse_dumped = row.reuse_dumped;
 	dataset->consistent = row.consistent;
 	dataset->pull_rows = row.pull_rows;
+	dataset->ledger_id = row.ledger_id;
 	dataset->owner = row.owner;
 	dataset->default_rho = row.default_rho;
 	dataset->max_rho = row.max_rho;

@@ -130,6 +130,8 @@ typedef enum DpParentProblem
 typedef struct DpDataset
 {
 	char		name[NAMEDATALEN];
+	int64		ledger_id;		/* of the cap; no other dataset of the
+								 * database has it, before or after */
 	Oid			owner;
 	int64		default_rho;	/* amounts of rho */
 	int64		max_rho;		/* 0: none */

@@ -262,11 +262,11 @@ dp_stop_reading(void)
 	AtEOSubXact_Parallel(false, GetCurrentSubTransactionId());
 }
 
-static void fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error) __attribute__((noreturn));
+static void fail(DpRun *run, DpLedgerWatch *watch, const DpSandbox *box, ErrorData *error) __attribute__((noreturn));
 
 /* Raises what an asker may see of error, which is NULL when the run was cancelled while its answer waited. */
 static void
-fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
+fail(DpRun *run, DpLedgerWatch *watch, const DpSandbox *box, ErrorData *error)
 {
 	int			failures;
 	int			most;
@@ -274,6 +274,7 @@ fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 
 	dp_report_failure(run->priced);
 	(void) dp_ledger_watch_failed(watch, &failures, &most);
+	dp_report_spill(run->priced->dataset, box);
 	/* a standby's replay repeats its cancel for as long as it has to wait */
 	(void) dp_take_cancel();
 	paid = psprintf("%s, and %s", dp_charge_clause(&run->charged), dp_failure_clause(failures, most));
@@ -333,10 +334,11 @@ run_on_rows(DpRun *run, DpInner *inner, EState *estate)
 	dp_noise_wipe();
 
 	if (dp_wait_for_step(run->priced->dataset->answer_step, start))
-		fail(run, &watch, NULL);
+		fail(run, &watch, &box, NULL);
 	if (error != NULL)
-		fail(run, &watch, error);
+		fail(run, &watch, &box, error);
 	dp_ledger_watch_end(&watch);
+	dp_report_spill(run->priced->dataset, &box);
 }
 
 void

@@ -536,6 +536,9 @@ typedef struct DpSandbox
 	pg_stack_base_t save_stack;
 	BufferUsage save_buffers;
 	WalUsage	save_wal;
+	int			log_temp_files; /* outside of it */
+	uint64		spilled;		/* at its end: bytes written to temporary
+								 * files, in whole blocks */
 } DpSandbox;
 
 /*
@@ -547,10 +550,17 @@ extern void dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *t
 extern void dp_sandbox_end(DpSandbox *box);
 
 /*
- * Keeps what the end of the transaction says while it tidies up after a run that failed from the client: with
- * log_temp_files the size of each temporary file, say, which depends on rows.  Called in PG_CATCH, after dp_sandbox_end.
+ * Keeps what the end of the transaction says while it tidies up after a run that failed from the client, and the size
+ * of each temporary file, which depends on rows, from the log and from pg_stat_database, too.  Called in PG_CATCH, after
+ * dp_sandbox_end.
  */
 extern void dp_sandbox_hush(void);
+
+/*
+ * spills.c: counts what a run wrote to temporary files, after its sandbox has ended, and has it in the server's
+ * log by log_temp_files.  Called when the ledger knows how the run ended.
+ */
+extern void dp_report_spill(const DpDataset *dataset, const DpSandbox *box);
 
 /*
  * Takes the error being handled (in PG_CATCH, after dp_sandbox_end) into

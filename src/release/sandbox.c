@@ -87,6 +87,9 @@ static const PinnedSetting pinned_settings[] = {
 	/* so would pg_stat_user_functions, of functions that a superuser allowed */
 	{"track_functions", "none", .number = &pgstat_track_functions, .is = TRACK_FUNC_OFF},
 
+	/* instead of a line for each file there is one of all: spills.c */
+	{"log_temp_files", "-1", .number = &log_temp_files, .is = -1},
+
 	/*
 	 * where the run is in a large table is where scans of other sessions
 	 * begin, also of tables that the asker may read
@@ -224,6 +227,7 @@ dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *timezone)
 	GetUserIdAndSecContext(&box->save_userid, &box->save_sec_context);
 	box->save_buffers = pgBufferUsage;
 	box->save_wal = pgWalUsage;
+	box->log_temp_files = log_temp_files;
 	box->save_nestlevel = NewGUCNestLevel();
 	for (int i = 0; i < lengthof(pinned_settings); i++)
 		pin_setting(&pinned_settings[i]);
@@ -252,6 +256,8 @@ dp_sandbox_end(DpSandbox *box)
 	SetUserIdAndSecContext(box->save_userid, box->save_sec_context);
 	AtEOXact_GUC(false, box->save_nestlevel);
 	dp_stack_end(box->save_stack);
+	/* those of workers are added when they have ended */
+	box->spilled = (uint64) (pgBufferUsage.temp_blks_written - box->save_buffers.temp_blks_written) * BLCKSZ;
 	/* otherwise pg_stat_statements would show the blocks of the inner run */
 	pgBufferUsage = box->save_buffers;
 	pgWalUsage = box->save_wal;
@@ -260,12 +266,15 @@ dp_sandbox_end(DpSandbox *box)
 void
 dp_sandbox_hush(void)
 {
+	static const char *const hushed[][2] = {{"client_min_messages", "error"}, {"log_temp_files", "-1"}, {"track_counts", "off"}};
+
 	/*
 	 * the end of the transaction leaves the level; a parallel operation,
 	 * which may not be over, takes no other action
 	 */
 	(void) NewGUCNestLevel();
-	(void) set_config_option("client_min_messages", "error", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	for (int i = 0; i < lengthof(hushed); i++)
+		(void) set_config_option(hushed[i][0], hushed[i][1], PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 ErrorData *

@@ -159,6 +159,12 @@ COMMENT ON COLUMN dp_cdp.limits.best_guess IS 'how often the best guesser is rig
 GRANT SELECT ON dp_cdp.overview, dp_cdp_internal.log_sums, dp_cdp.limits TO PUBLIC;
 REVOKE ALL ON dp_cdp_internal.last_week FROM PUBLIC;
 
+-- It asks for itself who calls: a view checks the right to call a function of whoever reads the view.
+CREATE OR REPLACE FUNCTION dp_cdp.spilled_bytes(dataset text) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_spilled_bytes';
+COMMENT ON FUNCTION dp_cdp.spilled_bytes(text) IS
+	'bytes that releases from a dataset have written to temporary files since the server was started, for its owner and for those who may read dp_cdp.metrics. Others get NULL, because these bytes depend on rows';
+
 -- For monitoring: everybody's, and so granted to nobody.  No amount is NULL,
 -- because exporters cannot tell one: what has no limit has an infinite one.
 CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
@@ -174,7 +180,8 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 		(CASE WHEN m.rate > 0 AND m.rho_limit IS NOT NULL
 			THEN round(greatest(m.rho_limit - m.rho_spent, 0) / m.rate, 6) ELSE 'Infinity' END)::float8 AS days_left,
 		m.failures,
-		m.max_failures
+		m.max_failures,
+		CASE WHEN m.role = '' THEN coalesce(dp_cdp.spilled_bytes(m.dataset), 0) ELSE 0 END AS spilled_bytes
 	FROM (
 		SELECT d.name AS dataset, '' AS role, d.rho_limit, d.rho_spent, d.delta_limit, d.delta_spent,
 			dp_cdp_internal.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
@@ -216,6 +223,7 @@ COMMENT ON COLUMN dp_cdp.metrics.rho_per_day IS 'mean of the last seven days, or
 COMMENT ON COLUMN dp_cdp.metrics.days_left IS 'how long the rest lasts at this rate';
 COMMENT ON COLUMN dp_cdp.metrics.failures IS 'failures that were counted at the budget today';
 COMMENT ON COLUMN dp_cdp.metrics.max_failures IS 'as many failures close the budget for the day';
+COMMENT ON COLUMN dp_cdp.metrics.spilled_bytes IS 'bytes that releases from the dataset have written to temporary files since the server was started; 0 for a budget';
 
 CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 	SELECT d.name AS dataset, o.outcome,

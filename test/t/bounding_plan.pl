@@ -207,7 +207,7 @@ my $from = -s $node->logfile;
 like(explained('ANALYZE, COSTS OFF, TIMING OFF'),
 	qr/Inner Plan:.*Custom Scan \(DpBounding\) \(actual rows=\d+(\.00)? loops=1\)\n\s+Group Key: (crowd\.)?unit\n\s+Units: 30000  Batches: \d\d+  Memory Usage: \d+kB  Disk Usage: \d+kB\n.*Seq Scan on crowd \(actual rows=60000/s,
 	'EXPLAIN ANALYZE by who may read the table');
-like(substr(slurp_file($node->logfile), $from), qr/LOG:  temporary file: path/, 'log_temp_files');
+like(substr(slurp_file($node->logfile), $from), qr/LOG:  private query wrote \d+ bytes to temporary files/, 'log_temp_files');
 unlike(explained('COSTS OFF'), qr/DpBounding|crowd/, 'EXPLAIN without ANALYZE has no inner plan');
 my $json = decode_json(explained('ANALYZE, FORMAT json'));
 my $inner = find_key($json, 'Inner Plan');

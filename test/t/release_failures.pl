@@ -272,6 +272,8 @@ my $spills = q{SET work_mem = '64kB'; SET enable_hashagg = off; SET client_min_m
   . q{SELECT dp_count(*) FROM (SELECT patient FROM visits JOIN generate_series(1, 500) g ON g <> -patient GROUP BY patient, cost, g HAVING fussy(76 + count(*)::int) > 0) s};
 my $superuser = 'RESET SESSION AUTHORIZATION; SET log_temp_files = 0; SET SESSION AUTHORIZATION eve;';
 my $log = -s $node->logfile;
+my $counters = 'SELECT temp_files, temp_bytes FROM pg_stat_database WHERE datname = current_database()';
+my $counted = value($node, 'test', $counters);
 foreach my $statement ("$spills;", "BEGIN; SAVEPOINT s; $spills; ROLLBACK TO s; COMMIT;", "DO \$\$ BEGIN $spills; EXCEPTION WHEN OTHERS THEN RAISE WARNING '%', SQLERRM; END \$\$;")
 {
 	my $said = debit_error($node, 'test', 'eve', "$superuser $statement");
@@ -279,7 +281,11 @@ foreach my $statement ("$spills;", "BEGIN; SAVEPOINT s; $spills; ROLLBACK TO s; 
 	like($said, qr/counts as failure/, 'a run that has written to disk failed');
 	unlike($said, qr/temporary file/, '... and tells nothing of that');
 }
-like(PostgreSQL::Test::Utils::slurp_file($node->logfile, $log), qr/temporary file: path/, '... but to the log');
+my $spilled = PostgreSQL::Test::Utils::slurp_file($node->logfile, $log);
+is(scalar(() = $spilled =~ /private query wrote \d+ bytes to temporary files/g), 3, '... but to the log, once for each run');
+unlike($spilled, qr/temporary file: path/, '... and not of each file');
+is(value($node, 'test', $counters), $counted, '... nor to counters that everybody sees');
+cmp_ok(value($node, 'test', q{SELECT dp_cdp.spilled_bytes('d')}), '>', 0, '... and to the owner');
 
 is(value($node, 'test', <<'EOC'), 't', 'balances and audit agree');
 SELECT d.rho_spent = sum(l.rho) FROM dp_cdp_internal.dataset d, dp_cdp_internal.release_log l WHERE l.granted GROUP BY d.rho_spent

@@ -37,7 +37,7 @@ GROUPS = {
     'For owners of datasets': 'create_dataset alter_dataset drop_dataset suggest_limits forget_answers protect_table unprotect_table '
     'set_bounds drop_bounds set_keys drop_keys declared_keys dataset_of replace_table forget_name '
     'set_budget drop_budget drop_missing_budget reset_failures debit_budget correct_spent prune_releases adopt_ledger spent_together report certificate best_guess '
-    'report_data check_setup check_data worker_slots',
+    'report_data check_setup check_data spilled_bytes worker_slots',
     'For the owner of the extension': 'adopt_role check_ledger '
     'accept_clock empty_ledger',
     'For superusers': 'harden unharden register_standby drop_standby allow_function disallow_function',

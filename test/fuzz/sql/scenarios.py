@@ -38,7 +38,7 @@ CATALOGS = [
     "SELECT pg_stat_get_tuples_returned('costs'::regclass)", "SELECT pg_stat_get_mod_since_analyze('costs'::regclass)",
     'SELECT pg_database_size(current_database())', 'SELECT blks_read, blks_hit, tup_returned, tup_fetched, tup_inserted, temp_files, temp_bytes FROM pg_stat_database', 'SELECT wal_records, wal_bytes FROM pg_stat_wal', 'SELECT * FROM pg_replication_slots', 'SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1',
     'SELECT dataset, role, rho_limit, rho_spent, rho_remaining, delta_spent, epsilon_spent FROM dp_cdp.budgets ORDER BY 1, 2',
-    'SELECT * FROM dp_cdp.datasets ORDER BY 1', 'SELECT * FROM dp_cdp.protected ORDER BY 1',
+    'SELECT * FROM dp_cdp.datasets ORDER BY 1', 'SELECT dataset, dp_cdp.spilled_bytes(dataset) FROM dp_cdp.datasets ORDER BY 1', 'SELECT * FROM dp_cdp.protected ORDER BY 1',
     "SELECT aggregates, groups, rho, delta, stddev, granted, kind, reason, query, tables, hash FROM dp_cdp.releases WHERE kind = 'granted' ORDER BY id DESC LIMIT 5",
     'SELECT dataset, role, rho_limit, rho_spent, percent_spent, rho_per_day, days_left FROM dp_cdp.overview ORDER BY 1, 2, ledger_id',
     'SELECT count(*) FROM left_behind', 'EXPLAIN SELECT * FROM left_behind', 'COPY left_behind TO STDOUT', 'SELECT * FROM dp_cdp.reserved_names',
