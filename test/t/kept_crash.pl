@@ -173,7 +173,7 @@ SELECT string_agg(who || ' ' || rho_spent || ' ' || knows, ', ') FROM (
 	SELECT who, rho_spent, coalesce((SELECT sum(most) FROM (SELECT max(rho) AS most FROM dp_cdp_internal.kept_answer k WHERE b.ledger_id = ANY (paid_by) AND began > (SELECT forgotten_at FROM public.began) GROUP BY fingerprint) m), 0) AS knows FROM b) s
 WHERE rho_spent <> knows
 EOC
-	my %paid = map { split /=/ } split /\n/, value($node, 'test', "SELECT b.role_name || '=' || count(DISTINCT k.question)"
+	my %paid = map { split /=/ } split /\n/, value($node, 'test', "SELECT b.role_name || '=' || count(DISTINCT k.fingerprint)"
 		  . " FROM dp_cdp_internal.budget b JOIN dp_cdp_internal.kept_answer k ON b.ledger_id = ANY (k.paid_by) AND k.began > (SELECT forgotten_at FROM public.began) GROUP BY b.role_name");
 	for my $role (@roles)
 	{

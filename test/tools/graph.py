@@ -55,7 +55,7 @@ FLOORS = [
     ("hooks", "hooks.c plan_statement*"),
     ("mask", "mask*"),
     ("split", "split.c"),
-    ("rewrite", "rewrite.h blocks.c changes.c composed.c distinct_values.c distribute* empty_results.c existence.c failing_calls.c failing_clauses.c grouping.c inner_query.c membership.c named_values.c mistaken_constants.c outer_query.c public_filters.c public_keys.c question* rest.c trusted.c unread_columns.c verify*"),
+    ("rewrite", "rewrite.h blocks.c changes.c composed.c distinct_values.c distribute* empty_results.c existence.c failing_calls.c failing_clauses.c grouping.c inner_query.c membership.c named_values.c mistaken_constants.c outer_query.c public_filters.c public_keys.c fingerprint* rest.c trusted.c unread_columns.c verify*"),
     ("describe/", "describe/*"),
     ("read/", "read/*"),
     ("facts/", "facts/*"),
