@@ -100,7 +100,7 @@ MUTANTS = {
     # units that are compared, of types of others
     'units of any length': ([('src/guard/read/protected_table.c', 'rte->securityQuals = [[dp_unit_limit(rte->relid, rti)]]', 'NIL')],
                             'SELECT dp_count(*) FROM login'),
-    'comparison of what is no unit': ([('src/guard/vet/vet.c', 'dp_compares_units(vet->cxt, op) && !vet->no_columns', 'true')],
+    'comparison of what is no unit': ([('src/guard/vet/vet.c', 'dp_compares_units(vet->cxt, (Node *) op) && !vet->no_columns', 'true')],
                                       'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) > 0'),
     # clauses that pass
     'limit': ([('src/guard/read/subquery.c', 'keeps_all_rows(sub->limitCount, false) && keeps_all_rows(sub->limitOffset, true)', 'true'),
