@@ -153,15 +153,15 @@ SELECT is(asked('SELECT string_agg(concat_ws(''|'', aggregate, "group", stddev >
 -- --------------------------------------------------------------------------
 
 CREATE TABLE shown AS SELECT node_of('SELECT kind, dp_count(*), dp_sum(x), dp_avg(x) FROM people GROUP BY kind', ', VERBOSE') AS node;
-SELECT is(node - '{Releases,Budgets,Questions}'::text[] - (SELECT array_agg(k) FROM shown, jsonb_object_keys(node) k WHERE k ~ 'Cost|Rows|Width|Node|Provider|Alias|Parent|Output|Aware|Capable|Relation'),
+SELECT is(node - '{Releases,Budgets,Fingerprints}'::text[] - (SELECT array_agg(k) FROM shown, jsonb_object_keys(node) k WHERE k ~ 'Cost|Rows|Width|Node|Provider|Alias|Parent|Output|Aware|Capable|Relation'),
 	'{"Dataset": "d", "Groups": ["kind"], "Groups Known": true, "Rho": 0.3, "Memory Usage": 1}', 'fields of a release') FROM shown;
 -- 2 groups of 3 rows each: sqrt(2) * 3 rows
 SELECT is(node #> '{Releases,0}', '{"Aggregate": "dp_count(*)", "Rho": 0.1, "Charged Rho": 0.1, "Stddev": 9.48683, "Sensitivity": 4.24264, "Margin": 18.5939, "Max Groups": 2, "Max Rows": 3, "Selects Keys": false}', 'of a count') FROM shown;
 SELECT is(node #> '{Releases,1}', '{"Aggregate": "dp_sum(x)", "Rho": 0.1, "Charged Rho": 0.1, "Stddev": 94.8683, "Sensitivity": 42.4264, "Margin": 185.939, "Row Lower": 0, "Row Upper": 10,
 	"Total Lower": 0, "Total Upper": 30, "Max Rows": 3, "Max Groups": 2, "Selects Keys": false}', 'of a sum') FROM shown;
 SELECT is(node #> '{Releases,2}', '{"Aggregate": "dp_avg(x)", "Rho": 0.1, "Charged Rho": 0.1, "Stddev Times Rows": 71.1512, "Sensitivity": 4.24264, "Row Lower": 0, "Row Upper": 10, "Max Groups": 2, "Max Rows": 3, "Selects Keys": false}', 'of an average') FROM shown;
-SELECT matches(q, '^[0-9a-f]{64}$', 'a question') FROM shown, jsonb_array_elements_text(node -> 'Questions') q;
-SELECT is(jsonb_array_length(node -> 'Questions'), 3, 'one for each') FROM shown;
+SELECT matches(q, '^[0-9a-f]{64}$', 'a fingerprint') FROM shown, jsonb_array_elements_text(node -> 'Fingerprints') q;
+SELECT is(jsonb_array_length(node -> 'Fingerprints'), 3, 'one for each') FROM shown;
 SELECT is(b - 'Rho Remaining' - 'Rho After', '{"Role": "analyst1", "Rho Limit": 100000, "Failures Today": 0}', 'a budget') FROM shown, jsonb_array_elements(node -> 'Budgets') b;
 SELECT is((b -> 'Rho Remaining')::numeric - (b -> 'Rho After')::numeric, 0.3, 'and what would be left of it') FROM shown, jsonb_array_elements(node -> 'Budgets') b;
 SELECT is((node -> 'Threshold')::int > 0 AND jsonb_typeof(node -> 'Delta') = 'number' AND node #> '{Releases,0,Selects Keys}' = 'true', true, 'of keys that are selected')
