@@ -103,7 +103,7 @@ MUTANTS = {
     'comparison of what is no unit': ([('src/guard/vet/vet.c', 'dp_compares_units(vet->cxt, (Node *) op) && !vet->no_columns', 'true')],
                                       'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) > 0'),
     # clauses that pass
-    'limit': ([('src/guard/read/subquery.c', 'keeps_all_rows(sub->limitCount, false) && keeps_all_rows(sub->limitOffset, true)', 'true'),
+    'limit': ([('src/guard/read/subquery.c', 'dp_rows_of_limit(sub->limitCount, PG_INT64_MAX) == PG_INT64_MAX && dp_rows_of_limit(sub->limitOffset, 0) == 0', 'true'),
                ('src/guard/read/subquery.c', 'sub->limitCount = sub->limitOffset = NULL', 'NULL'),
                ('src/guard/read/rebuild.c', 'sub->commandType != CMD_SELECT || has_other_parts(sub)', 'false'),
                ('src/guard/read/rebuild.c', 'new->jointree = sub->jointree', 'new->limitCount = sub->limitCount, new->jointree = sub->jointree')],
