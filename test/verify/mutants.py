@@ -107,7 +107,7 @@ MUTANTS = {
                ('src/guard/read/subquery.c', 'sub->limitCount = sub->limitOffset = NULL', 'NULL'),
                ('src/guard/read/rebuild.c', 'sub->commandType != CMD_SELECT || has_other_parts(sub)', 'false'),
                ('src/guard/read/rebuild.c', 'new->jointree = sub->jointree', 'new->limitCount = sub->limitCount, new->jointree = sub->jointree')],
-              'SELECT dp_count(*) FROM (SELECT * FROM visit LIMIT 1) q'),
+              'SELECT dp_count(ward) FROM (SELECT * FROM visit LIMIT 1) q'),
     'sample': ([('src/guard/read/protected_table.c', 'rte->tablesample', 'false'),
                 ('src/guard/read/rebuild.c', 'new->inh = rte->inh', 'new->tablesample = rte->tablesample, new->inh = rte->inh')],
                'SELECT dp_count(*) FROM visit TABLESAMPLE bernoulli (10)'),
