@@ -46,7 +46,7 @@ CATALOGS = [
     'SELECT name, statement, generic_plans, custom_plans FROM pg_prepared_statements', 'SELECT name, statement, is_holdable FROM pg_cursors',
     'SELECT pg_is_in_recovery(), pg_trigger_depth()', 'SELECT * FROM pg_backend_memory_contexts', 'SELECT * FROM pg_shmem_allocations',
     "SELECT dp_cdp.declared_keys('visits', 'dept')", "SELECT dp_cdp.declared_keys('visits', 'site')", 'SELECT pg_ls_tmpdir()',
-    "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns WHERE table_schema = current_schema ORDER BY 1, 2", 'SELECT grantee, table_schema, table_name, column_name, privilege_type FROM information_schema.column_privileges ORDER BY 1, 2, 3, 4, 5',
+    "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns WHERE table_schema = current_schema ORDER BY 1, 2", 'SELECT grantee, table_name, column_name, privilege_type FROM information_schema.column_privileges WHERE table_schema = current_schema ORDER BY 1, 2, 3, 4',
     'SELECT aggregate, norm, limits, sensitivity, rho FROM dp_cdp.last_release() WHERE false', "SELECT own.safely('SELECT dp_cdp.certificate(''c'')')", "SELECT own.safely('SELECT dp_cdp.report(''c'')')", "SELECT own.safely('SELECT * FROM dp_cdp.check_data(''c'')')",
     "SELECT own.safely('SELECT * FROM dp_cdp.suggest_limits(''visits'', 0.01)')", "SELECT own.safely('CREATE TABLE own.refers (city text REFERENCES visits (city))')",
     "SELECT has_table_privilege('visits', 'SELECT')", "SELECT pg_get_viewdef('v_pair'::regclass)",
