@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fingerprint.h
- *	  What the files that write down a release's question share.
+ *	  Shared by the files that write down what a release asks, of which its fingerprint is made.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL

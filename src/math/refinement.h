@@ -77,7 +77,7 @@ extern bool dp_refine_extra(dp_u128 sens2, int64_t rho, const dp_variance *v, in
 /* Sets a link's variance, that of the increment plus extra, rounded up by less than 1 if its terms would not fit. */
 extern void dp_refine_variance(const dp_variance *v, dp_u128 extra, dp_variance *result);
 
-/* What draws of one gap share; plain data.  The fields belong to refinement.c. */
+/* Draws of one gap share this, which is plain data.  Only refinement.c uses the fields. */
 typedef struct dp_bridge
 {
 	dp_gauss	gauss;			/* of variance "wide" */

@@ -64,7 +64,7 @@ set_shares(DpKeptColumn *kept, const DpPricedColumn *column)
  * ------------------------------------------------------------------------
  */
 
-/* What makes draws of one part those of a cheaper answer of the same increment. */
+/* Turns draws of one part into those of a cheaper answer of the same increment. */
 struct DpKeptStep
 {
 	bool		is_dearer;		/* the dearer neighbour is this answer, too

@@ -23,15 +23,10 @@ sys.path.insert(0, HERE)
 from bounding_releases import pin_server
 from grammar_fuzz import PLANNER
 from hostile import Hostile
-from neighbours_fuzz import without_bounds
+from neighbours_fuzz import EPISODE, SECONDS, SEED, STATEMENTS, WORKER, WORKERS, without_bounds
 from pairs import Pair, plainly
 from wire import Looking
 
-SECONDS = float(os.environ.get('FUZZ_SECONDS') or 300)
-STATEMENTS = int(os.environ.get('FUZZ_STATEMENTS') or 0)
-SEED = int(os.environ.get('FUZZ_SEED') or random.randrange(2**32))
-EPISODE = int(os.environ.get('FUZZ_EPISODE') or 0)
-WORKER, WORKERS = map(int, os.environ.get('FUZZ_WORKER', '0/1').split('/'))
 OF_EPISODE = 40                 # statements
 # the person, and between which numbers the keys of the person's rows are
 PERSONS = {'more888': (888, 8880, 8899), 'crowd': (999, 99900, 102000)}
