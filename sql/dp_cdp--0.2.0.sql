@@ -3422,6 +3422,10 @@ CREATE FUNCTION dp_cdp_internal.try_replace(text, text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_split_part(text, text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_split_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_translate(text, text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_translate' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_ascii(text) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_ascii' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_starts_with(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_starts_with' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.text_starts_with_support;
@@ -3569,6 +3573,12 @@ CREATE FUNCTION dp_cdp_internal.try_add(interval, date) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_add_interval_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_subtract(date, interval) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_subtract_date_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_clock_add(time, interval) RETURNS time
+	AS 'MODULE_PATHNAME', 'dp_try_clock_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_clock_add(interval, time) RETURNS time
+	AS 'MODULE_PATHNAME', 'dp_try_clock_add_to' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_clock_subtract(time, interval) RETURNS time
+	AS 'MODULE_PATHNAME', 'dp_try_clock_subtract' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_add(timestamp, interval) RETURNS timestamp
 	AS 'MODULE_PATHNAME', 'dp_try_add_timestamp_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_add(interval, timestamp) RETURNS timestamp
@@ -3656,6 +3666,12 @@ CREATE FUNCTION dp_cdp_internal.try_json_type(jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_type' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_json_exists(jsonb, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_json_exists' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_json_exists_any(jsonb, text[]) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_json_exists_any' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_json_exists_all(jsonb, text[]) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_json_exists_all' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp_internal.try_json_array_length(jsonb) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_json_array_length' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_json(jsonb, text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp_internal.try_json_text(jsonb, text) RETURNS text

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * json.c
- *	  Safe variants of what looks into jsonb: ->, ->>, #>, #>>, ? and jsonb_typeof; what is in an object or array,
+ *	  Safe variants of what looks into jsonb: ->, ->>, #>, #>>, ?, ?|, ?&, jsonb_typeof and jsonb_array_length; what is in an object or array,
  *	  as an array of strings, from which unnest makes rows.
  *
  * Invariant: for every argument the result is that of the built-in function,
@@ -56,7 +56,23 @@ DP_TRY_JSON(json_field, jsonb_object_field);
 DP_TRY_JSON(json_element, jsonb_array_element);
 DP_TRY_JSON(json_path, jsonb_extract_path);
 DP_TRY_JSON(json_exists, jsonb_exists);
+DP_TRY_JSON(json_exists_any, jsonb_exists_any);
+DP_TRY_JSON(json_exists_all, jsonb_exists_all);
 DP_TRY_JSON(json_type, jsonb_typeof);
+
+PG_FUNCTION_INFO_V1(dp_try_json_array_length);
+Datum
+dp_try_json_array_length(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *json;
+
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ)
+		PG_RETURN_NULL();
+	json = PG_GETARG_JSONB_P(0);
+	if (JB_ROOT_IS_SCALAR(json) || !JB_ROOT_IS_ARRAY(json))
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(JB_ROOT_COUNT(json));
+}
 
 /* ------------------------------------------------------------------------
  * Texts

@@ -53,6 +53,7 @@ DP_TRY_NOT_WIDE(ltrim, ltrim1);
 DP_TRY_NOT_WIDE(rtrim, rtrim1);
 DP_TRY_NOT_WIDE(right, text_right);
 DP_TRY_NOT_WIDE(reverse, text_reverse);
+DP_TRY_NOT_WIDE(ascii, ascii);
 DP_TRY_NOT_WIDE(substring_from, text_substr_no_len);
 DP_TRY_NOT_WIDE(name_text, text_name);
 /* the cast of bpchar, which removes padding */
@@ -186,6 +187,21 @@ dp_try_replace(PG_FUNCTION_ARGS)
 	if (from > 0 && source + source / from * to > DP_MAX_TEXT)
 		PG_RETURN_NULL();
 	return replace_text(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(dp_try_translate);
+Datum
+dp_try_translate(PG_FUNCTION_ARGS)
+{
+	Datum		result;
+
+	if (DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || DP_ARG_IS_WIDE(2) || is_work(fcinfo))
+		PG_RETURN_NULL();
+	/* a character may become one of more bytes */
+	result = translate(fcinfo);
+	if (dp_text_is_wide(result))
+		PG_RETURN_NULL();
+	return result;
 }
 
 /* Pads a string to n characters; one that is longer loses its end. */

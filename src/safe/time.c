@@ -296,6 +296,22 @@ DP_TRY_DATE_INTERVAL(add_date_interval, 1, 0, 1);
 DP_TRY_DATE_INTERVAL(add_interval_date, 1, 1, 0);
 DP_TRY_DATE_INTERVAL(subtract_date_interval, -1, 0, 1);
 
+/* A time of day goes round the clock; an infinite interval makes none. */
+#define DP_TRY_CLOCK(name, builtin, at_time, at_span) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	if (dp_interval_is_infinite(PG_GETARG_INTERVAL_P(at_span))) \
+		PG_RETURN_NULL(); \
+	return DirectFunctionCall2(builtin, PG_GETARG_DATUM(at_time), PG_GETARG_DATUM(at_span)); \
+} \
+StaticAssertDecl(true, "")
+
+DP_TRY_CLOCK(clock_add, time_pl_interval, 0, 1);
+DP_TRY_CLOCK(clock_add_to, time_pl_interval, 1, 0);
+DP_TRY_CLOCK(clock_subtract, time_mi_interval, 0, 1);
+
 /* Tells whether a - b exists.  From 17 on, a difference of infinity is infinite unless both are the same. */
 static inline bool
 has_difference(Timestamp a, Timestamp b)

@@ -90,6 +90,8 @@ SAFE substring(text, int4) text substring_from
 SAFE substring(text, int4, int4) text substring
 SAFE replace(text, text, text) text replace
 SAFE split_part(text, text, int4) text split_part
+SAFE translate(text, text, text) text translate
+SAFE ascii(text) int4 ascii
 SAFE starts_with(text, text) boolean starts_with SUPPORT text_starts_with_support
 SAFE strpos(text, text) int4 strpos
 SAFE like(text, text) boolean like_text SUPPORT textlike_support
@@ -160,6 +162,9 @@ SAFE subtract(date, int4) date subtract_date_int4
 SAFE add(date, interval) timestamp add_date_interval
 SAFE add(interval, date) timestamp add_interval_date
 SAFE subtract(date, interval) timestamp subtract_date_interval
+SAFE clock_add(time, interval) time clock_add
+SAFE clock_add(interval, time) time clock_add_to
+SAFE clock_subtract(time, interval) time clock_subtract
 SAFE add(timestamp, interval) timestamp add_timestamp_interval
 SAFE add(interval, timestamp) timestamp add_interval_timestamp
 SAFE subtract(timestamp, interval) timestamp subtract_timestamp_interval
@@ -206,6 +211,9 @@ SAFE summand_squared(numeric) numeric summand_squared_numeric
 -- looking into jsonb
 SAFE json_type(jsonb) text json_type
 SAFE json_exists(jsonb, text) boolean json_exists
+SAFE json_exists_any(jsonb, text[]) boolean json_exists_any
+SAFE json_exists_all(jsonb, text[]) boolean json_exists_all
+SAFE json_array_length(jsonb) int4 json_array_length
 SAFE json(jsonb, text) jsonb json_field
 SAFE json_text(jsonb, text) text json_field_text
 SAFE json(jsonb, int) jsonb json_element

@@ -160,6 +160,11 @@ SELECT is(rows_for('analyst1', 'SELECT count(*) FILTER (WHERE asin(x) IS NULL), 
 SELECT as_written('SELECT avg(sin(x))::numeric(6,2), avg(degrees(atan2(x, y)))::numeric(6,0), avg(acos(least(x, 1)) * 100)::numeric(9,0), avg(radians(x))::numeric(6,2) FROM visits', 'bounds follow');
 SELECT counted(ARRAY['lpad(id::text, 3, ''0'') < ''042''', 'rpad(id::text, 2) = ''42''', 'lpad(id::text, 5) = ''   42''', 'lpad(id::text, -1) = ''''', 'rpad(id::text, id, ''ab'') = ''3ab''', 'lpad(id::text, 200000) IS NOT NULL OR id > 0', 'split_part(id::text, ''2'', -1) = ''''']);
 SELECT is(rows_for('analyst1', 'SELECT count(*) FILTER (WHERE lpad(id::text, 200000) IS NULL), count(*) FILTER (WHERE rpad(id::text, id * 5000000, ''x'') IS NULL) FROM visits'), '(420,420)', 'long strings are NULL');
+SELECT counted(ARRAY['translate(id::text, ''12'', ''2'') = ''2''', 'translate(host(ip), ''.f'', ''-'') = ''10-0-0-1''', 'ascii(id::text) = 52', 'ascii(substr(id::text, 9)) = 0', 'to_hex(id) = ''2a''', 'to_hex(-id::bigint) < ''fffffffffffffff0''',
+	'id << 2 = 168', 'id::bigint >> 3 = 5', 'id::smallint << 1 = 84']);
+
+-- times of day go round the clock
+SELECT counted(ARRAY['(timestamp ''2025-01-01 00:30'' + id * interval ''1 hour'')::time - interval ''11 hours'' > ''22:45''', '(timestamp ''2025-01-01 00:30'' + id * interval ''1 hour'')::time + interval ''2 hours'' < ''01:00''', '(timestamp ''2025-01-01 00:30'' + id * interval ''1 hour'')::time + interval ''2 hours'' BETWEEN ''12:00'' AND ''13:00''', 'interval ''30 hours'' + (timestamp ''2025-01-01 00:30'' + id * interval ''1 hour'')::time = ''16:30''']);
 
 -- ------------------------------------------------------------------------
 -- parts of strings by regular expressions: regexes.sql has more

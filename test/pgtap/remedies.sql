@@ -158,7 +158,7 @@ SELECT mended(statement, says, remedy) FROM (VALUES
 	('SELECT tags::text, count(*) FROM orders GROUP BY 1', 'array_to_string(column, '','')', 'SELECT count(*) FROM orders WHERE array_to_string(tags, '','') = ''new,sale'''),
 	('SELECT count(*) FROM orders WHERE to_number(note, ''9'') = 1', 'cast it to numeric', 'SELECT count(*) FROM orders WHERE substr(note, 2)::numeric = 1'),
 	('SELECT count(*) FROM orders WHERE to_date(note, ''YYYY'') > ''2025-01-01''', 'column::date', 'SELECT count(*) FROM orders WHERE (''2025-01-1'' || substr(note, 2))::date > ''2025-01-01'''),
-	('SELECT count(*) FROM orders WHERE translate(note, ''a'', ''b'') = ''b1''', 'replace(string, from, to)', 'SELECT count(*) FROM orders WHERE replace(note, ''a'', ''b'') = ''b1'''),
+	('SELECT count(*) FROM orders WHERE bit_length(note) > 16', '8 * octet_length(column)', 'SELECT count(*) FROM orders WHERE 8 * octet_length(note) > 16'),
 	('SELECT count(*) FROM orders WHERE format(''%s'', note) = ''a1''', 'concat or ||', 'SELECT count(*) FROM orders WHERE concat(note, ''x'') = ''a1x'' AND note || ''x'' = ''a1x'''),
 	('SELECT count(*) FROM orders WHERE num_nulls(note, change) = 1', 'IS NULL', 'SELECT count(*) FROM orders WHERE note IS NULL'),
 	('SELECT count(*) FROM orders WHERE date_trunc(''epoch'', at) > ''2025-01-02''', 'truncate to year', 'SELECT count(*) FROM orders WHERE date_trunc(''day'', at) > ''2025-01-02'''),

@@ -123,12 +123,14 @@ SELECT as_written('SELECT count(props) FROM orders', 'how many there are');
 SELECT as_written(format('SELECT count(*) FILTER (WHERE %1$s), count(*) FILTER (WHERE NOT %1$s), count(*) FILTER (WHERE (%1$s) IS NULL) FROM orders', c), c)
 	FROM unnest(ARRAY['props @> ''{"device": "ios"}''', 'props @> ''{"v": 2}''', 'props @> ''{"v": 2.0, "device": "web"}''', 'props @> ''{"v": "2"}''', 'props @> ''{"none": null}''', 'props @> ''{}''', 'props @> ''{"os": {}}''',
 		'props @> ''{"os": {"name": "x1"}}''', 'props @> ''{"os": "x1"}''', 'props -> ''os'' @> ''{"name": "x0"}''', 'props ? ''device''', 'props ? ''none''', 'props -> ''os'' ? ''tags''', 'jsonb_typeof(props) = ''object''',
-		'jsonb_typeof(props -> ''os'' -> ''tags'') = ''array''', 'jsonb_typeof(props -> ''v'') = ''number''']) c;
+		'jsonb_typeof(props -> ''os'' -> ''tags'') = ''array''', 'jsonb_array_length(props -> ''os'' -> ''tags'') >= 1', 'props ?| ARRAY[''none'', ''device'']',
+		'props ?& ARRAY[''device'', ''none'']', 'props -> ''os'' ?| ARRAY[''tags'']', 'props ?& ''{}''', 'jsonb_typeof(props -> ''v'') = ''number''']) c;
+SELECT is(rows_for('analyst1', 'SELECT count(*) FROM orders WHERE jsonb_array_length(props) IS NULL'), rows_for('owner1', 'SELECT count(*) FROM orders WHERE props IS NULL OR jsonb_typeof(props) <> ''array'''), 'no length of what is no array');
 SELECT as_written('SELECT props ->> ''device'', count(*) FROM orders WHERE props @> ''{"device": "web"}'' GROUP BY 1', '@>, and a key');
 SELECT matches(rows_for('analyst1', statement), '^ZC002 .*(jsonb?|parts?)', statement)
 	FROM unnest(ARRAY['SELECT props, count(*) FROM orders GROUP BY 1',
 		'SELECT props -> ''os'', count(*) FROM orders GROUP BY 1', 'SELECT count(*) FROM orders WHERE props -> ''v'' = ''1''',
-		'SELECT count(*) FROM orders WHERE props @> ''{"os": {"tags": ["a"]}}''', 'SELECT count(*) FROM orders WHERE props @> props', 'SELECT count(*) FROM orders WHERE props ?| ''{device}''',
+		'SELECT count(*) FROM orders WHERE props @> ''{"os": {"tags": ["a"]}}''', 'SELECT count(*) FROM orders WHERE props @> props', 'SELECT count(*) FROM orders WHERE props ?| ARRAY[status]',
 		'SELECT count(*) FROM orders WHERE raw ->> ''a'' = ''1''', 'SELECT count(*) FROM orders WHERE props ->> status IS NULL',
 		'SELECT count(*) FROM (SELECT DISTINCT props FROM orders) q', 'SELECT count(*) FROM (SELECT customer, props FROM orders GROUP BY 1, 2) q',
 		'SELECT count(*) FROM orders WHERE coalesce(props, ''{}'') ->> ''device'' = ''ios''',

@@ -208,6 +208,7 @@ dp_negated_variant(const DpAllowed *allowed)
 /* OVERLAPS with intervals */
 #define DP_ENDS "write the end instead of the length, for example (day, day + interval '2 days') OVERLAPS (...)"
 
+#define DP_OUTSIDE "use it on the released value, outside of the aggregate"
 #define DP_SAMPLE "leave the sample out: all rows cost no more than some of them, and tell more"
 #define DP_SEARCH "write to_tsvector('english', column) @@ to_tsquery('english', 'word')"
 #define DP_PATH "compare a part of it, for example (column ->> 'name')::numeric > 50"
@@ -222,6 +223,15 @@ static const struct
 	{F_JSONB_EQ, "compare parts, for example column ->> 'name' = 'value'"},
 	{F_TO_CHAR_NUMERIC_TEXT, "format the released value outside of the aggregate, or cast to text"},
 	{F_TO_CHAR_INT4_TEXT, "format the released value outside of the aggregate, or cast to text"},
+	{F_TO_CHAR_FLOAT8_TEXT, "format the released value outside of the aggregate"},
+	{F_TO_CHAR_FLOAT4_TEXT, "format the released value outside of the aggregate"},
+	{F_TO_CHAR_INTERVAL_TEXT, "format the released value outside of the aggregate, or use extract(epoch FROM ...)"},
+	{F_JUSTIFY_HOURS, DP_OUTSIDE}, {F_JUSTIFY_DAYS, DP_OUTSIDE}, {F_JUSTIFY_INTERVAL, DP_OUTSIDE},
+	{F_ARRAY_UPPER, "use array_length(column, 1) or cardinality(column)"}, {F_ARRAY_NDIMS, "use cardinality(column)"},
+	{F_LENGTH_BYTEA, "use octet_length(column)"},
+	{F_INTERVAL_DIV, "multiply it, for example by 0.5"},
+	{F_REGEXP_COUNT_TEXT_TEXT, "use string ~ pattern, or array_length(string_to_array(string, part), 1) - 1"},
+	{F_BIT_LENGTH_TEXT, "write 8 * octet_length(column)"},
 	{F_TO_CHAR_INT8_TEXT, "format the released value outside of the aggregate, or cast to text"},
 	{F_CLOCK_TIMESTAMP, "use now()"},
 	{F_OVERLAPS_TIMESTAMP_INTERVAL_TIMESTAMP_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMP_TIMESTAMP_TIMESTAMP_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMP_INTERVAL_TIMESTAMP_TIMESTAMP, DP_ENDS},
@@ -237,7 +247,6 @@ static const struct
 	{F_REGEXP_LIKE_TEXT_TEXT_TEXT, "use text ~ pattern, or text ~* pattern"},
 	{F_REGEXP_MATCH_TEXT_TEXT, "use substring(string FROM pattern)"},
 	{F_TO_NUMBER, "cast it to numeric"},
-	{F_TRANSLATE, "use replace(string, from, to)"},
 	{F_FORMAT_TEXT_ANY, "use concat or ||"},
 	{F_NUM_NULLS, "write IS NULL"},
 	{F_NUM_NONNULLS, "write IS NOT NULL"},
