@@ -218,6 +218,13 @@ dp_initdb()
 	cat "$@" /dev/null | as_server tee -a "$dir/data/postgresql.conf" >/dev/null
 }
 
+# $1: a directory for a library that logs what becomes of every statement (test/golden/golden.c), and for the setting that loads it
+dp_golden()
+{
+	"${CC:-cc}" -shared -fPIC -O1 -Wall -Werror -I"$("$DP_PG_CONFIG" --includedir-server)" -o "$1/golden.so" "$DP_TOP/test/golden/golden.c" &&
+		echo "session_preload_libraries = '$1/golden'" >"$1/golden.conf"
+}
+
 # $1: the cluster's directory, which is also that of its socket
 dp_start()
 {

@@ -11,6 +11,7 @@
 # FUZZ_SECONDS, FUZZ_PAIRS, FUZZ_HEAVY=1, FUZZ_SHAPES=1 (their share), FUZZ_ASKED=1, FUZZ_PARALLEL=1, FUZZ_WAYS="plain writer",
 # FUZZ_KEPT=0.7 (the share of queries that are asked again where answers are kept).  ONLY="bounding" compares plans of
 # what units contribute, and ONLY="excluded" two databases of which conditions leave out what differs, with as many workers.
+# REMEDIES=1 also types in what refusals write out, as their asker would, and prints which of that is refused.
 # ASSERT=1 runs a server with assertions, which is built from the
 # distribution's source (build/assert-NN, once).  SANITIZE=1 does so, too, and
 # builds the extension with AddressSanitizer and UBSan; the server itself is
@@ -75,7 +76,9 @@ else
 	dp_build "$DP_BUILD/fuzz-build.log" || { tail -n 40 "$DP_BUILD/fuzz-build.log"; exit 1; }
 	dp_readable_tree "$work/tree" || exit 1
 fi
-cp -R "$DP_TOP/test" "$work/in" && give "$work/in"
+cp -R "$DP_TOP/test" "$work/in"
+[[ -z ${REMEDIES-} ]] || dp_golden "$work/in" || exit 1
+give "$work/in"
 
 # what the server's log must not contain; with neighbours, failures are compared
 bad='PANIC|TRAP:|was terminated by signal|AddressSanitizer|runtime error:'
@@ -91,7 +94,7 @@ run()
 	local name=$1 dir=$work/c_$1$3 share=$2 rc=0
 
 	[[ $3 != 0 ]] || echo "--- $name${sanitize:+, sanitized}${assert:+, with assertions}"
-	dp_initdb "$dir" "$DP_TOP/test/tools/temp.conf" || return 1
+	dp_initdb "$dir" "$DP_TOP/test/tools/temp.conf" ${REMEDIES:+"$work/in/golden.conf"} || return 1
 	# the sanitizer wants to be there first
 	[[ -z $sanitize ]] || preload=$(readlink -f "$(gcc -print-file-name=libasan.so)")
 	LD_PRELOAD=${preload:-} dp_start "$dir" &&
@@ -137,6 +140,7 @@ case ${ONLY-} in
 		run grammar $((seconds - seconds / 2)) 0 1 || rc=1
 		;;
 esac
+[[ -z ${REMEDIES-} ]] || python3 "$DP_TOP/test/tools/golden.py" remedies "$work"/c_*/log || rc=1
 name=fuzz-${ONLY:-sql}
 [[ $rc == 0 ]] && echo "$name: nothing found, SEED=$DP_SEED" || echo "$name: FAILED, SEED=$DP_SEED"
 exit $rc

@@ -5,9 +5,10 @@
 A statement has a line, and one for each of its releases: the keys, whether they are known, and how many there are; blocks of time;
 of each aggregate its sensitivity, bounds and limits; and the statement of the file that was the first to ask the same
 question, if another was.  A statement that is refused has the refusal, and after it come the statements that this writes out,
-with what becomes of them: `golden.py dead` prints those that are refused in turn, and fails if there are any.  `git diff test/golden` then shows what a change of the
-guard makes better or worse: prices, noise, budgets and what follows from noise are left out.  Some tests fail meanwhile, as they count
-what planning does.
+with what becomes of them: `golden.py dead` prints those that are refused in turn, and fails if there are any.  `golden.py remedies`
+does so with logs of random queries (REMEDIES=1 make fuzz-sql).  `git diff test/golden` then shows what a change of the guard makes
+better or worse: prices, noise, budgets and what follows from noise are left out.  Some tests fail meanwhile, as they count what
+planning does.
 """
 import collections
 import json
@@ -17,6 +18,10 @@ import sys
 import zlib
 
 ENTRY = re.compile(r"LOG:  golden (released|refused|remedy): (.*?)\001(.*)\n")
+# with the process, in the log of several sessions
+OF_PROCESS = re.compile(r"\[(\d+)\] .*?LOG:  golden (refused|remedy): (.*?)\001(.*)\n")
+# a role without a budget is told of that next, and a policy that is damaged is not the analyst's to mend
+LIVE = r"answered$|ZC001 .*has no privacy budget|ZC004 .* is damaged"
 # what is random in a test's own text
 RANDOM = re.compile(r"\b(pg_temp_\d+|pg_toast_\d+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\S*)")
 # characters of a statement
@@ -100,8 +105,7 @@ def main(logs, out):
 
 def dead(out):
     """Prints which statements refusals write out that are refused; returns how many."""
-    # a role without a budget is told of that next, and a policy that is damaged is not the analyst's to mend
-    ends = re.compile(r"^(.*)\n  remedy: (?!answered$|ZC001 .*has no privacy budget|ZC004 .* is damaged)(.*)$", re.M)
+    ends = re.compile(rf"^(.*)\n  remedy: (?!{LIVE})(.*)$", re.M)
     n = 0
     for folder, _, names in os.walk(out):
         for name in sorted(names):
@@ -113,7 +117,31 @@ def dead(out):
     return n
 
 
+def remedies(logs):
+    """Prints of one of each kind of refused remedies: what was asked, the refusal, the remedy and its refusal; returns how many kinds."""
+    typed = collections.Counter()
+    kinds = {}
+    for name in logs:
+        refused = {}
+        with open(name, encoding="utf-8", errors="replace") as f:
+            for process, what, statement, result in OF_PROCESS.findall(f.read()):
+                if what == "refused":
+                    refused[process] = (statement, result)
+                else:
+                    typed[re.match(LIVE, result) is not None] += 1
+                    if not re.match(LIVE, result):
+                        # names and numbers are random
+                        kinds.setdefault(tuple(re.sub(r'"[^"]*"|\'[^\']*\'|[\w.]*\d[\w.]*', "?", text) for text in (refused[process][1], result)),
+                                         (*refused[process], statement, result))
+    for asked, why, remedy, result in kinds.values():
+        print(f"{asked}\n  refused: {why}\n  remedy: {remedy}\n  refused: {result}")
+    print(f"remedies: {typed[True]} answered, {typed[False]} refused, of {len(kinds)} kinds")
+    return len(kinds) + (not typed)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "dead":
         sys.exit(dead(sys.argv[2]) > 0)
+    if sys.argv[1] == "remedies":
+        sys.exit(remedies(sys.argv[2:]) > 0)
     main(sys.argv[1], sys.argv[2])

@@ -116,11 +116,7 @@ then
 		-o "$in/kept_test.so" "$DP_TOP/test/kept/kept_test.c" && export KEPT_TEST=$in/kept_test.so
 fi
 # logs what becomes of every statement: make golden
-if [[ -n ${GOLDEN-} ]]
-then
-	"${CC:-cc}" -shared -fPIC -O1 -Wall -Werror -I"$("$DP_PG_CONFIG" --includedir-server)" -o "$in/golden.so" "$DP_TOP/test/golden/golden.c" &&
-		echo "session_preload_libraries = '$in/golden'" >"$in/golden.conf" || exit 1
-fi
+[[ -z ${GOLDEN-} ]] || dp_golden "$in" || exit 1
 give "$in"
 data=${DP_CDP_DATA-}
 if [[ -r $data/adult.csv ]]

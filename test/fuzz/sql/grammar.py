@@ -319,7 +319,8 @@ class Grammar(Asked):
                 if any('{a%d}' % i in t for t in [o[0] for o in outputs] + [having])]
         out.charged = (len(used),)
         if keys and any(k[1] is None for k in keys):
-            selects = units if s.unit else 'count(*)'
+            # no column names the unit: rows are units, or there is no writing their count
+            selects = units if s.unit else 'count(*)' if s.rows == 1 else None
             if not any(aggregates[i][1] == selects for i in used):
                 out.charged = (len(used) + 1,)
                 # where no unit can have a second row, a count of rows is one of units

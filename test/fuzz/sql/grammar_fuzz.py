@@ -98,12 +98,17 @@ AROUND = [
 ]
 
 
+# of a condition on public rows (asked.py: filtered), which plain SQL cannot compute either
+FAILS_ON_PUBLIC_ROWS = re.compile(r'100 / \(s\d+\.site - 1\)')
+
+
 class Episode:
     def __init__(self, rng, findings, ledger, owner):
         self.rng, self.findings, self.ledger, self.owner = rng, findings, ledger, owner
         self.exact = rng.random() < 0.65
         role = 'fuzz_analyst' if self.exact or rng.random() < 0.95 else 'fuzz_poor'
         self.poor = role == 'fuzz_poor'
+        self.fails_on_public_rows = False
         self.grammar = Grammar(rng)
         self.settings = []
         self.analyst = Connection(role)
@@ -139,6 +144,8 @@ class Episode:
         a = self.analyst.query(statement)
         if a.error:
             allowed = ('ZC001',) if self.poor else ()
+            if self.fails_on_public_rows:
+                allowed += ('22012',)
             self.findings.error(a.code(), a.text(), statement, self.context(), allowed)
         return a
 
@@ -286,6 +293,7 @@ class Episode:
             self.analyst.query('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rest = off; SET dp_cdp.find_bounds = %s; SET dp_cdp.consistent = %s' % (
                 q.rows, q.rows, 'on' if q.finds else 'off', 'on' if q.agrees else 'off'))
         self.ledger.since()
+        self.fails_on_public_rows = FAILS_ON_PUBLIC_ROWS.search(q.private) is not None
         errors = sum(n for n, _ in f.errors.values())
         rows = how(q.private)
         failed = sum(n for n, _ in f.errors.values()) > errors
