@@ -45,6 +45,14 @@ typedef struct DpSplitContext
 extern void dp_call_forms_init(void);
 
 /* ------------------------------------------------------------------------
+ * examples.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns a statement that a refusal would write out, if it would be answered; else NULL.  Not among the arguments of ereport. */
+extern const char *dp_example(const char *statement);
+
+/* ------------------------------------------------------------------------
  * inline.c
  * ------------------------------------------------------------------------
  */

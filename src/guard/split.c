@@ -489,46 +489,28 @@ is_in_recursion(DpScope *scope)
 	return false;
 }
 
-/* Returns a column of entry rti to group by in an example: the first one that the query names and that is not the unit, else one of the table; NULL: none is known. */
-static const char *
-example_column(Query *query, Index rti)
-{
-	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-
-	foreach_ptr(Var, var, pull_vars_of_level((Node *) query->targetList, 0))
-	{
-		if (IsA(var, Var) && var->varno == rti && var->varattno > 0 &&
-			(rte->rtekind != RTE_RELATION || !dp_leads_to_unit(rte->relid, var->varattno)))
-			return quote_identifier(get_rte_attribute_name(rte, var->varattno));
-	}
-	for (AttrNumber column = 1; rte->rtekind == RTE_RELATION && get_attname(rte->relid, column, true) != NULL; column++)
-	{
-		Oid			type = get_atttype(rte->relid, column);
-
-		if (OidIsValid(type) && !dp_leads_to_unit(rte->relid, column) && dp_type_is_key(getBaseType(type)))
-			return quote_identifier(get_attname(rte->relid, column, false));
-	}
-	return NULL;
-}
-
 /* Refuses what reads rows where it stands and would read released values elsewhere; table: that of entry rti. */
 static void
-refuse_construct(DpSplitContext *cxt, Query *query, Index rti, int where, Oid table, const char *from)
+refuse_construct(DpSplitContext *cxt, Query *query, Index rti, int where, Oid table)
 {
 	const char *name = get_rel_name(table);
-	const char *column = example_column(query, rti);
-	const char *groups = psprintf("SELECT %s%s AS n FROM %s%s", column ? psprintf("%s AS k, ", column) : "", dp_example_count(),
-								  from ? from : dp_relation_text(table), column ? " GROUP BY 1" : "");
+	const char *example;
 
 	dp_refuse_error_functions((Node *) query->targetList, cxt);
 	if (query->hasWindowFuncs)
+	{
+		example = dp_example_of_groups(cxt->scope, rti, table, true);
 		dp_refuse_at(where,
 					 errmsg("window functions cannot be used on rows of protected table \"%s\"; use them on released values of a subquery", name),
-					 errhint("Such as: SELECT %sn, rank() OVER (ORDER BY n DESC) FROM (%s) AS q", column ? "k, " : "", groups));
+					 example ? errhint("Such as: %s", example) : 0);
+	}
 	if (is_in_recursion(cxt->scope))
+	{
+		example = dp_example_of_groups(cxt->scope, rti, table, false);
 		dp_refuse_at(where,
-					 errmsg("WITH RECURSIVE cannot read rows of protected table \"%s\"; let it read released values: CREATE TEMPORARY TABLE q AS %s",
-							name, groups));
+					 errmsg("WITH RECURSIVE cannot read rows of protected table \"%s\"; let it read released values%s",
+							name, example ? psprintf(": CREATE TEMPORARY TABLE q AS %s", example) : ""));
+	}
 }
 
 /* Tells whether LIMIT asks for one row, as tools do that learn columns. */
@@ -549,17 +531,29 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	const char *from = dp_example_from(query);
 	const DpTable *table = dp_policy_table(base->relid);
 
+	/*
+	 * who may not use the view has that to hear first, as from PostgreSQL;
+	 * the rewriter has left its entry at one of two places
+	 */
+	if (named->rtekind == RTE_SUBQUERY)
+	{
+		dp_check_view_permissions(query);
+		dp_check_view_permissions(named->subquery);
+	}
 	dp_refuse_login(base->relid);
 	if (dp_preview_without_rows(cxt->scope, base->relid))
 		return;
-	refuse_construct(cxt, query, rti, level_location(query, rti), base->relid, from);
+	refuse_construct(cxt, query, rti, level_location(query, rti), base->relid);
 
 	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
+	{
+		const char *example = from ? dp_example(psprintf("SELECT %s FROM %s", dp_example_count(), from)) : NULL;
+
 		dp_refuse_at(level_location(query, rti),
 					 errmsg("permission denied for rows of protected table \"%s\", which \"%s\" reads; "
 							"ask for private aggregates over \"%s\", such as %s", name,
-							named->eref->aliasname, named->eref->aliasname,
-							from ? psprintf("SELECT %s FROM %s", dp_example_count(), from) : dp_example_count()));
+							named->eref->aliasname, named->eref->aliasname, example ? example : dp_example_count()));
+	}
 	if (get_rel_relkind(base->relid) == RELKIND_TOASTVALUE)
 		dp_refuse_at(level_location(query, rti), errmsg("permission denied for rows of protected table \"%s\"; ask for private aggregates of the table whose values it holds", name));
 	dp_refuse_at(level_location(query, rti),

@@ -37,6 +37,7 @@ SELECT dp_cdp.set_bounds('orders', 'quantity', 0, 5), dp_cdp.set_bounds('orders'
 SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1000000, delta => 0.9) FROM unnest(ARRAY['shop', 'staff']) d;
 CREATE DOMAIN word AS text;
 CREATE VIEW paid AS SELECT * FROM orders WHERE status = 'paid';
+CREATE VIEW unpaid AS SELECT * FROM orders WHERE status = 'open';
 GRANT SELECT ON shops, paid TO analyst1;
 RESET SESSION AUTHORIZATION;
 
@@ -57,6 +58,13 @@ SELECT taught(statement) FROM unnest(ARRAY[
 	'SELECT active, mode() WITHIN GROUP (ORDER BY CASE WHEN id % 10 > 2 THEN ''x'' ELSE note END) FROM orders GROUP BY 1', 'SELECT min(o.note) FROM orders o JOIN customers c USING (customer)',
 	'SELECT c.customer FROM customers c LEFT JOIN orders o ON o.customer = c.customer GROUP BY 1', 'SELECT customer, count(*) FROM paid JOIN customers USING (customer) GROUP BY 1',
 	'SELECT json_agg(status) FROM orders', 'SELECT json_agg(o) FROM orders o', 'SELECT sum(DISTINCT quantity) FILTER (WHERE active) FROM orders']) AS statement;
+
+-- what would be refused in turn is not written out
+SELECT ok(message_of(statement) LIKE says || '%' AND message_of(statement) !~ 'SELECT|WITH', statement) FROM (VALUES
+	('SELECT o.customer, sum(o.amount) FROM shops s LEFT JOIN orders o ON o.shop = s.shop WHERE o.quantity > 1 GROUP BY 1', 'ZC002 grouping by the privacy unit "o.customer" would show single persons; group by something else'),
+	('SELECT customer, array_agg(status) FROM orders GROUP BY 1', 'ZC002 array_agg is exact and cannot be released over protected table "orders"; take it of released groups')) AS t (statement, says);
+-- what an analyst may not name is not written out either
+SELECT is(message_of('SELECT * FROM unpaid'), '42501 permission denied for view unpaid', 'a view without the privilege');
 
 -- parts of equal size of all persons are told apart by released quantiles
 SELECT matches(message_of(statement), '^ZC002 a window over protected rows .* for example WITH q AS ', statement || ' is refused') FROM unnest(ARRAY[
@@ -119,6 +127,10 @@ SELECT is(hint_of('SELECT id, rank() OVER (ORDER BY id) FROM elsewhere."Odd"'),
 	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT id AS k, dp_count(*) AS n FROM elsewhere."Odd" GROUP BY 1) AS q', 'and of windows');
 SELECT is(hint_of('SELECT id, rank() OVER (ORDER BY id) FROM elsewhere.seen'),
 	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT id AS k, dp_count(*) AS n FROM elsewhere.seen GROUP BY 1) AS q', '... over a view, which is what analysts may name');
+SELECT is(hint_of('SELECT a.status, rank() OVER (ORDER BY a.status) FROM paid a JOIN paid b USING (id, customer)'),
+	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT a.status AS k, dp_count(*) AS n FROM (paid a JOIN paid b USING (id, customer)) GROUP BY 1) AS q', '... over a join, by a column that both sides have');
+SELECT is(hint_of('SELECT customer, n, rank() OVER (ORDER BY n) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) z'),
+	'Such as: SELECT k, n, rank() OVER (ORDER BY n DESC) FROM (SELECT n AS k, dp_count(*) AS n FROM (SELECT orders.customer, count(*) AS n FROM orders GROUP BY orders.customer) z GROUP BY 1) AS q', '... over persons, by what is no person');
 
 -- ------------------------------------------------------------------------
 -- words that messages name

@@ -59,7 +59,7 @@ FLOORS = [
     ("describe/", "describe/*"),
     ("read/", "read/*"),
     ("facts/", "facts/*"),
-    ("level", "guard.h level.h aggregates.c bucket_cases.c call_forms.c collect.c exprs.c inline.c plain_query.c protected.c"),
+    ("level", "guard.h level.h aggregates.c bucket_cases.c call_forms.c collect.c examples.c exprs.c inline.c plain_query.c protected.c"),
     ("vet/", "vet/*"),
 ]
 

@@ -520,15 +520,20 @@ mode_values(AggregateCall *c)
 	DpReleaseKey *key = dp_make_key(c->level, value);
 	DpKeySet   *set = dp_planned_values(c->level, value);
 	Oid			types[] = {ANYELEMENTOID, dp_own_type("key_set")};
+	const char *instead;
 
 	if (set == NULL && dp_names_one_person(c->level, value))
-		dp_refuse_at(c->agg->location,
-					 errmsg("%s would name one person; count persons, or values%s",
-							column->label, dp_count_of_values(c->level, key->label)));
+	{
+		instead = dp_count_of_values(c->level, key->label);
+		dp_refuse_at(c->agg->location, errmsg("%s would name one person; count persons, or values%s", column->label, instead));
+	}
 	if (set == NULL || dp_list_size(set->domain) > DP_MAX_HISTOGRAM)
+	{
+		instead = dp_largest_groups(c->level, key->label);
 		dp_refuse_at(c->agg->location,
 					 errmsg("%s needs declared keys, at most %d; take the largest released group%s",
-							column->label, DP_MAX_HISTOGRAM, dp_largest_groups(c->level, key->label)));
+							column->label, DP_MAX_HISTOGRAM, instead));
+	}
 	column->values = set->domain;
 	return list_make1(makeFuncExpr(dp_own_routine("key_place", 2, types), INT4OID,
 								   list_make2(dp_canonical_key(safe(c, value)),

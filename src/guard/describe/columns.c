@@ -70,20 +70,25 @@ equal_to_key(DpLevel *level, Node *expr)
 	return list_concat(key, dp_equal_columns(level->from.query, level->conditions, key));
 }
 
-/* Returns how messages write out a count over what the level groups by; empty where that cannot be typed in. */
-static const char *
-count_of_groups(DpLevel *level, const char *shown, const char *grouped)
+/* Refuses a key of the level; shown, grouped: how a count over such groups names it in SELECT and GROUP BY. */
+static void
+refuse_persons(DpLevel *level, Node *key, const char *label, const char *shown, const char *grouped)
 {
+	DpSplitContext *cxt = level->cxt;
 	const char *from = dp_example_from(level->query);
+	const char *example = from == NULL ? NULL :
+	dp_example(psprintf("SELECT %s FROM (SELECT %s FROM %s GROUP BY %s) AS q", dp_example_count(), shown, from, grouped));
 
-	return from == NULL ? "" : psprintf(", as in SELECT %s FROM (SELECT %s FROM %s GROUP BY %s) AS q", dp_example_count(), shown, from, grouped);
+	dp_refuse_at(exprLocation(key),
+				 errmsg("grouping by %s would show single persons; %s%s", label,
+						example ? "aggregate over such a subquery, as in " : "group by something else, or aggregate over a subquery that groups by the privacy unit",
+						example ? example : ""));
 }
 
 /* Finds the sets of all keys, by what the public inputs of the level allow. */
 static void
 declare_keys(DpLevel *level)
 {
-	DpSplitContext *cxt = level->cxt;
 	DpRelease  *release = level->release;
 
 	dp_key_query_keys(level);
@@ -92,9 +97,7 @@ declare_keys(DpLevel *level)
 		DpReleaseKey *key = list_nth(release->keys, foreach_current_index(expr));
 
 		if (dp_key_set_of(release, foreach_current_index(expr)) == NULL && any_among(level->from.unit.vars, equal_to_key(level, expr)))
-			dp_refuse_at(exprLocation(expr),
-						 errmsg("grouping by the privacy unit \"%s\" would show single persons; aggregate over such a subquery%s",
-								key->label, count_of_groups(level, key->label, "1")));
+			refuse_persons(level, expr, psprintf("the privacy unit \"%s\"", key->label), key->label, "1");
 	}
 	list_sort(release->key_sets, compare_sets);
 }
@@ -120,7 +123,6 @@ labels_among(DpLevel *level, List *columns, List *vars)
 static void
 refuse_single_rows(DpLevel *level)
 {
-	DpSplitContext *cxt = level->cxt;
 	List	   *columns = NIL;	/* for each key */
 	List	   *all = NIL;
 	ListCell   *expr,
@@ -145,9 +147,7 @@ refuse_single_rows(DpLevel *level)
 			if (!any_among(vars, lfirst(shown)) || dp_key_set_of(level->release, foreach_current_index(expr)) != NULL)
 				continue;
 			labels = labels_among(level, columns, vars);
-			dp_refuse_at(exprLocation(lfirst(expr)),
-						 errmsg("grouping by \"%s\" would show single persons; aggregate over such a subquery%s",
-								((DpReleaseKey *) lfirst(key))->label, count_of_groups(level, labels, labels)));
+			refuse_persons(level, lfirst(expr), psprintf("\"%s\"", ((DpReleaseKey *) lfirst(key))->label), labels, labels);
 		}
 	}
 }

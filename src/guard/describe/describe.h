@@ -67,6 +67,9 @@ extern const char *dp_relation_text(Oid relid);
 extern const char *dp_example_from(Query *query);
 extern const char *dp_example_count(void);
 
+/* expression_text.c: returns a count by groups of entry rti of the scope's query, which reads table, and their ranks if wanted; NULL: none would be answered. */
+extern const char *dp_example_of_groups(DpScope *scope, Index rti, Oid table, bool are_ranked);
+
 /* Returns the number, from 0, of the release's column that an aggregate of the level is. */
 extern int	dp_column_of(DpLevel *level, Node *agg);
 

@@ -24,6 +24,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "parser/scansup.h"
+#include "policy/unit_types.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -229,4 +230,63 @@ dp_example_count(void)
 	bool		is_found = list_member_oid(fetch_search_path(true), schema);
 
 	return psprintf("%s(*)", quote_qualified_identifier(is_found ? NULL : get_namespace_name(schema), "dp_count"));
+}
+
+/* Tells whether a column may be grouped by in an example. */
+static bool
+may_be_example(DpScope *scope, Var *var)
+{
+	DpColumnOrigin origin;
+
+	return dp_type_is_key(getBaseType(var->vartype)) &&
+		!(dp_trace_column(scope->query, scope, (Node *) var, &origin) && dp_leads_to_unit(origin.relid, origin.attnum));
+}
+
+/* Returns the name of a column of an entry; with that of the entry where FROM has several. */
+static const char *
+example_name(Query *query, RangeTblEntry *rte, AttrNumber column)
+{
+	const char *name = quote_identifier(get_rte_attribute_name(rte, column));
+
+	return list_length(query->rtable) == 1 ? name : psprintf("%s.%s", quote_identifier(rte->eref->aliasname), name);
+}
+
+/* Returns a column of entry rti to group by in an example: the first one that the query names and that is not the unit, else one of the table; NULL: none is known. */
+static const char *
+example_column(DpScope *scope, Index rti)
+{
+	Query	   *query = scope->query;
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+
+	foreach_ptr(Var, var, pull_vars_of_level((Node *) query->targetList, 0))
+		if (IsA(var, Var) && var->varno == rti && var->varattno > 0 && may_be_example(scope, var))
+		return example_name(query, rte, var->varattno);
+	for (AttrNumber column = 1; rte->rtekind == RTE_RELATION && get_attname(rte->relid, column, true) != NULL; column++)
+	{
+		Oid			type = get_atttype(rte->relid, column);
+
+		if (OidIsValid(type) && !dp_leads_to_unit(rte->relid, column) && dp_type_is_key(getBaseType(type)))
+			return example_name(query, rte, column);
+	}
+	return NULL;
+}
+
+const char *
+dp_example_of_groups(DpScope *scope, Index rti, Oid table, bool are_ranked)
+{
+	const char *from = dp_example_from(scope->query);
+	const char *columns[] = {example_column(scope, rti), NULL};
+
+	for (int i = columns[0] == NULL; i < lengthof(columns); i++)
+	{
+		const char *column = columns[i];
+		const char *groups = psprintf("SELECT %s%s AS n FROM %s%s", column ? psprintf("%s AS k, ", column) : "", dp_example_count(),
+									  from ? from : dp_relation_text(table), column ? " GROUP BY 1" : "");
+		const char *example = dp_example(!are_ranked ? groups : psprintf("SELECT %sn, rank() OVER (ORDER BY n DESC) FROM (%s) AS q",
+																		 column ? "k, " : "", groups));
+
+		if (example != NULL)
+			return example;
+	}
+	return NULL;
 }

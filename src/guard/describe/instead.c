@@ -155,7 +155,6 @@ fill_in(DpLevel *level, const char *query, const char *value)
 	if (from == NULL)
 		return "";
 	initStringInfo(&text);
-	appendStringInfoString(&text, ", for example ");
 	for (const char *p = query; *p; p++)
 	{
 		if (*p != '%')
@@ -166,7 +165,7 @@ fill_in(DpLevel *level, const char *query, const char *value)
 		p++;
 		appendStringInfoString(&text, *p == 'v' ? value : *p == 'f' ? from : place_text(level, *p));
 	}
-	return text.data;
+	return dp_example(text.data) != NULL ? psprintf(", for example %s", text.data) : "";
 }
 
 const char *
@@ -217,10 +216,11 @@ void
 dp_refuse_exact(DpLevel *level, Aggref *agg)
 {
 	DpSplitContext *cxt = level->cxt;
+	const char *instead = instead_of_exact(level, agg);
 
 	dp_refuse_at(agg->location,
 				 errmsg("%s is exact and cannot be released over protected table \"%s\"; %s",
-						get_func_name(agg->aggfnoid), level->table, instead_of_exact(level, agg)));
+						get_func_name(agg->aggfnoid), level->table, instead));
 }
 
 /* Returns the standard aggregate of one argument that a call is, or stands for, with k as its argument; NULL: it is another. */
@@ -250,10 +250,11 @@ dp_refuse_distinct(DpLevel *level, Aggref *agg)
 		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", name));
 	(void) dp_make_safe(value, &level->allow);
 	if (dp_names_one_person(level, value))
-		dp_refuse_at(agg->location,
-					 errmsg("DISTINCT inside %s would take each person's value; count them%s",
-							name, dp_count_of_values(level, text)));
+	{
+		instead = dp_count_of_values(level, text);
+		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s would take each person's value; count them%s", name, instead));
+	}
+	instead = fill_in(level, psprintf("SELECT %%o%s %s", instead, GROUPS), text);
 	dp_refuse_at(agg->location,
-				 errmsg("DISTINCT inside %s is not releasable; aggregate the values of released groups%s",
-						name, fill_in(level, psprintf("SELECT %%o%s %s", instead, GROUPS), text)));
+				 errmsg("DISTINCT inside %s is not releasable; aggregate the values of released groups%s", name, instead));
 }

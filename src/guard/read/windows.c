@@ -321,8 +321,9 @@ example_of_parts(Query *sub, WindowClause *window, List *functions)
 		appendStringInfo(&shares, i > 1 ? ", %.3g" : "%.3g", (double) i / parts);
 		appendStringInfo(&cases, "WHEN %s <= q.m[%d] THEN %d ", name, i, i);
 	}
-	return psprintf("WITH q AS (SELECT percentile_cont(ARRAY[%s]) WITHIN GROUP (ORDER BY %s) AS m FROM %s) "
-					"SELECT CASE %sELSE %d END AS part, count(*) AS n FROM %s, q GROUP BY 1", shares.data, name, table, cases.data, parts, table);
+	return dp_example(psprintf("WITH q AS (SELECT percentile_cont(ARRAY[%s]) WITHIN GROUP (ORDER BY %s) AS m FROM %s) "
+							   "SELECT CASE %sELSE %d END AS part, count(*) AS n FROM %s, q GROUP BY 1",
+							   shares.data, name, table, cases.data, parts, table));
 }
 
 void
