@@ -176,7 +176,7 @@ def main():
                 counts['answered'] += 1
             elif error and (error[1] == 'ZC002' and 'failed while it read' not in error[2] or
                             # errors of constants, in which no row has a part: inside of a run they are ZC002
-                            error[1].startswith('22')):
+                            error[1].startswith(('22', '0A'))):
                 counts['refused'] += 1
             else:
                 print('FAILED with FUZZ_SEED=%d:\n%s;\n%s' % (SEED, query, text.strip()))
