@@ -23,6 +23,7 @@
 #include "catalog/pg_type.h"
 #include "math/normal.h"
 #include "math/quantile.h"
+#include "release/found_bounds.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/array.h"
@@ -300,15 +301,18 @@ bounds_answer(DpPricedColumn *column, DpAnswerError *error)
 {
 	double		lower,
 				upper;
-	Datum		values[2];
+	double		numbers[DP_MOST_FOUND_NUMBERS];
+	Datum		values[DP_MOST_FOUND_NUMBERS];
+	int			n;
 
 	error->stddev = column->sigma;
 	error->isnull = !dp_pick_bounds(column, column->work->noisy, &lower, &upper);
 	if (error->isnull)
 		return (Datum) 0;
-	values[0] = Float8GetDatum(lower);
-	values[1] = Float8GetDatum(upper);
-	return array_datum(values, 2, FLOAT8OID);
+	n = dp_found_numbers(column, column->work->noisy, lower, upper, numbers);
+	for (int i = 0; i < n; i++)
+		values[i] = Float8GetDatum(numbers[i]);
+	return array_datum(values, n, FLOAT8OID);
 }
 
 Datum
@@ -352,8 +356,8 @@ dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *
 }
 
 /*
- * What is cut of a count or sum is taken for the same share in each group; where
- * an average is cut, its weights are others, and its noise is all that is known of its error.
+ * What is cut of a count or sum is taken for the same share in each group.  Where rows
+ * of an average are cut, its weights are others, and that is taken for no error; what bounds that were found leave out is.
  */
 double
 dp_companion_value(const DpPricedColumn *column, DpCompanion kind, const DpAnswerError *error)
@@ -363,7 +367,7 @@ dp_companion_value(const DpPricedColumn *column, DpCompanion kind, const DpAnswe
 	if (kind == DP_COMPANION_CUT)
 		return column->cut;
 	if (kind == DP_COMPANION_NOISE || column->desc->answer != DP_ANSWER_SUM)
-		return error->stddev;
+		return kind == DP_COMPANION_NOISE ? error->stddev : hypot(error->stddev, column->left_out);
 	return hypot(error->stddev, error->value * column->cut_doubt / left);
 }
 

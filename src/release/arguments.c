@@ -31,6 +31,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "release/found_bounds.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/array.h"
@@ -413,6 +414,19 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 	column->totals_by_rows = !less(most_low, low) && !less(high, most_high);
 }
 
+/* Widens bounds of a value in an average, if these are just what was found; returns by how much that may be off then, if it is of this value alone. */
+static double
+widen_average(DpPricedColumn *column, const DpBound *derived, const DpPricedRelease *priced, double *lower, double *upper)
+{
+	double		left_out;
+
+	if (derived->op != DP_BOUND_FOUND || priced->found == NULL || column->is_lacking || column->by_rows ||
+		*lower < -WIDEST_SPARED || *upper > WIDEST_SPARED)
+		return 0;
+	left_out = dp_widen_found(&priced->found[derived->range], dp_has_groups(priced->release), lower, upper);
+	return column->desc->statistic == DP_STAT_AVG ? left_out : 0;
+}
+
 /* Sets a range between bounds that are written, or follow from derived; without either it has none. */
 static void
 settle_range(DpPricedColumn *column, Expr *lower, Expr *upper, const DpBound *derived, int bins, DpRangeKind kind,
@@ -428,6 +442,8 @@ settle_range(DpPricedColumn *column, Expr *lower, Expr *upper, const DpBound *de
 
 		low = as_double(interval.lower);
 		high = as_double(interval.upper);
+		if (desc->answer == DP_ANSWER_MOMENTS)
+			column->left_out += widen_average(column, derived, priced, &low, &high);
 	}
 	else if (lower != NULL)
 	{
@@ -622,6 +638,7 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 				settle_sum(column, priced, estate);
 			break;
 		case DP_ANSWER_MOMENTS:
+			column->left_out = 0;
 			settle_values(column, 1, DP_RANGE_LINEAR, priced, estate);
 			if (desc->lower2 || desc->derived2)
 				settle_range(column, desc->lower2, desc->upper2, desc->derived2, 1, DP_RANGE_LINEAR, priced, &range[1], estate);
@@ -639,6 +656,7 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			break;
 		case DP_ANSWER_BOUNDS:
 			dp_estimator_range(desc->input_type, range);
+			column->tells_tail = priced->release->is_estimator;
 			break;
 		case DP_ANSWER_MODE:
 			settle_mode(column);

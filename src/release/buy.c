@@ -30,6 +30,7 @@
 #include "ledger/ledger.h"
 #include "miscadmin.h"
 #include "policy/policy.h"
+#include "release/found_bounds.h"
 #include "release/kept_int.h"
 #include "release/release.h"
 #include "release/release_int.h"

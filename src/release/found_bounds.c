@@ -37,7 +37,9 @@
 #include "access/tupdesc.h"
 #include "base/settings.h"
 #include "executor/tuptable.h"
+#include "math/bounds_tail.h"
 #include "math/quantile.h"
+#include "release/found_bounds.h"
 #include "release/interval_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
@@ -182,7 +184,7 @@ dp_widest_found(Oid type)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the row type of an estimator: lower and upper of each column. */
+/* Returns the row type of an estimator: what it tells of each column. */
 TupleDesc
 dp_estimator_desc(const DpRelease *estimator)
 {
@@ -225,6 +227,44 @@ note_found(DpPricedColumn *column, const DpInterval *interval, bool is_found)
 	column->rows.upper = upper;
 }
 
+/* of the noise that the estimator has, as much has an answer that costs as much more as is usual */
+#define NOISE_OF_ANSWER sqrt(DP_USUAL_BOUNDS_SHARE)
+
+/* how much more an average of one of several groups has; kept answers of one text have one width, however many groups there are by now */
+#define NOISE_OF_GROUPS 16
+
+/* the numbers that an estimator tells of a column: bounds, and what is beyond */
+#define FOUND_NUMBERS (2 + sizeof(dp_bounds_tail) / sizeof(double))
+
+StaticAssertDecl(FOUND_NUMBERS <= DP_MOST_FOUND_NUMBERS, "an estimator tells more than there is room for");
+
+int
+dp_found_numbers(const DpPricedColumn *column, const double *counts, double lower, double upper, double *numbers)
+{
+	numbers[0] = lower;
+	numbers[1] = upper;
+	if (!column->tells_tail || column->range[0].kind != DP_RANGE_LOGARITHMIC)
+		return 2;
+	dp_bounds_tail_estimate(counts, column->sigma, lower, upper, (dp_bounds_tail *) (numbers + 2));
+	return FOUND_NUMBERS;
+}
+
+double
+dp_widen_found(const DpInterval *found, bool has_groups, double *lower, double *upper)
+{
+	double		left_out;
+	int			below;
+	int			above;
+
+	if (found->tail == NULL)
+		return 0;
+	left_out = dp_bounds_tail_choose(found->tail, *lower, *upper,
+									 found->tail->sigma * NOISE_OF_ANSWER * (has_groups ? NOISE_OF_GROUPS : 1) / found->tail->units, &below, &above);
+	*lower = *lower < 0 ? ldexp(*lower, below) : *lower;
+	*upper = *upper > 0 ? ldexp(*upper, above) : *upper;
+	return left_out;
+}
+
 /* Returns the intervals that an estimator, which has run, has found. */
 DpInterval *
 dp_read_found(DpRun *estimator)
@@ -247,8 +287,12 @@ dp_read_found(DpRun *estimator)
 			found[i] = dp_found_nothing(column->desc);
 		else
 		{
-			bounds = (float8 *) ARR_DATA_PTR(DatumGetArrayTypeP(values[i]));
+			ArrayType  *numbers = DatumGetArrayTypePCopy(values[i]);
+
+			bounds = (float8 *) ARR_DATA_PTR(numbers);
 			found[i] = interval_of_edges(bounds[0], bounds[1], type);
+			if (ARR_DIMS(numbers)[0] == FOUND_NUMBERS)
+				found[i].tail = (const dp_bounds_tail *) (bounds + 2);
 		}
 		note_found(column, &found[i], !nulls[i]);
 	}

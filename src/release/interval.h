@@ -113,6 +113,8 @@ typedef struct DpInterval
 								 * known */
 	bool		never_null;
 	bool		is_lacking;		/* of an estimator: it has found none */
+	const struct dp_bounds_tail *tail;	/* of an estimator: what is beyond;
+										 * NULL: not known */
 	bool		has_totals;		/* limits of a unit's total are known, beside
 								 * max_rows times the bounds */
 	Numeric		total_lower;

@@ -25,6 +25,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "release/found_bounds.h"
 #include "release/kept_int.h"
 
 static int

@@ -21,6 +21,7 @@
 
 #include "math/normal.h"
 #include "math/quantile.h"
+#include "release/found_bounds.h"
 #include "release/release.h"
 #include "release/release_int.h"
 

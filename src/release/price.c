@@ -45,6 +45,7 @@
 #include "ledger/ledger.h"
 #include "math/quantile.h"
 #include "policy/policy.h"
+#include "release/found_bounds.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"

@@ -61,6 +61,10 @@ typedef struct DpPricedColumn
 	bool		later;			/* bounds are known when it runs */
 	bool		found_first;	/* that is, after they have been found */
 	bool		is_lacking;		/* none have been: its answers are NULL */
+	bool		tells_tail;		/* an estimator's: beside bounds, what is
+								 * beyond them */
+	double		left_out;		/* by how much found bounds may have an
+								 * average off: the root of the mean square */
 	bool		by_rows;		/* they follow from how many rows of a unit
 								 * count */
 	bool		totals_by_rows; /* they are max_rows times those of rows */
@@ -369,26 +373,6 @@ extern void dp_price_increment(DpPricedColumn *increment, const DpPricedColumn *
 
 /* price.c: returns what a release costs together with the finding of bounds. */
 extern int64 dp_total_rho(const DpPricedRelease *priced);
-
-/*
- * found_bounds.c: dp_widest_found returns the widest bounds that can be found,
- * dp_found_nothing those that are taken where none are (of no state where others hold then).  dp_estimator_desc returns
- * the row type of an estimator, dp_read_found the bounds by its columns when it has
- * run, and writes them into the columns.
- */
-extern DpInterval dp_widest_found(Oid type);
-extern DpInterval dp_found_nothing(const DpReleaseColumn *column);
-extern TupleDesc dp_estimator_desc(const DpRelease *estimator);
-extern DpInterval *dp_read_found(DpRun *estimator);
-
-/* found_bounds.c: sets the range of an estimator's bins; a histogram of logarithms, or of dates */
-extern void dp_estimator_range(Oid type, DpRange *range);
-
-/* found_bounds.c: sets the bounds that hold what noisy counts tell of; false if they tell nothing */
-/* how likely noise is taken for values of a column of an estimator, or of dp_bounds */
-extern double dp_estimator_error(const DpReleaseColumn *column);
-
-extern bool dp_pick_bounds(const DpPricedColumn *column, const double *counts, double *lower, double *upper);
 
 /*
  * min_units.c: dp_min_units returns how many units a group of a release has at least that is shown, or has answers, 1 where there is no such limit.

@@ -295,7 +295,7 @@ main(int argc, char **argv)
 	static void (*const files[]) (void) =
 	{
 		exp_tests, gauss_exact_tests, gauss_law_tests, calibrate_tests, refinement_tests, zcdp_tests, gaussian_tests,
-		optimal_tests, calc_tests, calc_laws_tests, divergence_tests, planning_tests, moments_tests, quantile_tests, norm_limit_tests, exact_tests,
+		optimal_tests, calc_tests, calc_laws_tests, divergence_tests, planning_tests, moments_tests, quantile_tests, norm_limit_tests, bounds_tail_tests, exact_tests,
 		marginals_tests
 	};
 	size_t		i;

@@ -96,6 +96,7 @@ extern void planning_tests(void);
 extern void moments_tests(void);
 extern void quantile_tests(void);
 extern void norm_limit_tests(void);
+extern void bounds_tail_tests(void);
 extern void exact_tests(void);
 extern void marginals_tests(void);
 
