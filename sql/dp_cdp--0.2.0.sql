@@ -2522,7 +2522,7 @@ COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
 	'norm to which the rows of a person in all groups of a query are scaled. It is a number of rows, or auto, which finds it privately. NULL: max_groups and max_rows alone limit these rows';
 COMMENT ON COLUMN dp_cdp.datasets.min_units IS
-	'how many people a group has at least that is shown. A group of declared keys is shown with NULL for its answers where its noisy number of people is below it. 1: no such limit';
+	'groups of fewer people than this are not shown. A group of declared keys is shown with NULL for its answers where its noisy number of people is below it. 1: no such limit';
 
 -- pg_settings says where a value comes from; a value of '' is none.  Of settings that datasets have no part in the server shows
 -- what holds, with its unit.
@@ -3781,7 +3781,7 @@ CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS regproce
 	AS 'MODULE_PATHNAME', 'dp_disallow_function';
 REVOKE ALL ON FUNCTION dp_cdp.disallow_function(regprocedure) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
-	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on. It returns the function';
+	'takes back what dp_cdp.allow_function allowed, for superusers. Prepared queries that use the function are refused from then on. It returns the function';
 
 -- =========================================================================
 -- 9. Whether the rows are as the policy says, for owners who may read them
@@ -5302,7 +5302,7 @@ BEGIN
 		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)),
 			CASE WHEN d.rho_remaining = 0 THEN 'its lifetime cap is spent'
-				ELSE format('of its lifetime cap only rho %s is left, less than one aggregate costs (%s)', d.rho_remaining, d.default_rho) END
+				ELSE format('its lifetime cap has only rho %s left, less than one aggregate costs (%s)', d.rho_remaining, d.default_rho) END
 				|| ': all its roles are refused, though their budgets hold more',
 			format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.dataset)
 		FROM datasets d
@@ -6979,7 +6979,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NU
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_release_name';
 COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
-	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected. It returns in how many datasets the name was watched';
+	'says that a relation need not be protected, although it has the name of a formerly protected table, or resembles one of a dataset. It returns in how many datasets the name was watched';
 
 CREATE OR REPLACE VIEW dp_cdp.reserved_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,
@@ -6998,7 +6998,7 @@ COMMENT ON COLUMN dp_cdp.reserved_names.schema IS 'schema of the name';
 COMMENT ON COLUMN dp_cdp.reserved_names.name IS 'name under which a table was protected';
 COMMENT ON COLUMN dp_cdp.reserved_names.dataset IS 'dataset of that table';
 COMMENT ON COLUMN dp_cdp.reserved_names.since IS 'when the name became one that is watched';
-COMMENT ON COLUMN dp_cdp.reserved_names.released IS 'release_name has said that an unprotected table may bear it';
+COMMENT ON COLUMN dp_cdp.reserved_names.released IS 'forget_name has said that an unprotected table may have the name';
 COMMENT ON COLUMN dp_cdp.reserved_names.successor IS 'table that is to take the name by replace_table';
 COMMENT ON COLUMN dp_cdp.reserved_names.relation IS 'table or view that bears the name now';
 
@@ -7371,7 +7371,7 @@ BEGIN ATOMIC
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. Where the norm is found first, formula has C for it. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. The column limits says what a unit may add, as EXPLAIN does. Rows of the item remains say what would be left of each budget. The age of an answer that would be given again, or made better for the difference in price, is reused_since. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
+	'price that a query would have, and the noise of each of its private aggregates. Nothing is executed or charged. The margin is half of a 95 % interval. Where stddev and margin depend on the answer they are NULL, and formula says about what the margin is for N rows. Where the norm is found first, formula has C for it. The limits of rows'' values and of units'' totals are row_lower to total_upper. The norm is a number of rows, for sums at the larger bound. It is NULL where it is found first, or limits nothing. The column limits says what a unit may add, as EXPLAIN does. Rows of the item remains say what would be left of each budget. Where an answer would be given again, or made better for the difference in price, reused_since tells since when it is kept. With blocks of time, each block that the query reads is charged the whole price, and what remains is of the block with the least';
 CREATE OR REPLACE FUNCTION dp_cdp.query_fingerprint(query text, OUT aggregate text, OUT dataset text, OUT fingerprint text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_fingerprint' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.query_fingerprint(text) IS

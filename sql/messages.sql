@@ -83,6 +83,7 @@ WHERE p.pronamespace = e.extnamespace ORDER BY 1
 -- what reads rows where it stands
 SET SESSION AUTHORIZATION regress_dp_analyst;
 SELECT dp_margin(5) FROM visits;
+SELECT count(*) AS n, dp_margin(n) FROM visits;
 SELECT dept, rank() OVER (ORDER BY cost) FROM visits;
 WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w JOIN visits ON patient = n) SELECT * FROM w;
 SELECT dp_count(*) FROM visits v WHERE v = ROW(1, 'a', 1, NULL);
@@ -93,6 +94,12 @@ SELECT dp_count(*) FROM visits WHERE md5(dept) = '';
 SELECT zip, dp_count(*) FROM patients WHERE patient < 0 GROUP BY zip;
 -- nobody sees which groups a subquery has
 SELECT dp_count(*) IS NULL AS none FROM visits WHERE dept IN (SELECT zip FROM patients GROUP BY zip HAVING count(*) > 10);
+
+-- settings that are none, and values of another kind; arguments that are given by =
+SET dp_cdp.max_row = 3;
+SET dp_cdp.max_rows = '3 rows';
+SET dp_cdp.reuse = '1 day';
+SELECT dp_cdp.create_dataset('other', rho = 1);
 
 -- more than the budget holds
 SET dp_cdp.rho = 900;

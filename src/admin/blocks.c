@@ -100,7 +100,7 @@ dp_admin_read_block(FunctionCallInfo fcinfo, int first, Oid relid, DpBlockArgume
 	{
 		if (!PG_ARGISNULL(first + 1))
 			dp_raise(BAD_PARAMETER,
-					 errmsg("every says how long blocks of time are: name the column of time, too, as block"),
+					 errmsg("every says how long blocks of time are: name the column of time, too, such as block => 'visited_on'"),
 					 errdetail("This column says in which block a row is."));
 		return;
 	}
@@ -118,7 +118,7 @@ static void
 no_length(const char *dataset)
 {
 	dp_raise(BAD_PARAMETER,
-			 errmsg("give every, too, such as '1 month': how long the blocks of dataset \"%s\" are, for good", dataset));
+			 errmsg("give every, too, such as every => '1 month': it says how long the blocks of dataset \"%s\" are, and never changes", dataset));
 }
 
 /* Gives a dataset blocks that has nothing yet.  The lock keeps others from protecting a table in it meanwhile. */
@@ -134,11 +134,11 @@ begin_blocks(const char *dataset, Oid user, const DpBlockArgument *argument)
 		no_length(dataset);
 	if (tables != NIL)
 		dp_raise(BAD_PARAMETER,
-				 errmsg("dataset \"%s\" is without blocks, as it protects table \"%s\" without: make a dataset of its own for tables with blocks",
+				 errmsg("dataset \"%s\" has no blocks of time, because its table \"%s\" was protected without: make another dataset for tables with blocks",
 						dataset, get_rel_name(linitial_oid(tables))));
 	if (row->spent)
 		dp_raise(BAD_PARAMETER,
-				 errmsg("dataset \"%s\" has no blocks, and some of its budget was spent: make another dataset for tables with blocks",
+				 errmsg("dataset \"%s\" has no blocks of time, and some of its budget was spent: make another dataset for tables with blocks",
 						dataset));
 	dp_admin_execute("UPDATE dp_cdp_internal.dataset SET block_every = $2 WHERE name = $1", 2, types, values, NULL, true);
 }
@@ -151,7 +151,7 @@ dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row, Oid user, O
 	{
 		if (dp_has_blocks(&row->blocks) && !through)
 			dp_raise(BAD_PARAMETER,
-					 errmsg("dataset \"%s\" has blocks of time: with block, name the column of table \"%s\" that says when a row was",
+					 errmsg("dataset \"%s\" has blocks of time: give block, the name of the column of table \"%s\" that says when a row was made",
 							dataset, get_rel_name(relid)));
 		return;
 	}

@@ -286,16 +286,26 @@ dp_set_budget(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(dp_admin_granted(fcinfo, &grant));
 }
 
+/* Refuses to change a budget that is not there; role: whose it would be. */
 static void
-no_such_budget(const char *dataset)
+no_such_budget(const char *dataset, const char *role)
 {
-	dp_raise(BAD_PARAMETER, errmsg("there is no such budget in dataset \"%s\": see dp_cdp.budgets for those there are",
-								   dataset));
+	dp_raise(BAD_PARAMETER, errmsg("%s has no budget in dataset \"%s\": see dp_cdp.budgets for those there are",
+								   role, dataset));
 }
 
-/* Deletes budgets of a dataset that meet a condition on $2.  Returns what the role is left with: nothing. */
+/* Returns a role as a message names it, also one that there is no more. */
+static const char *
+role_in_words(Oid role)
+{
+	char	   *name = OidIsValid(role) ? GetUserNameFromId(role, true) : NULL;
+
+	return name != NULL ? psprintf("role \"%s\"", name) : "this role";
+}
+
+/* Deletes budgets of a dataset that meet a condition on $2; role: whose they are, in words.  Returns what the role is left with: nothing. */
 static Datum
-drop_budgets(FunctionCallInfo fcinfo, const char *name, const char *condition, Oid type, Datum value)
+drop_budgets(FunctionCallInfo fcinfo, const char *name, const char *role, const char *condition, Oid type, Datum value)
 {
 	Oid			user = GetUserId();
 	DpAdminContext context;
@@ -311,7 +321,7 @@ drop_budgets(FunctionCallInfo fcinfo, const char *name, const char *condition, O
 								  " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END, role_name",
 								  condition),
 						 2, types, values, NULL, true) == 0)
-		no_such_budget(name);
+		no_such_budget(name, role);
 	spent = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	nothing.role_name = MemoryContextStrdup(caller, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2));
 	if (spent != NULL)
@@ -335,7 +345,7 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 	 * a number may be that of a role that there is no more, as long as nobody
 	 * else has it
 	 */
-	PG_RETURN_DATUM(drop_budgets(fcinfo, name, "role = $2 AND (dp_cdp_internal.known_role(role, role_name) = $2"
+	PG_RETURN_DATUM(drop_budgets(fcinfo, name, role_in_words(role), "role = $2 AND (dp_cdp_internal.known_role(role, role_name) = $2"
 								 " OR NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE oid = $2))", OIDOID,
 								 ObjectIdGetDatum(role)));
 }
@@ -345,9 +355,11 @@ Datum
 dp_drop_missing_budget(PG_FUNCTION_ARGS)
 {
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
+	char	   *role = PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1));
 
-	PG_RETURN_DATUM(drop_budgets(fcinfo, name, "role_name = $2 AND dp_cdp_internal.known_role(role, role_name) IS DISTINCT FROM role",
-								 TEXTOID, CStringGetTextDatum(PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1)))));
+	PG_RETURN_DATUM(drop_budgets(fcinfo, name, psprintf("a missing role \"%s\"", role),
+								 "role_name = $2 AND dp_cdp_internal.known_role(role, role_name) IS DISTINCT FROM role",
+								 TEXTOID, CStringGetTextDatum(role)));
 }
 
 /* Returns an amount in a row that a statement has returned. */
@@ -378,7 +390,7 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 						 " WHERE dataset = $1 AND role = $2 AND dp_cdp_internal.known_role(role, role_name) = $2"
 						 " RETURNING rho_limit, delta_limit, report_delta",
 						 2, types, values, NULL, true) == 0)
-		no_such_budget(name);
+		no_such_budget(name, role_in_words(role));
 	grant.role = role;
 	grant.rho = returned_amount(1, DP_RHO_SCALE);
 	grant.key_delta = returned_amount(2, DP_DELTA_SCALE);

@@ -120,7 +120,7 @@ min_units(int n)
 	if (n < 1 || n > DP_MAX_MIN_UNITS)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("min_units must be between 1 and %d, such as 10; 1 is no limit", DP_MAX_MIN_UNITS),
-				 errdetail("It is how many people a group has at least that is shown."));
+				 errdetail("Groups of fewer people are not shown."));
 	return n;
 }
 

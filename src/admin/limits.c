@@ -44,7 +44,7 @@ dp_suggest_limits(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(1))
 		dp_raise(BAD_PARAMETER,
-				 errmsg("rho must be given: what of the dataset's cap all suggestions together may cost"));
+				 errmsg("rho must be given: it says how much of the dataset's cap all suggestions together may cost"));
 	rho = dp_rho_amount(PG_GETARG_FLOAT8(1), "rho");
 	dp_admin_require_policy_owner(relid);
 	dp_admin_lock_existing(relid, AccessShareLock);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * reload.c
- *	  replace_table, release_name: what a reload by another table does to
+ *	  replace_table, forget_name: what a reload by another table does to
  *	  policies and names.
  *
  * Invariants:
@@ -263,7 +263,7 @@ dp_replace_table(PG_FUNCTION_ARGS)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("table \"%s\" has row-level security and table \"%s\" has not: ALTER TABLE ... ENABLE ROW LEVEL SECURITY first",
 						get_rel_name(old), get_rel_name(new)),
-				 errdetail("SELECT that was granted for listing the table would show rows."));
+				 errdetail("Roles that hold SELECT to list the table would see its rows."));
 
 	copy_labels(old, new);
 	CommandCounterIncrement();
@@ -278,11 +278,11 @@ dp_replace_table(PG_FUNCTION_ARGS)
 }
 
 /* ------------------------------------------------------------------------
- * release_name
+ * forget_name
  * ------------------------------------------------------------------------
  */
 
-/* what release_name was called for; parameters $1 to $4 of its statements */
+/* what forget_name was called for; parameters $1 to $4 of its statements */
 typedef struct ReleasedName
 {
 	Oid			types[4];
@@ -361,7 +361,7 @@ release_look_alike(ReleasedName *r, Oid relid, Oid user)
 					 3, r->types, r->values, r->nulls, false);
 }
 
-/* release_name(name, dataset) */
+/* forget_name(name, dataset) */
 Datum
 dp_release_name(PG_FUNCTION_ARGS)
 {

@@ -226,9 +226,9 @@ report_forgotten(Oid relid, List *labels)
 	}
 	if (columns.len > 0)
 		dp_admin_warn(NOTICE,
-					  errmsg("what was declared of columns of table \"%s\" is forgotten: %s",
+					  errmsg("bounds and keys of columns of table \"%s\" are forgotten: %s",
 							 get_rel_name(relid), columns.data),
-					  errhint("If you protect it again, declare them again, with dp_cdp.set_bounds and dp_cdp.set_keys."));
+					  errhint("If you protect the table again, declare them again with dp_cdp.set_bounds and dp_cdp.set_keys."));
 }
 
 /* Returns the policy of a table, which the caller may take away. */

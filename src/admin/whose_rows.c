@@ -21,6 +21,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -121,12 +122,30 @@ table_owner(Oid relid)
 	return owner;
 }
 
+/* Says which tables the foreign keys on these columns reference, where none of them is protected; NULL: there is no such key. */
+static char *
+unprotected_parents(Oid relid, const DpUnitArgument *argument)
+{
+	Oid			types[] = {OIDOID, INT2ARRAYOID};
+	Datum		columns[INDEX_MAX_KEYS];
+	Datum		values[] = {ObjectIdGetDatum(relid), 0};
+
+	for (int i = 0; i < argument->through.nthrough; i++)
+		columns[i] = Int16GetDatum(argument->columns[i]);
+	values[1] = PointerGetDatum(construct_array(columns, argument->through.nthrough, INT2OID, sizeof(int16), true, TYPALIGN_SHORT));
+	dp_admin_execute("SELECT string_agg(DISTINCT confrelid::regclass::text, ', ') FROM pg_catalog.pg_constraint"
+					 " WHERE conrelid = $1 AND contype = 'f' AND conkey @> $2 AND conkey <@ $2",
+					 lengthof(types), types, values, NULL, false);
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+}
+
 void
 dp_admin_check_through(Oid relid, const char *dataset, DpUnitArgument *argument)
 {
 	DpParent	parent;
 	DpParentProblem problem = dp_find_parent(relid, dataset, argument->through.nthrough, argument->through.through, &parent);
 	Oid			at = relid;
+	char	   *parents = problem == DP_PARENT_UNPROTECTED ? unprotected_parents(relid, argument) : NULL;
 	int			length;
 
 	if (problem == DP_PARENT_OK)
@@ -142,7 +161,8 @@ dp_admin_check_through(Oid relid, const char *dataset, DpUnitArgument *argument)
 	if (problem != DP_PARENT_OK)
 		dp_raise(BAD_PARAMETER,
 				 errmsg("rows of table \"%s\" cannot belong to people through (%s), because %s: reference a protected table of dataset \"%s\" by a validated foreign key on just these columns",
-						get_rel_name(relid), dp_policy_through(&argument->through), dp_parent_complaint(problem, at), dataset));
+						get_rel_name(relid), dp_policy_through(&argument->through), dp_parent_complaint(problem, at), dataset),
+				 parents != NULL ? errhint("The key references %s: first protect that table, in the same dataset.", parents) : 0);
 }
 
 void
@@ -164,13 +184,13 @@ dp_admin_check_same_unit(Oid relid, const DpLabel *old, const DpUnitArgument *ar
 		label = argument->block.column ? dp_label_get(relid, argument->block.column) : NULL;
 		if (old->block != (argument->block.column != InvalidAttrNumber) || (old->block && !(label && label->block)))
 			dp_raise(BAD_PARAMETER,
-					 errmsg("table \"%s\" is already protected with another block column, or without one: call dp_cdp.unprotect_table first",
-							get_rel_name(relid)));
+					 errmsg("table \"%s\" is already protected in dataset \"%s\" with another block column, or without one: call dp_cdp.unprotect_table first",
+							get_rel_name(relid), old->dataset));
 	}
 	if (!same)
 		dp_raise(BAD_PARAMETER,
-				 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
-						get_rel_name(relid)));
+				 errmsg("table \"%s\" is already protected in dataset \"%s\" with another privacy unit: call dp_cdp.unprotect_table first",
+						get_rel_name(relid), old->dataset));
 }
 
 void

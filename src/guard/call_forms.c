@@ -8,10 +8,11 @@
  * casts, which would not help.  A function with arguments of any number and
  * kind would catch the call, but would change which function others resolve to.
  * So the message is completed when it is sent: the SQLSTATE stays 42883.  An
- * error that a function of PL/pgSQL handles stays PostgreSQL's, too.
+ * error that a function of PL/pgSQL handles stays PostgreSQL's, too.  Hints to
+ * settings of the extension, which SET names wrong, are given the same way.
  *
  * Invariants:
- *	- only errors of the parser are completed, in a transaction that has not
+ *	- only errors of the parser and of SET are completed, in a transaction that has not
  *	  been aborted yet, and by what the catalogues know of functions: the list
  *	  of functions of that name, which the parser has just read;
  *	- nothing is added to a call of a name that no function of the extension has, but where
@@ -128,7 +129,7 @@ type_text(Oid type)
 		case DATEOID:
 			return "date";
 		case INTERVALOID:
-			return "interval";
+			return "interval, such as '1 month'";
 		case TIMESTAMPOID:
 			return "timestamp";
 		case TIMESTAMPTZOID:
@@ -365,13 +366,76 @@ hint_at_grant(ErrorData *edata)
 								   granted[i].grantor, granted[i].function, quote_identifier(role));
 }
 
-/* Tells that a name stands in quotes where a call has it as a column. */
+/* Returns whether a statement has a name, and after it this text; blanks may be between them. */
+static bool
+has_name_before(const char *statement, const char *name, const char *text)
+{
+	for (const char *at = strstr(statement, name); at != NULL; at = strstr(at + 1, name))
+	{
+		const char *end = at + strlen(name);
+
+		end += strspn(end, " \t\n");
+		if (strncmp(end, text, strlen(text)) == 0 && (at == statement || !is_of_name(at[-1])))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the name of a function of an answer's error that is called with a name; NULL: none is. */
+static const char *
+error_function_of(const char *statement, const char *name)
+{
+	static const char *const functions[] = {"dp_margin", "dp_noise_stddev", "dp_error_stddev", "dp_cut"};
+
+	for (int i = 0; i < lengthof(functions); i++)
+		if (strstr(statement, psprintf("%s(%s)", functions[i], name)) != NULL ||
+			strstr(statement, psprintf("%s(%s,", functions[i], name)) != NULL)
+			return functions[i];
+	return NULL;
+}
+
+/* Tells what is meant by a name that a call has as a column: an argument's name, an aggregate's, or one that stands in quotes. */
 static void
 hint_at_quotes(ErrorData *edata)
 {
-	if (debug_query_string != NULL && edata->hint == NULL && first_called_form(debug_query_string) != NULL &&
-		strstr(asc_tolower(debug_query_string, strlen(debug_query_string)), " from ") == NULL)
-		edata->hint = "Names are given in single quotes, such as 'patient_id'.";
+	const char *statement = debug_query_string;
+	const char *begin = strchr(edata->message, '"');
+	const char *end = begin ? strchr(begin + 1, '"') : NULL;
+	const char *name = end ? pnstrdup(begin + 1, end - begin - 1) : NULL;
+	const char *function;
+	const char *form;
+
+	if (statement == NULL || name == NULL || edata->hint != NULL)
+		return;
+	function = error_function_of(statement, name);
+	if (function != NULL)
+	{
+		edata->hint = psprintf("%s takes the aggregate itself, and not its name in the select list: write for example %s(count(*)).",
+							   function, function);
+		return;
+	}
+	form = first_called_form(statement);
+	if (form == NULL || strstr(asc_tolower(statement, strlen(statement)), " from ") != NULL)
+		return;
+	edata->hint = "Names are given in single quotes, such as 'patient_id'.";
+	if (has_name_before(statement, name, "=") && !has_name_before(statement, name, "=>") && has_name_before(form, name, ""))
+		edata->hint = psprintf("Arguments are named with =>, such as %s => ...", name);
+}
+
+/* Tells which settings there are, or which values a setting takes, where SET names one of the extension's. */
+static void
+hint_at_settings(ErrorData *edata)
+{
+	const char *begin = strstr(edata->message, "\"dp_cdp.");
+	const char *end = begin ? strchr(begin + 1, '"') : NULL;
+	const char *name = end ? pnstrdup(begin + 1, end - begin - 1) : NULL;
+
+	if (name == NULL || edata->hint != NULL)
+		return;
+	if (GetConfigOption(name, true, false) == NULL)
+		edata->hint = "SELECT setting, in_effect FROM dp_cdp.settings shows the settings. Options of a dataset are its owner's to change, with dp_cdp.alter_dataset.";
+	else
+		edata->hint = psprintf("SELECT vartype, min_val, max_val, short_desc FROM pg_settings WHERE name = '%s' shows which values it takes.", name);
 }
 
 static bool
@@ -403,13 +467,23 @@ complete_error(ErrorData *edata)
 	is_of(edata, "ParseFuncOrColumn", ERRCODE_AMBIGUOUS_FUNCTION) ||
 	is_of(edata, "enforce_generic_type_consistency", ERRCODE_DATATYPE_MISMATCH);
 
-	if ((no_form || no_role || no_right || no_quotes || no_value || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE)) &&
+	/*
+	 * of guc.c: of a name that is no setting's, or of a value that is not one
+	 * of its type
+	 */
+	bool		no_setting = edata->elevel == ERROR && edata->message != NULL && strstr(edata->message, "\"dp_cdp.") != NULL &&
+	edata->filename != NULL && strstr(edata->filename, "guc") != NULL &&
+	(edata->sqlerrcode == ERRCODE_INVALID_NAME || edata->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE);
+
+	if ((no_form || no_role || no_right || no_quotes || no_value || no_setting || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE)) &&
 		MyBackendType == B_BACKEND && IsTransactionState() && dp_extension_installed())
 	{
 		MemoryContext old = MemoryContextSwitchTo(edata->assoc_context);
 
 		if (no_form)
 			complete_message(edata);
+		else if (no_setting)
+			hint_at_settings(edata);
 		else if (no_right)
 			hint_at_grant(edata);
 		else if (no_quotes)

@@ -43,7 +43,7 @@ dp_only_one(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_GETARG_INT64(0) != 1)
 		dp_raise(NOT_RELEASABLE,
-				 errmsg("whether a protected table has a row is told by LIMIT 1; ask for that, or for their number by count(*)"));
+				 errmsg("only LIMIT 1 asks whether a protected table has a row; write LIMIT 1, or ask for the number of rows by count(*)"));
 	PG_RETURN_INT64(1);
 }
 

@@ -108,7 +108,7 @@ put_mark(Node *node, int levels, MarkContext *c)
 	}
 	if (IsA(node, Aggref) && find_rest(node) != NULL)
 		dp_refuse_at(find_rest(node)->location,
-					 errmsg("dp_cdp.rest() is not known of single rows, of which an aggregate is; write it beside the aggregate"));
+					 errmsg("dp_cdp.rest() tells of groups, and an aggregate is of rows; write it beside the aggregate"));
 	return NULL;
 }
 
@@ -144,7 +144,7 @@ dp_take_rest_calls(DpSplitContext *cxt, Query *query, bool *is_marked)
 
 	if (call != NULL)
 		dp_refuse_at(call->location,
-					 errmsg("dp_cdp.rest() is not known of single rows, of which WHERE is a condition; put it into GROUP BY, HAVING or the select list"));
+					 errmsg("dp_cdp.rest() tells of groups, and WHERE is about rows; put it into GROUP BY, HAVING or the select list"));
 	query->targetList = (List *) dp_put(query->targetList, put_mark, &c);
 	query->havingQual = dp_put(query->havingQual, put_mark, &c);
 	*is_marked = c.is_marked;

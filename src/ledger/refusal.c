@@ -199,7 +199,7 @@ dp_raise_refusal(const DpReply *reply)
 			dp_raise(LEDGER_UNAVAILABLE,
 					 errmsg("a private query that role \"%s\" pays for has failed, and the privacy ledger could not count that yet; nothing was debited: retry, or ask the administrator",
 							role_name(reply->role)),
-					 errdetail("Until it is counted nothing is released to who pays from the same budgets."));
+					 errdetail("Until it is counted, nothing is released to roles that pay from the same budgets."));
 			break;
 		case DP_REASON_BUSY:
 			dp_raise(LEDGER_UNAVAILABLE,

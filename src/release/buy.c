@@ -519,7 +519,7 @@ refuse_tracked_reads(void)
 	dp_raise(NOT_RELEASABLE,
 			 errmsg("private aggregates are not released in SERIALIZABLE transactions that may conflict with others; nothing was charged: ask after BEGIN ISOLATION LEVEL REPEATABLE READ"),
 			 errdetail("Conflicts would depend on the rows that the query meets. After BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE there are none."),
-			 errhint("Where all transactions of the session are such: SET default_transaction_isolation = 'repeatable read'."));
+			 errhint("If the session's transactions are serializable by default: SET default_transaction_isolation = 'repeatable read'."));
 }
 
 /* Says of the columns of a release that a test finds how much of a person counts in them; releases of one statement say the same once. */

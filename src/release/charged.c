@@ -77,6 +77,6 @@ dp_charge_rethrow(MemoryContext context, const DpCharge *charged)
 	FlushErrorState();
 	error->message = psprintf("%s; %s", error->message,
 							  free ? "nothing was charged for the private query" :
-							  psprintf("of the private query %s", dp_charge_clause(charged)));
+							  psprintf("the private query failed, and %s", dp_charge_clause(charged)));
 	ReThrowError(error);
 }

@@ -81,7 +81,7 @@ static void
 cannot_derive(const DpPricedColumn *settled)
 {
 	dp_raise(BAD_PARAMETER,
-			 errmsg("no noise makes the kept answer of %s one of this price; SET dp_cdp.rho higher, or SET dp_cdp.reuse = off",
+			 errmsg("more noise cannot make the kept answer of %s one of this price; SET dp_cdp.rho higher, or SET dp_cdp.reuse = off",
 					settled->desc->label));
 }
 

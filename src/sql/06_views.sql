@@ -219,7 +219,7 @@ COMMENT ON COLUMN dp_cdp.datasets.key_delta_share IS
 COMMENT ON COLUMN dp_cdp.datasets.max_contribution IS
 	'norm to which the rows of a person in all groups of a query are scaled. It is a number of rows, or auto, which finds it privately. NULL: max_groups and max_rows alone limit these rows';
 COMMENT ON COLUMN dp_cdp.datasets.min_units IS
-	'how many people a group has at least that is shown. A group of declared keys is shown with NULL for its answers where its noisy number of people is below it. 1: no such limit';
+	'groups of fewer people than this are not shown. A group of declared keys is shown with NULL for its answers where its noisy number of people is below it. 1: no such limit';
 
 -- pg_settings says where a value comes from; a value of '' is none.  Of settings that datasets have no part in the server shows
 -- what holds, with its unit.

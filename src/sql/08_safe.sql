@@ -299,5 +299,5 @@ CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS regproce
 	AS 'MODULE_PATHNAME', 'dp_disallow_function';
 REVOKE ALL ON FUNCTION dp_cdp.disallow_function(regprocedure) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
-	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on. It returns the function';
+	'takes back what dp_cdp.allow_function allowed, for superusers. Prepared queries that use the function are refused from then on. It returns the function';
 

@@ -1210,7 +1210,7 @@ BEGIN
 		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)),
 			CASE WHEN d.rho_remaining = 0 THEN 'its lifetime cap is spent'
-				ELSE format('of its lifetime cap only rho %s is left, less than one aggregate costs (%s)', d.rho_remaining, d.default_rho) END
+				ELSE format('its lifetime cap has only rho %s left, less than one aggregate costs (%s)', d.rho_remaining, d.default_rho) END
 				|| ': all its roles are refused, though their budgets hold more',
 			format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.dataset)
 		FROM datasets d

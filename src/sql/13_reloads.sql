@@ -19,7 +19,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.forget_name(name text, dataset text DEFAULT NU
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_release_name';
 COMMENT ON FUNCTION dp_cdp.forget_name(text, text) IS
-	'says that the relation which bears the name of a formerly protected table, or resembles one of a dataset, need not be protected. It returns in how many datasets the name was watched';
+	'says that a relation need not be protected, although it has the name of a formerly protected table, or resembles one of a dataset. It returns in how many datasets the name was watched';
 
 CREATE OR REPLACE VIEW dp_cdp.reserved_names WITH (security_barrier) AS
 	SELECT h.schema, h.name, h.dataset, h.since, h.released,
@@ -38,7 +38,7 @@ COMMENT ON COLUMN dp_cdp.reserved_names.schema IS 'schema of the name';
 COMMENT ON COLUMN dp_cdp.reserved_names.name IS 'name under which a table was protected';
 COMMENT ON COLUMN dp_cdp.reserved_names.dataset IS 'dataset of that table';
 COMMENT ON COLUMN dp_cdp.reserved_names.since IS 'when the name became one that is watched';
-COMMENT ON COLUMN dp_cdp.reserved_names.released IS 'release_name has said that an unprotected table may bear it';
+COMMENT ON COLUMN dp_cdp.reserved_names.released IS 'forget_name has said that an unprotected table may have the name';
 COMMENT ON COLUMN dp_cdp.reserved_names.successor IS 'table that is to take the name by replace_table';
 COMMENT ON COLUMN dp_cdp.reserved_names.relation IS 'table or view that bears the name now';
 

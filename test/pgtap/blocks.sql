@@ -89,7 +89,7 @@ SELECT matches(owner1($$ALTER TABLE visits DROP COLUMN visited_on$$), '2BP01', '
 SELECT must($$SELECT dp_cdp.create_dataset('flat')$$);
 SELECT must($$SELECT dp_cdp.protect_table('made', 'flat', 'patient')$$);
 SELECT is(owner1($$CREATE TABLE more (patient int, day date)$$), 'ok', 'a table more');
-SELECT matches(owner1($$SELECT dp_cdp.protect_table('more', 'flat', 'patient', block => 'day', every => '1 month')$$), 'ZC004 .*without blocks, as it protects', 'a dataset without blocks stays without');
+SELECT matches(owner1($$SELECT dp_cdp.protect_table('more', 'flat', 'patient', block => 'day', every => '1 month')$$), 'ZC004 .*was protected without', 'a dataset without blocks stays without');
 SELECT must($$SELECT dp_cdp.create_dataset('used')$$);
 SELECT must($$SELECT dp_cdp.set_budget('used', 'owner1', rho => 1)$$);
 SELECT dp_cdp.debit_budget('used', 0.1, 0, 'owner1');

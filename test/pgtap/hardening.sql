@@ -383,7 +383,7 @@ SELECT provoked('UPDATE pg_seclabel SET label = label::jsonb - ''unit'' WHERE ob
 	'warning', 'lab.parts', 'damaged',
 	'UPDATE pg_seclabel SET label = label::jsonb || ''{"unit": true}'' WHERE objoid = ''lab.parts''::regclass AND objsubid = 0');
 SELECT provoked('SELECT dp_cdp.alter_dataset(''clinic'', rho => ''Infinity'')', 'info', 'dataset clinic', 'a rho of 5');
-SELECT provoked('SELECT dp_cdp.alter_dataset(dataset, rho => rho_spent::float8 + 0.001) FROM dp_cdp.datasets', 'warning', 'dataset clinic', 'of its lifetime cap only rho 0.001 is left, less than one aggregate costs \(0.01\): all',
+SELECT provoked('SELECT dp_cdp.alter_dataset(dataset, rho => rho_spent::float8 + 0.001) FROM dp_cdp.datasets', 'warning', 'dataset clinic', 'its lifetime cap has only rho 0.001 left, less than one aggregate costs \(0.01\): all',
 	'SELECT dp_cdp.alter_dataset(''clinic'', rho => 10)');
 SELECT provoked('SELECT dp_cdp.alter_dataset(''clinic'', rho => 0.001)', 'warning', 'dataset clinic', 'its lifetime cap is spent: all its roles are refused',
 	'SELECT dp_cdp.alter_dataset(''clinic'', rho => 10)');

@@ -122,13 +122,13 @@ SELECT is(paid(), 'analyst2 250000', 'of a variance of 1 a worse answer is made'
 SELECT ask('analyst1', 'SELECT count(DISTINCT patient) FROM visits WHERE ward = 4', 'SET dp_cdp.rho = 0.501');
 SELECT is(paid(), 'analyst1 501000, cap 501000', 'a variance below 1');
 SELECT ask('analyst2', 'SELECT count(DISTINCT patient) FROM visits WHERE ward = 4', 'SET dp_cdp.rho = 0.25');
-SELECT matches(answer(), '^ZC004 no noise makes the kept answer of', 'has no worse answers');
+SELECT matches(answer(), '^ZC004 more noise cannot make the kept answer of', 'has no worse answers');
 SELECT is(paid(), 'nobody', 'which are not paid for');
 SELECT ask('analyst2', 'SELECT count(DISTINCT patient) FROM visits WHERE ward = 4', 'SET dp_cdp.rho = 0.501');
 SELECT is(paid() || answer(), 'analyst2 501000' || answer(2), 'it is given as it is');
 SELECT ask('analyst1', 'SELECT avg(cost) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 300');
 SELECT ask('analyst2', 'SELECT avg(cost) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 100');
-SELECT matches(answer(), '^ZC004 no noise makes', 'nor has an average one of whose parts is such');
+SELECT matches(answer(), '^ZC004 more noise cannot make', 'nor has an average one of whose parts is such');
 SELECT ask('analyst1', 'SELECT sum(cost) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 300');
 SELECT ask('analyst2', 'SELECT sum(cost) FROM visits WHERE ward = 5', 'SET dp_cdp.rho = 100');
 SELECT is(paid(), 'analyst2 100000000', 'a sum on a fine grid has');

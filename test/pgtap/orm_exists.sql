@@ -52,8 +52,8 @@ PREPARE row_exists(int, bigint) AS SELECT EXISTS (SELECT 1 FROM orders WHERE sho
 CREATE TEMP TABLE asked (mode text, statement text, answer text);
 INSERT INTO asked SELECT mode, statement, answer FROM unnest('{force_custom_plan,force_generic_plan}'::text[]) mode, (VALUES
 	('EXECUTE any_row(1, 1)', '(1)'), ('EXECUTE any_row(9, 1)', 'none'),
-	('EXECUTE any_row(1, 2)', 'ZC002 whether a protected table has a row is told by LIMIT 1; ask for that, or for their number by count(*)'),
-	('EXECUTE any_row(1, NULL)', 'ZC002 whether a protected table has a row is told by LIMIT 1; ask for that, or for their number by count(*)'),
+	('EXECUTE any_row(1, 2)', 'ZC002 only LIMIT 1 asks whether a protected table has a row; write LIMIT 1, or ask for the number of rows by count(*)'),
+	('EXECUTE any_row(1, NULL)', 'ZC002 only LIMIT 1 asks whether a protected table has a row; write LIMIT 1, or ask for the number of rows by count(*)'),
 	('EXECUTE row_exists(1, 1)', '(t)'), ('EXECUTE row_exists(1, 0)', '(f)'), ('EXECUTE row_exists(9, 3)', '(f)')) v (statement, answer);
 SELECT is(run(statement), answer, format('%s: %s', mode, statement)) FROM asked, LATERAL (SELECT set_config('plan_cache_mode', mode, false)) m;
 RESET plan_cache_mode;
@@ -61,7 +61,7 @@ RESET SESSION AUTHORIZATION;
 DROP TABLE before;
 CREATE TEMP TABLE before AS SELECT spent();
 SET SESSION AUTHORIZATION analyst1;
-SELECT is(run('EXECUTE any_row(1, 2)'), 'ZC002 whether a protected table has a row is told by LIMIT 1; ask for that, or for their number by count(*)', 'another number is refused');
+SELECT is(run('EXECUTE any_row(1, 2)'), 'ZC002 only LIMIT 1 asks whether a protected table has a row; write LIMIT 1, or ask for the number of rows by count(*)', 'another number is refused');
 SELECT matches(run(statement), '^ZC002', statement) FROM unnest(ARRAY['SELECT 1 AS one FROM orders LIMIT 2', 'SELECT id FROM orders LIMIT 1', 'SELECT 1 AS one FROM orders LIMIT 1 OFFSET 1']) statement;
 RESET SESSION AUTHORIZATION;
 SELECT is(spent(), (TABLE before), '... for nothing');

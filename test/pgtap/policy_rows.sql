@@ -45,8 +45,8 @@ SELECT dp_cdp.set_keys('orders', 'kind', '{a,b}'::text[]) \g /dev/null
 SELECT is(shown(dp_cdp.replace_table('orders', 'other')), 'shop | other | customer | - | - | {day} | {kind} | - | -', 'replace_table');
 \set statement 'BEGIN; SELECT dp_cdp.unprotect_table(''other''); ROLLBACK'
 \set said `psql -X -q -o /dev/null -c :'statement' 2>&1`
-SELECT is(:'said'::text, $$NOTICE:  what was declared of columns of table "other" is forgotten: day (bounds), kind (keys)
-HINT:  If you protect it again, declare them again, with dp_cdp.set_bounds and dp_cdp.set_keys.$$, 'what unprotect_table forgets');
+SELECT is(:'said'::text, $$NOTICE:  bounds and keys of columns of table "other" are forgotten: day (bounds), kind (keys)
+HINT:  If you protect the table again, declare them again with dp_cdp.set_bounds and dp_cdp.set_keys.$$, 'what unprotect_table forgets');
 SELECT is(shown(dp_cdp.unprotect_table('other')), '- | other | - | - | - | {} | {} | - | -', 'unprotect_table');
 SELECT is(shown(dp_cdp.unprotect_table('orders')), '- | orders | - | - | - | {} | {} | - | -', '... of what others lead to');
 SELECT dp_cdp.protect_table('orders', 'shop', each_row => true) \g /dev/null

@@ -210,8 +210,8 @@ SET SESSION AUTHORIZATION analyst1;
 SELECT is((SELECT rho FROM dp_cdp.preview('SELECT g, count(DISTINCT u) FROM t GROUP BY g, dp_cdp.rest()') WHERE item = 'total'), 1600.0, 'previews have the price of both');
 RESET SESSION AUTHORIZATION;
 SELECT is((run_as_analyst(query)).failure, 'ZC002 ' || message, query) FROM (VALUES
-	('SELECT count(*) FROM t WHERE dp_cdp.rest()', 'dp_cdp.rest() is not known of single rows, of which WHERE is a condition; put it into GROUP BY, HAVING or the select list'),
-	('SELECT count(*) FILTER (WHERE dp_cdp.rest()) FROM t', 'dp_cdp.rest() is not known of single rows, of which an aggregate is; write it beside the aggregate'),
+	('SELECT count(*) FROM t WHERE dp_cdp.rest()', 'dp_cdp.rest() tells of groups, and WHERE is about rows; put it into GROUP BY, HAVING or the select list'),
+	('SELECT count(*) FILTER (WHERE dp_cdp.rest()) FROM t', 'dp_cdp.rest() tells of groups, and an aggregate is of rows; write it beside the aggregate'),
 	('SELECT coalesce(g, dp_cdp.rest()::text), count(*) FROM t GROUP BY 1',
 		'dp_cdp.rest() is a key by itself; GROUP BY it and the key, and use both in the select list: CASE WHEN dp_cdp.rest() THEN ''others'' ELSE key END'),
 	('SELECT g, dp_cdp.rest() FROM t GROUP BY g, dp_cdp.rest()', 'dp_cdp.rest() needs an aggregate of rows; add dp_count(*)'),

@@ -94,8 +94,8 @@ SELECT matches(owner1(format('SELECT dp_cdp.protect_table(%s)', q)), '^ZC004 .*'
 	($$'late', 'other', through => 'line'$$, 'of another dataset'),
 	($$'late', 'shop', through => 'twice'$$, 'several foreign keys'),
 	($$'parent', 'shop', through => 'oid'$$, 'children by INHERITS'),
-	($$'lines', 'shop', each_row => true$$, 'already protected with another privacy unit'),
-	($$'lines', 'shop', 'oid'$$, 'already protected with another privacy unit'),
+	($$'lines', 'shop', each_row => true$$, 'already protected in dataset "shop" with another privacy unit'),
+	($$'lines', 'shop', 'oid'$$, 'already protected in dataset "shop" with another privacy unit'),
 	($$'customers', 'shop', through => 'cust'$$, 'has no foreign key'),
 	($$'late', NULL, through => 'line'$$, 'dataset')
 	) AS v (q, m);
@@ -239,7 +239,7 @@ SELECT matches(asked(q), m, q) FROM (VALUES
 	('SELECT count(*) FROM lines l, orders o WHERE l.oid > o.id', '^ZC002 .*add l\.oid = o\.id'),
 	('SELECT count(*) FROM notes n JOIN lines l ON n.oid = l.oid', '^ZC002 .*n\.pos = l\.pos'),
 	('SELECT count(*) FROM lines a JOIN lines b ON a.product = b.product', '^ZC002 .*add a\.oid = b\.oid'),
-	('SELECT count(*) FROM lines l JOIN customers c ON c.cust = l.qty', '^ZC002 .*"lines" \(l\).* "orders" belong to; join that table, too'),
+	('SELECT count(*) FROM lines l JOIN customers c ON c.cust = l.qty', '^ZC002 .*"lines" \(l\).* through table "orders"; join that table, too'),
 	('SELECT count(*) FROM lines l LEFT JOIN orders o ON o.id = l.oid OR o.amount = 1', '^ZC002'),
 	-- what an outer join may have replaced by NULLs is nobody's name
 	('SELECT count(*) FROM (customers c LEFT JOIN orders o ON o.cust = c.cust) JOIN lines l ON l.oid IS NOT DISTINCT FROM o.id', '^ZC002'),

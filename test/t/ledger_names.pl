@@ -87,8 +87,8 @@ is(budgets($node), 'ana 1 missing, bob bob 1, carl carl 1', 'each is dropped by 
 $node->safe_psql('test', 'DROP ROLE heir; DROP ROLE heir2');
 debit($node, 'test', 'dba', q{SELECT dp_cdp.drop_missing_budget('d', 'ana')});
 is(budgets($node), 'bob bob 1, carl carl 1', 'drop_missing_budget');
-like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.drop_missing_budget('d', 'bob')}), qr/ZC004: there is no such budget/, 'not of a role that there is');
-like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.drop_missing_budget('d', NULL)}), qr/ZC004: there is no such budget/, 'nor of NULL');
+like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.drop_missing_budget('d', 'bob')}), qr/ZC004: a missing role "bob" has no budget/, 'not of a role that there is');
+like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.drop_missing_budget('d', NULL)}), qr/ZC004: a missing role "" has no budget/, 'nor of NULL');
 $node->safe_psql('test', q{SELECT dp_cdp.alter_dataset('left behind', new_owner => 'dba')});
 is(value($node, 'test', q{SELECT concat_ws(' ', owner_name, owner) FROM dp_cdp.datasets WHERE dataset = 'left behind'}), 'dba dba',
 	'a superuser gives the dataset away');

@@ -225,7 +225,7 @@ is(debit_error($node, 'test', 'eve', $good), '', 'others do not');
 is(value($node, 'test', q{SET SESSION AUTHORIZATION bob; SELECT role, failures, max_failures, failures_end - now() BETWEEN '23 hours' AND '24 hours' FROM dp_cdp.budgets}),
 	'team|5|5|t', 'a view tells when it ends');
 like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.reset_failures('d', 'ana')}), qr/42501/, 'she may not end it');
-like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.reset_failures('d', 'bob')}), qr/ZC004: there is no such budget/, 'nor can it be ended where there is no budget');
+like(debit_error($node, 'test', 'dba', q{SELECT dp_cdp.reset_failures('d', 'bob')}), qr/ZC004: role "bob" has no budget/, 'nor can it be ended where there is no budget');
 $node->restart;
 like(debit_error($node, 'test', 'ana', $good), $refusal, 'a restart does not end it');
 like(debit_error($node, 'test', 'postgres', 'UPDATE dp_cdp_internal.budget SET failures = 0'), qr/42501: table dp_cdp_internal.budget cannot be changed directly/, 'nor does a superuser by accident');

@@ -42,7 +42,7 @@ SELECT dp_cdp.set_budget('d', 'bea', rho => 0.012);
 EOC
 
 my $nothing = qr/; nothing was charged for the private query$/m;
-my $charged = qr/; of the private query what it was charged \(rho [0-9.]+\) stays charged$/m;
+my $charged = qr/; the private query failed, and what it was charged \(rho [0-9.]+\) stays charged$/m;
 
 # the error of a query, and what ana was charged while it was asked
 sub told
@@ -125,7 +125,7 @@ EXCEPTION WHEN invalid_parameter_value THEN
 	RAISE NOTICE 'caught: %', SQLERRM;
 END $$;
 EOC
-like($error, qr/NOTICE:  00000: caught: setseed .*; of the private query/, 'whoever catches it can read it');
+like($error, qr/NOTICE:  00000: caught: setseed .*; the private query failed, and/, 'whoever catches it can read it');
 is($spent, 0.01, '... and has paid');
 
 # ---------------------------------------------------------------------------
@@ -142,7 +142,7 @@ is($node->psql('test', 'SELECT dp_count(*) FROM (SELECT patient FROM visits ORDE
 	'temp_file_limit does not hold while rows are read');
 my (undef, undef, $stderr) = $node->psql('test', q{SELECT n FROM numbers ORDER BY n * (SELECT dp_count(*) FROM visits) DESC},
 	extra_params => [ '-U', 'ana' ]);
-like($stderr, qr/temporary file size exceeds "?temp_file_limit"? \(64kB\); of the private query what it was charged/,
+like($stderr, qr/temporary file size exceeds "?temp_file_limit"? \(64kB\); the private query failed, and what it was charged/,
 	'in the rest of the query it does, and is named');
 $node->safe_psql('test', q{ALTER ROLE ana RESET temp_file_limit});
 

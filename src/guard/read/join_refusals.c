@@ -122,7 +122,7 @@ refuse_untold(DpJoinContext *c, DpJoinSide *a, DpJoinSide *b, List *conditions, 
 							side_text(c, a), side_text(c, b), equality, place));
 	if (through != NULL)
 		dp_refuse_at(location_of(c, conditions),
-					 errmsg("rows of %s belong to whom those of table \"%s\" belong to; join that table, too, between it and %s",
+					 errmsg("rows of %s belong to people through table \"%s\"; join that table, too, between it and %s",
 							side_text(c, through),
 							get_rel_name(((DpToken *) linitial(through->unit.tokens))->parent),
 							side_text(c, through == a ? b : a)));
