@@ -23,6 +23,10 @@
  * Invariant: if any protected entry is without an end, or is not found by this
  * walk, the release has none on that side, and is charged to all blocks there.
  *
+ * Who names a block column in a condition means some of the blocks.  Where an entry
+ * is without both ends all the same, the release remembers which (undated), so that
+ * the asker is told.  It follows from the query and the policy alone.
+ *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -64,6 +68,9 @@ typedef struct BlockSearch
 	List	   *last;
 	bool		open_first;		/* some entry has no such end */
 	bool		open_last;
+	bool		names_time;		/* some condition has a block column in it */
+	char	   *undated;		/* the first table without any end */
+	char	   *undated_column; /* its block column; NULL: it has none */
 } BlockSearch;
 
 /* the conditions that rows of an entry must satisfy */
@@ -249,6 +256,41 @@ is_own_param(Node *node, int levels, const DpRelease *release)
 	return IsA(node, Param) && (((Param *) node)->paramkind != PARAM_EXTERN || ((Param *) node)->paramid >= release->first_param);
 }
 
+static DpWalk
+is_column(Node *node, int levels, const Var *column)
+{
+	Var		   *var = (Var *) node;
+
+	return IsA(node, Var) && var->varlevelsup == 0 && var->varno == column->varno && var->varattno == column->varattno;
+}
+
+/* Tells whether some condition has a column in it; whether that is NULL asks for no time. */
+static bool
+names_column(const Conditions *conditions, const Var *column)
+{
+	List	   *all = list_copy(conditions->around);
+
+	foreach_ptr(Node, node, conditions->nodes)
+		all = list_concat(all, dp_conjuncts(quals_of(node)));
+	foreach_ptr(Node, condition, all)
+	{
+		if (!IsA(condition, NullTest) && dp_walk(condition, is_column, column))
+			return true;
+	}
+	return false;
+}
+
+/* Remembers the first table of which no condition says between which days its rows are; column: its block column, or NULL. */
+static void
+note_undated(BlockSearch *b, Query *query, Index rti, const Var *column)
+{
+	if (b->undated != NULL)
+		return;
+	b->undated = get_rel_name(rt_fetch(rti, query->rtable)->relid);
+	if (column != NULL)
+		b->undated_column = get_attname(rt_fetch(column->varno, query->rtable)->relid, column->varattno, false);
+}
+
 static void
 search_table(BlockSearch *b, Query *query, Index rti, const Conditions *conditions)
 {
@@ -263,8 +305,10 @@ search_table(BlockSearch *b, Query *query, Index rti, const Conditions *conditio
 	if (column == NULL)
 	{
 		b->open_first = b->open_last = true;
+		note_undated(b, query, rti, NULL);
 		return;
 	}
+	b->names_time = b->names_time || names_column(conditions, column);
 	entry = palloc0(sizeof(BlockEntry));
 	entry->column = column;
 	forboth(lc, conditions_on(conditions, column, &nodes), node, nodes)
@@ -279,6 +323,8 @@ search_table(BlockSearch *b, Query *query, Index rti, const Conditions *conditio
 		b->last = lappend(b->last, range.last);
 	b->open_first |= range.first == NULL;
 	b->open_last |= range.last == NULL;
+	if (range.first == NULL && range.last == NULL)
+		note_undated(b, query, rti, column);
 }
 
 /* Hands conditions on the columns of a subquery down to it. */
@@ -429,6 +475,11 @@ dp_find_blocks(DpRelease *release, Query *query)
 		fix_opfuncids(item);
 	release->block_first = b.open_first ? NIL : b.first;
 	release->block_last = b.open_last ? NIL : b.last;
+	if (b.names_time && release->block_first == NIL && release->block_last == NIL)
+	{
+		release->undated = b.undated;
+		release->undated_column = b.undated_column;
+	}
 	return b.entries;
 }
 

@@ -35,6 +35,7 @@
 #include "release/release.h"
 #include "release/release_int.h"
 #include "storage/predicate.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
@@ -577,6 +578,33 @@ notice_hard_limits(const DpPricedRelease *priced, List *told)
 }
 
 /*
+ * Says of a release that is charged why all blocks of time are, where conditions name a block column; kept: its answers
+ * are, NULL: they are not.  "told" has the messages of the statement.
+ */
+static List *
+notice_undated(const DpPricedRelease *priced, const DpKept *kept, List *told)
+{
+	const DpRelease *release = priced->release;
+	char	   *message;
+
+	if (release->undated == NULL || priced->ncolumns == 0 || (kept != NULL && dp_kept_is_free(kept)))
+		return told;
+	message = psprintf("all blocks of time are charged, as no condition says between which days rows of table \"%s\" are", release->undated);
+	if (list_member(told, makeString(message)))
+		return told;
+	if (release->undated_column != NULL)
+		ereport(NOTICE,
+				(errmsg_internal("%s", message),
+				 errhint("Compare column \"%s\" itself with days, such as WHERE %s >= '2026-01-01' AND %s < '2026-02-01'. EXPLAIN shows which blocks are charged.",
+						 release->undated_column, quote_identifier(release->undated_column), quote_identifier(release->undated_column))));
+	else
+		ereport(NOTICE,
+				(errmsg_internal("%s", message),
+				 errhint("Join the table that its foreign key references, and compare the column of time there with days. EXPLAIN shows which blocks are charged.")));
+	return lappend(told, makeString(message));
+}
+
+/*
  * Whatever can fail for a reason of the query's own comes before the debit: prices and bounds,
  * then the rows that inner plans join with, and the start of their executors.
  * What is kept is drawn and kept here, too, so that nobody waits for a question
@@ -599,6 +627,8 @@ dp_buy(List *runs, EState *root)
 	releases = price_statement(runs, root, &charged);
 	foreach_ptr(const DpPricedRelease, release, releases)
 		told = notice_hard_limits(release, told);
+	forboth(run, runs, priced, releases)
+		told = notice_undated(lfirst(priced), ((DpRun *) lfirst(run))->kept, told);
 	start_releases(runs, releases, root, &charged);
 	debit_releases(runs, releases, root, &charged);
 	forboth(run, runs, priced, releases)

@@ -88,6 +88,8 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->in_blocks = o->in_blocks;
 	n->block_first = copyObject(o->block_first);
 	n->block_last = copyObject(o->block_last);
+	n->undated = o->undated ? pstrdup(o->undated) : NULL;
+	n->undated_column = o->undated_column ? pstrdup(o->undated_column) : NULL;
 	n->object_classes = list_copy(o->object_classes);
 	n->object_ids = list_copy(o->object_ids);
 	n->object_versions = list_copy(o->object_versions);

@@ -362,6 +362,14 @@ struct DpRelease
 	List	   *block_last;
 
 	/*
+	 * a table of which no condition says between which days its rows are,
+	 * though some condition names a block column; NULL: there is none, or
+	 * there is an end
+	 */
+	char	   *undated;
+	char	   *undated_column; /* its block column; NULL: it has none */
+
+	/*
 	 * objects.c: what the inner plan is made of, as it was when that was
 	 * planned
 	 */

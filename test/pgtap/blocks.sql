@@ -205,6 +205,29 @@ SELECT matches(asked($$SELECT dp_count(*) FROM visits WHERE visited_on >= curren
 	format('^-?\d %s %s$', date_trunc('month', current_date - 30)::date, (date_trunc('month', current_date - 1) + interval '1 month')::date), 'the clock');
 SELECT matches(asked($$SELECT dp_count(*) FROM visits WHERE visited_on > 'infinity'$$), '^-?\d ', 'infinity');
 
+-- conditions that name a block column, and no days, are told of: once a statement, and where it is charged
+CREATE TABLE named (n int GENERATED ALWAYS AS IDENTITY, undated text, query text);
+INSERT INTO named (undated, query) VALUES
+	('visits visited_on', $$SELECT dp_count(*), dp_count(*) + 1 FROM visits WHERE to_char(visited_on, 'YYYY-MM') = '2024-02'$$),
+	('visits visited_on', $$SELECT dp_count(*), (SELECT dp_count(*) FROM visits WHERE visited_on::text > 'a') FROM visits WHERE extract(month FROM visited_on) = 2$$),
+	('visits visited_on', $$SELECT dp_count(*) FROM visits WHERE visited_on = '2024-02-03' OR cost > 3$$),
+	('stays began', $$SELECT dp_count(*) FROM visits v JOIN stays s USING (patient) WHERE visited_on = '2024-01-05'$$),
+	('visits visited_on', $$SELECT dp_count(*) FROM visits v JOIN months m ON m.month = v.visited_on$$),
+	('bills visited_on', $$SELECT dp_sum(amount) FROM bills b JOIN visits v ON v.id = b.visit WHERE visited_on::text LIKE '2024-02%'$$),
+	('visits visited_on', $$SELECT dp_count(*) FROM (SELECT patient, visited_on AS d FROM visits
+		UNION ALL SELECT patient, began::date FROM stays WHERE began < '2024-02-01') v WHERE d::text > 'a'$$),
+	(NULL, $$SELECT dp_count(*) FROM visits WHERE visited_on IS NOT NULL AND cost > 3$$),
+	(NULL, $$SELECT dp_count(*) FROM visits WHERE visited_on >= '2024-02-10'$$),
+	(NULL, $$SELECT dp_count(*) FROM visits WHERE extract(year FROM visited_on) = 2024$$),
+	(NULL, $$SELECT dp_count(*) FROM visits v JOIN stays s USING (patient) WHERE visited_on > '2024-01-05' AND began < '2024-01-05'$$),
+	(NULL, $$SELECT dp_sum(amount) FROM bills$$),
+	(NULL, $$EXPLAIN SELECT dp_count(*) FROM visits WHERE extract(month FROM visited_on) = 2$$);
+SELECT must($$SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000)$$);
+SELECT format(E'\\warn @ %s\n%s;', n, query) FROM named ORDER BY n
+	\g (format=unaligned tuples_only=on) |psql -X -q -U analyst1 -o /dev/null 2>&1 | sed -n 's/.*between which days rows of table "\(.*\)" are/\1/p; s/.*Compare column "\(.*\)" itself.*/\1/p; /^@\|ERROR/p' >"$HOME/undated"
+\set undated `paste -s -d ' ' "$HOME/undated"`
+SELECT is(:'undated'::text, (SELECT string_agg(concat_ws(' ', '@ ' || n, undated), ' ' ORDER BY n) FROM named), 'why all blocks are charged, where a condition names time');
+
 -- ------------------------------------------------------------------------
 -- budgets and the cap hold in each block
 -- ------------------------------------------------------------------------

@@ -110,4 +110,11 @@ SELECT is(known('{analyst1}'), '2 of 2', 'analyst1 by himself');
 SELECT is(known('{analyst1,analyst2}'), '8 of 8', 'and both, as if each had bought his own');
 SELECT is(known('{analyst1,team}'), known('{analyst1}'), 'balances of one role');
 
+-- why all blocks are charged is told to who is charged: of a kept answer to whoever has not paid for it
+\set ask '-c "SELECT count(*) FROM visits WHERE extract(month FROM visited_on) = 2"'
+\setenv ASK :ask
+\set first `eval psql -X -q -U analyst1 -o /dev/null $ASK $ASK 2>&1 | grep -c 'all blocks of time are charged'`
+\set second `eval psql -X -q -U analyst2 -o /dev/null $ASK 2>&1 | grep -c 'all blocks of time are charged'`
+SELECT is(:'first'::text || ' ' || :'second', '1 1', 'who is charged is told why all blocks are');
+
 SELECT * FROM finish();

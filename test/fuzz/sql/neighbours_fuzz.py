@@ -79,9 +79,13 @@ def error_of(step, a):
 
 
 def notices_of(step, a):
-    """all fields; where noise decides which groups are shown, whether there is one, or whether bounds are found (NULL without), and what is read, numbers of groups are its choice, and so whether these are many"""
+    """
+    all fields; where noise decides which groups are shown, whether there is one, or whether bounds are found (NULL without),
+    and what is read, numbers of groups are its choice, and so whether these are many.  Where it decides the price, it decides
+    whether a kept answer serves, of which nothing is charged that there is a notice of.
+    """
     fragile = step.q and step.q.fragile
-    notices = tuple(fields(n) for n in a.notices if n.get('R') not in ('notice_no_group', 'tell_of_found') and 'with values of at most' not in n['M'] and not (fragile and n.get('R') == 'notice_limits'))
+    notices = tuple(fields(n) for n in a.notices if n.get('R') not in ('notice_no_group', 'tell_of_found') and not (step.noisy_price and n.get('R') == 'notice_undated') and 'with values of at most' not in n['M'] and not (fragile and n.get('R') == 'notice_limits'))
     if fragile:
         notices = tuple(tuple((k, re.sub(r'\d+', '?', v)) for k, v in n) for n in notices)
     return notices
