@@ -467,4 +467,4 @@ BEGIN
 	RETURN result;
 END $$;
 COMMENT ON FUNCTION dp_cdp.report_data(text) IS
-	'for the owner of a dataset: what dp_cdp.report draws, as JSON';
+	'figures that dp_cdp.report draws, as JSON, for the owner of a dataset';

@@ -37,7 +37,7 @@ import subprocess
 import sys
 
 
-ORDER = ["docs/start.md", "docs/tools.md", "docs/calculators.md", "docs/reference/views.md", "docs/performance.md"]
+ORDER = ["docs/start.md", "docs/tools.md", "docs/calculators.md", "docs/reference/views.md", "docs/reference/README.md", "docs/performance.md"]
 
 # the pages of each part; but for those of "order", each page has a database of its own
 PARTS = {"first": ["README.md"],

@@ -42,6 +42,42 @@ GROUPS = {
     'accept_clock empty_ledger',
     'For superusers': 'harden unharden register_standby drop_standby allow_function disallow_function',
     'For those they are granted to': 'setup_metrics'}
+# what one sees on one page: everything that people call or read, by what it is for
+PURPOSES = {
+    'Functions': {
+        'make a dataset and protect tables': 'create_dataset protect_table set_bounds set_keys set_budget',
+        'change or take away': 'alter_dataset drop_dataset unprotect_table drop_bounds drop_keys drop_budget drop_missing_budget reset_failures forget_answers',
+        'ask, and see the price and the error': 'preview last_release rest allowed_functions query_fingerprint epsilon_spent',
+        'find out what is open or wrong': 'check_setup check_data harden unharden suggest_limits declared_keys dataset_of worker_slots library_version',
+        'show what is promised and spent': 'certificate report report_data spent_together best_guess spilled_bytes setup_metrics',
+        'load a table anew': 'replace_table forget_name',
+        'keep the ledger': 'debit_budget correct_spent prune_releases check_ledger adopt_ledger adopt_role clock_ahead accept_clock empty_ledger',
+        'let standbys answer, and functions run on rows': 'register_standby drop_standby allow_function disallow_function'},
+    'Views': {
+        'see budgets and what was asked': 'budgets overview releases blocks audit metrics metrics_hour limits',
+        'see what is set': 'datasets protected settings reserved_names'}}
+# of aggregates and calculators names alone
+NAMES = {
+    'Aggregates that analysts write': {
+        'count, add up, average': 'dp_count dp_sum dp_avg',
+        'quantiles and the most frequent': 'dp_median dp_quantile dp_min dp_max dp_mode dp_histogram',
+        'spread, and how two values hang together': 'dp_stddev dp_stddev_samp dp_stddev_pop dp_variance dp_var_samp dp_var_pop '
+        'dp_covariance dp_covar_samp dp_covar_pop dp_correlation dp_regr_slope dp_regr_intercept',
+        'the error of an answer': 'dp_margin dp_noise_stddev dp_error_stddev dp_cut',
+        'bounds and limits': 'dp_bounds dp_clipped dp_clipped_totals dp_clipped_rows dp_clipped_groups'},
+    'Calculators, functions of numbers': {
+        'plan a budget': 'split_budget releases_within rho_for_margin margin_of rho_for_stddev stddev_of sensitivity',
+        'rho and epsilon': 'zcdp_epsilon zcdp_rho zcdp_delta approx_zcdp_epsilon approx_zcdp_delta',
+        'noise': 'gaussian_rho gaussian_stddev_zcdp gaussian_stddev gaussian_epsilon gaussian_delta gaussian_gdp gaussian_mcdp gaussian_rdp '
+        'discrete_gaussian_delta laplace_to_zcdp bounded_range_to_zcdp',
+        'other definitions of privacy': 'pure_to_zcdp pure_to_mcdp pure_to_rdp zcdp_to_pure zcdp_to_rdp zcdp_to_mcdp approx_to_zcdp approx_curve_to_zcdp '
+        'gdp_to_zcdp gdp_epsilon gdp_delta gdp_mu mcdp_to_zcdp mcdp_epsilon mcdp_delta rdp_epsilon rdp_delta',
+        'several mechanisms together': 'compose_zcdp compose_zcdp_agg compose_gdp compose_gdp_agg compose_mcdp compose_mcdp_agg compose_rdp compose_delta compose_delta_agg '
+        'compose_basic compose_advanced compose_advanced_delta compose_optimal_epsilon compose_optimal_delta',
+        'groups of people': 'group_zcdp group_pure group_approx_delta group_gaussian group_gdp group_mcdp group_mcdp_general mcdp_triangle',
+        'divergences': 'kl_divergence max_divergence renyi_divergence renyi_triangle privacy_loss mutual_information mutual_information_product'}}
+# begins the COMMENT of each calculator, so that \df+ tells them from what one calls to do something
+CALCULATOR = 'calculator: '
 # arguments that say how, and are no options
 SAYING_HOW = ('epsilon', 'if_not_exists', 'reset')
 # an option that a view's column of another name shows
@@ -66,7 +102,7 @@ def cell(text):
 
 def sentence(text):
     """A COMMENT as a sentence."""
-    text = re.sub(r'\s+', ' ', text).strip()
+    text = re.sub(r'\s+', ' ', text).strip().removeprefix(CALCULATOR)
     return text[:1].upper() + text[1:] + ('' if text.endswith('.') else '.')
 
 
@@ -140,6 +176,35 @@ def entries_of_functions():
     named = set(re.findall(r'`([a-z_]+)\(', open('docs/calculators.md').read()))
     problems.extend('GROUPS does not say who calls dp_cdp.%s' % name for name in others if name not in named)
     return result, calculators
+
+
+def overview(listed):
+    """The entries of the first page: tables of what everything is for; listed: {title: {name: (address, COMMENT or None)}}."""
+    for title, of in listed.items():
+        groups = {**PURPOSES, **NAMES}[title]
+        said = ' '.join(groups.values()).split()
+        problems.extend('the overview has %s, which is no member of %s' % (name, title) for name in said if name not in of)
+        problems.extend('PURPOSES does not say what %s is for' % name for name in of if name not in said)
+        problems.extend('PURPOSES has %s twice' % name for name in set(said) if said.count(name) > 1)
+        yield None, title
+        lines = ['', '| to | name | |' if title in PURPOSES else '| to | names |', '|---|---|---|' if title in PURPOSES else '|---|---|']
+        for purpose, names in groups.items():
+            links = {name: '[`%s`](%s)' % (name, of[name][0]) for name in names.split() if name in of}
+            if title in PURPOSES:
+                lines += ['| %s | %s | %s |' % (purpose if not i else '', link, cell(first_sentence(of[name][1]))) for i, (name, link) in enumerate(links.items())]
+            else:
+                lines.append('| %s | %s |' % (purpose, ' '.join(links.values())))
+        yield 'text', '\n'.join(lines) + '\n'
+
+
+def first_sentence(comment):
+    """What a COMMENT says first, without what it adds."""
+    return re.split(r'[.;:] ', sentence(comment))[0].rstrip('.')
+
+
+def addresses(page, prefix, comments):
+    """{name: (address, COMMENT)} of entries of a page."""
+    return {name: ('%s.md#%s%s' % (page, prefix.replace('.', ''), name.lower()), comment) for name, comment in comments.items()}
 
 
 def entries_of_aggregates():
@@ -255,7 +320,7 @@ def page(path, entries):
             kept[part.split('\n')[0]] = notes[0]
     text = head + HEAD_ENDS
     for name, body in entries:
-        text += '\n### %s\n\n%s' % (name, body.rstrip('\n') + '\n') if name else '\n## %s\n' % body
+        text += body if name == 'text' else '\n### %s\n\n%s' % (name, body.rstrip('\n') + '\n') if name else '\n## %s\n' % body
         if name in kept:
             text += '\n' + kept.pop(name)
     problems.extend('%s has notes of %s, which is gone' % (path, name) for name in kept)
@@ -271,6 +336,15 @@ made = {'docs/reference/%s.md' % name: entries for name, entries in (
     ('aggregates', entries_of_aggregates()), ('functions', operators), ('calculators', calculators), ('views', list(relations('v'))),
     ('types', sorted(list(relations('c')) + scalars)), ('settings', list(entries_of_settings())), ('options', list(entries_of_options())),
     ('errors', list(entries_of_errors())))}
+own = {name: max((form[4] for form in forms), key=len) for name, forms in functions('dp_cdp').items()}
+called = {name: text for name, text in own.items() if name in ' '.join(GROUPS.values()).split()}
+problems.extend('the COMMENT of dp_cdp.%s says that it is a calculator, or does not' % name for name, text in own.items()
+                if text.startswith(CALCULATOR) != (name not in called))
+made['docs/reference/README.md'] = list(overview({
+    'Functions': addresses('functions', 'dp_cdp.', called),
+    'Views': addresses('views', 'dp_cdp.', dict(rows("SELECT relname, coalesce(obj_description(oid, 'pg_class'), '') FROM pg_class WHERE relkind = 'v' AND relnamespace = 'dp_cdp'::regnamespace"))),
+    'Aggregates that analysts write': addresses('aggregates', '', {name: None for name in functions('public')}),
+    'Calculators, functions of numbers': addresses('calculators', 'dp_cdp.', {name: None for name in own if name not in called})}))
 for path, entries in made.items():
     text = page(path, entries)
     if sys.argv[1:] == ['write']:
