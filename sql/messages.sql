@@ -97,6 +97,7 @@ SELECT dp_count(*) IS NULL AS none FROM visits WHERE dept IN (SELECT zip FROM pa
 
 -- settings that are none, and values of another kind; arguments that are given by =
 SET dp_cdp.max_row = 3;
+SHOW dp_cdp.max_row;
 SET dp_cdp.max_rows = '3 rows';
 SET dp_cdp.reuse = '1 day';
 SELECT dp_cdp.create_dataset('other', rho = 1);

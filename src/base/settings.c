@@ -380,7 +380,7 @@ dp_guc_init(void)
 
 	DefineCustomIntVariable("dp_cdp.max_groups",
 							"Number of groups of a query that one privacy unit may contribute to.",
-							"RESET takes the default of the dataset. More groups lose fewer rows and need more noise.",
+							"RESET takes the default of the dataset. A higher number loses fewer rows, and needs more noise.",
 							&dp_guc_max_groups,
 							0, INT_MIN, INT_MAX,
 							PGC_USERSET, 0,
@@ -388,7 +388,7 @@ dp_guc_init(void)
 
 	DefineCustomIntVariable("dp_cdp.max_rows",
 							"Number of rows that one privacy unit may contribute to a count within a group.",
-							"RESET takes the default of the dataset. More rows lose fewer rows and need more noise.",
+							"RESET takes the default of the dataset. A higher number loses fewer rows, and needs more noise.",
 							&dp_guc_max_rows,
 							0, INT_MIN, INT_MAX,
 							PGC_USERSET, 0,
@@ -411,7 +411,7 @@ dp_guc_init(void)
 							   check_target_setting, assign_target_setting, NULL);
 
 	DefineCustomStringVariable("dp_cdp.find_bounds",
-							   "Finds the bounds of values, where nobody knows them, privately first.",
+							   "Finds bounds that nobody has given, privately and before the query.",
 							   "Takes on, off, or the share of an aggregate's price that it costs for each expression (on: 0.1). RESET takes the default of the dataset.",
 							   &find_bounds_text,
 							   "",
@@ -468,7 +468,7 @@ dp_guc_init(void)
 
 	DefineCustomIntVariable("dp_cdp.log_query_bytes",
 							"How much of a statement's text the audit keeps.",
-							"0 keeps none. Who asked and the dataset's owner may read it.",
+							"0 keeps none. The asker and the dataset's owner may read it.",
 							&dp_guc_log_query_bytes,
 							MAX_QUERY_BYTES, 0, MAX_QUERY_BYTES,
 							PGC_SUSET, GUC_UNIT_BYTE,

@@ -12,7 +12,7 @@
  * settings of the extension, which SET names wrong, are given the same way.
  *
  * Invariants:
- *	- only errors of the parser and of SET are completed, in a transaction that has not
+ *	- only errors of the parser, of SET and of SHOW are completed, in a transaction that has not
  *	  been aborted yet, and by what the catalogues know of functions: the list
  *	  of functions of that name, which the parser has just read;
  *	- nothing is added to a call of a name that no function of the extension has, but where
@@ -473,7 +473,8 @@ complete_error(ErrorData *edata)
 	 */
 	bool		no_setting = edata->elevel == ERROR && edata->message != NULL && strstr(edata->message, "\"dp_cdp.") != NULL &&
 	edata->filename != NULL && strstr(edata->filename, "guc") != NULL &&
-	(edata->sqlerrcode == ERRCODE_INVALID_NAME || edata->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE);
+	(edata->sqlerrcode == ERRCODE_INVALID_NAME || edata->sqlerrcode == ERRCODE_UNDEFINED_OBJECT ||
+	 edata->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE);
 
 	if ((no_form || no_role || no_right || no_quotes || no_value || no_setting || is_of(edata, "RangeVarGetRelidExtended", ERRCODE_UNDEFINED_TABLE)) &&
 		MyBackendType == B_BACKEND && IsTransactionState() && dp_extension_installed())

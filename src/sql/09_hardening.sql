@@ -1177,7 +1177,7 @@ BEGIN
 		WHERE p.problem IS NOT NULL
 		UNION ALL
 		SELECT 'info', format('dataset %s', quote_ident(d.dataset)),
-			format('is with blocks of time, each of %s: caps and budgets hold for a person''s rows of one block; of a person with rows in several blocks, up to as many times the budget is known', d.block_every),
+			format('has blocks of time, each of %s: caps and budgets hold for a person''s rows of one block, and answers may tell n times as much of a person with rows in n blocks', d.block_every),
 			'choose blocks that most people are in few of, and budgets for those who are in many'
 		FROM datasets d WHERE d.block_every IS NOT NULL
 
@@ -1270,7 +1270,7 @@ BEGIN
 				'ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()'),
 			(NOT current_setting('full_page_writes')::boolean, 'warning', 'full_page_writes', 'is off: a crash of the machine can damage the ledger',
 				'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()'),
-			(current_setting('allow_system_table_mods')::boolean, 'warning', 'allow_system_table_mods', 'is on',
+			(current_setting('allow_system_table_mods')::boolean, 'warning', 'allow_system_table_mods', 'is on: commands may change the system catalogues that protection relies on',
 				'ALTER SYSTEM RESET allow_system_table_mods; SELECT pg_reload_conf()')
 			) AS v(applies, severity, object, finding, remedy)
 		WHERE v.applies

@@ -353,7 +353,7 @@ SELECT results_eq($$SELECT item, rho, block_from, block_to FROM dp_cdp.preview('
 DO $$ BEGIN PERFORM dp_count(*) FROM visits WHERE visited_on = '2026-03-01'; END $$;
 SELECT is((SELECT block_from || ' ' || block_to FROM dp_cdp.last_release()), '2026-03-01 2026-04-01', 'last_release() names blocks');
 RESET SESSION AUTHORIZATION;
-SELECT matches((SELECT string_agg(severity || ' ' || finding, E'\n') FROM dp_cdp.check_setup() WHERE object = 'dataset clinic'), 'info is with blocks of time, each of 1 mon: ', 'check_setup() says what blocks mean');
+SELECT matches((SELECT string_agg(severity || ' ' || finding, E'\n') FROM dp_cdp.check_setup() WHERE object = 'dataset clinic'), 'info has blocks of time, each of 1 mon: ', 'check_setup() says what blocks mean');
 SELECT is((SELECT count(*) FROM dp_cdp.check_setup() WHERE finding LIKE '%keeps them there%'), 0::bigint, 'rows are kept in their blocks');
 ALTER TABLE stays DISABLE TRIGGER dp_cdp_keep_block;
 SELECT is((SELECT object FROM dp_cdp.check_setup() WHERE severity = 'critical' AND finding LIKE '%keeps them there%'), 'public.stays', 'where they are not, that is critical');

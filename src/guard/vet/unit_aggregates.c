@@ -145,7 +145,7 @@ remedy_for(Oid aggfnoid)
 		case F_AVG_INTERVAL:
 			return "aggregate extract(epoch FROM interval)";
 		case F_MODE:
-			return "number the unit's values by how often there are in a subquery that groups by both, row_number() OVER (PARTITION BY unit ORDER BY count(*) DESC), "
+			return "number the unit's values by how often they occur, in a subquery that groups by both, row_number() OVER (PARTITION BY unit ORDER BY count(*) DESC), "
 				"and take number 1";
 		default:
 			return "a subquery that groups by the privacy unit may use count, min, max, bool_and, bool_or, "
