@@ -325,7 +325,7 @@ static void
 refuse_column(Relation rel, const char *column)
 {
 	dp_raise(BAD_PARAMETER,
-			 errmsg("an UPDATE of column \"%s\" would move a row of protected table \"%s\" to another block of time: delete a wrong row and insert it anew",
+			 errmsg("an UPDATE of column \"%s\" would move a row of protected table \"%s\" to another block of time: delete the row and insert it anew",
 					column, RelationGetRelationName(rel)),
 			 errdetail("Answers have told of the row already, and the budget of the other block has not paid for them."));
 }
@@ -335,11 +335,11 @@ refuse_reference(Relation rel, const DpTable *table, bool to_none)
 {
 	if (to_none)
 		dp_raise(BAD_PARAMETER,
-				 errmsg("an UPDATE of (%s) would leave a row of protected table \"%s\" in no block of time: first insert the row that it references, or delete it",
+				 errmsg("an UPDATE of (%s) would leave a row of protected table \"%s\" in no block of time: first insert the row that it references",
 						dp_policy_through(table), RelationGetRelationName(rel)),
 				 errdetail("A row in no block could be given any block later."));
 	dp_raise(BAD_PARAMETER,
-			 errmsg("an UPDATE of (%s) would move a row of protected table \"%s\" to the block of time of another row: delete a wrong row and insert it anew",
+			 errmsg("an UPDATE of (%s) would move a row of protected table \"%s\" to another block of time: delete the row and insert it anew",
 					dp_policy_through(table), RelationGetRelationName(rel)),
 			 errdetail("Answers have told of the row already, and the budget of the other block has not paid for them."));
 }

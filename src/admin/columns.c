@@ -35,10 +35,10 @@ note_null_group(Oid relid, const char *column)
 	const char *quoted = quote_identifier(column);
 
 	dp_admin_warn(NOTICE,
-				  errmsg("column \"%s\" can be NULL, and has the group NULL, too; to leave that out, call ALTER TABLE %s ALTER %s SET NOT NULL, "
-						 "or write WHERE %s IS NOT NULL in queries",
-						 column, quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)),
-						 quoted, quoted));
+				  errmsg("column \"%s\" can be NULL, and has the group NULL, too", column),
+				  errhint("To leave that group out, ALTER TABLE %s ALTER %s SET NOT NULL, or write WHERE %s IS NOT NULL in queries.",
+						  quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)),
+						  quoted, quoted));
 }
 
 /*

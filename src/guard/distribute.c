@@ -165,7 +165,7 @@ check_units_stay_together(Query *inner, Sources *s)
 				 errdetail("The rows of one privacy unit may be on several servers."));
 	if (is_by_unit(s))
 		dp_raise(NOT_RELEASABLE,
-				 errmsg("the query does not take its units from distributed table \"%s\" alone; put the table first in FROM, and ask for each SELECT of UNION ALL by itself",
+				 errmsg("units of the query come not from distributed table \"%s\" alone; put it first in FROM, and ask for each SELECT of UNION ALL by itself",
 						get_rel_name(s->by_column)),
 				 errdetail("The rows of one privacy unit may be on several servers."));
 	dp_raise(NOT_RELEASABLE,

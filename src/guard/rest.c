@@ -167,7 +167,7 @@ refuse_rest(Node *node, int levels, DpSplitContext *cxt)
 {
 	if (is_rest(node))
 		dp_refuse_at(((FuncExpr *) node)->location,
-					 errmsg("dp_cdp.rest() tells of groups of a protected table, and there are none where it stands; write it into the query that makes them, and read its column"));
+					 errmsg("dp_cdp.rest() tells of groups, and the query around it makes none; write it into the query that makes them, and read its column"));
 	return DP_WALK_ON;
 }
 

@@ -379,7 +379,7 @@ dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged)
 	ResetPlanCache();
 	dp_raise(NOT_RELEASABLE,
 			 charged
-			 ? errmsg("an object of the private query was dropped, or has a new owner, since it was charged; the charge stays, and no more rows were read: ask again")
+			 ? errmsg("an object of the private query was dropped or got another owner; the charge stays, and no more rows were read: ask again")
 			 : errmsg("an object of the private query was dropped or changed since it was planned; nothing was charged: ask again"),
 			 errdetail("Objects are tables, types, collations and functions."));
 }

@@ -58,7 +58,7 @@ refuse_owner(const char *dataset)
 {
 	if (GetSessionUserId() == GetUserId() && has_privs_of_role(GetUserId(), dp_policy_dataset(dataset)->owner))
 		dp_raise(BUDGET_EXHAUSTED,
-				 errmsg("%s has no privacy budget for dataset \"%s\", whose owner it can act as: ask plain aggregates such as count(*), or SET ROLE to a role with a budget",
+				 errmsg("%s can act as owner of dataset \"%s\", and has no privacy budget: ask plain aggregates such as count(*), or SET ROLE to a role with one",
 						dp_asking_role(), dataset),
 				 errdetail("A budget of the dataset's owner limits nothing."));
 }

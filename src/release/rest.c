@@ -97,7 +97,7 @@ add_keys(ShownKeys *shown, const DpRun *groups, const Datum *values, const bool 
 	shown->n++;
 	if (shown->bytes > Min(dp_allowed_memory(groups->priced->dataset), MaxAllocSize / 2))
 		dp_raise(NOT_RELEASABLE,
-				 errmsg("the keys of the groups that are shown take more than %s, so that the rest cannot be counted; SET dp_cdp.rest = off, or ask for fewer groups",
+				 errmsg("keys of the groups shown take more than %s, and the rest cannot be counted; SET dp_cdp.rest = off, or ask for fewer groups",
 						dp_memory_text(shown->bytes)));
 }
 

@@ -131,7 +131,7 @@ split(int64 rho, int n, const DpDataset *dataset)
 
 	if (rho / n < dataset->min_rho)
 		dp_raise(BAD_PARAMETER,
-				 errmsg("rho is too little for the %d answers that this needs: each costs at least min_rho of dataset \"%s\", which is %s; give rho %s or more",
+				 errmsg("rho is too little for %d answers: each costs at least min_rho of dataset \"%s\", which is %s; give rho %s or more",
 						n, dataset->name, dp_amount_text(dataset->min_rho, DP_RHO_SCALE),
 						dp_amount_text((int128) dataset->min_rho * n, DP_RHO_SCALE)));
 	for (int i = 0; i < n; i++)

@@ -175,7 +175,7 @@ refuse_for(int sqlerrcode, const char *message)
 		case ERRCODE_INSUFFICIENT_PRIVILEGE:
 			/* of the query's text and of catalogues; the text has no row */
 			dp_raise(NOT_RELEASABLE,
-					 errmsg("private query cannot be computed where its rows are, since a server of the cluster says: %s; nothing was charged: use objects that the tables' owner may use on all servers",
+					 errmsg("a server of the cluster cannot compute the private query: %s; nothing was charged: use objects that the tables' owner may use on all servers",
 							message));
 	}
 }

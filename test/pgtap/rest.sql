@@ -216,7 +216,7 @@ SELECT is((run_as_analyst(query)).failure, 'ZC002 ' || message, query) FROM (VAL
 		'dp_cdp.rest() is a key by itself; GROUP BY it and the key, and use both in the select list: CASE WHEN dp_cdp.rest() THEN ''others'' ELSE key END'),
 	('SELECT g, dp_cdp.rest() FROM t GROUP BY g, dp_cdp.rest()', 'dp_cdp.rest() needs an aggregate of rows; add dp_count(*)'),
 	('SELECT g, dp_cdp.rest() FROM (SELECT g, count(*) FROM t GROUP BY g) q',
-		'dp_cdp.rest() tells of groups of a protected table, and there are none where it stands; write it into the query that makes them, and read its column'))
+		'dp_cdp.rest() tells of groups, and the query around it makes none; write it into the query that makes them, and read its column'))
 	v (query, message);
 SELECT is((run_as_analyst('SELECT u FROM t WHERE dp_cdp.rest() GROUP BY u')).cost, 0::bigint, 'nothing of it is charged');
 SELECT throws_ok('SELECT dp_cdp_internal.is_shown(1, 2)', '22023', NULL, 'what tells rows of the rest cannot be called by hand');

@@ -155,7 +155,7 @@ dp_refuse_filter(DpJoinContext *c, DpJoinSide *outer, DpJoinSide *inner, List *c
 							side_text(c, outer), side_text(c, inner), unit, unit, unit_name(c, inner)));
 	if (strcmp(side_entry(c, outer)->eref->aliasname, side_entry(c, inner)->eref->aliasname) == 0)
 		dp_refuse_at(location_of(c, conditions),
-					 errmsg("%s can be joined with itself only on its privacy unit; rename it in the subquery, and add to the subquery's WHERE that both have the same %s",
+					 errmsg("%s can be joined with itself only on its privacy unit; rename it in the subquery, and compare %s of both in its WHERE",
 							side_text(c, outer), unit));
 }
 

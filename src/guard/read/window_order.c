@@ -186,7 +186,7 @@ rebuild_offset(DpSplitContext *cxt, Node *offset, const DpAllowContext *allow)
 	safe = dp_make_safe(offset, &constants);
 	if (!is_offset((Const *) safe))
 		dp_refuse_at(exprLocation(offset),
-					 errmsg("the frame of a window over protected rows must be a constant; write a number of at least 0, or an interval of at most %d years", MOST_YEARS));
+					 errmsg("a window's frame over protected rows must be a constant; write a number of at least 0, or an interval of at most %d years", MOST_YEARS));
 	return safe;
 }
 
@@ -212,8 +212,8 @@ dp_rebuild_frame(DpSplitContext *cxt, Query *new, WindowClause *window, WindowCl
 	type = exprType((Node *) measure);
 	if (type == TIMEOID || type == TIMETZOID || type == INTERVALOID)
 		dp_refuse_at(exprLocation((Node *) measure),
-					 errmsg("the frame of a window over protected rows cannot be measured in values of type %s; "
-							"order by extract(epoch FROM ...) and write the distance in seconds", format_type_be(type)));
+					 errmsg("a window's frame over protected rows cannot be measured in values of type %s; "
+							"order by extract(epoch FROM ...), and write seconds", format_type_be(type)));
 	if (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID)
 	{
 		SortGroupClause *guarded = llast(dp_sort_by(NIL, &new->targetList, within_limits(measure)));

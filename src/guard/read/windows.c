@@ -359,7 +359,7 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 								   unit_in_brackets(sub, from)));
 	}
 	if (sub->hasDistinctOn && !names_unit(sub, sub->distinctClause, from))
-		dp_refuse_at(where, errmsg("DISTINCT ON and LIMIT 1 must choose among one privacy unit's rows; add the unit%s to DISTINCT ON, or compare it by equality in the subquery's WHERE",
+		dp_refuse_at(where, errmsg("DISTINCT ON and LIMIT 1 must choose among one privacy unit's rows; add the unit%s to DISTINCT ON, or compare it by equality in WHERE",
 								   unit_in_brackets(sub, from)));
 }
 
