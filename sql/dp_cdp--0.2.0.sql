@@ -2499,7 +2499,7 @@ COMMENT ON COLUMN dp_cdp.datasets.owner IS 'role that sets its policy and gives 
 COMMENT ON COLUMN dp_cdp.datasets.rho_limit IS 'lifetime cap on the rho of all roles together; NULL: none';
 COMMENT ON COLUMN dp_cdp.datasets.rho_spent IS 'rho that all roles have spent together; for the owner alone';
 COMMENT ON COLUMN dp_cdp.datasets.rho_remaining IS 'rho that is left under the cap; for the owner alone';
-COMMENT ON COLUMN dp_cdp.datasets.delta_limit IS 'lifetime cap on delta, at which epsilon is told, too';
+COMMENT ON COLUMN dp_cdp.datasets.delta_limit IS 'lifetime cap on delta, at which epsilon is given, too';
 COMMENT ON COLUMN dp_cdp.datasets.delta_spent IS 'delta that all roles have spent together; for the owner alone';
 COMMENT ON COLUMN dp_cdp.datasets.epsilon_spent IS 'epsilon that corresponds to rho_spent, at delta_limit; for the owner alone';
 COMMENT ON COLUMN dp_cdp.datasets.default_rho IS 'price of one aggregate, where dp_cdp.rho is not set';
@@ -5551,7 +5551,7 @@ COMMENT ON COLUMN dp_cdp.limits.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.limits.ledger_id IS 'number of the balance, as in paid_by of dp_cdp.audit: that of the cap, or of a budget';
 COMMENT ON COLUMN dp_cdp.limits.rho IS 'limit of rho; NULL: none';
 COMMENT ON COLUMN dp_cdp.limits.epsilon IS 'epsilon that the limit is worth, at delta';
-COMMENT ON COLUMN dp_cdp.limits.delta IS 'delta at which epsilon is told, with what selecting keys may spend';
+COMMENT ON COLUMN dp_cdp.limits.delta IS 'delta at which epsilon holds, with the delta that selecting keys may spend';
 COMMENT ON COLUMN dp_cdp.limits.best_guess IS 'how often the best guesser is right, once all is spent; 0.5 is a coin';
 
 GRANT SELECT ON dp_cdp.overview, dp_cdp_internal.log_sums, dp_cdp.limits TO PUBLIC;

@@ -327,7 +327,7 @@ refuse_column(Relation rel, const char *column)
 	dp_raise(BAD_PARAMETER,
 			 errmsg("an UPDATE of column \"%s\" would move a row of protected table \"%s\" to another block of time: delete the row and insert it anew",
 					column, RelationGetRelationName(rel)),
-			 errdetail("Answers have told of the row already, and the budget of the other block has not paid for them."));
+			 errdetail("Earlier answers count the row, and the budget of the other block has not paid for them."));
 }
 
 static void
@@ -341,7 +341,7 @@ refuse_reference(Relation rel, const DpTable *table, bool to_none)
 	dp_raise(BAD_PARAMETER,
 			 errmsg("an UPDATE of (%s) would move a row of protected table \"%s\" to another block of time: delete the row and insert it anew",
 					dp_policy_through(table), RelationGetRelationName(rel)),
-			 errdetail("Answers have told of the row already, and the budget of the other block has not paid for them."));
+			 errdetail("Earlier answers count the row, and the budget of the other block has not paid for them."));
 }
 
 /*

@@ -563,7 +563,7 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 				 table != NULL && dp_lacks_budget(table->dataset) ?
 				 errdetail("For these, too, %s has no privacy budget for dataset \"%s\": the dataset's owner can give one with dp_cdp.set_budget.",
 						   dp_asking_role(), table->dataset) : 0,
-				 asks_one_row(query) ? errhint("Names and types of columns are told by LIMIT 0, or WHERE false, for nothing. SET dp_cdp.empty_previews = on has this statement tell them, with no row.") : 0);
+				 asks_one_row(query) ? errhint("LIMIT 0, or WHERE false, shows names and types of columns for nothing. SET dp_cdp.empty_previews = on has this statement show them, with no row.") : 0);
 }
 
 /*

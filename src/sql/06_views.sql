@@ -190,7 +190,7 @@ COMMENT ON COLUMN dp_cdp.datasets.owner IS 'role that sets its policy and gives 
 COMMENT ON COLUMN dp_cdp.datasets.rho_limit IS 'lifetime cap on the rho of all roles together; NULL: none';
 COMMENT ON COLUMN dp_cdp.datasets.rho_spent IS 'rho that all roles have spent together; for the owner alone';
 COMMENT ON COLUMN dp_cdp.datasets.rho_remaining IS 'rho that is left under the cap; for the owner alone';
-COMMENT ON COLUMN dp_cdp.datasets.delta_limit IS 'lifetime cap on delta, at which epsilon is told, too';
+COMMENT ON COLUMN dp_cdp.datasets.delta_limit IS 'lifetime cap on delta, at which epsilon is given, too';
 COMMENT ON COLUMN dp_cdp.datasets.delta_spent IS 'delta that all roles have spent together; for the owner alone';
 COMMENT ON COLUMN dp_cdp.datasets.epsilon_spent IS 'epsilon that corresponds to rho_spent, at delta_limit; for the owner alone';
 COMMENT ON COLUMN dp_cdp.datasets.default_rho IS 'price of one aggregate, where dp_cdp.rho is not set';

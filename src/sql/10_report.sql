@@ -153,7 +153,7 @@ COMMENT ON COLUMN dp_cdp.limits.dataset IS 'name of the dataset';
 COMMENT ON COLUMN dp_cdp.limits.ledger_id IS 'number of the balance, as in paid_by of dp_cdp.audit: that of the cap, or of a budget';
 COMMENT ON COLUMN dp_cdp.limits.rho IS 'limit of rho; NULL: none';
 COMMENT ON COLUMN dp_cdp.limits.epsilon IS 'epsilon that the limit is worth, at delta';
-COMMENT ON COLUMN dp_cdp.limits.delta IS 'delta at which epsilon is told, with what selecting keys may spend';
+COMMENT ON COLUMN dp_cdp.limits.delta IS 'delta at which epsilon holds, with the delta that selecting keys may spend';
 COMMENT ON COLUMN dp_cdp.limits.best_guess IS 'how often the best guesser is right, once all is spent; 0.5 is a coin';
 
 GRANT SELECT ON dp_cdp.overview, dp_cdp_internal.log_sums, dp_cdp.limits TO PUBLIC;
