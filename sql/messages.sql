@@ -124,6 +124,12 @@ RESET SESSION AUTHORIZATION;
 
 SET client_min_messages = warning;
 SET SESSION AUTHORIZATION regress_dp_owner;
+-- what is in the way, by its name
+CREATE TABLE stays (stay int PRIMARY KEY, patient int NOT NULL);
+CREATE TABLE drugs (stay int NOT NULL REFERENCES stays, drug text NOT NULL);
+SELECT dp_cdp.protect_table('drugs', 'messages', through => 'stay');
+SELECT dp_cdp.protect_table('visits', 'messages', unit => 'dept');
+SELECT dp_cdp.drop_budget('messages', 'regress_dp_reader');
 SELECT dp_cdp.unprotect_table('visits');
 SELECT dp_cdp.unprotect_table('patients');
 SELECT dp_cdp.drop_dataset('messages', erase_spent => true);
