@@ -303,7 +303,10 @@ role_in_words(Oid role)
 	return name != NULL ? psprintf("role \"%s\"", name) : "this role";
 }
 
-/* Deletes budgets of a dataset that meet a condition on $2; role: whose they are, in words.  Returns what the role is left with: nothing. */
+/*
+ * Deletes budgets of a dataset that meet a condition on $2; role: whose they are, in words.  Returns what the role is
+ * left with: nothing.
+ */
 static Datum
 drop_budgets(FunctionCallInfo fcinfo, const char *name, const char *role, const char *condition, Oid type, Datum value)
 {

@@ -122,7 +122,7 @@ table_owner(Oid relid)
 	return owner;
 }
 
-/* Says which tables the foreign keys on these columns reference, where none of them is protected; NULL: there is no such key. */
+/* Returns the names of tables that foreign keys on these columns reference; NULL: there is no such key. */
 static char *
 unprotected_parents(Oid relid, const DpUnitArgument *argument)
 {

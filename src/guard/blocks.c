@@ -280,7 +280,7 @@ names_column(const Conditions *conditions, const Var *column)
 	return false;
 }
 
-/* Remembers the first table of which no condition says between which days its rows are; column: its block column, or NULL. */
+/* Remembers the first table of which no condition says between which days its rows are, and its block column, or NULL. */
 static void
 note_undated(BlockSearch *b, Query *query, Index rti, const Var *column)
 {

@@ -394,7 +394,7 @@ error_function_of(const char *statement, const char *name)
 	return NULL;
 }
 
-/* Tells what is meant by a name that a call has as a column: an argument's name, an aggregate's, or one that stands in quotes. */
+/* Tells what is meant by a name that a call has as a column: an argument, an aggregate's alias, or a name in quotes. */
 static void
 hint_at_quotes(ErrorData *edata)
 {

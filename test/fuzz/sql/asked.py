@@ -48,7 +48,8 @@ TABLES['tides'] = ('person', 2, {
 BLOCKS = ["{d} >= '2024-0%d-01' AND {d} < '2024-0%d-01'", "{d} >= '2024-0%d-15' AND {d} <= '2024-0%d-15'", "{d} BETWEEN '2024-0%d-02' AND '2024-0%d-28'",
           "date_trunc('month', {d}) >= '2024-0%d-01' AND date_trunc('month', {d}) < '2024-0%d-01'", "{d} IN ('2024-0%d-03', '2024-0%d-05')",
           "({d} = '2024-0%d-03' OR ({d} > '2024-0%d-05' AND {d} < '2024-06-01' AND {n} > 0))", "extract(year FROM {d}) = 2024", "{d} < '2024-03-01'", "{d} >= date '2024-03-01'",
-          "{d} IS NULL", "NOT {d} = '2024-02-01'", "({d} = '2024-02-01' OR {n} > 0)", "{n} > 0", "{d} - 30 > '2024-01-20'", "extract(month FROM {d}) = 2", "to_char({d}, 'YYYY-MM') <= '2024-03'", "({d} > '2024-02-01' OR {d} IS NULL)"]
+          "{d} IS NULL", "NOT {d} = '2024-02-01'", "({d} = '2024-02-01' OR {n} > 0)", "{n} > 0", "{d} - 30 > '2024-01-20'",
+          "extract(month FROM {d}) = 2", "to_char({d}, 'YYYY-MM') <= '2024-03'", "({d} > '2024-02-01' OR {d} IS NULL)"]
 
 
 class Asked(Laterals):
