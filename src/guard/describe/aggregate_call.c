@@ -152,7 +152,7 @@ static int
 hint_to_find(void)
 {
 	return dp_guc_target > 0 ? 0 :
-		errhint("SET dp_cdp.find_bounds = on has them found privately first, for a tenth of the price of an aggregate. They may cut values: dp_clipped tells how many, and dp_margin leaves that out.");
+		errhint("SET dp_cdp.find_bounds = on has them found privately first, for a tenth of the price of an aggregate. They may cut values: dp_clipped tells how many.");
 }
 
 /* Refuses an argument of which no bounds are known, because of a part of it, or of itself. */
