@@ -246,6 +246,7 @@ SELECT as_written(format('SELECT m, count(*) FROM (SELECT customer, %s AS m FROM
 	FROM unnest(ARRAY['percentile_disc(0.5) WITHIN GROUP (ORDER BY ml)', 'percentile_disc(0) WITHIN GROUP (ORDER BY ml DESC)', 'percentile_disc(1.0 - 0.25) WITHIN GROUP (ORDER BY ml) FILTER (WHERE price > 0.5)',
 		'percentile_cont(0.5) WITHIN GROUP (ORDER BY ml)', 'percentile_cont(0.25) WITHIN GROUP (ORDER BY ml DESC) FILTER (WHERE price < 2)', 'percentile_cont(1) WITHIN GROUP (ORDER BY ml)']) AS call;
 SELECT as_written('SELECT round(avg(m) / 10) AS a FROM (SELECT customer, percentile_cont(0.9) WITHIN GROUP (ORDER BY price) * 100 AS m FROM drinks GROUP BY 1) q WHERE m BETWEEN 0 AND 200', '... of numbers');
+SELECT as_written('SELECT count(*) FROM (SELECT customer, percentile_cont(0.5) WITHIN GROUP (ORDER BY CASE WHEN price > 1 THEN ''Infinity'' ELSE price END) AS m FROM drinks GROUP BY 1) q WHERE m = ''Infinity''', '... of infinities');
 SELECT as_written('SELECT count(*) FROM (SELECT customer FROM drinks GROUP BY 1 HAVING percentile_disc(0.5) WITHIN GROUP (ORDER BY ml) IS NULL) q', '... of none');
 SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT customer, percentile_cont(1.5) WITHIN GROUP (ORDER BY price) AS m FROM drinks GROUP BY 1) q WHERE m > 1'), '^ZC002 aggregate percentile_cont', 'no share');
 SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT customer, mode() WITHIN GROUP (ORDER BY ml) AS m FROM drinks GROUP BY 1) q WHERE m > 1'), 'row_number\(\) OVER \(PARTITION BY unit ORDER BY count\(\*\) DESC\)', 'a mode has a remedy ...');

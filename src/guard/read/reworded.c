@@ -373,6 +373,7 @@ quantile_of_unit(const Aggref *agg)
 	Node	   *place;
 	Node	   *below;
 	Node	   *first;
+	CaseExpr   *cases;
 
 	if (!(is_discrete || agg->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8) ||
 		!OidIsValid(get_array_type(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr))))
@@ -394,9 +395,12 @@ quantile_of_unit(const Aggref *agg)
 					  "+", (Node *) dp_float8_const(1));
 	below = call(F_FLOOR_FLOAT8, FLOAT8OID, copyObject(place));
 	first = value_at(array, call(F_INT4_FLOAT8, INT4OID, copyObject(below)));
-	return operation(copyObject(first), "+",
-					 operation(operation(copyObject(place), "-", below), "*",
-							   operation(value_at(array, call(F_INT4_FLOAT8, INT4OID, call(F_CEIL_FLOAT8, FLOAT8OID, place))), "-", first)));
+	cases = dp_make_case((Expr *) operation(copyObject(first), "+",
+											operation(operation(copyObject(place), "-", copyObject(below)), "*",
+													  operation(value_at(array, call(F_INT4_FLOAT8, INT4OID, call(F_CEIL_FLOAT8, FLOAT8OID, copyObject(place)))), "-", copyObject(first)))));
+	/* nothing lies between infinity and itself */
+	dp_add_when(cases, (Expr *) operation(place, "=", below), (Expr *) first);
+	return (Node *) cases;
 }
 
 static Node *
