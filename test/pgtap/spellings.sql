@@ -220,6 +220,9 @@ SELECT as_written('SELECT round(extract(epoch FROM q) / 7200 + 0.2) AS h FROM (S
 SELECT as_written('WITH g AS (SELECT coalesce(day + interval ''7 hours'' * quantity - day, ''0'') AS d FROM orders) SELECT round(extract(epoch FROM percentile_disc(0.1) WITHIN GROUP (ORDER BY d DESC)) / 7200 + 0.2) AS h, avg(d) FILTER (WHERE d > ''1 day'') > ''30 hours'' AS b FROM g', '... from the longest, of a WITH query');
 SELECT matches(rows_for('analyst1', 'SELECT avg(day + interval ''25 hours'' - day) FROM orders WHERE quantity >= 0'), '1 day 0[01]:', 'written in days and hours');
 SELECT as_written('SELECT count(*) FROM (SELECT customer, sum(day + interval ''7 hours'' * quantity - day) AS s, avg(day + interval ''7 hours'' * quantity - day) AS a FROM orders GROUP BY 1) q WHERE s >= interval ''21 hours'' AND a < interval ''30 hours''', 'sums and averages of one person''s intervals');
+SELECT as_written('SELECT d, count(*) FROM (SELECT customer, extract(day FROM avg(day + interval ''50 hours'' * quantity - day)) AS d FROM orders GROUP BY 1) q WHERE d IN (0, 2, 4, 10) GROUP BY 1', '... whose days are counted');
+-- 7 days, 15,000 times, are 105,000 days; in months they would be years of 365.25 days
+SELECT as_written('SELECT round(extract(epoch FROM sum(interval ''7 days'' * quantity)) / 1e8) AS total, round(date_part(''epoch'', max(interval ''7 days'' * quantity)) / 86400) AS most FROM orders', 'seconds of an aggregate of intervals, which may have months');
 -- whole rows, which are NULL where an outer join finds none
 SELECT as_written('SELECT count(o.*), count(o) FILTER (WHERE active) FROM orders o', 'counts of whole rows');
 SELECT as_written('SELECT s, count(o.*) FROM (VALUES (''open''), (''lost'')) v (s) LEFT JOIN orders o ON o.status = s GROUP BY 1', '... of an outer join');

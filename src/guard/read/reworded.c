@@ -15,7 +15,8 @@
  *
  * Invariant: results are equal to PostgreSQL's by the order of intervals, but for noise and fractions of a microsecond.  In it a month has
  * 30 days and a year has 360, of which extract makes 365.25: where an interval may have years, what these add is taken off,
- * and the result is written in months.  The difference of two times has none.
+ * and the result of a release is written in months, for which extract(epoch FROM ...) would put it on again: that is the aggregate of seconds
+ * itself.  The difference of two times has none.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -167,19 +168,47 @@ seconds_of(Node *interval, bool has_months)
 	return operation(field("epoch", interval), "-", operation(beyond, "*", field("year", interval)));
 }
 
-/* Returns the interval of so many seconds, a numeric or in double precision; written as PostgreSQL writes the difference of two times, or in months. */
+static Node *
+call(Oid function, Oid type, Node *arg)
+{
+	return (Node *) makeFuncExpr(function, type, list_make1(arg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Returns an expression, a numeric or in double precision, in double precision. */
+static Node *
+in_double(Node *number)
+{
+	return exprType(number) == NUMERICOID ? call(F_FLOAT8_NUMERIC, FLOAT8OID, number) : number;
+}
+
+static Node *
+times_interval(Node *number, int32 days, TimeOffset time)
+{
+	Interval   *interval = palloc0(sizeof(Interval));
+
+	interval->day = days;
+	interval->time = time;
+	return operation(number, "*", (Node *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval), IntervalPGetDatum(interval), false, false));
+}
+
+/*
+ * Returns the interval of so many seconds, a numeric or in double precision; written as PostgreSQL writes the difference of two times,
+ * in whole days and the time beyond, or in months.
+ */
 static Node *
 interval_of(Node *seconds, const RewordContext *c, bool has_months)
 {
-	Interval   *second = palloc0(sizeof(Interval));
 	Node	   *interval;
 
-	second->time = USECS_PER_SEC;
-	if (exprType(seconds) == NUMERICOID)
-		seconds = (Node *) makeFuncExpr(F_FLOAT8_NUMERIC, FLOAT8OID, list_make1(seconds), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
-	interval = operation(seconds, "*", (Node *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval), IntervalPGetDatum(second), false, false));
+	seconds = in_double(seconds);
+
+	/*
+	 * fractions of a day become a time in the product; nothing else may run
+	 * on rows that carries seconds over into days
+	 */
 	if (!c->is_released)
-		return interval;
+		return times_interval(operation(seconds, "/", (Node *) dp_float8_const(SECS_PER_DAY)), 1, 0);
+	interval = times_interval(seconds, 0, USECS_PER_SEC);
 	return (Node *) makeFuncExpr(has_months ? F_JUSTIFY_INTERVAL : F_JUSTIFY_HOURS, INTERVALOID, list_make1(interval),
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
@@ -229,16 +258,25 @@ order_seconds(Aggref *quantile, Node *share)
 	quantile->aggargtypes = list_make2_oid(exprType(share), FLOAT8OID);
 }
 
-/* Returns an aggregate of intervals as one of seconds; share: of a quantile, or an array of these, else NULL. */
+/* Tells whether the values of an aggregate of intervals may have months. */
+static bool
+aggregates_months(const Aggref *agg, const RewordContext *c)
+{
+	return may_have_months(c->scope, (Node *) linitial_node(TargetEntry, agg->args)->expr);
+}
+
+/*
+ * Returns an aggregate of intervals as one of seconds, of which the order counts less where there may be months; share: of a quantile, or an
+ * array of these, else NULL.
+ */
 static Aggref *
-of_seconds(const Aggref *agg, const RewordContext *c, Node *share, bool *has_months)
+of_seconds(const Aggref *agg, const RewordContext *c, Node *share, bool has_months)
 {
 	Aggref	   *made = copyObject((Aggref *) agg);
 	TargetEntry *tle = linitial_node(TargetEntry, made->args);
 
-	*has_months = may_have_months(c->scope, (Node *) tle->expr);
 	made->aggfnoid = aggregate_of_seconds(agg->aggfnoid, c->is_released);
-	tle->expr = (Expr *) seconds_of((Node *) tle->expr, *has_months);
+	tle->expr = (Expr *) seconds_of((Node *) tle->expr, has_months);
 	made->aggargtypes = list_make1_oid(NUMERICOID);
 	made->aggtype = NUMERICOID;
 	if (share == NULL)
@@ -248,6 +286,32 @@ of_seconds(const Aggref *agg, const RewordContext *c, Node *share, bool *has_mon
 	return made;
 }
 
+/* Tells whether an aggregate is one of intervals that is written as one of seconds. */
+static bool
+is_of_intervals(const Aggref *agg, const RewordContext *c)
+{
+	return IsA(agg, Aggref) && agg->agglevelsup == 0 && agg->aggdistinct == NIL && OidIsValid(aggregate_of_seconds(agg->aggfnoid, c->is_released)) &&
+		exprType((Node *) linitial_node(TargetEntry, agg->args)->expr) == INTERVALOID;
+}
+
+/* Returns extract(epoch FROM aggregate) as the aggregate of seconds, which has years as these are written; NULL: it is none of intervals. */
+static Node *
+seconds_of_aggregate(FuncExpr *part, const RewordContext *c)
+{
+	Const	   *name = linitial(part->args);
+	Aggref	   *agg = lsecond(part->args);
+	Node	   *share;
+	Aggref	   *made;
+
+	if (!IsA(name, Const) || name->constisnull || pg_strcasecmp(TextDatumGetCString(name->constvalue), "epoch") != 0 || !is_of_intervals(agg, c))
+		return NULL;
+	share = agg->aggdirectargs != NIL ? linitial(agg->aggdirectargs) : NULL;
+	made = of_seconds(agg, c, share, false);
+	if (part->funcid == F_DATE_PART_TEXT_INTERVAL)
+		return in_double((Node *) made);
+	return made->aggtype == NUMERICOID ? (Node *) made : call(F_NUMERIC_FLOAT8, NUMERICOID, (Node *) made);
+}
+
 /* Returns an array of quantiles, one for each of the shares; NULL: these are not known, or too many. */
 static Node *
 quantiles(const Aggref *agg, const RewordContext *c, Node *shares)
@@ -255,7 +319,7 @@ quantiles(const Aggref *agg, const RewordContext *c, Node *shares)
 	Const	   *known = (Const *) eval_const_expressions(NULL, copyObject(shares));
 	ArrayExpr  *array = makeNode(ArrayExpr);
 	ArrayType  *value;
-	bool		has_months;
+	bool		has_months = aggregates_months(agg, c);
 	Aggref	   *made;
 
 	if (!IsA(known, Const) || known->constisnull)
@@ -263,7 +327,7 @@ quantiles(const Aggref *agg, const RewordContext *c, Node *shares)
 	value = DatumGetArrayTypeP(known->constvalue);
 	if (ARR_NDIM(value) != 1 || ARR_DIMS(value)[0] > MOST_QUANTILES)
 		return NULL;
-	made = of_seconds(agg, c, (Node *) known, &has_months);
+	made = of_seconds(agg, c, (Node *) known, has_months);
 	array->array_typeid = agg->aggtype;
 	array->element_typeid = INTERVALOID;
 	array->location = agg->location;
@@ -327,12 +391,6 @@ count_of_column(const Aggref *agg, Query *query)
  * ------------------------------------------------------------------------
  */
 
-static Node *
-call(Oid function, Oid type, Node *arg)
-{
-	return (Node *) makeFuncExpr(function, type, list_make1(arg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
 /* Returns the values that a quantile is of, in its order, as an array. */
 static Aggref *
 ordered_values(const Aggref *quantile)
@@ -388,7 +446,7 @@ quantile_of_unit(const Aggref *agg)
 	{
 		place = call(F_CEIL_FLOAT8, FLOAT8OID, operation((Node *) share, "*", call(F_FLOAT8_INT8, FLOAT8OID, (Node *) count)));
 		return value_at(array, (Node *) dp_make(MinMaxExpr, .minmaxtype = INT4OID, .op = IS_GREATEST, .location = -1,
-											   .args = list_make2(dp_int4_const(1), call(F_INT4_FLOAT8, INT4OID, place))));
+												.args = list_make2(dp_int4_const(1), call(F_INT4_FLOAT8, INT4OID, place))));
 	}
 	/* elements begin with 1 */
 	place = operation(operation((Node *) share, "*", operation(call(F_FLOAT8_INT8, FLOAT8OID, (Node *) count), "-", (Node *) dp_float8_const(1))),
@@ -409,21 +467,23 @@ write_aggregate(Node *node, int levels, const RewordContext *c)
 	Aggref	   *agg = (Aggref *) node;
 	Node	   *share;
 	bool		has_months;
+	Oid			funcid;
 
 	if (IsA(node, SubLink))
 		return node;
+	if (IsA(node, FuncExpr) && (funcid = ((FuncExpr *) node)->funcid, funcid == F_EXTRACT_TEXT_INTERVAL || funcid == F_DATE_PART_TEXT_INTERVAL))
+		return seconds_of_aggregate((FuncExpr *) node, c);
 	if (IsA(node, Aggref) && agg->agglevelsup == 0 && agg->aggfnoid == F_COUNT_ANY)
 		return count_of_column(agg, c->scope->query);
 	if (IsA(node, Aggref) && agg->agglevelsup == 0 && !c->is_released && agg->aggkind == AGGKIND_ORDERED_SET)
 		return quantile_of_unit(agg);
-	if (!IsA(node, Aggref) || agg->agglevelsup > 0 || agg->aggdistinct != NIL || !OidIsValid(aggregate_of_seconds(agg->aggfnoid, c->is_released)) ||
-		exprType((Node *) linitial_node(TargetEntry, agg->args)->expr) != INTERVALOID)
+	if (!is_of_intervals(agg, c))
 		return NULL;
 	share = agg->aggdirectargs != NIL ? linitial(agg->aggdirectargs) : NULL;
 	if (share != NULL && exprType(share) != FLOAT8OID)
 		return quantiles(agg, c, share);
-	agg = of_seconds(agg, c, share, &has_months);
-	return interval_of((Node *) agg, c, has_months);
+	has_months = aggregates_months(agg, c);
+	return interval_of((Node *) of_seconds(agg, c, share, has_months), c, has_months);
 }
 
 void
