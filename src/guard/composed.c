@@ -166,7 +166,10 @@ of_both(MinMaxOp op, Expr *a, Expr *b)
 	return (Expr *) dp_make(MinMaxExpr, .minmaxtype = INT8OID, .op = op, .args = list_make2(a, b), .location = -1);
 }
 
-/* Puts in the place of a count what LIMIT and OFFSET of the subquery, limited, leave of it; LEAST takes no notice of NULL, which limits nothing. */
+/*
+ * Puts in the place of a count what LIMIT and OFFSET of the subquery, limited, leave of it.  GREATEST and LEAST take no
+ * notice of NULL, which limits nothing.  A number below 0 is 0, as in any query with released values.
+ */
 static Node *
 limit_count(Node *node, int levels, const Query *limited)
 {
@@ -176,9 +179,7 @@ limit_count(Node *node, int levels, const Query *limited)
 		return NULL;
 	count = dp_count_rows(((Aggref *) node)->location);
 	if (limited->limitOffset != NULL)
-		count = (Expr *) makeFuncExpr(F_INT8MI, INT8OID, list_make2(count, dp_make(CoalesceExpr, .coalescetype = INT8OID,
-																				 .args = list_make2(copyObject(limited->limitOffset), dp_int8_const(0)),
-																				 .location = -1)),
+		count = (Expr *) makeFuncExpr(F_INT8MI, INT8OID, list_make2(count, of_both(IS_GREATEST, (Expr *) copyObject(limited->limitOffset), (Expr *) dp_int8_const(0))),
 									  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	if (limited->limitCount != NULL)
 		count = of_both(IS_LEAST, count, (Expr *) copyObject(limited->limitCount));

@@ -234,6 +234,7 @@ SELECT as_written('SELECT count(*) FROM (SELECT id FROM orders OFFSET 9000) q', 
 SELECT as_written('SELECT count(*) FROM (SELECT customer FROM orders GROUP BY customer HAVING sum(quantity) > 3 LIMIT 9) q', '... of persons');
 SELECT matches(rows_for('analyst1', 'SELECT count(quantity) FROM (SELECT quantity FROM orders LIMIT 100) q'), 'LIMIT and OFFSET on protected rows', 'values of some rows are refused');
 SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT quantity FROM orders LIMIT 100) q WHERE quantity > 3'), 'LIMIT and OFFSET on protected rows', '... and a condition on some rows');
+SELECT is(executed_for('analyst1', 'SELECT count(*) FROM (SELECT 1 FROM orders LIMIT $1 OFFSET $2) q', arguments), answer, 'LIMIT and OFFSET by parameters: ' || arguments) FROM (VALUES ('NULL, 5990', '(10)'), ('7, NULL', '(7)'), ('-1, 0', '(0)'), ('7, -1', '(7)'), ('NULL, -1', '(6000)'), ('NULL, -9223372036854775808', '(6000)')) v (arguments, answer);
 -- the first match of a pattern
 SELECT as_written('SELECT (regexp_match(status, ''^(.)p''))[1] AS k, count(*) FROM orders WHERE (regexp_match(status, ''^(.)p''))[1] IN (''o'', ''x'') GROUP BY 1 HAVING count(*) > 10', 'the first match of a pattern');
 SELECT as_written('SELECT count(*) FROM orders WHERE (regexp_match(status, ''r.*n''))[1] = ''return''', '... of all of it');
