@@ -23,6 +23,7 @@ SITES = 4                       # rows of pub.sites
 
 class Grammar(Asked):
     conditions = 0.4        # how many levels have one
+    compares = 0
     asks = 0.15             # how many queries are whole ones of asked.py
 
     # ------------------------------------------------------------------
@@ -173,11 +174,15 @@ class Grammar(Asked):
             where.append(self.sublink(s.unit))
         if self.chance(0.15):
             where += self.sublink_along(s)
+        of_groups = [self.of_group(s) for _ in range(2) if self.chance(self.compares)]
         for c in s.columns:
             # conditions of joins are in the text
             c.restrict(where + [s.text])
         keys = []
         for _ in range(rng.choice([0, 0, 0, 1, 1, 1, 1, 2, 2, 3])):
+            if of_groups and self.chance(0.2):
+                keys.append(('(%s)' % of_groups.pop(), ['false', 'true', 'NULL::bool'], False, 'bool'))
+                continue
             k = self.sublink_key(s.unit) if s.has_person() and self.chance(0.05) else self.key(s)
             if k[0] not in [x[0] for x in keys]:
                 keys.append(k)
@@ -186,6 +191,9 @@ class Grammar(Asked):
             a = self.aggregate(s, out.rows if keys else 0)
             if a[1] not in [x[1] for x in aggregates]:
                 aggregates.append(a)
+        if of_groups and self.chance(0.3):
+            aggregates.append(('dp_count(*) FILTER (WHERE %s)' % of_groups.pop(), 'count(*)', 'int', 1, False, None))
+        where += of_groups
         out.sure = out.sure and all(a[4] for a in aggregates)
         # plain aggregates over plain aggregates may be post-processing
         if s.per_unit and not all(a[0].startswith('dp_') for a in aggregates):
@@ -196,6 +204,9 @@ class Grammar(Asked):
         # without rows by its text there are no groups, of declared keys neither
         if keys and 'NOT true' in ' '.join(where + [s.text, s.header]):
             out.sure, out.may_be_free = False, True
+        # noise decides which rows are compared with a release
+        if s.released:
+            out.sure = False
         soft = out.sure and bool(keys)
         out.sure = out.sure and all(k[2] for k in keys) and not (keys and any(c.public and c.is_named_in(where) for c in s.columns))
 

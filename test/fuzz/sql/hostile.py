@@ -78,6 +78,8 @@ KEYS_OF_UNIT = [('amount', 'scale(%s)', 'int', ['1', '2', '3']), ('code', 'octet
 
 
 class Hostile(Grammar):
+    compares = 0.08         # how many levels compare rows with a release of their group
+
     def __init__(self, rng, person, tiny=False, heavy=False):
         super().__init__(rng)
         self.person, self.tiny, self.heavy = person, tiny, heavy
@@ -139,6 +141,7 @@ class Hostile(Grammar):
             # of the analyst's own; a domain is refused
             return rng.choice([
                 "substring(CASE WHEN %(reach)s THEN repeat('a', 4000) END FROM 'a*(a)a*b') IS NULL",
+                "(regexp_match(CASE WHEN %(reach)s THEN repeat('a', 4000) ELSE %(text)s END, 'a*(a)a*b|e(.)'))[1] > '1'",
                 "regexp_replace(CASE WHEN %(reach)s THEN repeat('a', 4096) END, '(a)', repeat('\\\\1', 500), 'g') IS NULL",
                 "CASE WHEN %(reach)s THEN 'b'::own.shade END > 'aa'::own.shade",
                 "CASE WHEN %(reach)s THEN 'aa'::own.shade ELSE 'b' END IN ('a', 'aa')",
@@ -207,6 +210,35 @@ class Hostile(Grammar):
         if self.chance(0.1):
             return self.reach(source)
         return super().condition(source, depth)
+
+    def of_group(self, source):
+        """a comparison with an aggregate of the row's group, which is a release of other people's rows"""
+        rng, z = self.rng, self.name('z')
+        table = rng.choice(['visits', 'visits', 'stays', 'logs', 'events', 'cards', 'legs', 'samples', 'costs'])
+        inner = Source(table, [Column('%s.%s' % (z, n), c) for n, c in TABLES[table][2].items()], None, 3)
+        pairs = [(c, i) for c in source.columns for i in inner.columns if c.type == i.type or c.type in NUMBERS and i.type in NUMBERS]
+        if not pairs:
+            return self.reach(source)
+        # equality that is not that of a group, and a person of another, are refused
+        c, i = rng.choice([x for x in pairs if x[0].ref.split('.')[-1] == x[1].ref.split('.')[-1]] or pairs if self.chance(0.7) else pairs)
+        numbers = [n for n in inner.columns if n.type in NUMBERS] or [None]
+        n, own = rng.choice(numbers), rng.choice([o.ref for o in source.columns if o.type in NUMBERS] or ['1'])
+        bounds = rng.choice([', 0, 5', ', -3, 3', ''])
+        aggregates = ['count(*)', 'dp_count(*)', 'count(%s)' % i.ref] + ([] if n is None else [
+            a % n.ref for a in ('dp_avg(%%s%s)' % bounds, 'dp_sum(%%s%s)' % bounds, 'dp_median(%s, 0, 5)', 'dp_max(%s, 0, 5)', 'avg(%s)', 'sum(%s)', 'percentile_cont(0.5) WITHIN GROUP (ORDER BY %s)')])
+        where = ['%s = %s' % (rng.choice([(c.ref, i.ref), (i.ref, c.ref)]))]
+        if self.chance(0.3):
+            where.append(Grammar.condition(self, inner, 1))
+        if self.chance(0.15):
+            where.append('%s > %s' % (own, rng.choice(['0', '1'])))
+        source.released, source.post, source.sure = True, True, False
+        value = '(SELECT %s FROM %s %s WHERE %s%s)' % (
+            rng.choice(['{0}', '{0}', '{0} + 1', 'coalesce({0}, 0)', '{0} * {1}']).format(*rng.sample(aggregates, 2)), table, z, ' AND '.join(where),
+            ' GROUP BY ' + i.ref if self.chance(0.15) else '')
+        self.tags.add('of_group')
+        return rng.choice(['%(own)s > %(value)s', '%(own)s < %(value)s + 0.5', 'coalesce(%(own)s - %(value)s, 1) > 0', 'CASE WHEN %(own)s > 1 THEN %(value)s > 3 ELSE %(value)s IS NULL END',
+                           'EXISTS (SELECT FROM %(table)s %(z)s WHERE %(where)s GROUP BY %(key)s HAVING %(aggregate)s > %(own)s)', '%(own)s IN %(value)s', '%(value)s > 5']) % {
+            'own': own, 'value': value, 'table': table, 'z': z, 'where': ' AND '.join(where), 'key': i.ref, 'aggregate': rng.choice(aggregates)}
 
     def rounded(self):
         """one row for each unit (and representative), of what may depend on the order of its rows"""
