@@ -97,10 +97,13 @@ class Excluded:
         grammar = Hostile(rng, pair.person)
         grammar.hostility, grammar.asks = 0.05, 0.3
         if not self.counts['asked']:
-            # where the person is in the rows, noise that is the same shows it
-            a, b = self.ask(both, 'SELECT dp_count(*), dp_sum(days, 0, 60) FROM c.stays')
+            # where the person is in the rows, noise that is the same shows it; and so would a price that follows from them
+            plain = self.open(pair, settings[:4], number)
+            a, b = self.ask(plain, 'SELECT dp_count(*), dp_sum(days, 0, 60) FROM c.stays')
             if a.rows == b.rows:
                 self.find('nothing is told apart', 'SELECT dp_count(*), dp_sum(days, 0, 60) FROM c.stays', settings, a, b, n)
+            for c in plain:
+                c.close()
         for _ in range(OF_EPISODE):
             grammar.of_owner, grammar.tags = True, set()
             sql = grammar.query(2).private
