@@ -221,6 +221,11 @@ SELECT as_written('WITH g AS (SELECT coalesce(day + interval ''7 hours'' * quant
 SELECT matches(rows_for('analyst1', 'SELECT avg(day + interval ''25 hours'' - day) FROM orders WHERE quantity >= 0'), '1 day 0[01]:', 'written in days and hours');
 SELECT as_written('SELECT count(*) FROM (SELECT customer, sum(day + interval ''7 hours'' * quantity - day) AS s, avg(day + interval ''7 hours'' * quantity - day) AS a FROM orders GROUP BY 1) q WHERE s >= interval ''21 hours'' AND a < interval ''30 hours''', 'sums and averages of one person''s intervals');
 SELECT as_written('SELECT d, count(*) FROM (SELECT customer, extract(day FROM avg(day + interval ''50 hours'' * quantity - day)) AS d FROM orders GROUP BY 1) q WHERE d IN (0, 2, 4, 10) GROUP BY 1', '... whose days are counted');
+-- hours beyond a day stay hours in PostgreSQL's sums, and days beyond a month days
+SELECT matches(rows_for('analyst1', 'SELECT ' || call || ' FROM orders'), '^ZC002 .*; take the seconds of it, and divide them, for example SELECT extract\(epoch FROM [a-z]+\(.*\)\) / 3600 FROM orders$', call)
+	FROM unnest(ARRAY['extract(hour FROM sum(day + interval ''7 hours'' * quantity - day))', 'extract(day FROM avg(interval ''7 days'' * quantity))', 'date_part(''month'', max(interval ''7 days'' * quantity))']) AS call;
+SELECT as_written('SELECT extract(hour FROM max(day + interval ''7 hours'' * quantity - day)) AS h, round(extract(epoch FROM max(day + interval ''7 hours'' * quantity - day)) / 3600) AS hours FROM orders WHERE quantity < 3', '... but where they are equal');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT customer, extract(hour FROM sum(day + interval ''7 hours'' * quantity - day)) AS h FROM orders GROUP BY 1) q WHERE h > 9'), '^ZC002 aggregate sum\(interval\) .*; aggregate extract\(epoch FROM interval\)', '... of one person');
 -- 7 days, 15,000 times, are 105,000 days; in months they would be years of 365.25 days
 SELECT as_written('SELECT round(extract(epoch FROM sum(interval ''7 days'' * quantity)) / 1e8) AS total, round(date_part(''epoch'', max(interval ''7 days'' * quantity)) / 86400) AS most FROM orders', 'seconds of an aggregate of intervals, which may have months');
 -- whole rows, which are NULL where an outer join finds none

@@ -17,6 +17,7 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
+#include "catalog/pg_aggregate_d.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
 #include "lib/stringinfo.h"
@@ -208,6 +209,10 @@ instead_of_exact(DpLevel *level, Aggref *agg)
 			return psprintf("count persons, or values%s", dp_count_of_values(level, text));
 		return psprintf("take it of released groups%s", fill_in(level, instead_of[i].query, text));
 	}
+
+	/* asked for a part of it that does not follow from seconds: read/reworded.c */
+	if (text &&agg->aggkind == AGGKIND_NORMAL && exprType(value) == INTERVALOID)
+		return psprintf("take the seconds of it, and divide them%s", fill_in(level, psprintf("SELECT %%kextract(epoch FROM %s(%%v)) / 3600 FROM %%f%%b", name), text));
 	return psprintf("use dp_count, dp_sum, dp_avg or another private aggregate%s",
 					fill_in(level, psprintf("SELECT %s FROM %%f", dp_example_count()), NULL));
 }

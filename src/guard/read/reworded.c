@@ -294,17 +294,22 @@ is_of_intervals(const Aggref *agg, const RewordContext *c)
 		exprType((Node *) linitial_node(TargetEntry, agg->args)->expr) == INTERVALOID;
 }
 
-/* Returns extract(epoch FROM aggregate) as the aggregate of seconds, which has years as these are written; NULL: it is none of intervals. */
+/*
+ * Returns extract(epoch FROM aggregate) as the aggregate of seconds, which has years as these are written.  Another part stays, and is refused,
+ * where it would be another than PostgreSQL's: which adds up days beside hours, and months beside days.  NULL: it is of something else, or equal.
+ */
 static Node *
-seconds_of_aggregate(FuncExpr *part, const RewordContext *c)
+part_of_aggregate(FuncExpr *part, const RewordContext *c)
 {
 	Const	   *name = linitial(part->args);
 	Aggref	   *agg = lsecond(part->args);
 	Node	   *share;
 	Aggref	   *made;
 
-	if (!IsA(name, Const) || name->constisnull || pg_strcasecmp(TextDatumGetCString(name->constvalue), "epoch") != 0 || !is_of_intervals(agg, c))
+	if (!is_of_intervals(agg, c))
 		return NULL;
+	if (!IsA(name, Const) || name->constisnull || pg_strcasecmp(TextDatumGetCString(name->constvalue), "epoch") != 0)
+		return agg->aggfnoid == F_SUM_INTERVAL || aggregates_months(agg, c) ? (Node *) part : NULL;
 	share = agg->aggdirectargs != NIL ? linitial(agg->aggdirectargs) : NULL;
 	made = of_seconds(agg, c, share, false);
 	if (part->funcid == F_DATE_PART_TEXT_INTERVAL)
@@ -472,7 +477,7 @@ write_aggregate(Node *node, int levels, const RewordContext *c)
 	if (IsA(node, SubLink))
 		return node;
 	if (IsA(node, FuncExpr) && (funcid = ((FuncExpr *) node)->funcid, funcid == F_EXTRACT_TEXT_INTERVAL || funcid == F_DATE_PART_TEXT_INTERVAL))
-		return seconds_of_aggregate((FuncExpr *) node, c);
+		return part_of_aggregate((FuncExpr *) node, c);
 	if (IsA(node, Aggref) && agg->agglevelsup == 0 && agg->aggfnoid == F_COUNT_ANY)
 		return count_of_column(agg, c->scope->query);
 	if (IsA(node, Aggref) && agg->agglevelsup == 0 && !c->is_released && agg->aggkind == AGGKIND_ORDERED_SET)

@@ -61,7 +61,7 @@ OF_UNIT = [
     ("max(word)", 'text', ["'abc'", "'ABC'"]), ("max(word COLLATE \"C\")", 'text', ["'abc'", "'ABC'"]),
     ("max(place)", 'text', ["'place1'", "'place2'"]), ('max(cost)', 'float8', ['0.3', '0.7']), ('count(*)', 'int', ['1', '2', '3']),
     ('max(note)', 'text', ["'note1'", "'note2'"]), ('sum(amount)', 'numeric', ['3', '2']), ('min(span)', 'interval', ["'1 mon'"]),
-    ('sum(span)', 'interval', ["'1 mon'"]), ('extract(hour FROM avg(span))', 'numeric', ['0', '720']), ("bool_or(big > 0)", 'bool', ['true']), ("max(day)", 'date', ["'2024-01-01'"]), ('sum(-big)', 'float8', ['-1', '0']),
+    ('sum(span)', 'interval', ["'1 mon'"]), ('extract(epoch FROM avg(span))', 'numeric', ['0', '2592000']), ("bool_or(big > 0)", 'bool', ['true']), ("max(day)", 'date', ["'2024-01-01'"]), ('sum(-big)', 'float8', ['-1', '0']),
     # of rows in an order, which ties leave open
     ("string_agg(amount::text, ',' ORDER BY day)", 'text', ["'1'", "'1.0,1'", "'1,1.0'"]), ("string_agg(code::text, word ORDER BY amount DESC)", 'text', ["'a'"]),
     ("string_agg(DISTINCT word, ',')", 'text', ["'abc'", "'ABC,abc'"]), ("string_agg(word, ',')", 'text', ["'abc'", "'ABC,abc'"]),
