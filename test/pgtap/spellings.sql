@@ -228,6 +228,7 @@ SELECT as_written('SELECT extract(hour FROM max(day + interval ''7 hours'' * qua
 SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT customer, extract(hour FROM sum(day + interval ''7 hours'' * quantity - day)) AS h FROM orders GROUP BY 1) q WHERE h > 9'), '^ZC002 aggregate sum\(interval\) .*; aggregate extract\(epoch FROM interval\)', '... of one person');
 -- 7 days, 15,000 times, are 105,000 days; in months they would be years of 365.25 days
 SELECT as_written('SELECT round(extract(epoch FROM sum(interval ''7 days'' * quantity)) / 1e8) AS total, round(date_part(''epoch'', max(interval ''7 days'' * quantity)) / 86400) AS most FROM orders', 'seconds of an aggregate of intervals, which may have months');
+SELECT as_written('SELECT round(extract(epoch FROM coalesce(s, ''0'')) / 1e8) AS total FROM (SELECT sum(interval ''7 days'' * quantity) AS s FROM orders) q', '... beside it, as it is written in days');
 -- whole rows, which are NULL where an outer join finds none
 SELECT as_written('SELECT count(o.*), count(o) FILTER (WHERE active) FROM orders o', 'counts of whole rows');
 SELECT as_written('SELECT s, count(o.*) FROM (VALUES (''open''), (''lost'')) v (s) LEFT JOIN orders o ON o.status = s GROUP BY 1', '... of an outer join');

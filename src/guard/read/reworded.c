@@ -14,9 +14,9 @@
  * A whole row is NULL where an outer join has found none, and so is each of its columns.
  *
  * Invariant: results are equal to PostgreSQL's by the order of intervals, but for noise and fractions of a microsecond.  In it a month has
- * 30 days and a year has 360, of which extract makes 365.25: where an interval may have years, what these add is taken off,
- * and the result of a release is written in months, for which extract(epoch FROM ...) would put it on again: that is the aggregate of seconds
- * itself.  The difference of two times has none.
+ * 30 days and a year has 360, of which extract makes 365.25: where an interval may have years, what these add is taken off.
+ * The result of a release is written in days, and in months where these are made so, as age() does, for which extract(epoch FROM ...) would put it
+ * on again: that is the aggregate of seconds itself.  The difference of two times has none.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -63,58 +63,87 @@ typedef struct RewordContext
  * ------------------------------------------------------------------------
  */
 
-static bool may_have_months(DpScope *scope, Node *expr);
+/* whether intervals have months; the greater includes the lesser */
+typedef enum Months
+{
+	NO_MONTHS,					/* they are made of differences of times, and
+								 * constants */
+	MAY_HAVE_MONTHS,
+	IN_MONTHS					/* some are made so */
+} Months;
+
+static Months months_of(DpScope *scope, Node *expr);
 
 /* Tells so of a column that a query shows. */
-static bool
-column_may_have_months(DpScope *scope, Query *query, AttrNumber attno)
+static Months
+months_of_column(DpScope *scope, Query *query, AttrNumber attno)
 {
 	DpScope		inner = {query, scope};
 	TargetEntry *tle = get_tle_by_resno(query->targetList, attno);
 
-	return query->setOperations != NULL || tle == NULL || may_have_months(&inner, (Node *) tle->expr);
+	return query->setOperations != NULL || tle == NULL ? MAY_HAVE_MONTHS : months_of(&inner, (Node *) tle->expr);
 }
 
-static bool
-var_may_have_months(DpScope *scope, Var *var)
+static Months
+months_of_var(DpScope *scope, Var *var)
 {
 	RangeTblEntry *rte;
 	CommonTableExpr *cte;
 	DpScope    *owner;
 
 	if (var->varlevelsup > 0 || var->varattno <= 0 || var->varno > list_length(scope->query->rtable))
-		return true;
+		return MAY_HAVE_MONTHS;
 	rte = rt_fetch(var->varno, scope->query->rtable);
 	switch (rte->rtekind)
 	{
 		case RTE_SUBQUERY:
-			return column_may_have_months(scope, rte->subquery, var->varattno);
+			return months_of_column(scope, rte->subquery, var->varattno);
 		case RTE_JOIN:
-			return may_have_months(scope, list_nth(rte->joinaliasvars, var->varattno - 1));
+			return months_of(scope, list_nth(rte->joinaliasvars, var->varattno - 1));
 		case RTE_CTE:
 			cte = dp_find_cte(scope, rte, &owner);
-			return cte == NULL || column_may_have_months(owner, castNode(Query, cte->ctequery), var->varattno);
+			return cte == NULL ? MAY_HAVE_MONTHS : months_of_column(owner, castNode(Query, cte->ctequery), var->varattno);
 		default:
-			return true;
+			return MAY_HAVE_MONTHS;
 	}
 }
 
-/* Tells whether an interval may have months; false: it is made of differences of times, and constants. */
-static bool
-may_have_months(DpScope *scope, Node *expr)
+static Months
+months_of_call(Oid funcid)
 {
+	switch (funcid)
+	{
+		case F_TIMESTAMP_MI:
+		case F_TIMESTAMPTZ_MI:
+		case F_TIME_MI_TIME:
+			return NO_MONTHS;
+		case F_AGE_TIMESTAMP:
+		case F_AGE_TIMESTAMPTZ:
+		case F_AGE_TIMESTAMP_TIMESTAMP:
+		case F_AGE_TIMESTAMPTZ_TIMESTAMPTZ:
+			return IN_MONTHS;
+		default:
+			return MAY_HAVE_MONTHS;
+	}
+}
+
+/* Tells whether the values of an expression have months. */
+static Months
+months_of(DpScope *scope, Node *expr)
+{
+	Months		months = NO_MONTHS;
 	List	   *parts;
 	Oid			funcid;
 
 	check_stack_depth();
 	if (exprType(expr) != INTERVALOID)
-		return true;
+		return MAY_HAVE_MONTHS;
 	if (IsA(expr, Var))
-		return var_may_have_months(scope, (Var *) expr);
+		return months_of_var(scope, (Var *) expr);
 	if (IsA(expr, Const))
-		return !((Const *) expr)->constisnull && DatumGetIntervalP(((Const *) expr)->constvalue)->month != 0;
+		return !((Const *) expr)->constisnull && DatumGetIntervalP(((Const *) expr)->constvalue)->month != 0 ? IN_MONTHS : NO_MONTHS;
 	if (dp_call_args(expr, &funcid) != NIL)
-		return funcid != F_TIMESTAMP_MI && funcid != F_TIMESTAMPTZ_MI && funcid != F_TIME_MI_TIME;
+		return months_of_call(funcid);
 	if (IsA(expr, CoalesceExpr))
 		parts = ((CoalesceExpr *) expr)->args;
 	else if (IsA(expr, MinMaxExpr))
@@ -129,11 +158,14 @@ may_have_months(DpScope *scope, Node *expr)
 								   ((Aggref *) expr)->aggfnoid == F_SUM_INTERVAL || ((Aggref *) expr)->aggfnoid == F_AVG_INTERVAL))
 		parts = get_tlist_exprs(((Aggref *) expr)->args, false);
 	else
-		return true;
+		return MAY_HAVE_MONTHS;
 	foreach_ptr(Node, part, parts)
-		if (may_have_months(scope, part))
-			return true;
-	return false;
+	{
+		Months		of_part = months_of(scope, part);
+
+		months = Max(months, of_part);
+	}
+	return months;
 }
 
 /* ------------------------------------------------------------------------
@@ -158,11 +190,11 @@ field(const char *name, Node *interval)
 
 /* Returns the seconds of an interval, as its order counts them: a numeric. */
 static Node *
-seconds_of(Node *interval, bool has_months)
+seconds_of(Node *interval, Months months)
 {
 	Node	   *beyond;
 
-	if (!has_months)
+	if (months == NO_MONTHS)
 		return field("epoch", interval);
 	beyond = (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1, DirectFunctionCall1(int4_numeric, Int32GetDatum(SECONDS_OF_YEAR)), false, false);
 	return operation(field("epoch", interval), "-", operation(beyond, "*", field("year", interval)));
@@ -193,10 +225,10 @@ times_interval(Node *number, int32 days, TimeOffset time)
 
 /*
  * Returns the interval of so many seconds, a numeric or in double precision; written as PostgreSQL writes the difference of two times,
- * in whole days and the time beyond, or in months.
+ * in whole days and the time beyond, or in months where they are made so.
  */
 static Node *
-interval_of(Node *seconds, const RewordContext *c, bool has_months)
+interval_of(Node *seconds, const RewordContext *c, Months months)
 {
 	Node	   *interval;
 
@@ -209,7 +241,7 @@ interval_of(Node *seconds, const RewordContext *c, bool has_months)
 	if (!c->is_released)
 		return times_interval(operation(seconds, "/", (Node *) dp_float8_const(SECS_PER_DAY)), 1, 0);
 	interval = times_interval(seconds, 0, USECS_PER_SEC);
-	return (Node *) makeFuncExpr(has_months ? F_JUSTIFY_INTERVAL : F_JUSTIFY_HOURS, INTERVALOID, list_make1(interval),
+	return (Node *) makeFuncExpr(months == IN_MONTHS ? F_JUSTIFY_INTERVAL : F_JUSTIFY_HOURS, INTERVALOID, list_make1(interval),
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
@@ -258,11 +290,11 @@ order_seconds(Aggref *quantile, Node *share)
 	quantile->aggargtypes = list_make2_oid(exprType(share), FLOAT8OID);
 }
 
-/* Tells whether the values of an aggregate of intervals may have months. */
-static bool
-aggregates_months(const Aggref *agg, const RewordContext *c)
+/* Tells whether the values of an aggregate of intervals have months. */
+static Months
+months_of_values(const Aggref *agg, const RewordContext *c)
 {
-	return may_have_months(c->scope, (Node *) linitial_node(TargetEntry, agg->args)->expr);
+	return months_of(c->scope, (Node *) linitial_node(TargetEntry, agg->args)->expr);
 }
 
 /*
@@ -270,13 +302,13 @@ aggregates_months(const Aggref *agg, const RewordContext *c)
  * array of these, else NULL.
  */
 static Aggref *
-of_seconds(const Aggref *agg, const RewordContext *c, Node *share, bool has_months)
+of_seconds(const Aggref *agg, const RewordContext *c, Node *share, Months months)
 {
 	Aggref	   *made = copyObject((Aggref *) agg);
 	TargetEntry *tle = linitial_node(TargetEntry, made->args);
 
 	made->aggfnoid = aggregate_of_seconds(agg->aggfnoid, c->is_released);
-	tle->expr = (Expr *) seconds_of((Node *) tle->expr, has_months);
+	tle->expr = (Expr *) seconds_of((Node *) tle->expr, months);
 	made->aggargtypes = list_make1_oid(NUMERICOID);
 	made->aggtype = NUMERICOID;
 	if (share == NULL)
@@ -309,9 +341,9 @@ part_of_aggregate(FuncExpr *part, const RewordContext *c)
 	if (!is_of_intervals(agg, c))
 		return NULL;
 	if (!IsA(name, Const) || name->constisnull || pg_strcasecmp(TextDatumGetCString(name->constvalue), "epoch") != 0)
-		return agg->aggfnoid == F_SUM_INTERVAL || aggregates_months(agg, c) ? (Node *) part : NULL;
+		return agg->aggfnoid == F_SUM_INTERVAL || months_of_values(agg, c) != NO_MONTHS ? (Node *) part : NULL;
 	share = agg->aggdirectargs != NIL ? linitial(agg->aggdirectargs) : NULL;
-	made = of_seconds(agg, c, share, false);
+	made = of_seconds(agg, c, share, NO_MONTHS);
 	if (part->funcid == F_DATE_PART_TEXT_INTERVAL)
 		return in_double((Node *) made);
 	return made->aggtype == NUMERICOID ? (Node *) made : call(F_NUMERIC_FLOAT8, NUMERICOID, (Node *) made);
@@ -324,7 +356,7 @@ quantiles(const Aggref *agg, const RewordContext *c, Node *shares)
 	Const	   *known = (Const *) eval_const_expressions(NULL, copyObject(shares));
 	ArrayExpr  *array = makeNode(ArrayExpr);
 	ArrayType  *value;
-	bool		has_months = aggregates_months(agg, c);
+	Months		months = months_of_values(agg, c);
 	Aggref	   *made;
 
 	if (!IsA(known, Const) || known->constisnull)
@@ -332,7 +364,7 @@ quantiles(const Aggref *agg, const RewordContext *c, Node *shares)
 	value = DatumGetArrayTypeP(known->constvalue);
 	if (ARR_NDIM(value) != 1 || ARR_DIMS(value)[0] > MOST_QUANTILES)
 		return NULL;
-	made = of_seconds(agg, c, (Node *) known, has_months);
+	made = of_seconds(agg, c, (Node *) known, months);
 	array->array_typeid = agg->aggtype;
 	array->element_typeid = INTERVALOID;
 	array->location = agg->location;
@@ -342,7 +374,7 @@ quantiles(const Aggref *agg, const RewordContext *c, Node *shares)
 										   .refrestype = FLOAT8OID, .reftypmod = -1, .refexpr = copyObject((Expr *) made),
 										   .refupperindexpr = list_make1(dp_int4_const(i + 1)));
 
-		array->elements = lappend(array->elements, interval_of((Node *) element, c, has_months));
+		array->elements = lappend(array->elements, interval_of((Node *) element, c, months));
 	}
 	return (Node *) array;
 }
@@ -471,7 +503,7 @@ write_aggregate(Node *node, int levels, const RewordContext *c)
 {
 	Aggref	   *agg = (Aggref *) node;
 	Node	   *share;
-	bool		has_months;
+	Months		months;
 	Oid			funcid;
 
 	if (IsA(node, SubLink))
@@ -487,8 +519,8 @@ write_aggregate(Node *node, int levels, const RewordContext *c)
 	share = agg->aggdirectargs != NIL ? linitial(agg->aggdirectargs) : NULL;
 	if (share != NULL && exprType(share) != FLOAT8OID)
 		return quantiles(agg, c, share);
-	has_months = aggregates_months(agg, c);
-	return interval_of((Node *) of_seconds(agg, c, share, has_months), c, has_months);
+	months = months_of_values(agg, c);
+	return interval_of((Node *) of_seconds(agg, c, share, months), c, months);
 }
 
 void
