@@ -242,31 +242,31 @@ may_be_example(DpScope *scope, Var *var)
 		!(dp_trace_column(scope->query, scope, (Node *) var, &origin) && dp_leads_to_unit(origin.relid, origin.attnum));
 }
 
-/* Returns the name of a column of an entry; with that of the entry where FROM has several. */
+/* Returns the name of a column of an entry, with that of the entry if it is among others. */
 static const char *
-example_name(Query *query, RangeTblEntry *rte, AttrNumber column)
+example_name(RangeTblEntry *rte, AttrNumber column, bool is_among_others)
 {
 	const char *name = quote_identifier(get_rte_attribute_name(rte, column));
 
-	return list_length(query->rtable) == 1 ? name : psprintf("%s.%s", quote_identifier(rte->eref->aliasname), name);
+	return is_among_others ? psprintf("%s.%s", quote_identifier(rte->eref->aliasname), name) : name;
 }
 
 /* Returns a column of entry rti to group by in an example: the first one that the query names and that is not the unit, else one of the table; NULL: none is known. */
 static const char *
-example_column(DpScope *scope, Index rti)
+example_column(DpScope *scope, Index rti, bool is_among_others)
 {
 	Query	   *query = scope->query;
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 
 	foreach_ptr(Var, var, pull_vars_of_level((Node *) query->targetList, 0))
 		if (IsA(var, Var) && var->varno == rti && var->varattno > 0 && may_be_example(scope, var))
-		return example_name(query, rte, var->varattno);
+		return example_name(rte, var->varattno, is_among_others);
 	for (AttrNumber column = 1; rte->rtekind == RTE_RELATION && get_attname(rte->relid, column, true) != NULL; column++)
 	{
 		Oid			type = get_atttype(rte->relid, column);
 
 		if (OidIsValid(type) && !dp_leads_to_unit(rte->relid, column) && dp_type_is_key(getBaseType(type)))
-			return example_name(query, rte, column);
+			return example_name(rte, column, is_among_others);
 	}
 	return NULL;
 }
@@ -275,7 +275,7 @@ const char *
 dp_example_of_groups(DpScope *scope, Index rti, Oid table, bool are_ranked)
 {
 	const char *from = dp_example_from(scope->query);
-	const char *columns[] = {example_column(scope, rti), NULL};
+	const char *columns[] = {example_column(scope, rti, from != NULL && list_length(scope->query->rtable) > 1), NULL};
 
 	for (int i = columns[0] == NULL; i < lengthof(columns); i++)
 	{
