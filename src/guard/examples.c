@@ -22,6 +22,7 @@
 
 #include "access/parallel.h"
 #include "base/attempt.h"
+#include "base/compat.h"
 #include "base/errors.h"
 #include "guard/guard.h"
 #include "tcop/tcopprot.h"
@@ -35,7 +36,7 @@ plan_example(void *statement)
 	foreach_node(RawStmt, raw, pg_parse_query(statement))
 	{
 		foreach_node(Query, query, pg_analyze_and_rewrite_fixedparams(raw, statement, NULL, 0, NULL))
-			(void) pg_plan_query(query, statement, 0, NULL);
+			(void) dp_plan_query(query, statement, 0, NULL);
 	}
 }
 
