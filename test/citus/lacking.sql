@@ -38,7 +38,7 @@ INSERT INTO named VALUES
 	('SELECT dp_sum(cost) FROM rows_of WHERE plain(visit) > 7', 'function public.plain(integer) does not exist'),
 	('SELECT dp_median(cost) FROM visits WHERE plain(visit) > 7', 'function public.plain(integer) does not exist');
 CREATE FUNCTION is_refused(query text, words text, description text) RETURNS text LANGUAGE sql AS $$
-	SELECT alike(failure || ', cost ' || cost, 'ZC002 private query cannot be computed%says: ' || words || '; nothing was charged%, cost 0', description || ': ' || query)
+	SELECT alike(failure || ', cost ' || cost, 'ZC002 a server of the cluster cannot compute the private query: ' || words || '; nothing was charged%, cost 0', description || ': ' || query)
 	FROM run_as_analyst(query)
 $$;
 CREATE FUNCTION is_answered(query text, price bigint, description text) RETURNS text LANGUAGE sql AS $$

@@ -157,7 +157,7 @@ SELECT refused('SELECT dp_count(*) FROM others', 'ZC002', 'distribute it by its 
 	'units whose rows are on several servers');
 SELECT refused('SELECT dp_count(*) FROM (SELECT patient FROM visits UNION ALL SELECT patient FROM visits) q', 'ZC002', 'ask for each SELECT of UNION ALL by itself',
 	'units that are put together, of a table that is distributed by them');
-SELECT refused('SELECT dp_count(*) FROM others JOIN labs USING (patient)', 'ZC002', 'put the table first in FROM', 'units that are those of another table');
+SELECT refused('SELECT dp_count(*) FROM others JOIN labs USING (patient)', 'ZC002', 'put it first in FROM', 'units that are those of another table');
 SELECT same('SELECT round(dp_sum(cost) / 100) FROM visits WHERE patient = 7', 'what one shard has');
 SELECT same('SELECT round(dp_count(*)) AS n FROM visits WHERE cost::numeric(2, 1) >= 0', 'a cast in which some rows overflow');
 SELECT same('SELECT cost::numeric(2, 0) AS c, round(dp_count(*)) AS n FROM visits WHERE cost < 5 GROUP BY 1', 'and one to group by');
