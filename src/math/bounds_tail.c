@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bounds_tail.c
- *	  What bounds that were found leave out of an average; see the header.
+ *	  Far values that found bounds leave out of an average; see the header.
  *
  * Bounds are where bins stand out of the noise, and few people with far values do not.  They may have much of an average: of values
  * with a lognormal or Pareto distribution a tenth.  Their number is estimated from how counts decline, as it is of norms

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bounds_tail.h
- *	  What bounds that were found leave out of an average.
+ *	  Far values that found bounds leave out of an average.
  *
  * All of it is post-processing: results depend on the arguments alone, and are
  * finite whatever the noisy counts are.

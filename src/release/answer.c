@@ -356,8 +356,8 @@ dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *
 }
 
 /*
- * What is cut of a count or sum is taken for the same share in each group.  Where rows
- * of an average are cut, its weights are others, and that is taken for no error; what bounds that were found leave out is.
+ * A limit is taken to cut the same share of a count or sum in each group.  Where it cuts rows of an average, their weights
+ * change, and that counts as no error.  Far values that found bounds leave out of an average do.
  */
 double
 dp_companion_value(const DpPricedColumn *column, DpCompanion kind, const DpAnswerError *error)
