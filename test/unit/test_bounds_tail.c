@@ -1,6 +1,6 @@
 /*
  * test_bounds_tail.c
- *	  What bounds that were found leave out of an average: known answers, a
+ *	  Far values that found bounds leave out of an average: known answers, a
  *	  simulation beside bounds that are left as they were found, and what holds for any counts.
  *
  * The noise comes from a generator with a fixed seed: simulations give the

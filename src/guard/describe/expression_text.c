@@ -2,7 +2,7 @@
  *
  * expression_text.c
  *	  How an expression over what a level reads is written, for messages, the
- *	  audit and EXPLAIN; and what it reads, for messages.
+ *	  audit and EXPLAIN; and what it reads, for messages, with examples of groups.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
