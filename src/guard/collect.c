@@ -17,10 +17,9 @@
 #include "rewrite/rewriteManip.h"
 
 static DpWalk
-collect_aggregate(Node *node, int levels, DpCollected *c)
+look_at_aggregate(Node *node, int levels, DpCollected *c)
 {
 	DpSplitContext *cxt = c->cxt;
-	Aggref	   *agg;
 
 	if (IsA(node, WindowFunc) && dp_find_aggregate(((WindowFunc *) node)->winfnoid, false) != NULL)
 		dp_refuse_at(((WindowFunc *) node)->location,
@@ -28,25 +27,21 @@ collect_aggregate(Node *node, int levels, DpCollected *c)
 							"release them with GROUP BY in a subquery and use a window over its rows"));
 	if (!IsA(node, Aggref) || ((Aggref *) node)->agglevelsup != levels)
 		return DP_WALK_ON;
-	agg = copyObject((Aggref *) node);
-	IncrementVarSublevelsUp((Node *) agg, -levels, 0);
-	if (dp_find_aggregate(agg->aggfnoid, c->take_standard) == NULL)
+	if (dp_find_aggregate(((Aggref *) node)->aggfnoid, c->take_standard) == NULL)
 	{
 		if (c->other == NULL)
 			c->other = (Aggref *) node;
 	}
 	else if (c->first == NULL)
 		c->first = (Aggref *) node;
-	if (!list_member(c->aggs, agg))
-		c->aggs = lappend(c->aggs, agg);
 	return DP_WALK_PAST;
 }
 
 void
-dp_collect_aggregates(Query *query, DpCollected *c)
+dp_look_for_aggregates(Query *query, DpCollected *c)
 {
-	dp_walk_all(query->targetList, collect_aggregate, c);
-	dp_walk_all(query->havingQual, collect_aggregate, c);
+	dp_walk_all(query->targetList, look_at_aggregate, c);
+	dp_walk_all(query->havingQual, look_at_aggregate, c);
 }
 
 bool
@@ -56,7 +51,7 @@ dp_aggregates_privately(Query *query)
 	DpCollected collected = {.cxt = &cxt};
 
 	if (query->hasAggs)
-		dp_collect_aggregates(query, &collected);
+		dp_look_for_aggregates(query, &collected);
 	return collected.first != NULL;
 }
 
@@ -87,4 +82,16 @@ dp_collect_of_level(Query *query, int (*level_of) (Node *node))
 	dp_walk_all(query->targetList, collect_node, &c);
 	dp_walk_all(query->havingQual, collect_node, &c);
 	return c.found;
+}
+
+static int
+aggregate_level(Node *node)
+{
+	return IsA(node, Aggref) ? (int) ((Aggref *) node)->agglevelsup : -1;
+}
+
+List *
+dp_aggregates_of_level(Query *query)
+{
+	return dp_collect_of_level(query, aggregate_level);
 }

@@ -68,12 +68,6 @@ typedef struct Parts
  * ------------------------------------------------------------------------
  */
 
-static int
-aggregate_level(Node *node)
-{
-	return IsA(node, Aggref) ? (int) ((Aggref *) node)->agglevelsup : -1;
-}
-
 static bool
 is_named(const char *name)
 {
@@ -115,7 +109,7 @@ sort_aggregates(Parts *p)
 	ListCell   *known;
 
 	p->values = p->of_values = p->others = NIL;
-	foreach_ptr(Aggref, agg, dp_collect_of_level(p->query, aggregate_level))
+	foreach_ptr(Aggref, agg, dp_aggregates_of_level(p->query))
 	{
 		Node	   *value = distinct_value(agg);
 		int			number = 0;

@@ -170,18 +170,20 @@ typedef struct DpLevel
  * ------------------------------------------------------------------------
  */
 
-/* the aggregates of one level; zero-initialize, but for cxt and take_standard */
+/* which aggregates a level has; zero-initialize, but for cxt and take_standard */
 typedef struct DpCollected
 {
 	DpSplitContext *cxt;
 	bool		take_standard;	/* count and sum are private, too */
-	List	   *aggs;			/* Aggref, each once, as at levelsup 0 */
 	Aggref	   *first;			/* the first that is private */
 	Aggref	   *other;			/* the first that is not */
 } DpCollected;
 
-/* Adds the aggregates of the level query.  ZC002 for private ones that are window functions. */
-extern void dp_collect_aggregates(Query *query, DpCollected *c);
+/* Looks at the aggregates of the level query.  ZC002 for private ones that are window functions. */
+extern void dp_look_for_aggregates(Query *query, DpCollected *c);
+
+/* Returns the aggregates of the level, each once, as at levelsup 0. */
+extern List *dp_aggregates_of_level(Query *query);
 
 /* Tells whether the level aggregates with dp_*, whoever asks. */
 extern bool dp_aggregates_privately(Query *query);

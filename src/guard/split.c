@@ -232,6 +232,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
 	DpScope		scope = {query, cxt->scope->outer};
+	List	   *aggs;
 
 	/*
 	 * sets that agree are over the same rows, which those of a wider release
@@ -258,13 +259,11 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 		dp_leave_out_shown(level, rest_of);
 	if (finest != NULL)
 		put_together(level, finest);
-	/* flattening has changed the aggregates, too */
-	collected->aggs = NIL;
-	dp_collect_aggregates(query, collected);
-	foreach_ptr(Aggref, agg, collected->aggs)
+	aggs = dp_aggregates_of_level(query);
+	foreach_ptr(Aggref, agg, aggs)
 		dp_add_aggregate(level, agg);
-	dp_check_outer_groups(level, collected->aggs);
-	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
+	dp_check_outer_groups(level, aggs);
+	dp_number_outputs(level, aggs, dp_collect_error_functions(query));
 	dp_describe_expressions(cxt, level, collected->take_standard);
 	dp_add_key_selection(level);
 	dp_limit_rows(level);
@@ -436,11 +435,12 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 	List	   *columns;
 	bool		is_marked;
 	List	   *asked = dp_take_rest_calls(cxt, query, &is_marked);
-	bool		is_wanted = dp_rest_is_wanted(cxt) && collected->aggs != NIL;
+	bool		aggregates = collected->first != NULL || collected->other != NULL;
+	bool		is_wanted = dp_rest_is_wanted(cxt) && aggregates;
 	List	   *levels;
 	List	   *rests;
 
-	if (asked != NIL && collected->aggs == NIL)
+	if (asked != NIL && !aggregates)
 		dp_refuse_at(where, errmsg("dp_cdp.rest() needs an aggregate of rows; add %s", dp_example_count()));
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
@@ -618,7 +618,7 @@ process_level(DpSplitContext *cxt)
 
 	dp_check_change(cxt, query);
 	check_sequences(cxt, query);
-	dp_collect_aggregates(query, &collected);
+	dp_look_for_aggregates(query, &collected);
 	even_if_readable = collected.first != NULL;
 	rti = dp_reads_rows(cxt->scope, even_if_readable, &base);
 	if (rti == 0)
@@ -635,7 +635,7 @@ process_level(DpSplitContext *cxt)
 		{
 			.cxt = cxt
 		};
-		dp_collect_aggregates(query, &collected);
+		dp_look_for_aggregates(query, &collected);
 	}
 	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;
 	if (unreadable != 0 && dp_guc_standard_aggregates)
@@ -644,8 +644,7 @@ process_level(DpSplitContext *cxt)
 		dp_write_out_composed(query);
 		collected.take_standard = true;
 		collected.first = collected.other = NULL;
-		collected.aggs = NIL;
-		dp_collect_aggregates(query, &collected);
+		dp_look_for_aggregates(query, &collected);
 	}
 	/* its parts are levels of their own */
 	if (collected.take_standard && dp_take_of_groups(cxt->scope))
@@ -658,7 +657,7 @@ process_level(DpSplitContext *cxt)
 	}
 	if (collected.first == NULL && collected.other == NULL && collected.take_standard &&
 		dp_ask_whether_rows(query, (Node *) query == cxt->below_exists))
-		dp_collect_aggregates(query, &collected);
+		dp_look_for_aggregates(query, &collected);
 	if (collected.first != NULL || collected.other != NULL || (unreadable != 0 && selects_keys(query)))
 		split_level(cxt, rti, base->relid, &collected, even_if_readable);
 	else
