@@ -212,30 +212,42 @@ last_count(const dp_norms *norms)
 	return at_least(norms->count[norms->last], norms->sigma);
 }
 
-/* Returns how steep a tail begins: the steepest leaves nothing. */
-static double
-slope_of(const dp_norms *norms, int tail)
+/* Sets how steep tails begin: the steepest leaves nothing. */
+static void
+set_slopes(dp_norms *norms)
 {
 	double		steepest = at_least(log2(last_count(norms)) + 2, LEAST_SLOPE);
 
-	return LEAST_SLOPE + (steepest - LEAST_SLOPE) * (tail / DP_NORM_CURVES) / (DP_NORM_SLOPES - 1);
+	for (int s = 0; s < DP_NORM_SLOPES; s++)
+		norms->slope[s] = LEAST_SLOPE + (steepest - LEAST_SLOPE) * s / (DP_NORM_SLOPES - 1);
 }
 
-/* Sets counts above the last bin that stands out as a tail has them, but for those of fewer than "least" units. */
+/* Sets counts above the last bin that stands out as each tail has them, but for those of fewer than "least" units. */
 static void
-set_tail(const dp_norms *norms, int tail, double least, double *count)
+set_tails(const dp_norms *norms, double least, double (*counts)[DP_NORM_BINS])
 {
-	double		ratio = exp2(-slope_of(norms, tail));
-	double		steeper = exp2(-curves[tail % DP_NORM_CURVES]);
-	double		before = last_count(norms);
-	double		above = 0;
+	double		steeper[DP_NORM_CURVES];
+	double		first = 0;
 
-	for (int j = norms->last + 1; j < norms->bins; j++, ratio *= steeper)
-		before = count[j] = before * ratio;
-	for (int j = norms->bins - 1; j > norms->last && above + count[j] < least; j--)
+	for (int c = 0; c < DP_NORM_CURVES; c++)
+		steeper[c] = exp2(-curves[c]);
+	for (int t = 0; t < DP_NORM_TAILS; t++)
 	{
-		above += count[j];
-		count[j] = 0;
+		double	   *count = counts[t];
+		double		before = last_count(norms);
+		double		above = 0;
+		double		ratio;
+
+		if (t % DP_NORM_CURVES == 0)
+			first = exp2(-norms->slope[t / DP_NORM_CURVES]);
+		ratio = first;
+		for (int j = norms->last + 1; j < norms->bins; j++, ratio *= steeper[t % DP_NORM_CURVES])
+			before = count[j] = before * ratio;
+		for (int j = norms->bins - 1; j > norms->last && above + count[j] < least; j--)
+		{
+			above += count[j];
+			count[j] = 0;
+		}
 	}
 }
 
@@ -255,7 +267,7 @@ tail_likelihood(const dp_norms *norms, int tail, const double *noisy, const doub
 {
 	double		fell = fall_from(norms, norms->last - 1);
 	double		bend = norms->last > 1 ? at_most(at_least(fell - fall_from(norms, norms->last - 2), 0), MOST_BEND) : 0;
-	double		slope = slope_of(norms, tail);
+	double		slope = norms->slope[tail / DP_NORM_CURVES];
 	double		result = -FLATTER * pow(at_least(fell - slope, 0), 2) - STEEPER * at_least(slope - at_least(fell + bend, 0), 0);
 
 	for (int j = norms->last + 1; j < norms->bins; j++)
@@ -273,15 +285,16 @@ tail_likelihood(const dp_norms *norms, int tail, const double *noisy, const doub
 static void
 weigh_tails(dp_norms *norms, const double *noisy)
 {
-	double		count[DP_NORM_BINS];
+	double		counts[DP_NORM_TAILS][DP_NORM_BINS];
 	double		most = -INFINITY;
 	double		weights = 0;
 	double		nobody = 0;
 
+	set_slopes(norms);
+	set_tails(norms, LEAST_UNITS, counts);
 	for (int t = 0; t < DP_NORM_TAILS; t++)
 	{
-		set_tail(norms, t, LEAST_UNITS, count);
-		norms->tail[t] = tail_likelihood(norms, t, noisy, count);
+		norms->tail[t] = tail_likelihood(norms, t, noisy, counts[t]);
 		most = fmax(most, norms->tail[t]);
 	}
 	for (int t = 0; t < DP_NORM_TAILS; t++)
@@ -293,9 +306,8 @@ weigh_tails(dp_norms *norms, const double *noisy)
 	for (int t = 0; t < DP_NORM_TAILS; t++)
 	{
 		norms->tail[t] /= weights;
-		set_tail(norms, t, LEAST_UNITS, count);
 		for (int j = norms->last + 1; j < norms->bins; j++)
-			norms->count[j] += norms->tail[t] * count[j] / (1 + NOBODY * nobody / weights);
+			norms->count[j] += norms->tail[t] * counts[t][j] / (1 + NOBODY * nobody / weights);
 	}
 }
 
@@ -552,7 +564,7 @@ double
 dp_norms_doubt(const dp_norms *norms, double limit)
 {
 	double		above[DP_NORM_BINS];
-	double		count[DP_NORM_BINS];
+	double		counts[DP_NORM_TAILS][DP_NORM_BINS];
 	double		seen = 0;
 	double		variance = 0;
 	double		squares = 0;
@@ -568,13 +580,14 @@ dp_norms_doubt(const dp_norms *norms, double limit)
 		variance += pow(norms->sigma * above[j], 2);
 	}
 	variance += pow(TILT_ERROR * seen, 2) + pow(TOP_ERROR * (most_cut(norms, norms->last + 1, limit) - seen), 2);
+	set_tails(norms, DOUBT_UNITS, counts);
 	for (int t = 0; t < DP_NORM_TAILS; t++)
 	{
-		double		weight = norms->tail[t] * exp(-DOUBT_SLOPE * slope_of(norms, t) - curves[t % DP_NORM_CURVES]);
+		const double *count = counts[t];
+		double		weight = norms->tail[t] * exp(-DOUBT_SLOPE * norms->slope[t / DP_NORM_CURVES] - curves[t % DP_NORM_CURVES]);
 		double		cut = seen;
 		double		chance = 0;
 
-		set_tail(norms, t, DOUBT_UNITS, count);
 		for (int j = norms->last + 1; j < norms->bins; j++)
 		{
 			cut += count[j] * above[j];

@@ -43,6 +43,8 @@ typedef struct dp_norms
 	bool		one_group;		/* ... or whole numbers */
 	double		sigma;			/* of the noise of a count */
 	int			last;			/* the last bin that stands out; -1: none does */
+	double		slope[DP_NORM_SLOPES];	/* how steep tails begin, where one
+										 * does */
 	double		tail[DP_NORM_TAILS];	/* how likely each is; where none
 										 * stands out, that most units are of
 										 * a bin */
