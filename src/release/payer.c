@@ -52,11 +52,18 @@ dp_asking_role(void)
 		: psprintf("role \"%s\" (login role \"%s\")", current, GetUserNameFromId(GetSessionUserId(), false));
 }
 
-/* Refuses whoever may act as a dataset's owner, and has no budget: to give him one would be no remedy. */
+/* Tells whether who asks may act as a dataset's owner. */
+static bool
+is_owner(const char *dataset)
+{
+	return GetSessionUserId() == GetUserId() && has_privs_of_role(GetUserId(), dp_policy_dataset(dataset)->owner);
+}
+
+/* Refuses an owner who has no budget: to give him one would be no remedy. */
 static void
 refuse_owner(const char *dataset)
 {
-	if (GetSessionUserId() == GetUserId() && has_privs_of_role(GetUserId(), dp_policy_dataset(dataset)->owner))
+	if (is_owner(dataset))
 		dp_raise(BUDGET_EXHAUSTED,
 				 errmsg("%s can act as owner of dataset \"%s\", and has no privacy budget: ask plain aggregates such as count(*), or SET ROLE to a role with one",
 						dp_asking_role(), dataset),
@@ -72,7 +79,8 @@ dp_lacks_budget(const char *dataset)
 void
 dp_check_owner_asks(const char *dataset)
 {
-	if (dp_lacks_budget(dataset))
+	/* budgets are looked up in their table, and few are owners */
+	if (is_owner(dataset) && dp_lacks_budget(dataset))
 		refuse_owner(dataset);
 }
 
