@@ -41,14 +41,18 @@ StaticAssertDecl(MOST_UNITS < DP_ADDED_UNIT, "units that have a group first are 
 #define MOST_LIMITED (INT64CONST(1) << 61)
 
 /*
- * Buckets, of which at most half are taken.  Few groups stay in a processor's cache.  A table that has no room grows
- * as long as its rows are not WELL times as many as those that leave.
+ * Buckets, of which at most half are taken.  The first table is small, as most queries have few groups, and it is cleared
+ * for each.  A table that has no room grows as long as its rows are not WELL times as many as those that leave.
  */
-#define FIRST_BUCKETS 8192
+#define FIRST_BUCKETS 2048
 #define MORE 4
-#define MOST_BUCKETS (FIRST_BUCKETS * MORE * MORE * MORE * MORE)
-#define FIRST_BYTES ((Size) 512 * 1024)
+#define MOST_BUCKETS (FIRST_BUCKETS * MORE * MORE * MORE * MORE * MORE)
+#define FIRST_BYTES ((Size) 128 * 1024)
 #define WELL 8
+
+/* groups of such a table stay in a processor's cache */
+#define CACHED_BUCKETS 8192
+#define CACHED_BYTES ((Size) 512 * 1024)
 
 /* rows that leave have to be fewer than entries by this factor; each costs several times what adding an entry up does */
 #define LEAST 2
@@ -473,7 +477,7 @@ add_entries(DpGroupSums *sums, const DpBoundState *state)
 
 		for (int i = 0; i < n; i++)
 			hash[i] = hash_keys(sums, state, from + i * entry_size);
-		if (sums->nbuckets > FIRST_BUCKETS)
+		if (sums->nbuckets > CACHED_BUCKETS)
 			fetch_places(sums, hash, n);
 		for (int i = 0; i < n; i++, from += entry_size)
 			add_entry(sums, state, from, first + i, hash[i]);
@@ -580,7 +584,8 @@ dp_group_sums_forget(DpGroupSums *sums)
 	MemoryContextReset(sums->groups);
 	memset(sums->buckets, 0, bucket_bytes(sums->nbuckets));
 	/* a table that is nearly empty tells nothing of rows to come */
-	sums->useless = (sums->ngroups >= sums->nbuckets / 8 || sums->bytes >= sums->most_bytes / 4) &&
+	sums->useless = (sums->ngroups >= Max(sums->nbuckets, CACHED_BUCKETS) / 8 ||
+					 sums->bytes >= Max(sums->most_bytes, CACHED_BYTES) / 4) &&
 		sums->nadded < LEAST * rows_to_leave(sums);
 	for (int l = 0; l < sums->nlimited; l++)
 	{
