@@ -2,16 +2,17 @@
 """What a debit costs beside a commit, and what a release costs that reads nothing.
 
 The server is named by PGHOST and so on; superuser.  The floor is commits of a
-single-row INSERT by as many clients.  Floor and debit take turns of a second,
+single-row INSERT by as many clients.  Floor and debit take turns,
 the order swapped each turn; times come from pgbench's log of each transaction,
-of which the first part is dropped: connections, caches, the worker's start.  A
+of which the first part is dropped, until each session has had an answer:
+connections, caches, the worker's start.  A
 ratio is formed within each turn, and the medians are held against the targets.
 
 Whoever else computes on the machine makes each step of a debit wait for a
 processor.  So only that half of the turns counts in which others computed
 least; how much they did is printed (share of all processors, user time).
 
-LEDGER_TURNS (25) and LEDGER_SECONDS (1) say how long, LEDGER_BUDGETS (10000)
+LEDGER_TURNS (15) and LEDGER_SECONDS (2) say how long, LEDGER_BUDGETS (10000)
 over how many budgets debits are spread, LEDGER_ONLY names a part of a figure.
 """
 import glob
@@ -23,8 +24,8 @@ import subprocess
 import tempfile
 import time
 
-TURNS = int(os.environ.get("LEDGER_TURNS", "25"))
-SECONDS = int(os.environ.get("LEDGER_SECONDS", "1"))
+TURNS = int(os.environ.get("LEDGER_TURNS", "15"))
+SECONDS = int(os.environ.get("LEDGER_SECONDS", "2"))
 BUDGETS = int(os.environ.get("LEDGER_BUDGETS", "10000"))
 ONLY = os.environ.get("LEDGER_ONLY", "")
 STARTS = max(3, TURNS // 2)
@@ -37,11 +38,14 @@ SETUP = [
     """CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        at timestamptz NOT NULL DEFAULT now(), who name NOT NULL DEFAULT current_user, what text)""",
     "CREATE TABLE empty (x int)",
+    "CREATE TABLE tiny AS SELECT i AS person, i % 10 AS k FROM generate_series(1, 100) i",
     "CREATE ROLE dp_ledger_bench LOGIN",
     """SELECT dp_cdp.create_dataset('bench'),
        dp_cdp.set_budget('bench', current_user::regrole, rho => 1000000),
        dp_cdp.set_budget('bench', 'dp_ledger_bench', rho => 1000000),
-       dp_cdp.protect_table('empty', 'bench', each_row => true)""",
+       dp_cdp.protect_table('empty', 'bench', each_row => true),
+       dp_cdp.protect_table('tiny', 'bench', unit => 'person'),
+       dp_cdp.set_keys('tiny', 'k', ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9])""",
     """SELECT count(dp_cdp.create_dataset('d' || i)) FROM generate_series(1, %d) i""" % BUDGETS,
     """SELECT count(dp_cdp.set_budget('d' || i, current_user::regrole, rho => 1000000))
        FROM generate_series(1, %d) i""" % BUDGETS,
@@ -54,18 +58,25 @@ SCRIPTS = {
     "hot": "SELECT dp_cdp.debit_budget('bench', 0.000000000001);",
     "spread": "\\set d random(1, %d)\nSELECT dp_cdp.debit_budget('d' || :d, 0.000000000001);" % BUDGETS,
     "release": "SELECT dp_count(*) FROM empty;",
+    "keys": "SELECT k, dp_count(*) FROM tiny GROUP BY k;",
 }
 
-# name, script, clients, target of the ratio to INSERT
+ANALYST = "dp_ledger_bench"
+
+# name, script, its user, clients, target of the ratio to INSERT
 RATIOS = [
-    ("debit, one budget, 32 clients", "hot", 32, 1.3),
-    ("debit, %d budgets, 32 clients" % BUDGETS, "spread", 32, 0.9),
-    ("debit, one budget, 1 client", "hot", 1, 0.65),
+    ("debit, one budget, 32 clients", "hot", None, 32, 1.3),
+    ("debit, %d budgets, 32 clients" % BUDGETS, "spread", None, 32, 0.9),
+    ("debit, one budget, 1 client", "hot", None, 1, 0.65),
+    ("release of an empty table, 1 client", "release", ANALYST, 1, 0.7),
+    ("release of an empty table, 32 clients", "release", ANALYST, 32, 0.8),
+    ("release by 10 keys, 1 client", "keys", ANALYST, 1, 0.6),
+    ("release by 10 keys, 32 clients", "keys", ANALYST, 32, 0.6),
 ]
 
 
 def psql(database, *commands):
-    arguments = ["psql", "-Xqt", "-v", "ON_ERROR_STOP=1", "-d", database]
+    arguments = ["psql", "-Xqt", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", "SET client_min_messages = error"]
     for command in commands:
         arguments += ["-c", command]
     return subprocess.run(arguments, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
@@ -92,13 +103,19 @@ class Bench:
                 for line in f:
                     # client, transaction, latency, script, end: seconds, microseconds
                     field = line.split()
-                    rows.append((int(field[4]) + int(field[5]) / 1e6, int(field[2]) / 1e3))
+                    rows.append((int(field[4]) + int(field[5]) / 1e6, int(field[2]) / 1e3, field[0]))
             os.remove(path)
         if done.returncode != 0 or not rows or "aborted" in done.stderr:
             raise RuntimeError("pgbench: " + done.stderr)
-        start = min(end - ms / 1e3 for end, ms in rows) + WARM_UP
-        span = max(end for end, _ in rows) - start
-        times = [ms for end, ms in rows if end >= start]
+        # each session loads what it needs in its first transaction
+        first = {}
+        for end, _, client in rows:
+            first[client] = min(end, first.get(client, end))
+        start = max(first.values()) + WARM_UP
+        span = max(end for end, _, _ in rows) - start
+        times = [ms for end, ms, _ in rows if end >= start]
+        if span < SECONDS / 4:
+            raise RuntimeError("the sessions took too long to begin: set LEDGER_SECONDS to more than %d" % SECONDS)
         return times, len(times) / span
 
 
@@ -184,22 +201,23 @@ def keep_worker():
     return session
 
 
-def measure_ratio(bench, others, name, script, clients, target):
+def measure_ratio(bench, others, name, script, user, clients, target):
     turns, shares = [], []
     for turn in range(TURNS + 1):
         now = {}
         others.start()
         for which in (("insert", script), (script, "insert"))[turn % 2]:
-            times, speed = bench.pgbench(which, clients)
+            times, speed = bench.pgbench(which, clients, user=None if which == "insert" else user)
             now[which] = speed, percentile(times, 0.99)
         if turn > 0:
             turns.append((now[script], now["insert"]))
             shares.append(others.share())
     turns = quiet_half(turns, shares)
     line(name + ": ratio to INSERT", [debit[0] / insert[0] for debit, insert in turns], target)
-    line("debits per second", [debit[0] for debit, _ in turns])
+    what = "debit" if user is None else "release"
+    line(what + "s per second", [debit[0] for debit, _ in turns])
     line("INSERTs per second", [insert[0] for _, insert in turns])
-    line("p99 of a debit, ms", [debit[1] for debit, _ in turns])
+    line("p99 of a %s, ms" % what, [debit[1] for debit, _ in turns])
     line("p99 of an INSERT, ms", [insert[1] for _, insert in turns])
     line("share of processors that others used", quiet_half(shares, shares))
 
@@ -208,7 +226,7 @@ def measure_release(bench, others, protocol):
     turns, shares = [], []
     for turn in range(TURNS + 1):
         others.start()
-        times, _ = bench.pgbench("release", 1, protocol, "dp_ledger_bench")
+        times, _ = bench.pgbench("release", 1, protocol, ANALYST)
         if turn > 0:
             turns.append((statistics.median(times), percentile(times, 0.99)))
             shares.append(others.share())
@@ -246,10 +264,10 @@ def measure_start():
 
 
 def main():
-    psql("postgres", "SET client_min_messages = warning", "DROP DATABASE IF EXISTS " + DATABASE,
+    psql("postgres", "DROP DATABASE IF EXISTS " + DATABASE,
          "DROP ROLE IF EXISTS dp_ledger_bench", "CREATE DATABASE " + DATABASE)
     psql(DATABASE, *SETUP)
-    print("### The ledger: the quieter half of %d turns of %d s, the first %g s of each dropped; load %.1f\n" %
+    print("### The ledger: the quieter half of %d turns of %d s, dropped until %g s after each session had an answer; load %.1f\n" %
           (TURNS, SECONDS, WARM_UP, os.getloadavg()[0]))
     print("One line: `LEDGER_ONLY=\'one budget, 32\' BENCH_ONLY=ledger make bench`\n")
     print(ROW % ("figure", "min", "median", "max", "target", ""))
@@ -259,9 +277,9 @@ def main():
         others = Others()
         keeper = keep_worker()
         try:
-            for name, script, clients, target in RATIOS:
-                if ONLY in name:
-                    measure_ratio(bench, others, name, script, clients, target)
+            for figure_of in RATIOS:
+                if ONLY in figure_of[0]:
+                    measure_ratio(bench, others, *figure_of)
             for protocol in ("simple", "prepared"):
                 if ONLY in "release, " + protocol:
                     measure_release(bench, others, protocol)
