@@ -241,11 +241,14 @@ StaticAssertDecl(FOUND_NUMBERS <= DP_MOST_FOUND_NUMBERS, "an estimator tells mor
 int
 dp_found_numbers(const DpPricedColumn *column, const double *counts, double lower, double upper, double *numbers)
 {
+	dp_bounds_tail tail;
+
 	numbers[0] = lower;
 	numbers[1] = upper;
 	if (!column->tells_tail || column->range[0].kind != DP_RANGE_LOGARITHMIC)
 		return 2;
-	dp_bounds_tail_estimate(counts, column->sigma, lower, upper, (dp_bounds_tail *) (numbers + 2));
+	dp_bounds_tail_estimate(counts, column->sigma, lower, upper, &tail);
+	memcpy(numbers + 2, &tail, sizeof(tail));
 	return FOUND_NUMBERS;
 }
 
@@ -292,7 +295,11 @@ dp_read_found(DpRun *estimator)
 			bounds = (float8 *) ARR_DATA_PTR(numbers);
 			found[i] = interval_of_edges(bounds[0], bounds[1], type);
 			if (ARR_DIMS(numbers)[0] == FOUND_NUMBERS)
-				found[i].tail = (const dp_bounds_tail *) (bounds + 2);
+			{
+				dp_bounds_tail *tail = palloc(sizeof(dp_bounds_tail));
+
+				found[i].tail = memcpy(tail, bounds + 2, sizeof(dp_bounds_tail));
+			}
 		}
 		note_found(column, &found[i], !nulls[i]);
 	}
