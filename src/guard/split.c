@@ -233,6 +233,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	DpRelease  *release = dp_make_release();
 	DpScope		scope = {query, cxt->scope->outer};
 	List	   *aggs;
+	bool		is_distributed;
 
 	/*
 	 * sets that agree are over the same rows, which those of a wider release
@@ -265,10 +266,11 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_check_outer_groups(level, aggs);
 	dp_number_outputs(level, aggs, dp_collect_error_functions(query));
 	dp_describe_expressions(cxt, level, collected->take_standard);
-	dp_add_key_selection(level);
+	is_distributed = dp_reads_distributed(level->from.query);
 	dp_limit_rows(level);
+	dp_add_key_selection(level, dp_has_norms(level, is_distributed));
 	dp_add_count_of_units(level);
-	dp_limit_norms(level, dp_reads_distributed(level->from.query));
+	dp_limit_norms(level, is_distributed);
 	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->keys) + dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates and keys, and at most %d keys; split it",
 								DP_MAX_VALUES, DP_MAX_KEYS));

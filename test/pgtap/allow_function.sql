@@ -121,7 +121,7 @@ SELECT is((SELECT count(*) FROM dp_cdp.allowed_functions() WHERE treatment <> 'a
 SELECT answers('SELECT dp_count(*) FROM visits WHERE lib.band(id) = ''few''', 'in WHERE');
 SELECT answers('SELECT dp_count(*) FILTER (WHERE lib.glad(mood)) FROM visits', 'in FILTER');
 SELECT answers('SELECT dp_sum(lib.share(id, 3), 0, 10) FROM visits', 'in an aggregate');
-SELECT answers('SELECT lib.band(id), dp_count(DISTINCT patient) FROM visits GROUP BY 1', 'as a key');
+SELECT is(run_as_analyst('SELECT lib.band(id), dp_count(DISTINCT patient) FROM visits GROUP BY 1')::text, '(,2)', 'as a key, which is selected');
 SELECT answers('SELECT dp_count(*) FROM visits WHERE upper(lib.initial(dept)) LIKE ''A%''', 'inside of others');
 SELECT answers('SELECT dp_count(*) FROM visits WHERE id IN (1, lib.share(9), 7)', 'in a list of constants');
 SELECT answers('SELECT dp_count(*) FROM (SELECT lib.band(id) AS b FROM visits) s WHERE b = ''few''', 'in a subquery');

@@ -637,7 +637,12 @@ SELECT set_config(name, 'off', false) IS NOT NULL AS forced FROM pg_settings
 
 SELECT costs('SELECT dept, dp_count(*), dp_count(DISTINCT patient), dp_sum(cost) FROM people GROUP BY dept', 3, 'with a privacy unit');
 SELECT costs('SELECT id % 10 AS k, dp_count(*) FROM people GROUP BY 1', 2, 'key selection by units is a release of its own');
-SELECT costs('SELECT id % 10 AS k, dp_count(DISTINCT patient) FROM people GROUP BY 1', 1, '... unless the query counts units');
+SELECT costs('SELECT id % 10 AS k, dp_count(DISTINCT patient) FROM people GROUP BY 1', 2, '... also where the query counts units');
+SET dp_cdp.max_groups = 5;
+SET dp_cdp.max_rows = 5;
+SELECT costs('SELECT id % 10 AS k, dp_count(DISTINCT patient) FROM people GROUP BY 1', 1, '... unless units are limited in groups and rows');
+RESET dp_cdp.max_groups;
+RESET dp_cdp.max_rows;
 SELECT holds('SELECT dp_count(*) IS NOT NULL FROM people WHERE patient < 0', 1, 'no rows: a number, not NULL');
 -- an error that only a row could raise would tell whether there is one
 ALTER TABLE people ADD COLUMN bits bit(3);

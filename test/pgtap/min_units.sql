@@ -98,7 +98,8 @@ SELECT is((SELECT count(*) FROM queries, shown(query, settings)), 0::bigint, 'no
 SELECT hold_to(1);
 CREATE TEMP TABLE of_four (query text, settings text, usual text, held text);
 INSERT INTO of_four VALUES ('SELECT g, count(*) FROM four GROUP BY g', '', '3', '12'), ('SELECT DISTINCT g FROM four', '', '3', '12'),
-	('SELECT g, dp_histogram(x, 5), count(DISTINCT x) FROM four GROUP BY g', '', '3', '12'), ('SELECT g, count(DISTINCT u) FROM four GROUP BY g', 'SET dp_cdp.max_groups = 4', '2', '11'),
+	('SELECT g, dp_histogram(x, 5), count(DISTINCT x) FROM four GROUP BY g', '', '3', '12'), ('SELECT g, count(DISTINCT u) FROM four GROUP BY g', 'SET dp_cdp.max_groups = 4', '3', '12'),
+	('SELECT g, count(DISTINCT u) FROM four GROUP BY g', 'SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 1', '2', '11'),
 	('SELECT g, count(*) FROM four GROUP BY g', 'SET dp_cdp.max_groups = 4; SET dp_cdp.max_rows = 1', '2', '11');
 SELECT is(smallest(query, settings, 4), usual, format('in four, without: %s %s', query, settings)) FROM of_four;
 SELECT hold_to(10);
@@ -126,15 +127,23 @@ BEGIN
 	END LOOP;
 	RESET SESSION AUTHORIZATION;
 END $$;
+SET dp_cdp.max_groups = 5;
+SET dp_cdp.max_rows = 1;
 SELECT is((SELECT string_agg(trim(l), '; ') FROM explained('SELECT g, count(DISTINCT u) FROM alone GROUP BY g') l WHERE l ~ 'Threshold|Min Units'),
 	'Threshold: 11; Min Units: 10', 'EXPLAIN has it, and a threshold for what is shown');
+RESET dp_cdp.max_groups;
+RESET dp_cdp.max_rows;
 SELECT is((SELECT string_agg(trim(l), '; ') FROM explained('SELECT g, count(*) FROM alone GROUP BY g') l WHERE l ~ 'Threshold|Min Units'),
 	'Threshold: 1.19; Min Units: 10', '... and for weights beside the heaviest');
 SELECT ok((SELECT bool_or(l ~ '"Min Units": 10') FROM explained('SELECT g, count(*) FROM alone GROUP BY g', 'json') l), '... as a number');
 SELECT is((SELECT min(limits) FROM dp_cdp.preview('SELECT g, count(DISTINCT u) FROM alone GROUP BY g') WHERE name ~ 'count'), NULL, 'who may not ask is told nothing');
 SET SESSION AUTHORIZATION analyst1;
+SET dp_cdp.max_groups = 5;
+SET dp_cdp.max_rows = 1;
 SELECT is((SELECT string_agg(limits, '; ') FROM dp_cdp.preview('SELECT g, count(DISTINCT u) FROM alone GROUP BY g') WHERE limits ~ 'at least'),
-	'a unit counts in 5 groups; a group that is shown has at least 10 units', 'previews have it');
+	'a unit adds 2.23607 at most; a group that is shown has at least 10 units', 'previews have it');
+RESET dp_cdp.max_groups;
+RESET dp_cdp.max_rows;
 SELECT is((SELECT string_agg(limits, '; ') FROM dp_cdp.preview('SELECT g, count(*) FROM alone GROUP BY g') WHERE limits ~ 'at least'),
 	'a unit in n groups weighs 1 / sqrt(n) in each; a group that is shown has at least 10 units', '... of weights, too');
 SELECT is((SELECT min_units FROM dp_cdp.datasets WHERE dataset = 'town'), 10, 'analysts see it');
@@ -161,7 +170,7 @@ SELECT is(smallest('SELECT g, count(DISTINCT u) FROM alone GROUP BY g'), '2', 'a
 SELECT is(run_as_analyst('SELECT g, count(DISTINCT u) FROM alone GROUP BY g')::text, '(,0)', '... and given again');
 SELECT hold_to(10);
 SELECT is((SELECT string_agg((id(q) = id)::text, ' ' ORDER BY q) FROM ids), 'true false false', 'it is part of questions that select keys, and of no others');
-SELECT is(run_as_analyst('SELECT g, count(DISTINCT u) FROM alone GROUP BY g')::text, '(,800000000)', 'another min_units is another question');
+SELECT is(run_as_analyst('SELECT g, count(DISTINCT u) FROM alone GROUP BY g')::text, '(,1600000000)', 'another min_units is another question');
 SELECT is(smallest('SELECT g, count(DISTINCT u) FROM alone GROUP BY g'), '11', '... whose groups are fewer');
 SELECT is(smallest('SELECT g, count(DISTINCT u), sum(x) FROM alone GROUP BY g'), '11', '... also where a column is bought beside it');
 SELECT hold_to(1);

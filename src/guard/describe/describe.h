@@ -43,11 +43,14 @@ extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values,
 /* norms.c: notes how many rows of a group, and how many groups, a unit has at most, as the query says */
 extern void dp_limit_rows(DpLevel *level);
 
+/* norms.c: tells whether norms limit what units add to the columns so far; is_distributed as below */
+extern bool dp_has_norms(const DpLevel *level, bool is_distributed);
+
 /* norms.c: settles which columns a norm limits, and describes what finds the limits, when all columns are there; is_distributed: its rows are on servers of a cluster */
 extern void dp_limit_norms(DpLevel *level, bool is_distributed);
 
-/* Adds, where keys are undeclared, the count of units that decides on them. */
-extern void dp_add_key_selection(DpLevel *level);
+/* Adds, where keys are undeclared, the count of units that decides on them, after dp_limit_rows(); has_norms: of dp_has_norms() */
+extern void dp_add_key_selection(DpLevel *level, bool has_norms);
 
 /* Adds, where all keys are declared and the dataset has min_units, the count of units that tells which groups have fewer. */
 extern void dp_add_count_of_units(DpLevel *level);

@@ -63,7 +63,7 @@ norm_of_same(const DpLevel *level, int i)
  * of cells.
  */
 static bool
-may_have_norms(DpLevel *level, bool is_distributed)
+may_have_norms(const DpLevel *level, bool is_distributed)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 
@@ -74,6 +74,12 @@ may_have_norms(DpLevel *level, bool is_distributed)
 			return false;
 	}
 	return level->release->has_unit;
+}
+
+bool
+dp_has_norms(const DpLevel *level, bool is_distributed)
+{
+	return may_have_norms(level, is_distributed) && dp_limits_norms(level->dataset, level->release);
 }
 
 /* Has a count of units that is there to select keys alone weigh them, by a limit that is no secret: its norm is the last one. */
@@ -166,7 +172,7 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	int			part = 0;
 
-	if (!may_have_norms(level, is_distributed) || !dp_limits_norms(level->dataset, release))
+	if (!dp_has_norms(level, is_distributed))
 		return;
 	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
