@@ -80,7 +80,7 @@ SELECT alike_rows(q, here(q), q) FROM unnest(ARRAY[
 	'SELECT ward, dept, round(dp_median(cost)::numeric, 1) AS m FROM visits WHERE cost < 50 GROUP BY ward, dept',
 	'SELECT dp_histogram(cost, 0, 100, 3), dp_histogram(age, 0, 90, 7) FILTER (WHERE cost > 20), round(dp_median(cost)::numeric, 1) FROM visits',
 	'SELECT sex, dp_histogram(cost, 0, 100, 4) FROM visits JOIN people ON id = patient GROUP BY sex',
-	'SELECT round(dp_median(cost)::numeric, 1), round(dp_min(cost)::numeric, 1) FROM visits WHERE patient = 7',
+	'SELECT round(dp_median(cost)::numeric, 1), round(dp_min(cost)::numeric, 1) FROM visits WHERE patient = 8',
 	'SELECT round(dp_clipped(cost, 0, 50)::numeric, 2) FROM visits',
 	'SELECT dp_bounds(cost) FROM visits',
 	'SELECT dp_histogram(cost, 0, 100, 4), dp_histogram(age, 0, 90, 7) FILTER (WHERE cost > 20), dp_count(cost), round(dp_sum(cost) / 500), round(dp_stddev(age, 0, 90)) FROM rows_of',
