@@ -60,14 +60,13 @@ is_owner(const char *dataset)
 }
 
 /* Refuses an owner who has no budget: to give him one would be no remedy. */
-static void
+DP_NORETURN static void
 refuse_owner(const char *dataset)
 {
-	if (is_owner(dataset))
-		dp_raise(BUDGET_EXHAUSTED,
-				 errmsg("%s can act as owner of dataset \"%s\", and has no privacy budget: ask plain aggregates such as count(*), or SET ROLE to a role with one",
-						dp_asking_role(), dataset),
-				 errdetail("A budget of the dataset's owner limits nothing."));
+	dp_raise(BUDGET_EXHAUSTED,
+			 errmsg("%s can act as owner of dataset \"%s\", and has no privacy budget: ask plain aggregates such as count(*), or SET ROLE to a role with one",
+					dp_asking_role(), dataset),
+			 errdetail("A budget of the dataset's owner limits nothing."));
 }
 
 bool
@@ -104,7 +103,8 @@ dp_check_payer(const char *dataset)
 				 errmsg("%s has no privacy budget for dataset \"%s\" in a ledger that was not adopted; first call dp_cdp.adopt_ledger(), which may bring it back",
 						dp_asking_role(), dataset),
 				 errdetail("%s", problem));
-	refuse_owner(dataset);
+	if (is_owner(dataset))
+		refuse_owner(dataset);
 	dp_raise(BUDGET_EXHAUSTED,
 			 errmsg("%s has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
 					dp_asking_role(), dataset),
