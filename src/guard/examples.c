@@ -24,8 +24,11 @@
 #include "base/attempt.h"
 #include "base/compat.h"
 #include "base/errors.h"
+#include "catalog/namespace.h"
 #include "guard/guard.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 /* while one is tried, others would be in vain: nobody reads the message that they are for */
 static bool is_tried = false;
@@ -54,6 +57,13 @@ is_of_the_server(int sqlerrcode)
 		default:
 			return false;
 	}
+}
+
+const char *
+dp_relation_text(Oid relid)
+{
+	return quote_qualified_identifier(RelationIsVisible(relid) ? NULL : get_namespace_name(get_rel_namespace(relid)),
+									  get_rel_name(relid));
 }
 
 const char *

@@ -52,6 +52,9 @@ extern void dp_call_forms_init(void);
 /* Returns a statement that a refusal would write out, if it would be answered; else NULL.  Not among the arguments of ereport. */
 extern const char *dp_example(const char *statement);
 
+/* Returns the name of a table or view, as in such a statement: with a schema that search_path does not find. */
+extern const char *dp_relation_text(Oid relid);
+
 /* ------------------------------------------------------------------------
  * inline.c
  * ------------------------------------------------------------------------

@@ -606,12 +606,21 @@ check_sequences(DpSplitContext *cxt, Query *query)
 	}
 }
 
+static DpCollected
+look_for_aggregates(DpSplitContext *cxt, Query *query, bool take_standard)
+{
+	DpCollected collected = {.cxt = cxt, .take_standard = take_standard};
+
+	dp_look_for_aggregates(query, &collected);
+	return collected;
+}
+
 /* Splits a level that aggregates protected rows, and refuses one that reads them otherwise. */
 static void
 process_level(DpSplitContext *cxt)
 {
 	Query	   *query = cxt->scope->query;
-	DpCollected collected = {.cxt = cxt};
+	DpCollected collected;
 	RangeTblEntry *base;
 	RangeTblEntry *other;
 	Index		unreadable;
@@ -620,7 +629,7 @@ process_level(DpSplitContext *cxt)
 
 	dp_check_change(cxt, query);
 	check_sequences(cxt, query);
-	dp_look_for_aggregates(query, &collected);
+	collected = look_for_aggregates(cxt, query, false);
 	even_if_readable = collected.first != NULL;
 	rti = dp_reads_rows(cxt->scope, even_if_readable, &base);
 	if (rti == 0)
@@ -632,21 +641,13 @@ process_level(DpSplitContext *cxt)
 		return;
 	}
 	if (dp_name_values_once(cxt->scope))
-	{
-		collected = (DpCollected)
-		{
-			.cxt = cxt
-		};
-		dp_look_for_aggregates(query, &collected);
-	}
+		collected = look_for_aggregates(cxt, query, false);
 	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;
 	if (unreadable != 0 && dp_guc_standard_aggregates)
 	{
 		dp_reword_aggregates(cxt->scope, true);
 		dp_write_out_composed(query);
-		collected.take_standard = true;
-		collected.first = collected.other = NULL;
-		dp_look_for_aggregates(query, &collected);
+		collected = look_for_aggregates(cxt, query, true);
 	}
 	/* its parts are levels of their own */
 	if (collected.take_standard && dp_take_of_groups(cxt->scope))
@@ -659,7 +660,7 @@ process_level(DpSplitContext *cxt)
 	}
 	if (collected.first == NULL && collected.other == NULL && collected.take_standard &&
 		dp_ask_whether_rows(query, (Node *) query == cxt->below_exists))
-		dp_look_for_aggregates(query, &collected);
+		collected = look_for_aggregates(cxt, query, true);
 	if (collected.first != NULL || collected.other != NULL || (unreadable != 0 && selects_keys(query)))
 		split_level(cxt, rti, base->relid, &collected, even_if_readable);
 	else

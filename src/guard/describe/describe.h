@@ -63,10 +63,9 @@ extern char *dp_expression_text(DpLevel *level, Node *expr);
 
 /*
  * expression_text.c: how a query that a message writes out has it, with a schema that search_path does not find:
- * dp_relation_text returns the name of a table or view, dp_example_from what follows FROM in query, NULL
+ * dp_example_from returns what follows FROM in query, NULL
  * where a statement by itself could not say it; dp_example_count returns dp_count(*).
  */
-extern const char *dp_relation_text(Oid relid);
 extern const char *dp_example_from(Query *query);
 extern const char *dp_example_count(void);
 

@@ -150,13 +150,6 @@ dp_expression_text(DpLevel *level, Node *expr)
 	return text;
 }
 
-const char *
-dp_relation_text(Oid relid)
-{
-	return quote_qualified_identifier(RelationIsVisible(relid) ? NULL : get_namespace_name(get_rel_namespace(relid)),
-									  get_rel_name(relid));
-}
-
 /* a longer FROM is not repeated */
 #define LONGEST_FROM 200
 

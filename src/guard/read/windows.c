@@ -312,8 +312,7 @@ example_of_parts(Query *sub, WindowClause *window, List *functions)
 		TypeCategory(column->vartype) != TYPCATEGORY_NUMERIC)
 		return NULL;
 	name = quote_identifier(get_rte_attribute_name(rte, column->varattno));
-	table = RelationIsVisible(rte->relid) ? quote_identifier(get_rel_name(rte->relid)) :
-		quote_qualified_identifier(get_namespace_name(get_rel_namespace(rte->relid)), get_rel_name(rte->relid));
+	table = dp_relation_text(rte->relid);
 	initStringInfo(&shares);
 	initStringInfo(&cases);
 	for (int i = 1; i < parts; i++)
