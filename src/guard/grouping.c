@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * grouping.c
- *	  GROUPING SETS, ROLLUP and CUBE.
+ *	  GROUPING SETS, ROLLUP and CUBE; and columns that are grouped by without being named.
  *
  * A unit contributes to every set, so that each set is a release of its own,
  * with its own price.  The released rows of all sets are put together by
@@ -24,13 +24,73 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/walk.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "parser/parse_agg.h"
+#include "parser/parsetree.h"
 #include "policy/unit_types.h"
+#include "utils/typcache.h"
+
+/* ------------------------------------------------------------------------
+ * Columns that a primary key determines
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct DeterminedColumns
+{
+	Query	   *query;
+	List	   *vars;
+} DeterminedColumns;
+
+static DpWalk
+note_determined(Node *node, int levels, DeterminedColumns *c)
+{
+	Var		   *var;
+	RangeTblEntry *rte;
+
+	if (IsA(node, Aggref) && (int) ((Aggref *) node)->agglevelsup == levels)
+		return DP_WALK_PAST;
+	if (!IsA(node, Var) || (int) ((Var *) node)->varlevelsup != levels)
+		return DP_WALK_ON;
+	var = copyObject((Var *) node);
+	var->varlevelsup = 0;
+	rte = rt_fetch(var->varno, c->query->rtable);
+	if (rte->rtekind == RTE_RELATION && !dp_is_protected(rte) && OidIsValid(lookup_type_cache(var->vartype, TYPECACHE_LT_OPR)->lt_opr))
+		c->vars = list_append_unique(c->vars, var);
+	return DP_WALK_ON;
+}
+
+void
+dp_group_by_determined(Query *query)
+{
+	DeterminedColumns c = {query};
+	List	   *keys;
+
+	/*
+	 * whoever groups by a primary key may show the row's other columns: a
+	 * plan notices when it is no longer one
+	 */
+	if (query->constraintDeps == NIL || query->groupClause == NIL || query->groupingSets != NIL)
+		return;
+	keys = get_sortgrouplist_exprs(query->groupClause, query->targetList);
+	dp_walk_all(query->targetList, note_determined, &c);
+	dp_walk_all(query->havingQual, note_determined, &c);
+	foreach_ptr(Var, var, c.vars)
+	{
+		if (!list_member(keys, var))
+			query->groupClause = dp_sort_by(query->groupClause, &query->targetList, (Expr *) var);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Sets
+ * ------------------------------------------------------------------------
+ */
 
 /* each is a pass over the data and has its price */
 #define DP_MAX_GROUPING_SETS 64

@@ -211,6 +211,9 @@ extern void dp_try_constants(Node *call);
 /* Keeps the planner from pulling the query up and from pushing conditions into it. */
 extern void dp_keep_apart(Query *query);
 
+/* Groups a level, in place, also by the columns of public tables that it shows because it groups by their primary keys. */
+extern void dp_group_by_determined(Query *query);
+
 /* Returns the lists of sortgrouprefs that the grouping sets are; each is a release of its own. */
 extern List *dp_grouping_sets(DpSplitContext *cxt, Query *query);
 

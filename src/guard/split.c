@@ -662,7 +662,10 @@ process_level(DpSplitContext *cxt)
 		dp_ask_whether_rows(query, (Node *) query == cxt->below_exists))
 		collected = look_for_aggregates(cxt, query, true);
 	if (collected.first != NULL || collected.other != NULL || (unreadable != 0 && selects_keys(query)))
+	{
+		dp_group_by_determined(query);
 		split_level(cxt, rti, base->relid, &collected, even_if_readable);
+	}
 	else
 		refuse_raw(cxt, rti, base);
 }
