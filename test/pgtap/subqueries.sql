@@ -327,4 +327,9 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE customer > 0 AND (orders.customer, amount) IN (SELECT orders.customer, max(amount) FROM orders GROUP BY customer)',
 	'SELECT count(*) FROM orders WHERE customer > 0 AND amount IN (SELECT amount FROM orders o WHERE o.customer = orders.customer)']) AS statement;
 
+-- WITH queries that nobody refers to are not run
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'WITH raw AS (SELECT * FROM customers) SELECT count(*) FROM orders',
+	'WITH raw AS MATERIALIZED (SELECT * FROM customers), again AS (SELECT * FROM orders) SELECT region, count(*) FROM customers GROUP BY 1',
+	'WITH raw AS (SELECT customer FROM orders) SELECT 1 AS one']) statement;
 SELECT * FROM finish();

@@ -216,7 +216,10 @@ dp_keep_cte(Query *query, CommonTableExpr *cte)
 	Query		without = *query;
 
 	without.cteList = NIL;
-	if (cte->cterefcount == 0 || dp_walk_all(&without, is_reference, cte->ctename))
+	/* PostgreSQL runs one that nobody refers to only where it writes */
+	if (cte->cterefcount == 0)
+		return ((Query *) cte->ctequery)->commandType != CMD_SELECT;
+	if (dp_walk_all(&without, is_reference, cte->ctename))
 		return true;
 	foreach_ptr(CommonTableExpr, other, query->cteList)
 	{
