@@ -211,4 +211,16 @@ SELECT owned('ALTER TABLE visits ALTER dept DROP NOT NULL');
 SELECT is(cost('SELECT dept, count(DISTINCT person) FROM visits GROUP BY dept'), '0', '... until they are again what they were');
 SELECT is(rows_for('analyst1', 'SELECT dept FROM (SELECT dept, count(DISTINCT person) FROM visits GROUP BY dept) q'), '() (a) (b)', '... with it');
 
+-- what is computed of values that are not NULL
+CREATE FUNCTION flags(of text) RETURNS text LANGUAGE sql AS $$
+	SELECT rows_for('analyst1', format('SELECT f FROM (SELECT f, count(*) AS n FROM (%s) q GROUP BY 1) g', of)) $$;
+SELECT is(flags(format('SELECT person, %s AS f FROM payslips WHERE day IS NOT NULL GROUP BY 1', flag)), '(f) (t)', flag)
+	FROM unnest(ARRAY['count(*) > 1', 'count(dept) > 0', 'count(*) FILTER (WHERE amount > 3) > 0', 'max(day) > ''2024-02-01''', 'bool_or(amount > 3)', 'sum((amount > 3)::int) > 0', 'min(amount) % 2 = 1']) flag;
+SELECT is(flags('SELECT person, row_number() OVER (PARTITION BY person ORDER BY id) = 1 AS f FROM payslips'), '(f) (t)', 'a number of rows');
+SELECT is(flags(format('SELECT person, %s AS f FROM payslips', flag)), '(f) (t)', flag) FROM unnest(ARRAY['amount % 2 = 0', 'id / 100 > 7']) flag;
+SELECT is(flags(format('SELECT person, %s AS f FROM payslips GROUP BY 1', flag)), '() (f) (t)', flag || ' may be NULL')
+	FROM unnest(ARRAY['max(day) > ''2024-02-01''', 'bool_or(paid)', 'bool_or(amount > 3) FILTER (WHERE amount > 5)', 'min(100 / amount) > 30']) flag;
+SELECT is(flags(format('SELECT person, %s AS f FROM payslips', flag)), '() (f) (t)', flag || ' may be NULL') FROM unnest(ARRAY['100 / amount > 30', 'ward % 2 = 0', '(-id) / (amount - 1) > 0']) flag;
+SELECT is(flags(format('SELECT person, %s AS f FROM payslips WHERE day IS NOT NULL', flag)), '(f) (t)', flag) FROM unnest(ARRAY['extract(month FROM day) = 2', 'day - date ''2024-01-20'' > 0',
+	'date_trunc(''month'', day) = day', 'day + interval ''1 day'' > timestamp ''2024-02-01''', '(day::timestamp AT TIME ZONE ''UTC'')::date > ''2024-02-01''']) flag;
 SELECT * FROM finish();

@@ -4,10 +4,6 @@
  *	  Which expressions are not NULL in any row that satisfies the conditions
  *	  of the level, so that NULL is no group.
  *
- * PostgreSQL's functions that are strict return NULL for NULL alone, but for
- * those that look into JSON.  Infinity and the like, for which some do, have
- * no group.
- *
  * Invariant: it follows from the query's text and from constraints, which a
  * plan depends on, and never from rows.
  *
@@ -30,85 +26,10 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
-/* Tells whether a function looks into one of its arguments, and may find nothing there. */
-static bool
-may_find_nothing(Oid type, List *args)
-{
-	if (type == BOOLOID)
-		return false;
-
-	foreach_ptr(Node, arg, args)
-	{
-		if (exprType(arg) == JSONOID || dp_type_is_opened(exprType(arg)))
-			return true;
-	}
-	return false;
-}
-
-static bool
-all_never_null(DpLevel *level, List *exprs)
-{
-	foreach_ptr(Node, expr, exprs)
-	{
-		if (!dp_expression_never_null(level, expr))
-			return false;
-	}
-	return true;
-}
-
-static bool
-is_case_never_null(DpLevel *level, CaseExpr *cases)
-{
-	foreach_node(CaseWhen, when, cases->args)
-	{
-		if (!dp_expression_never_null(level, (Node *) when->result))
-			return false;
-	}
-	return cases->defresult != NULL && dp_expression_never_null(level, (Node *) cases->defresult);
-}
-
 bool
 dp_expression_never_null(DpLevel *level, Node *expr)
 {
-	List	   *args;
-	Oid			funcid;
-
-	check_stack_depth();
-	switch (nodeTag(expr))
-	{
-		case T_Const:
-			return !((Const *) expr)->constisnull;
-		case T_Var:
-			return dp_is_never_null(level->from.query, expr) ||
-				dp_excludes_null((Node *) level->conditions, (Var *) expr);
-		case T_NullTest:
-		case T_BooleanTest:
-		case T_DistinctExpr:
-		case T_SQLValueFunction:
-			return true;
-		case T_RelabelType:
-			return dp_expression_never_null(level, (Node *) ((RelabelType *) expr)->arg);
-		case T_CollateExpr:
-			return dp_expression_never_null(level, (Node *) ((CollateExpr *) expr)->arg);
-		case T_BoolExpr:
-			return all_never_null(level, ((BoolExpr *) expr)->args);
-		case T_CaseExpr:
-			return is_case_never_null(level, (CaseExpr *) expr);
-		case T_CoalesceExpr:
-			foreach_ptr(Node, arg, ((CoalesceExpr *) expr)->args)
-			{
-				if (dp_expression_never_null(level, arg))
-					return true;
-			}
-			return false;
-		case T_FuncExpr:
-		case T_OpExpr:
-			args = dp_call_args(expr, &funcid);
-			return funcid < FirstGenbkiObjectId && func_strict(funcid) && !may_find_nothing(exprType(expr), args) &&
-				all_never_null(level, args);
-		default:
-			return false;
-	}
+	return dp_has_value(level->from.query, (Node *) level->conditions, expr);
 }
 
 /* Tells whether a column is not NULL in any row of the entry that it is of. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * lineage.c
- *	  Where a column of a query comes from.
+ *	  Where a column of a query comes from, and whether it may be NULL.
  *
  * Invariant: what is said to be a table's column has the value of that
  * column in some row of the table, or is NULL where an outer join found no
@@ -23,7 +23,10 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_type_d.h"
+#include "guard/facts/lists.h"
 #include "guard/read/read.h"
+#include "guard/vet/allow.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -100,8 +103,14 @@ trace_output(Query *sub, DpScope *outer, AttrNumber attno, DpColumnOrigin *origi
 	if (sub->setOperations || sub->groupingSets || attno <= 0)
 		return false;
 	tle = get_tle_by_resno(sub->targetList, attno);
-	return tle != NULL && !tle->resjunk &&
-		dp_trace_column(sub, &scope, (Node *) tle->expr, origin);
+	if (tle == NULL || tle->resjunk || !dp_trace_column(sub, &scope, (Node *) tle->expr, origin))
+		return false;
+	if (IsA(tle->expr, Var) && dp_excludes_null(sub->jointree->quals, (Var *) tle->expr))
+	{
+		origin->has_value = true;
+		origin->may_be_null = false;
+	}
+	return true;
 }
 
 bool
@@ -128,7 +137,7 @@ dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin
 			origin->check_as_user = dp_check_as_user(query, rte);
 			origin->is_protected = dp_is_protected(rte);
 			origin->inherit = rte->inh;
-			origin->may_be_null = false;
+			origin->may_be_null = origin->has_value = false;
 			traced = true;
 			break;
 		case RTE_SUBQUERY:
@@ -285,6 +294,15 @@ dp_is_unit_origin(DpScope *scope, Node *expr, bool of_all_rows)
 	return true;
 }
 
+/* ------------------------------------------------------------------------
+ * Expressions that are never NULL
+ *
+ * PostgreSQL's functions that are strict return NULL for NULL alone, but for those that look into JSON.  Infinity and the
+ * like, for which some do, have no group.  What is said follows from the query's text and from constraints, which a plan
+ * depends on, and never from rows.
+ * ------------------------------------------------------------------------
+ */
+
 /* Tells whether a function is ours and has this name. */
 static bool
 is_own(Oid funcid, const char *name)
@@ -292,9 +310,87 @@ is_own(Oid funcid, const char *name)
 	return get_func_namespace(funcid) == dp_internal_schema() && strcmp(get_func_name(funcid), name) == 0;
 }
 
-/* Tells whether an aggregate has a value in each group of a query: of a column without NULL, sums of which cannot overflow. */
+/* Tells whether a function looks into one of its arguments, and may find nothing there. */
 static bool
-has_value_of_group(Query *query, Aggref *agg)
+may_find_nothing(Oid type, List *args)
+{
+	if (type == BOOLOID)
+		return false;
+
+	foreach_ptr(Node, arg, args)
+	{
+		if (exprType(arg) == JSONOID || dp_type_is_opened(exprType(arg)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_time(Node *expr)
+{
+	return dp_type_is_time(exprType(expr));
+}
+
+/*
+ * Tells whether a safe variant has a value wherever its function has one for values that have groups: of whole numbers that are
+ * divided by a constant, and of times but for the ends of their range.
+ */
+static bool
+always_succeeds(Node *expr)
+{
+	List	   *args;
+	Const	   *constant;
+	int64		whole;
+
+	switch (dp_call_kind(expr, &args))
+	{
+		case DP_KIND_mod:
+		case DP_KIND_divide:
+			constant = lsecond(args);
+			return IsA(constant, Const) && !constant->constisnull && dp_get_whole(constant->constvalue, constant->consttype, &whole) &&
+				whole != 0 && whole != -1;
+		case DP_KIND_add:
+		case DP_KIND_subtract:
+			return is_time(linitial(args)) || is_time(llast(args));
+		case DP_KIND_date:
+		case DP_KIND_timestamp:
+		case DP_KIND_timestamptz:
+			return is_time(linitial(args));
+		case DP_KIND_extract:
+		case DP_KIND_date_part:
+		case DP_KIND_date_trunc:
+		case DP_KIND_timezone:
+			return IsA(linitial(args), Const) && is_time(lsecond(args));
+		default:
+			return false;
+	}
+}
+
+static bool
+all_have_values(Query *query, Node *conditions, List *exprs)
+{
+	foreach_ptr(Node, expr, exprs)
+	{
+		if (!dp_has_value(query, conditions, expr))
+			return false;
+	}
+	return true;
+}
+
+static bool
+case_has_value(Query *query, Node *conditions, CaseExpr *cases)
+{
+	foreach_node(CaseWhen, when, cases->args)
+	{
+		if (!dp_has_value(query, conditions, (Node *) when->result))
+			return false;
+	}
+	return cases->defresult != NULL && dp_has_value(query, conditions, (Node *) cases->defresult);
+}
+
+/* Tells whether an aggregate has a value in each group of a query: of values without NULL, sums of which cannot overflow. */
+static bool
+has_value_of_group(Query *query, Node *conditions, Aggref *agg)
 {
 	Node	   *arg;
 
@@ -308,7 +404,7 @@ has_value_of_group(Query *query, Aggref *agg)
 	if (IsA(arg, FuncExpr) && exprTypmod(linitial(((FuncExpr *) arg)->args)) >= (int32) VARHDRSZ &&
 		is_own(((FuncExpr *) arg)->funcid, "try_summand"))
 		arg = linitial(((FuncExpr *) arg)->args);
-	if (!IsA(arg, Var) || !dp_is_never_null(query, arg))
+	if (!dp_has_value(query, conditions, arg))
 		return false;
 	switch (agg->aggfnoid)
 	{
@@ -318,6 +414,9 @@ has_value_of_group(Query *query, Aggref *agg)
 		case F_AVG_INT2:
 		case F_AVG_INT4:
 		case F_AVG_INT8:
+		case F_BOOL_AND:
+		case F_BOOL_OR:
+		case F_EVERY:
 			return true;
 		case F_SUM_NUMERIC:
 		case F_AVG_NUMERIC:
@@ -329,21 +428,46 @@ has_value_of_group(Query *query, Aggref *agg)
 	}
 }
 
-/* Tells whether an expression of a query is a constant, a test, a count or the like, which has a value whatever it reads. */
-static bool
-has_value(Query *query, Node *expr)
+bool
+dp_has_value(Query *query, Node *conditions, Node *expr)
 {
+	List	   *args;
+	Oid			funcid;
+
+	check_stack_depth();
 	switch (nodeTag(expr))
 	{
 		case T_Const:
 			return !((Const *) expr)->constisnull;
+		case T_Var:
+			return dp_is_never_null(query, expr) || dp_excludes_null(conditions, (Var *) expr);
 		case T_NullTest:
 		case T_BooleanTest:
+		case T_DistinctExpr:
+		case T_SQLValueFunction:
 			return true;
+		case T_RelabelType:
+			return dp_has_value(query, conditions, (Node *) ((RelabelType *) expr)->arg);
+		case T_CollateExpr:
+			return dp_has_value(query, conditions, (Node *) ((CollateExpr *) expr)->arg);
 		case T_BoolExpr:
-			return is_notclause(expr) && has_value(query, (Node *) get_notclausearg((Expr *) expr));
+			return all_have_values(query, conditions, ((BoolExpr *) expr)->args);
+		case T_CaseExpr:
+			return case_has_value(query, conditions, (CaseExpr *) expr);
+		case T_CoalesceExpr:
+			foreach_ptr(Node, arg, ((CoalesceExpr *) expr)->args)
+			{
+				if (dp_has_value(query, conditions, arg))
+					return true;
+			}
+			return false;
+		case T_FuncExpr:
+		case T_OpExpr:
+			args = dp_call_args(expr, &funcid);
+			return (funcid < FirstGenbkiObjectId || always_succeeds(expr)) && func_strict(funcid) && !may_find_nothing(exprType(expr), args) &&
+				all_have_values(query, conditions, args);
 		case T_Aggref:
-			return has_value_of_group(query, (Aggref *) expr);
+			return has_value_of_group(query, conditions, (Aggref *) expr);
 		case T_WindowFunc:
 			switch (((WindowFunc *) expr)->winfnoid)
 			{
@@ -361,6 +485,11 @@ has_value(Query *query, Node *expr)
 	}
 }
 
+/* ------------------------------------------------------------------------
+ * Columns that are never NULL
+ * ------------------------------------------------------------------------
+ */
+
 /* Tells whether a column is NULL in none of those that it comes from. */
 static bool
 is_never_null_in(Query *query, Node *expr)
@@ -370,9 +499,10 @@ is_never_null_in(Query *query, Node *expr)
 
 	foreach_ptr(DpColumnSource, source, sources)
 	{
-		if (source->may_be_null ||
-			!(has_value(source->scope->query, source->expr) ||
-			  (IsA(source->expr, Var) && source->scope->query != query && dp_is_never_null(source->scope->query, source->expr))))
+		Query	   *of = source->scope->query;
+
+		/* a column of the query itself comes from nowhere else */
+		if (source->may_be_null || (of == query && IsA(source->expr, Var)) || !dp_has_value(of, of->jointree->quals, source->expr))
 			return false;
 	}
 	return sources != NIL;
@@ -404,7 +534,7 @@ dp_is_never_null(Query *query, Node *expr)
 
 	if (!dp_trace_column(query, NULL, expr, &origin))
 		return is_never_null_in(query, expr);
-	return !origin.may_be_null && dp_column_has_no_null(origin.relid, origin.attnum, origin.inherit);
+	return !origin.may_be_null && (origin.has_value || dp_column_has_no_null(origin.relid, origin.attnum, origin.inherit));
 }
 
 bool
@@ -545,7 +675,7 @@ matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Inde
 			found = bms_add_member(found, i);
 			matched = true;
 		}
-		if (!matched || !dp_is_never_null(query, (Node *) outer))
+		if (!matched || (!dp_is_never_null(query, (Node *) outer) && !dp_excludes_null(query->jointree->quals, outer)))
 			return false;
 	}
 	return bms_num_members(found) == key->nkeys;

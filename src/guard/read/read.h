@@ -31,6 +31,7 @@ typedef struct DpColumnOrigin
 	bool		inherit;		/* with the rows of children and partitions */
 	bool		may_be_null;	/* also where the column is not: an outer join
 								 * may have no row of the table */
+	bool		has_value;		/* WHERE of a subquery leaves rows of NULL out */
 } DpColumnOrigin;
 
 /*
@@ -74,6 +75,12 @@ extern List *dp_column_sources(Query *query, struct DpScope *scope, Node *expr);
  */
 extern bool dp_is_unit_origin(struct DpScope *scope, Node *expr, bool of_all_rows);
 
+/*
+ * Tells whether an expression of query is not NULL in any row that satisfies conditions, nor, where it has
+ * aggregates, in any group of such rows.
+ */
+extern bool dp_has_value(Query *query, Node *conditions, Node *expr);
+
 /* Tells whether expr is a column that is NOT NULL; a plan notices when it no longer is. */
 extern bool dp_is_never_null(Query *query, Node *expr);
 
@@ -90,8 +97,8 @@ extern bool dp_shows_no_null(Query *query, Node *expr);
 extern bool dp_foreign_key_holds(const ForeignKeyCacheInfo *key);
 
 /*
- * Tells whether each row of the outer side of a left or right join of
- * query has a match, by a foreign key over columns that are NOT NULL.
+ * Tells whether each row of the outer side of a left or right join that satisfies the query's WHERE
+ * has a match, by a foreign key over columns that are not NULL then.
  */
 extern bool dp_join_always_matches(Query *query, JoinExpr *join);
 
