@@ -408,6 +408,45 @@ SELECT is(rows_for('analyst1', 'SELECT count(*), count(*) FILTER (WHERE x <> y) 
 	LEFT JOIN depts a ON a.dept = lower(v.diagnosis) LEFT JOIN depts b ON upper(v.diagnosis) = b.dept GROUP BY 1, 2) q'), '(36,20)', '... by others any');
 
 -- ------------------------------------------------------------------------
+-- outer joins of what conditions leave few values
+-- ------------------------------------------------------------------------
+
+SELECT as_declared(format('SELECT d.building, count(*) FROM visits v LEFT JOIN depts d ON d.dept = v.dept WHERE %s GROUP BY 1', condition), condition)
+	FROM unnest(ARRAY['v.dept IN (''a'', ''c'')', 'v.dept = ''a'' OR v.dept = ''b''']) condition;
+SELECT as_declared(format('SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k ON k.kind = v.kind WHERE %s GROUP BY 1', condition), condition)
+	FROM unnest(ARRAY['v.kind IN (1, 3)', 'v.kind BETWEEN 1 AND 2', 'v.kind < 3', 'v.kind IS NOT NULL', 'v.kind <> 2', 'v.kind IN (1, 3) OR v.kind IS NULL']) condition;
+SELECT as_declared('SELECT k.label, count(*) FROM (SELECT * FROM visits WHERE kind < 3) v LEFT JOIN kinds k ON k.kind = v.kind GROUP BY 1', 'one level below the join');
+SELECT as_declared(format('SELECT d.year, d.month, count(*) FROM visits v LEFT JOIN days d ON d.day = %s WHERE %s GROUP BY 1, 2', value, condition), condition || ' of ' || value)
+	FROM (VALUES ('v.day', 'v.day >= ''2025-01-01'' AND v.day < ''2025-03-01'''), ('v.day', 'extract(year FROM v.day) = 2024'), ('v.day', 'v.day BETWEEN ''2024-02-28'' AND ''2024-03-01'''),
+		('v.at::date', 'v.at >= ''2024-02-10 12:00'' AND v.at < ''2024-03-01'''), ('v.seen::date', 'v.seen >= ''2024-02-10 12:00'' AND v.seen < ''2024-03-01'''),
+		('(v.seen AT TIME ZONE ''Europe/Berlin'')::date', 'v.seen >= ''2024-03-10 12:00'' AND v.seen < ''2024-04-02''')) AS c (value, condition);
+SELECT as_declared('SELECT date_trunc(''month'', v.day) AS m, d.month_name, count(*) FROM visits v LEFT JOIN days d ON d.day = v.day WHERE v.day >= ''2025-01-01'' AND v.day < ''2025-03-01'' GROUP BY 1, 2',
+	'pairs of a column and of what it is joined with');
+SELECT as_declared('SELECT d.month, k.label, count(*) FROM visits v LEFT JOIN days d ON d.day = v.day LEFT JOIN kinds k ON k.kind = v.kind
+	WHERE v.day >= ''2025-01-01'' AND v.day < ''2025-02-01'' AND v.kind IN (1, 2) GROUP BY 1, 2', 'two of them');
+SELECT as_declared('SELECT d.month, count(*) FROM visits v LEFT JOIN days d ON d.day = v.day + 400 WHERE v.day BETWEEN ''2024-11-20'' AND ''2024-12-10'' GROUP BY 1', 'rows of which some have no match');
+SELECT as_declared('SELECT l.label, count(*) FROM visits v LEFT JOIN (VALUES (''web'', ''w''), (''shop'', ''s''), (''phone'', ''p'')) l (channel, label) USING (channel) WHERE v.channel IN (''web'', ''shop'') GROUP BY 1',
+	'with what is written');
+SELECT as_declared(format('SELECT d.month, count(*) FROM visits v JOIN days d ON %s = d.day WHERE v.seen >= ''2024-02-01 12:00'' AND v.seen < ''2024-02-28 12:00'' GROUP BY 1', value), 'an inner join by ' || value)
+	FROM unnest(ARRAY['(v.seen AT TIME ZONE ''UTC'')::date', '(v.seen AT TIME ZONE ''Asia/Tokyo'')::date', 'date_trunc(''day'', v.seen)::date', '(v.seen - interval ''3 hours'')::date']) value;
+SELECT is(rows_for('analyst1', 'SELECT d.month, count(*) > 300 FROM visits v LEFT JOIN days d ON d.day = v.day WHERE v.day >= ''2025-11-01'' GROUP BY 1'), '(,f) (11,t) (12,t)',
+	'a range of one end limits matches, and not whether there are any');
+SELECT is(prepared('date, date', 'SELECT d.month, count(*) FROM visits v LEFT JOIN days d ON d.day = v.day WHERE v.day >= $1 AND v.day < $2 GROUP BY 1', '''2025-01-01''', '''2025-03-01'''),
+	rows_for('owner1', 'SELECT d.month, count(*) FROM visits v LEFT JOIN days d ON d.day = v.day WHERE v.day >= ''2025-01-01'' AND v.day < ''2025-03-01'' GROUP BY 1'), 'a range of parameters');
+
+-- ------------------------------------------------------------------------
+-- columns that a primary key determines
+-- ------------------------------------------------------------------------
+
+SELECT as_declared(statement, statement) FROM unnest(ARRAY[
+	'SELECT d.dept, d.building, d.floor, count(*) FROM visits v JOIN depts d ON d.dept = v.dept WHERE d.dept < ''e'' GROUP BY d.dept',
+	'SELECT d.*, count(*) FROM visits v JOIN depts d ON d.dept = v.dept WHERE v.dept < ''e'' GROUP BY d.dept',
+	'SELECT d.building || d.floor AS place, count(*) FROM visits v JOIN depts d ON d.dept = v.dept GROUP BY d.dept HAVING d.building = ''north''',
+	'SELECT k.label, k.lowest, count(v.id) FROM kinds k LEFT JOIN visits v ON v.kind = k.kind GROUP BY k.kind ORDER BY k.lowest',
+	'SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k ON v.kind = k.kind GROUP BY k.kind',
+	'SELECT (SELECT m.note FROM mine m WHERE m.dept = d.dept ORDER BY 1 LIMIT 1) AS note, count(*) FROM visits v JOIN depts d ON d.dept = v.dept WHERE d.dept < ''e'' GROUP BY d.dept']) statement;
+
+-- ------------------------------------------------------------------------
 -- conditions on declared keys that depend on settings
 -- ------------------------------------------------------------------------
 

@@ -195,9 +195,9 @@ ask_condition(PointSearch *p, DpKeyQueryCondition *condition)
 	return true;
 }
 
-/* Finds a range in the conditions, and which of them can be asked of its points. */
+/* Finds a range in the conditions, and which of them, and of outer joins' where these are asked, can be asked of its points. */
 static void
-find_range(PointSearch *p)
+find_range(PointSearch *p, bool asks_joins)
 {
 	foreach_ptr(DpKeyQueryCondition, condition, p->s->conditions)
 	{
@@ -205,7 +205,7 @@ find_range(PointSearch *p)
 			continue;
 		if (bms_is_empty(condition->joins))
 			(void) dp_narrow_time(&p->range, p->column, condition->expr);
-		if (!bms_is_empty(condition->joins) || !ask_condition(p, condition))
+		if ((!bms_is_empty(condition->joins) && !asks_joins) || !ask_condition(p, condition))
 			p->others = lappend(p->others, condition);
 	}
 	p->is_declared = p->range.first == NULL || p->range.last == NULL;
@@ -233,9 +233,9 @@ find_period(PointSearch *p, const DpTimeCells *of_keys)
 	return use_period(&p->cells, p->column->vartype, &p->range);
 }
 
-/* Finds the points of one column for the keys that read it. */
+/* Finds the points of one column for the keys that read it; is_asked: only where conditions give the range. */
 static void
-find_points(DpKeyQuery *s, Var *column, List *keys)
+find_points(DpKeyQuery *s, Var *column, List *keys, bool is_asked)
 {
 	PointSearch p = {s, column, {column}};
 	DpTimeCells of_keys;
@@ -252,7 +252,9 @@ find_points(DpKeyQuery *s, Var *column, List *keys)
 		return;
 	of_keys = p.cells;
 	of_keys.parts = list_copy(p.cells.parts);
-	find_range(&p);
+	find_range(&p, is_asked);
+	if (p.is_declared && is_asked)
+		return;
 
 	/*
 	 * comparisons have groups on both sides, also beyond what is declared:
@@ -286,9 +288,9 @@ find_points(DpKeyQuery *s, Var *column, List *keys)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the protected columns that keys read and of which nothing is known, times or none. */
+/* Returns the protected columns that keys read and of which nothing is known, by these lists, times or none. */
 static List *
-unknown_columns(DpKeyQuery *s, List *keys, bool times)
+unknown_columns(DpKeyQuery *s, List *keys, bool times, DpKeyQueryLists lists)
 {
 	List	   *unknown = NIL;
 
@@ -297,7 +299,7 @@ unknown_columns(DpKeyQuery *s, List *keys, bool times)
 		Bitmapset  *items = NULL;
 
 		if (dp_is_time_expr((Expr *) column) == times && dp_key_query_item(s, column->varno)->is_private &&
-			dp_key_query_resolve(s, (Node *) column, DP_LISTS_KNOWN, &items) == NULL)
+			dp_key_query_resolve(s, (Node *) column, lists, &items) == NULL)
 			unknown = list_append_unique(unknown, column);
 	}
 	return unknown;
@@ -306,13 +308,22 @@ unknown_columns(DpKeyQuery *s, List *keys, bool times)
 void
 dp_key_query_add_points(DpKeyQuery *s, List *keys)
 {
-	foreach_ptr(Var, column, unknown_columns(s, keys, true))
-		find_points(s, column, keys);
+	foreach_ptr(Var, column, unknown_columns(s, keys, true, DP_LISTS_KNOWN))
+		find_points(s, column, keys, false);
+}
+
+void
+dp_key_query_add_asked_points(DpKeyQuery *s, List *keys, List *others)
+{
+	List	   *all = list_concat_copy(keys, others);
+
+	foreach_ptr(Var, column, unknown_columns(s, others, true, DP_LISTS_FOUND))
+		find_points(s, column, all, true);
 }
 
 void
 dp_key_query_add_integers(DpKeyQuery *s, List *keys, int most)
 {
-	foreach_ptr(Node, column, unknown_columns(s, keys, false))
+	foreach_ptr(Node, column, unknown_columns(s, keys, false, DP_LISTS_KNOWN))
 		(void) dp_key_query_list_range(s, column, most);
 }

@@ -399,9 +399,9 @@ find_values(Node *condition, Node *expr, List **values)
 	return is_orclause(condition);
 }
 
-/* Makes a list of the values, of the type in which it is compared, with which an expression satisfies a condition; NULL: they are not known. */
-static DpKeyQueryItem *
-asked_list(DpKeyQuery *s, Node *expr)
+/* The list is of the type in which it is compared. */
+DpKeyQueryItem *
+dp_key_query_list_asked(DpKeyQuery *s, Node *expr)
 {
 	/* of numbers it is known what depends on how they are written */
 	if (exprType(expr) == BPCHAROID && exprTypmod(expr) < (int32) VARHDRSZ)
@@ -444,7 +444,7 @@ dp_key_query_make_list(DpKeyQuery *s, Node *expr, bool is_asked)
 {
 	DpKeyQueryItem *list = IsA(expr, Var) ? declared_list(s, (Var *) expr) : NULL;
 
-	return list == NULL && is_asked ? asked_list(s, expr) : list;
+	return list == NULL && is_asked ? dp_key_query_list_asked(s, expr) : list;
 }
 
 /* ------------------------------------------------------------------------

@@ -43,6 +43,7 @@ typedef struct DpKeyQueryItem
 								 * it is a key */
 	bool		is_key;			/* a key is just that */
 	bool		is_series;		/* values is a function that returns rows */
+	bool		is_matched;		/* outer joins are to be asked of it */
 	/* where it is in the query of its part */
 	Index		rti;
 	Index		join_rti;		/* of the outer join that it is appended by */
@@ -165,6 +166,9 @@ extern DpKeyQueryItem *dp_key_query_add_list(DpKeyQuery *s, Node *expr, Expr *va
  */
 extern DpKeyQueryItem *dp_key_query_make_list(DpKeyQuery *s, Node *expr, bool is_asked);
 
+/* key_lists.c: makes a list of the values with which an expression satisfies a condition; NULL: they are not known */
+extern DpKeyQueryItem *dp_key_query_list_asked(DpKeyQuery *s, Node *expr);
+
 /* key_lists.c: makes a list of the values that a column of a public table has now; NULL: the asker may not read them, or they are many */
 extern DpKeyQueryItem *dp_key_query_list_public(DpKeyQuery *s, Var *column);
 
@@ -192,20 +196,35 @@ extern void dp_key_query_add_points(DpKeyQuery *s, List *keys);
 /* buckets.c: makes lists for the integers that such keys read, if conditions leave no more than so many of them */
 extern void dp_key_query_add_integers(DpKeyQuery *s, List *keys, int most);
 
+/* buckets.c: makes lists of points as dp_key_query_add_points, for keys and others together, where conditions give both ends of a range */
+extern void dp_key_query_add_asked_points(DpKeyQuery *s, List *keys, List *others);
+
 /*
  * width_buckets.c: makes lists for the calls of width_bucket in a key of the
  * level, whose safe form named is, and returns that with the lists in it
  */
 extern Node *dp_key_query_put_buckets(DpKeyQuery *s, Node *expr, Node *named);
 
-/* buckets.c: limits public columns that are equal to the day, or another unit, of a protected one to the range of that */
+/* time_ranges.c: limits public columns that are equal to the day, or another unit, of a protected one to the range of that */
 extern void dp_key_query_bound_buckets(DpKeyQuery *s);
+
+/*
+ * time_ranges.c: does so with one column, where these outer joins have a row, that is equal to such a unit; false: bucket is none
+ * that this knows
+ */
+extern bool dp_key_query_bound_by(DpKeyQuery *s, Node *bucket, Node *bounded, Bitmapset *joins);
 
 /* known_values.c: finds the classes of what conditions equate */
 extern void dp_key_query_equate(DpKeyQuery *s);
 
 /* outer_matches.c: adds what outer joins that compare with the same protected expression tell of each other's rows */
 extern void dp_key_query_relate_matches(DpKeyQuery *s);
+
+/*
+ * outer_matches.c: makes lists of what conditions leave of the protected columns that outer joins compare with public ones;
+ * keys: those that are not known yet, which may read the same columns
+ */
+extern void dp_key_query_list_matched(DpKeyQuery *s, List *keys);
 
 /*
  * references.c: adds, where foreign keys of protected tables are compared with

@@ -193,6 +193,7 @@ resolve_keys(DpKeyQuery *s, QueryKey *keys, int nkeys)
 	for (int i = 0; i < nkeys; i++)
 		name_key(s, &keys[i], list_nth(s->level->key_exprs, i));
 	unknown = resolve_each(s, keys, nkeys, DP_LISTS_KNOWN);
+	dp_key_query_list_matched(s, unknown);
 	if (unknown == NIL)
 		return;
 	dp_key_query_add_points(s, unknown);

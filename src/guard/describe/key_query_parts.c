@@ -74,9 +74,9 @@ may_include(DpKeyQuery *s, DpKeyQueryItem *item, double *product)
 {
 	double		rows;
 
-	if (item->is_private || item->rte == NULL)
+	if (item->is_private || (item->rte == NULL && !item->is_matched))
 		return false;
-	if (item->rte->rtekind != RTE_RELATION ||
+	if (item->rte == NULL || item->rte->rtekind != RTE_RELATION ||
 		dp_at_most_one_row(item->rte->relid, item->number, resolved_conditions(s), dp_key_query_included(s)))
 		return true;
 	rows = table_rows(item->rte->relid);

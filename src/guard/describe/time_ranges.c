@@ -142,18 +142,22 @@ dp_use_declared_range(DpKeyQuery *s, Var *column, DpTimeRange *range)
  * ------------------------------------------------------------------------
  */
 
-/* Adds the condition that a member of a class is, by strategy, within what bucket makes of an end of the column's range. */
+/* Adds the condition that a public column is, by strategy, within what bucket makes of an end of the column's range. */
 static void
-bound_member(DpKeyQuery *s, Node *member, Node *bucket, Var *column, Expr *end, int strategy)
+bound_column(DpKeyQuery *s, Node *bounded, Node *bucket, Var *column, Expr *end, int strategy, Bitmapset *joins)
 {
-	Node	   *limit = dp_put_equal(bucket, list_make1(column), list_make1(end), NULL);
-	OpExpr	   *op = dp_make_ordering(strategy, copyObject((Expr *) member), (Expr *) limit, InvalidOid);
+	Node	   *limit = end ? dp_put_equal(bucket, list_make1(column), list_make1(end), NULL) : NULL;
+	OpExpr	   *op = limit ? dp_make_ordering(strategy, copyObject((Expr *) bounded), (Expr *) limit, InvalidOid) : NULL;
+	DpKeyQueryCondition *condition;
 
-	if (op != NULL)
-		dp_key_query_add_condition(s, (Node *) op);
+	if (op == NULL)
+		return;
+	condition = dp_key_query_add_condition(s, (Node *) op);
+	condition->joins = joins;
+	condition->follows = !bms_is_empty(joins);
 }
 
-/* Returns the column that a member of a class is the day, or another unit, of; NULL: it is no such. */
+/* Returns the column that an expression is the day, or another unit, of; NULL: it is no such. */
 static Var *
 column_of_bucket(DpKeyQuery *s, Node *member)
 {
@@ -168,32 +172,36 @@ column_of_bucket(DpKeyQuery *s, Node *member)
 	return IsA(arg, Var) && dp_is_time_expr((Expr *) arg) && dp_key_query_item(s, ((Var *) arg)->varno)->is_private ? (Var *) arg : NULL;
 }
 
+bool
+dp_key_query_bound_by(DpKeyQuery *s, Node *bucket, Node *bounded, Bitmapset *joins)
+{
+	Var		   *column = column_of_bucket(s, bucket);
+	DpTimeRange range = {0};
+	int			n = list_length(s->conditions);
+
+	for (int i = 0; i < n && column; i++)
+	{
+		const DpKeyQueryCondition *condition = list_nth(s->conditions, i);
+
+		if (bms_is_empty(condition->joins))
+			(void) dp_narrow_time(&range, column, condition->expr);
+	}
+	if (column == NULL || !IsA(bounded, Var) || dp_key_query_item(s, ((Var *) bounded)->varno)->is_private)
+		return column != NULL;
+	bound_column(s, bounded, bucket, column, range.first, BTGreaterEqualStrategyNumber, joins);
+	bound_column(s, bounded, bucket, column, range.last, BTLessEqualStrategyNumber, joins);
+	return true;
+}
+
 void
 dp_key_query_bound_buckets(DpKeyQuery *s)
 {
-	List	   *conditions = list_copy(s->conditions);
-
 	foreach_ptr(DpKeyQueryClass, class, s->classes)
 	{
 		foreach_ptr(Node, bucket, class->members)
 		{
-			Var		   *column = column_of_bucket(s, bucket);
-			DpTimeRange range = {0};
-
-			foreach_ptr(DpKeyQueryCondition, condition, column ? conditions : NIL)
-			{
-				if (bms_is_empty(condition->joins))
-					(void) dp_narrow_time(&range, column, condition->expr);
-			}
 			foreach_ptr(Node, member, class->members)
-			{
-				if (!IsA(member, Var) || dp_key_query_item(s, ((Var *) member)->varno)->is_private)
-					continue;
-				if (range.first != NULL)
-					bound_member(s, member, bucket, column, range.first, BTGreaterEqualStrategyNumber);
-				if (range.last != NULL)
-					bound_member(s, member, bucket, column, range.last, BTLessEqualStrategyNumber);
-			}
+				(void) dp_key_query_bound_by(s, bucket, member, NULL);
 		}
 	}
 }
