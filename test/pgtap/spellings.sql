@@ -281,6 +281,11 @@ SELECT taught('SELECT array_agg(loud) FROM v_orders', '... by its name');
 SELECT matches(rows_for('analyst1', 'SELECT array_agg(o.status) FROM orders o JOIN words w USING (customer)'), 'SELECT o.status AS k, count\(\*\) AS n FROM \(orders o JOIN words w USING \(customer\)\) GROUP BY', 'with all of FROM');
 SELECT as_written('SELECT count(*) FROM orders WHERE concat(status::char(6), active, nullif(active, true)) = ''open  ft''', 'concat of char(n) and booleans');
 SELECT as_written('SELECT concat_ws(''/'', status::char(5), active) AS k, count(*) FROM orders WHERE status IN (''open'', ''paid'') GROUP BY 1', 'as a key');
+-- of numbers and literals alone concat compares in no collation
+SELECT as_written('SELECT concat(''Q'', extract(quarter FROM day)) AS q, count(*) FROM orders GROUP BY 1 HAVING count(*) > 9', 'concat of a literal and a number, as a key');
+SELECT as_written('SELECT concat(quantity / 2 * 2, '' - '', quantity / 2 * 2 + 1) AS k, count(*) FROM orders WHERE quantity BETWEEN 0 AND 5 GROUP BY 1', '... of several');
+SELECT as_written('SELECT count(*) FILTER (WHERE concat(quantity, '''') = ''3''), count(*) FILTER (WHERE upper(concat(NULL, quantity, ''x'', nullif(quantity, 3))) < ''3X4''), count(*) FILTER (WHERE concat(active) ~ ''t'') FROM orders', '... in conditions');
+SELECT as_written('SELECT round(count(DISTINCT concat(id, ''-'', quantity)), -1) FROM orders', '... of which the distinct ones are counted');
 -- subqueries that compare public rows by more than equality: a customer counts for several of them
 SELECT dp_cdp.alter_dataset('shop', max_groups => 6);
 SELECT as_written('SELECT s, (SELECT count(*) FROM orders o WHERE o.status >= s) AS n FROM unnest(ARRAY[''paid'', ''open'']) s', 'a count for each public row, of more than equal rows');

@@ -200,10 +200,11 @@ as_text(Node *arg)
 								 exprLocation(arg));
 }
 
+/* Makes left || right in the collation of its result, as concat of numbers alone has no other. */
 static Node *
-concatenation(Node *left, Node *right, Node *like, Oid inputcollid)
+concatenation(Node *left, Node *right, Node *like)
 {
-	return (Node *) call_of(F_TEXTCAT, like, inputcollid, list_make2(left, right));
+	return (Node *) call_of(F_TEXTCAT, like, exprCollation(like), list_make2(left, right));
 }
 
 /* Returns arg as concat writes it, NULL for NULL: as a cast does, but for blanks at the end of char(n), and t and f. */
@@ -251,8 +252,8 @@ joined(DpVet *vet, FuncExpr *call, Oid collation)
 		Node	   *arg = list_nth(call->args, i);
 		CoalesceExpr *part = (CoalesceExpr *) part_of_concat(vet, (Node *) call, call->funcid, arg, collation);
 
-		linitial(part->args) = concatenation(copyObject(separator), linitial(part->args), (Node *) call, call->inputcollid);
-		all = all == NULL ? (Node *) part : concatenation(all, (Node *) part, (Node *) call, call->inputcollid);
+		linitial(part->args) = concatenation(copyObject(separator), linitial(part->args), (Node *) call);
+		all = all == NULL ? (Node *) part : concatenation(all, (Node *) part, (Node *) call);
 	}
 	start = (Node *) makeFuncExpr(F_INT4PL, INT4OID,
 								  list_make2(makeFuncExpr(F_LENGTH_TEXT, INT4OID, list_make1(copyObject(separator)), InvalidOid,
@@ -366,7 +367,7 @@ in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 	if (all != NULL)
 		return all;
 	if (funcid == F_TEXTANYCAT || funcid == F_ANYTEXTCAT)
-		return concatenation(as_text(linitial(args)), as_text(lsecond(args)), node, inputcollid);
+		return concatenation(as_text(linitial(args)), as_text(lsecond(args)), node);
 	if ((funcid != F_CONCAT && funcid != F_CONCAT_WS) || ((FuncExpr *) node)->funcvariadic)
 		return NULL;
 	if (funcid == F_CONCAT_WS && list_length(args) > 1)
@@ -377,7 +378,7 @@ in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 	{
 		Node	   *part = part_of_concat(vet, node, funcid, arg, exprCollation(node));
 
-		all = all == NULL ? part : concatenation(all, part, node, inputcollid);
+		all = all == NULL ? part : concatenation(all, part, node);
 	}
 	return all;
 }
