@@ -19,6 +19,7 @@
 #include "base/compat.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -141,22 +142,22 @@ may_be_handed_up(Node *number)
 	return !checkExprHasSubLink(number) && !dp_has_columns(number) && !contain_volatile_functions(number);
 }
 
-/* Tells whether an aggregate counts rows, whatever is in them. */
+/* Tells whether an aggregate of a query counts rows, whatever is in them. */
 static bool
-counts_rows(const Aggref *agg)
+counts_rows(const Aggref *agg, Query *query)
 {
 	const DpAggregate *found = dp_find_aggregate(agg->aggfnoid, true);
 	Node	   *counted = agg->args != NIL ? (Node *) linitial_node(TargetEntry, agg->args)->expr : NULL;
 
 	return found != NULL && strcmp(found->name, "dp_count") == 0 && agg->aggdistinct == NIL && agg->aggfilter == NULL &&
-		(agg->aggstar || (counted != NULL && IsA(counted, Const) && !((Const *) counted)->constisnull));
+		(agg->aggstar || (counted != NULL && (IsA(counted, Const) ? !((Const *) counted)->constisnull : dp_is_never_null(query, counted))));
 }
 
 static DpWalk
-reads_otherwise(Node *node, int levels, void *context)
+reads_otherwise(Node *node, int levels, Query *query)
 {
 	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0)
-		return counts_rows((Aggref *) node) ? DP_WALK_PAST : DP_WALK_STOP;
+		return counts_rows((Aggref *) node, query) ? DP_WALK_PAST : DP_WALK_STOP;
 	return IsA(node, Var) || IsA(node, SubLink) || IsA(node, WindowFunc) || IsA(node, GroupingFunc);
 }
 
@@ -197,7 +198,7 @@ count_at_most(Query *query)
 
 	if (sub == NULL || (sub->limitCount == NULL && sub->limitOffset == NULL) || sub->limitOption != LIMIT_OPTION_COUNT ||
 		!may_be_handed_up(sub->limitCount) || !may_be_handed_up(sub->limitOffset) || query->groupClause != NIL || query->groupingSets != NIL ||
-		dp_walk(query->targetList, reads_otherwise, NULL) || dp_walk(query->havingQual, reads_otherwise, NULL))
+		dp_walk(query->targetList, reads_otherwise, query) || dp_walk(query->havingQual, reads_otherwise, query))
 		return;
 	limited = *sub;
 	sub->limitCount = sub->limitOffset = NULL;

@@ -180,7 +180,7 @@ SELECT mended(statement, says, remedy) FROM (VALUES
 	('SELECT count(*) FROM orders WHERE note LIKE ''a\''', 'end the pattern with something else', 'SELECT count(*) FROM orders WHERE note LIKE ''a\\'''),
 	('SELECT count(*) FROM orders WHERE note LIKE status', 'must be a constant', 'SELECT count(*) FROM orders WHERE note LIKE ''a1'''),
 
-	('SELECT count(quantity) FROM (SELECT * FROM orders LIMIT 10) q', 'filter with WHERE', 'SELECT count(quantity) FROM (SELECT * FROM orders WHERE id <= 10) q'),
+	('SELECT count(note) FROM (SELECT * FROM orders LIMIT 10) q', 'filter with WHERE', 'SELECT count(note) FROM (SELECT * FROM orders WHERE id <= 10) q'),
 	('SELECT count(*) FROM (SELECT status, generate_series(1, quantity) FROM orders) q', 'JOIN generate_series(1, 100) AS g (n) ON g.n <= column', 'SELECT count(*) FROM orders JOIN generate_series(1, 100) AS g (n) ON g.n <= quantity'),
 	('SELECT avg(n) FROM (SELECT customer, status, count(*) AS n FROM orders GROUP BY ROLLUP (1, 2)) q', 'at the level of private aggregates', 'SELECT status, count(*) FROM orders GROUP BY ROLLUP (1)'),
 	('SELECT count(*) FROM (SELECT * FROM orders FOR UPDATE) q', 'leave the clause out', 'SELECT count(*) FROM (SELECT * FROM orders) q'),
@@ -261,7 +261,7 @@ SELECT mended(statement, says, remedy, plain) FROM (VALUES
 
 -- a LIMIT that is a parameter
 PREPARE firsts(int) AS SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer ORDER BY quantity, id LIMIT $1) q;
-PREPARE limited(int) AS SELECT count(quantity) FROM (SELECT * FROM orders ORDER BY id LIMIT $1) q;
+PREPARE limited(int) AS SELECT count(note) FROM (SELECT * FROM orders ORDER BY id LIMIT $1) q;
 CREATE FUNCTION executed(role text, statement text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	n bigint;
@@ -275,7 +275,7 @@ SELECT matches(message_of('EXECUTE firsts(2)'), '^ZC002 .*a constant LIMIT.*row_
 SELECT matches(message_of('EXECUTE limited(10)'), '^ZC002 LIMIT and OFFSET on protected rows .* filter with WHERE', 'LIMIT $1 of all rows is refused');
 PREPARE numbered(int) AS SELECT count(*) FROM customers c JOIN (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY quantity, id) AS n FROM orders) q
 	ON q.customer = c.customer AND q.n <= $1;
-PREPARE filtered(int) AS SELECT count(quantity) FROM (SELECT * FROM orders WHERE id <= $1) q;
+PREPARE filtered(int) AS SELECT count(note) FROM (SELECT * FROM orders WHERE id <= $1) q;
 SELECT is(executed('analyst1', 'EXECUTE numbered(' || n || ')'), executed('owner1', 'EXECUTE firsts(' || n || ')'), '... with what is answered, for ' || n) FROM generate_series(1, 2) n;
 SELECT is(executed('analyst1', 'EXECUTE filtered(10)'), executed('owner1', 'EXECUTE limited(10)'), '... and so is the filter');
 
