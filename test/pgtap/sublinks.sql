@@ -129,8 +129,31 @@ SELECT same(q, q) FROM unnest(ARRAY[
 SELECT same('SELECT count(*) AS n FROM (SELECT c.cust, o.cust AS x FROM customers c LEFT JOIN orders o ON o.cust = c.cust
 	INTERSECT SELECT c.cust, e.cust FROM customers c LEFT JOIN orders e ON e.cust = c.cust AND e.amount = 3) q', 'INTERSECT of a unit that an outer join makes NULL');
 
+-- equal or both NULL, as tools write IS NOT DISTINCT FROM; rows of nobody are left out
+SELECT same(q, q, q || ' AND o.cust IS NOT NULL') FROM unnest(ARRAY[
+	'SELECT count(*) AS n FROM orders o JOIN visits v ON o.cust = v.cust OR (o.cust IS NULL AND v.cust IS NULL) WHERE true',
+	'SELECT count(*) AS n FROM orders o JOIN visits v ON ((v.cust IS NULL) AND (o.cust IS NULL)) OR (v.cust = o.cust) WHERE day > 3',
+	'SELECT count(*) AS n, count(v.cust) AS m FROM orders o LEFT JOIN visits v ON (o.cust = v.cust OR NOT (o.cust IS NOT NULL OR v.cust IS NOT NULL)) AND day > 3 WHERE true',
+	'SELECT count(*) AS n FROM orders o JOIN (SELECT cust, max(day) AS m FROM visits GROUP BY 1) v ON (o.cust = v.cust OR o.cust IS NULL AND v.cust IS NULL) AND (o.amount = v.m OR o.amount IS NULL AND v.m IS NULL) WHERE true',
+	'SELECT count(*) AS n FROM orders o JOIN lines l ON o.id = l.oid OR (o.id IS NULL AND l.oid IS NULL) WHERE true',
+	'SELECT count(*) AS n FROM orders o WHERE EXISTS (SELECT FROM visits v WHERE v.cust = o.cust OR v.cust IS NULL AND o.cust IS NULL)',
+	-- of values
+	'SELECT count(*) AS n FROM orders o WHERE (region = upper(region) OR region IS NULL AND upper(region) IS NULL)',
+	'SELECT count(*) AS n FROM orders o WHERE (region = ''n'' OR amount = nullif(cust, 3) OR nullif(cust, 3) IS NULL AND amount IS NULL)',
+	'SELECT count(*) AS n FROM orders o WHERE NOT (nullif(amount, 1) = nullif(cust, 3) OR nullif(amount, 1) IS NULL AND nullif(cust, 3) IS NULL)',
+	'SELECT count(*) AS n FROM orders o WHERE (nullif(amount, 1) = nullif(cust, 3)::numeric OR nullif(amount, 1) IS NULL AND nullif(cust, 3) IS NULL)',
+	'SELECT count(*) FILTER (WHERE region = nullif(region, ''n'') OR region IS NULL AND nullif(region, ''n'') IS NULL) AS n FROM orders o WHERE true']) AS q;
+
 -- other people's rows, and what is not understood
 SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
+	-- equal or both NULL, of other values, by another comparison, or where NULL is of a row that an outer join found none for
+	'SELECT count(*) FROM orders o JOIN visits v ON o.cust = v.cust OR (o.cust IS NULL AND v.day IS NULL)',
+	'SELECT count(*) FROM orders o JOIN visits v ON o.cust = v.cust OR (o.cust IS NULL OR v.cust IS NULL)',
+	'SELECT count(*) FROM orders o JOIN visits v ON o.cust <= v.cust OR (o.cust IS NULL AND v.cust IS NULL)',
+	'SELECT count(*) FROM orders o JOIN visits v ON o.cust <> v.cust OR (o.cust IS NULL AND v.cust IS NULL)',
+	'SELECT count(*) FROM orders o JOIN visits v ON o.cust = v.cust OR (o.cust IS NULL AND v.cust IS NULL) OR v.day = 3',
+	'SELECT count(*) FROM customers c LEFT JOIN orders o ON o.cust = c.cust AND o.amount = 3 JOIN visits v ON v.cust = o.cust OR (v.cust IS NULL AND o.cust IS NULL)',
+	'SELECT count(*) FROM customers c LEFT JOIN orders o ON o.cust = c.cust AND false LEFT JOIN visits v ON (v.cust IS NULL AND o.cust IS NULL) OR v.cust = o.cust',
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.amount = c.cust)',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders p WHERE p.region = o.region AND p.amount > o.amount)',
 	'SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM orders p WHERE p.region = o.region AND p.amount > 11)',

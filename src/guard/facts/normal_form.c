@@ -4,7 +4,8 @@
  *	  Conditions in one form, whichever of several somebody has written.
  *
  * NOT stands before nothing that has a negation of its own; what OR has in common is
- * outside of it; IS NOT DISTINCT FROM a constant is an equality; CASE WHEN x THEN true END,
+ * outside of it; two values that are equal, or both NULL, are compared by IS NOT DISTINCT FROM, which of a
+ * constant is an equality; CASE WHEN x THEN true END,
  * coalesce(x, false) and x IS TRUE are x; what can be true of no value, as one half of BETWEEN
  * SYMMETRIC, is left out; comparisons of one value with several constants are one (lists.c).
  *
@@ -152,6 +153,74 @@ without_impossible(Node *condition)
 	return args == NIL ? condition : (Node *) make_orclause(args);
 }
 
+/* Returns the value of which a condition says that it is NULL, without casts; NULL: it says another thing. */
+static Node *
+null_value(Node *condition)
+{
+	NullTest   *test = (NullTest *) condition;
+
+	return IsA(condition, NullTest) && test->nulltesttype == IS_NULL && !test->argisrow ? dp_strip_casts((Node *) test->arg) : NULL;
+}
+
+/* Reads a AND b; each says that a value is NULL. */
+static bool
+read_null_values(Node *condition, Node **a, Node **b)
+{
+	List	   *args = is_andclause(condition) ? ((BoolExpr *) condition)->args : NIL;
+
+	*a = list_length(args) == 2 ? null_value(linitial(args)) : NULL;
+	*b = list_length(args) == 2 ? null_value(lsecond(args)) : NULL;
+	return *a != NULL && *b != NULL && !contain_volatile_functions(condition);
+}
+
+/* Returns left IS NOT DISTINCT FROM right where a condition is left = right, of the two values; NULL: it is another. */
+static Node *
+equal_or_null(Node *condition, Node *a, Node *b)
+{
+	DpComparison c;
+	Node	   *left;
+	Node	   *right;
+
+	if (!dp_read_operator(condition, &c) || !op_mergejoinable(c.opno, exprType(c.left)) || !op_strict(c.opno))
+		return NULL;
+	left = dp_strip_casts(c.left);
+	right = dp_strip_casts(c.right);
+	if (!(equal(left, a) && equal(right, b)) && !(equal(left, b) && equal(right, a)))
+		return NULL;
+	c.is_distinct = true;
+	return plain_negation(dp_write_comparison(&c));
+}
+
+/* Writes a = b OR (a IS NULL AND b IS NULL) as one comparison, also among others. */
+static Node *
+with_null_values(Node *condition)
+{
+	List	   *args = is_orclause(condition) ? list_copy(((BoolExpr *) condition)->args) : NIL;
+	Node	   *a;
+	Node	   *b;
+
+	foreach_ptr(Node, nulls, args)
+	{
+		bool		found = false;
+		ListCell   *lc;
+
+		if (!read_null_values(nulls, &a, &b))
+			continue;
+		foreach(lc, args)
+		{
+			Node	   *joined = equal_or_null(lfirst(lc), a, b);
+
+			if (joined == NULL)
+				continue;
+			lfirst(lc) = joined;
+			found = true;
+		}
+		if (found)
+			args = foreach_delete_current(args, nulls);
+	}
+	return args == NIL ? condition : list_length(args) == 1 ? linitial(args) : (Node *) make_orclause(args);
+}
+
 /* ------------------------------------------------------------------------
  * All of it
  * ------------------------------------------------------------------------
@@ -166,7 +235,7 @@ plain_form(Node *condition)
 	check_stack_depth();
 	if (IsA(condition, BoolExpr))
 		return is_notclause(condition) ? plain_negation((Node *) get_notclausearg(condition))
-			: dp_plain_list(without_impossible(plain_args((BoolExpr *) condition, false)));
+			: dp_plain_list(with_null_values(without_impossible(plain_args((BoolExpr *) condition, false))));
 	if (IsA(condition, ScalarArrayOpExpr))
 		return dp_plain_list(condition);
 	if (IsA(condition, CaseExpr))
