@@ -156,6 +156,46 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c JOIN (SELECT customer, amount, row_number() OVER (PARTITION BY customer ORDER BY id) AS n FROM orders) q ON q.customer = c.customer AND q.n <= 2',
 	'SELECT count(*) FROM (SELECT customer, amount AS x FROM orders UNION ALL SELECT customer, shop FROM orders) v']) AS statement;
 
+-- constants, which need no LATERAL, and other entries of one row at most repeat nothing
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'WITH p AS (SELECT 50 AS cutoff) SELECT CASE WHEN o.amount > p.cutoff THEN ''big'' ELSE ''small'' END AS k, count(*) FROM orders o CROSS JOIN p GROUP BY 1',
+	'WITH p AS (SELECT 10 AS a, 20 AS b) SELECT count(*) FROM customers c JOIN orders o USING (customer), p WHERE o.amount BETWEEN p.a AND p.b',
+	'WITH p AS (SELECT 2 AS rate) SELECT round(sum(o.amount * p.rate) / 2000.0), p.rate FROM orders o JOIN p ON true GROUP BY p.rate',
+	'SELECT p.k, region, count(*) FROM customers CROSS JOIN (SELECT ''z'' AS k) p GROUP BY 1, 2 ORDER BY p.k',
+	'WITH p AS (SELECT 50 AS cutoff), q AS (SELECT o.*, p.cutoff FROM orders o CROSS JOIN p) SELECT count(*) FROM q WHERE amount > cutoff',
+	'WITH p AS (SELECT 50 AS c) SELECT count(*) FILTER (WHERE amount > p.c), (SELECT count(*) FROM orders x, p WHERE x.amount <= p.c) FROM orders, p',
+	'SELECT count(*) FROM customers c CROSS JOIN (SELECT 2 AS n) p WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND o.shop > p.n)',
+	'SELECT count(*), count(p.one), count(q.two) FROM orders LEFT JOIN (SELECT 1 AS one) p ON amount > 50 LEFT JOIN (SELECT 2 AS two) q ON true',
+	'SELECT count(*), count(q.one) FROM customers c LEFT JOIN (SELECT o.customer, p.one FROM orders o CROSS JOIN (SELECT 1 AS one) p WHERE amount > 70) q USING (customer)',
+	'SELECT count(*), count(p.one) FROM customers c LEFT JOIN (orders o CROSS JOIN (SELECT 1 AS one) p) ON o.customer = c.customer AND o.amount > 70',
+	'SELECT count(*) FROM orders CROSS JOIN (SELECT CURRENT_DATE - date ''2020-01-01'' AS n) p WHERE amount < p.n',
+	'SELECT shop, count(*) FROM orders CROSS JOIN (SELECT max(shop) AS m FROM shops) s WHERE shop IN (1, 2, s.m) GROUP BY 1',
+	'SELECT s.city, count(*) FROM orders o CROSS JOIN (SELECT city FROM shops ORDER BY shop LIMIT 1) s GROUP BY 1',
+	'SELECT count(*), count(s.city) FROM orders o LEFT JOIN (SELECT city FROM shops WHERE shop > 3 FETCH FIRST ROW ONLY) s ON true',
+	'SELECT count(*), count(s.city) FROM orders o LEFT JOIN (SELECT city FROM shops WHERE shop > 4 LIMIT 1) s ON 1 = 1',
+	'SELECT count(*) FROM orders CROSS JOIN (VALUES (50, 3)) p (cutoff, shop) WHERE amount > cutoff',
+	'WITH p (cutoff) AS (VALUES (50)) SELECT CASE WHEN amount > cutoff THEN 1 ELSE 0 END AS k, count(*) FROM orders CROSS JOIN p GROUP BY 1',
+	'SELECT s.city, region, count(*) FROM customers LEFT JOIN (SELECT city FROM shops WHERE shop > 3 LIMIT 1) s ON region = ''x'' GROUP BY 1, 2 HAVING count(*) > 9',
+	'SELECT s.city, count(*) FROM orders o LEFT JOIN (SELECT city FROM shops WHERE shop > 4 LIMIT 1) s ON true GROUP BY 1',
+	'SELECT s.city, count(*) FROM (SELECT city FROM shops WHERE shop > 3 LIMIT 1) s RIGHT JOIN orders o ON o.amount > 50 GROUP BY 1',
+	'SELECT round(100.0 * sum(o.amount) / min(t.s)) AS p FROM orders o CROSS JOIN (SELECT sum(amount) AS s FROM orders HAVING (count(1) > 0)) t',
+	'SELECT o.shop, round(100.0 * sum(o.amount) / min(t.s)) AS p FROM orders o LEFT JOIN (SELECT sum(amount) AS s FROM orders) t ON true WHERE o.shop > 0 GROUP BY 1',
+	'WITH t AS (SELECT sum(amount) AS s FROM orders) SELECT o.shop, round(100.0 * sum(o.amount) / max(t.s)) AS p FROM orders o LEFT JOIN t ON 1 = 1 WHERE o.shop > 0 GROUP BY 1',
+	'SELECT round(100.0 * sum(o.amount) / min(t.s)) AS p FROM orders o CROSS JOIN (SELECT a.s * b.n AS s FROM (SELECT sum(amount) AS s FROM orders) a CROSS JOIN (SELECT 2 AS n) b) t',
+	'SELECT count(*), count(t.n) FROM orders o LEFT JOIN (SELECT count(*) AS n FROM orders HAVING count(*) < 9) t ON true']) AS statement;
+SELECT is(executed_for('analyst1', 'SELECT count(*) FROM orders CROSS JOIN (SELECT $1::int AS c) p WHERE amount > p.c', '50'), '(1950)', 'a parameter');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM orders o CROSS JOIN ' || entry || ' q'), '^ZC002 "q" is joined without a condition', entry) FROM unnest(ARRAY[
+	'(SELECT city FROM shops LIMIT 2)', '(SELECT city FROM shops ORDER BY city FETCH FIRST ROW WITH TIES)', '(SELECT city FROM shops LIMIT (SELECT 1))', '(SELECT generate_series(1, 3))',
+	'(SELECT generate_series(1, 3) FROM (SELECT 1) a)', '(SELECT 1 UNION ALL SELECT 2)', '(VALUES (1), (2))', '(SELECT count(*) FROM shops GROUP BY GROUPING SETS ((), ()))', '(SELECT count(*) FROM shops GROUP BY city)',
+	'(SELECT 1 FROM (SELECT 1 AS a) a FULL JOIN (SELECT 2 AS b) b ON a = b)', '(SELECT city FROM shops WHERE shop < 3)', '(SELECT count(*) FROM orders GROUP BY shop)']) entry;
+-- whoever may not read a view does not learn its constants
+SET SESSION AUTHORIZATION owner1;
+CREATE VIEW cutoffs AS SELECT 50 AS cutoff;
+RESET SESSION AUTHORIZATION;
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM orders CROSS JOIN cutoffs WHERE amount > cutoff'), '^42501', 'a view of constants');
+GRANT SELECT ON cutoffs TO analyst1;
+SELECT as_written('SELECT count(*) FROM orders CROSS JOIN cutoffs WHERE amount > cutoff', '... that may be read');
+
 -- what is written out may double with each of them
 SELECT matches(asked('SELECT count(*) FROM customers u CROSS JOIN LATERAL (SELECT u.born AS y) q0' ||
 	(SELECT string_agg(format(' CROSS JOIN LATERAL (SELECT q%s.y + q%s.y AS y) q%s', i - 1, i - 1, i), '' ORDER BY i) FROM generate_series(1, 40) i) ||

@@ -92,7 +92,7 @@ END $$;
 CREATE FUNCTION once(source text) RETURNS text LANGUAGE sql AS $$ SELECT is(repeats(source), '1', source) $$;
 CREATE FUNCTION often(source text) RETURNS text LANGUAGE sql AS $$ SELECT is(repeats(source), '7', source) $$;
 
-SELECT plan(99);
+SELECT plan(115);
 
 SELECT once('visits');
 
@@ -106,6 +106,13 @@ SELECT often(format('visits a JOIN %s b ON a.i = b.i', t))
 SELECT often(format('visits a JOIN %s b ON a.i = b.i AND a.k = b.k AND b.k > 0', t))
 	FROM unnest('{no_key,deferred,of_some,of_expression,mixed,excluded,parent,parted_later,own_class,invalid}'::text[]) t;
 SELECT often('visits a LEFT JOIN no_key b ON a.i = b.i');
+
+-- one row at most
+SELECT once(source) FROM unnest(ARRAY['visits CROSS JOIN (SELECT 3 AS x) b', 'visits a LEFT JOIN (SELECT 3 AS x) b ON a.k > b.x', 'visits a LEFT JOIN (VALUES (3)) b (x) ON a.k > b.x', 'visits a JOIN (SELECT CURRENT_DATE AS x) b ON a.d < b.x', 'visits a JOIN (SELECT k FROM no_key LIMIT 1) b ON a.k > b.k',
+	'visits a LEFT JOIN (SELECT k FROM no_key FETCH FIRST ROW ONLY) b ON true', 'visits a JOIN (SELECT max(k) AS k FROM no_key HAVING count(*) > 1) b ON a.k > b.k', 'visits a, (SELECT m, 3 AS x FROM (SELECT max(k) AS m FROM no_key) n WHERE m > 1 GROUP BY m) b']) source;
+SELECT often(source) FROM unnest(ARRAY['visits a JOIN (VALUES (3), (2)) b (x) ON a.k > b.x', 'visits a JOIN (SELECT k FROM no_key LIMIT 2) b ON a.k > b.k', 'visits a JOIN (SELECT k FROM no_key ORDER BY k FETCH FIRST ROW WITH TIES) b ON a.k > b.k', 'visits a LEFT JOIN (SELECT k FROM no_key LIMIT (SELECT 1)) b ON a.k > b.k',
+	'visits a JOIN (SELECT generate_series(1, 2) AS k) b ON a.k > b.k', 'visits a JOIN (SELECT max(k) AS k FROM no_key GROUP BY i) b ON a.k > b.k', 'visits a JOIN (SELECT max(k) AS k FROM no_key GROUP BY GROUPING SETS ((), ())) b ON a.k > b.k',
+	'visits a JOIN (SELECT x AS k FROM (SELECT 1 AS x) b FULL JOIN (SELECT 2 AS y) c ON x = y) b ON a.k > b.k']) source;
 
 -- the condition
 SELECT once('visits a JOIN two_columns b ON a.i = b.i AND a.k = b.k');

@@ -165,6 +165,13 @@ finds_one(DpJoinContext *c, DpJoinSide *side, List *conditions, Bitmapset *known
 		(OidIsValid(relid) && dp_at_most_one_row(relid, side->entry, conditions, known));
 }
 
+/* Tells whether a side needs no condition: each row finds one of it at most, or has rows that are made of it. */
+static bool
+needs_no_condition(DpJoinContext *c, DpJoinSide *side)
+{
+	return side->entry && (bms_is_member(side->entry, c->from->once) || bms_is_member(side->entry, c->from->repeating));
+}
+
 /* Joins the public sides to joined, first the ones that do not repeat rows. */
 static void
 connect_public(DpJoinContext *c, DpJoinSide *joined, List *sides, List *conditions)
@@ -180,14 +187,7 @@ connect_public(DpJoinContext *c, DpJoinSide *joined, List *sides, List *conditio
 			if (side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
 			left = side;
-
-			/*
-			 * a subquery of one value needs no condition, nor do rows that
-			 * are made of each
-			 */
-			if (unique || !(any_connects(conditions, joined->rels, side->rels) ||
-							(side->entry && (bms_is_member(side->entry, c->from->once) ||
-											 bms_is_member(side->entry, c->from->repeating)))))
+			if (unique || !(any_connects(conditions, joined->rels, side->rels) || needs_no_condition(c, side)))
 				continue;
 			next = side;
 			unique = finds_one(c, side, conditions, joined->rels);
@@ -342,7 +342,7 @@ analyse_outer(DpJoinContext *c, JoinExpr *join)
 		if (!dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
 			dp_refuse_unconnected(c, outer, inner, conditions, "the join's condition");
 	}
-	else if (!any_connects(conditions, outer->rels, inner->rels) && !bms_is_member(inner->entry, c->from->repeating))
+	else if (!any_connects(conditions, outer->rels, inner->rels) && !needs_no_condition(c, inner))
 		dp_refuse_cross_join(c, inner, conditions);
 	else
 		repeats = !finds_one(c, inner, conditions, outer->rels);

@@ -4,7 +4,7 @@
  *	  LATERAL subqueries, written without it.
  *
  *	 FROM t, LATERAL (SELECT t.x + 1 AS y) q
- *	   FROM t, with t.x + 1 in the place of q.y
+ *	   FROM t, with t.x + 1 in the place of q.y; constants need no LATERAL
  *	 FROM t, LATERAL (SELECT count(*) AS n FROM r WHERE r.k = t.k) q
  *	   FROM t, with (SELECT count(*) FROM r WHERE r.k = t.k) in the place of q.n (sublink_values.c)
  *	 FROM t LEFT JOIN LATERAL (SELECT x FROM r WHERE r.k = t.k) q ON true
@@ -32,6 +32,7 @@
 #include "base/compat.h"
 #include "base/walk.h"
 #include "guard/read/read.h"
+#include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -396,6 +397,33 @@ write_out(DpScope *scope, DpFrom *from, Index rti, const DpSource *s)
 	(void) move_conditions(query, from, rti, &place, places);
 }
 
+/* Tells whether a query shows constants and parameters alone: others, such as functions of the asker, are computed beforehand. */
+static bool
+shows_constants(Query *sub)
+{
+	/* whoever reads a view needs the privilege */
+	if (!dp_is_expressions(sub) || sub->rtable != NIL)
+		return false;
+	foreach_ptr(TargetEntry, tle, sub->targetList)
+	{
+		if (!IsA(tle->expr, Param) && dp_is_unfoldable((Node *) tle->expr, NULL))
+			return false;
+	}
+	return true;
+}
+
+/* Tells whether an entry shows constants, which may as well stand in the place of its columns; a WITH query becomes a copy. */
+static bool
+is_constants(DpScope *scope, RangeTblEntry *rte)
+{
+	DpScope    *owner;
+	CommonTableExpr *cte = rte->rtekind == RTE_CTE ? dp_find_cte(scope, rte, &owner) : NULL;
+
+	if (cte != NULL && shows_constants((Query *) cte->ctequery))
+		dp_copy_cte(rte, cte);
+	return rte->rtekind == RTE_SUBQUERY && !OidIsValid(rte->relid) && shows_constants(rte->subquery);
+}
+
 /* Tells whether a subquery is a release for each row of the level, which is public. */
 static bool
 is_release(DpScope *scope, Query *sub)
@@ -421,7 +449,8 @@ dp_write_out_laterals(DpScope *scope, DpFrom *from, const DpSource *s)
 
 		if (rte->rtekind == RTE_FUNCTION && rte->lateral && !releases && contain_vars_of_level((Node *) rte->functions, 0))
 			(void) write_rows(query, from, i);
-		if (rte->rtekind != RTE_SUBQUERY || !rte->lateral || (releases && !is_release(scope, rte->subquery)))
+		if (!(!releases && is_constants(scope, rte)) &&
+			(rte->rtekind != RTE_SUBQUERY || !rte->lateral || (releases && !is_release(scope, rte->subquery))))
 			continue;
 		if (releases)
 			dp_flatten_level(query);

@@ -607,7 +607,10 @@ extern void dp_join_parents(DpSource *s, DpFrom *from);
  */
 extern const Bitmapset *dp_columns_of_copy(DpSource *s, DpScope *scope, RangeTblEntry *rte, const Bitmapset *columns);
 
-/* Turns a reference to a WITH query into a subquery of its own; beforehand: it is to be prefetched. */
+/* Turns a reference to a WITH query into a copy of that, whatever else refers to it. */
+extern void dp_copy_cte(RangeTblEntry *rte, const CommonTableExpr *cte);
+
+/* Does so if no more copies than one are needed, or may be made; beforehand: it is to be prefetched. */
 extern void dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand);
 
 /* Does so, in an expression or a subquery that is computed beforehand, with all references to WITH queries outside of it. */

@@ -44,25 +44,56 @@
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether a query has one row, whatever there is to read: an aggregate of all rows, or what was released for all together. */
-static bool
-is_one_row(DpSource *s, Query *sub)
-{
-	RangeTblRef *ref = list_length(sub->jointree->fromlist) == 1 ? linitial(sub->jointree->fromlist) : NULL;
-	RangeTblEntry *rte;
+static bool has_one_row(DpSource *s, Query *sub);
 
-	if (dp_has_one_row(sub))
-		return true;
-	if (ref == NULL || !IsA(ref, RangeTblRef) || sub->jointree->quals != NULL || sub->limitCount != NULL || sub->setOperations != NULL ||
-		sub->hasAggs || sub->groupClause != NIL || sub->hasTargetSRFs)
-		return false;
-	rte = rt_fetch(ref->rtindex, sub->rtable);
-	foreach_ptr(DpRelease, release, s->cxt->releases)
+/* Tells whether an entry of FROM has one row at most. */
+static bool
+is_one_row(DpSource *s, RangeTblEntry *rte)
+{
+	if (rte->rtekind == RTE_SUBQUERY)
+		return has_one_row(s, rte->subquery);
+	if (rte->rtekind == RTE_VALUES)
+		return list_length(rte->values_lists) == 1;
+	foreach_ptr(DpRelease, release, rte->rtekind == RTE_NAMEDTUPLESTORE ? s->cxt->releases : NIL)
 	{
-		if (rte->rtekind == RTE_NAMEDTUPLESTORE && strcmp(release->name, rte->enrname) == 0)
+		if (strcmp(release->name, rte->enrname) == 0)
 			return release->keys == NIL && release->together == NULL;
 	}
 	return false;
+}
+
+/* Tells whether part of a join tree has one row at most. */
+static bool
+joins_one_row(DpSource *s, Query *sub, Node *node)
+{
+	check_stack_depth();
+	if (IsA(node, FromExpr))
+	{
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			if (!joins_one_row(s, sub, item))
+			return false;
+		return true;
+	}
+	if (IsA(node, JoinExpr))
+		return ((JoinExpr *) node)->jointype != JOIN_FULL && joins_one_row(s, sub, ((JoinExpr *) node)->larg) &&
+			joins_one_row(s, sub, ((JoinExpr *) node)->rarg);
+	return is_one_row(s, rt_fetch(castNode(RangeTblRef, node)->rtindex, sub->rtable));
+}
+
+/*
+ * Tells whether a query has one row at most, whatever there is to read: an aggregate of all rows, what was released
+ * for all together, LIMIT 1.
+ */
+static bool
+has_one_row(DpSource *s, Query *sub)
+{
+	int64		limit = sub->limitOption == LIMIT_OPTION_COUNT ? dp_rows_of_limit(sub->limitCount, PG_INT64_MAX) : -1;
+
+	if (limit == 0 || limit == 1)
+		return true;
+	if (sub->commandType != CMD_SELECT || sub->setOperations != NULL || sub->hasTargetSRFs || sub->groupingSets != NIL)
+		return false;
+	return (sub->hasAggs && sub->groupClause == NIL) || joins_one_row(s, sub, (Node *) sub->jointree);
 }
 
 /* Turns a public entry into rows that are computed beforehand. */
@@ -98,7 +129,7 @@ prefetch_entry(DpSource *s, DpScope *scope, DpFrom *from, Index rti, Node *expre
 		if (dp_refers_outside(scope, rte))
 			dp_refuse_lateral(s, rte);
 		/* it repeats nothing, whatever it is joined on */
-		if (rte->rtekind == RTE_SUBQUERY && is_one_row(s, rte->subquery))
+		if (is_one_row(s, rte))
 			from->once = bms_add_member(from->once, rti);
 		dp_inline_ctes_of(s, scope, (Node *) rte->subquery);
 		dp_inline_ctes_of(s, scope, (Node *) rte->values_lists);

@@ -131,6 +131,17 @@ is_released(DpSource *s, DpScope *scope, RangeTblEntry *rte, CommonTableExpr *ct
 }
 
 void
+dp_copy_cte(RangeTblEntry *rte, const CommonTableExpr *cte)
+{
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = copyObject((Query *) cte->ctequery);
+	IncrementVarSublevelsUp((Node *) rte->subquery, rte->ctelevelsup, 1);
+	rte->ctename = NULL;
+	rte->ctelevelsup = 0;
+	rte->coltypes = rte->coltypmods = rte->colcollations = NIL;
+}
+
+void
 dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 {
 	DpSplitContext *cxt = s->cxt;
@@ -150,12 +161,7 @@ dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 	if (list_length(s->inlined) >= DP_MAX_CTE_COPIES)
 		dp_refuse_at(s->level->where, errmsg("more than %d references to WITH queries are joined with protected rows; store some in a temporary table first", DP_MAX_CTE_COPIES));
 	s->inlined = lappend(s->inlined, cte);
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = copyObject((Query *) cte->ctequery);
-	IncrementVarSublevelsUp((Node *) rte->subquery, rte->ctelevelsup, 1);
-	rte->ctename = NULL;
-	rte->ctelevelsup = 0;
-	rte->coltypes = rte->coltypmods = rte->colcollations = NIL;
+	dp_copy_cte(rte, cte);
 }
 
 typedef struct InlineContext
