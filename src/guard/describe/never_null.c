@@ -32,13 +32,18 @@ dp_expression_never_null(DpLevel *level, Node *expr)
 	return dp_has_value(level->from.query, (Node *) level->conditions, expr);
 }
 
-/* Tells whether a column is not NULL in any row of the entry that it is of. */
+/* Tells whether a column is not NULL in any row of the entry that it is of, or that satisfies the conditions. */
 static bool
 is_never_null(DpKeyQuery *s, Var *column)
 {
 	DpKeyQueryItem *item = dp_key_query_item(s, column->varno);
 	Var		   *var = dp_key_query_level_var(s, column);
 
+	foreach_ptr(const DpKeyQueryCondition, condition, s->conditions)
+	{
+		if (bms_is_empty(condition->joins) && dp_excludes_null(condition->expr, column))
+			return true;
+	}
 	if (var != NULL && dp_is_never_null(s->level->from.query, (Node *) var))
 		return true;
 	foreach_ptr(RangeTblEntry, rte, item->rte ? item->query->rtable : NIL)
@@ -70,12 +75,5 @@ bool
 dp_key_query_may_be_null(DpKeyQuery *s, Node *expr)
 {
 	/* nobody looks at values of constants there */
-	if (dp_expression_never_null(s->level, dp_put(expr, put_constant, s)))
-		return false;
-	foreach_ptr(const DpKeyQueryCondition, condition, IsA(expr, Var) ? s->conditions : NIL)
-	{
-		if (bms_is_empty(condition->joins) && dp_excludes_null(condition->expr, (Var *) expr))
-			return false;
-	}
-	return true;
+	return !dp_expression_never_null(s->level, dp_put(expr, put_constant, s));
 }

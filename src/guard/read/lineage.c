@@ -20,6 +20,7 @@
 #include "access/transam.h"
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/walk.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
@@ -312,11 +313,14 @@ is_own(Oid funcid, const char *name)
 
 /* Tells whether a function looks into one of its arguments, and may find nothing there. */
 static bool
-may_find_nothing(Oid type, List *args)
+may_find_nothing(Node *call, List *args)
 {
-	if (type == BOOLOID)
-		return false;
+	List	   *same;
 
+	if (dp_function_facts(dp_call_kind(call, &same))->finds)
+		return true;
+	if (exprType(call) == BOOLOID)
+		return false;
 	foreach_ptr(Node, arg, args)
 	{
 		if (exprType(arg) == JSONOID || dp_type_is_opened(exprType(arg)))
@@ -464,7 +468,7 @@ dp_has_value(Query *query, Node *conditions, Node *expr)
 		case T_FuncExpr:
 		case T_OpExpr:
 			args = dp_call_args(expr, &funcid);
-			return (funcid < FirstGenbkiObjectId || always_succeeds(expr)) && func_strict(funcid) && !may_find_nothing(exprType(expr), args) &&
+			return (funcid < FirstGenbkiObjectId || always_succeeds(expr)) && func_strict(funcid) && !may_find_nothing(expr, args) &&
 				all_have_values(query, conditions, args);
 		case T_Aggref:
 			return has_value_of_group(query, conditions, (Aggref *) expr);
@@ -490,6 +494,21 @@ dp_has_value(Query *query, Node *conditions, Node *expr)
  * ------------------------------------------------------------------------
  */
 
+/* Tells whether a node calculates with times, of which those at the ends of their range, and infinity, may make NULL. */
+static DpWalk
+calculates_with_times(Node *node, int levels, void *context)
+{
+	Oid			funcid;
+	List	   *args = IsA(node, FuncExpr) || IsA(node, OpExpr) ? dp_call_args(node, &funcid) : NIL;
+
+	foreach_ptr(Node, arg, args != NIL && exprType(node) != BOOLOID ? args : NIL)
+	{
+		if (is_time(arg))
+			return DP_WALK_STOP;
+	}
+	return DP_WALK_ON;
+}
+
 /* Tells whether a column is NULL in none of those that it comes from. */
 static bool
 is_never_null_in(Query *query, Node *expr)
@@ -502,7 +521,8 @@ is_never_null_in(Query *query, Node *expr)
 		Query	   *of = source->scope->query;
 
 		/* a column of the query itself comes from nowhere else */
-		if (source->may_be_null || (of == query && IsA(source->expr, Var)) || !dp_has_value(of, of->jointree->quals, source->expr))
+		if (source->may_be_null || (of == query && IsA(source->expr, Var)) || !dp_has_value(of, of->jointree->quals, source->expr) ||
+			dp_walk(source->expr, calculates_with_times, NULL))
 			return false;
 	}
 	return sources != NIL;
