@@ -175,4 +175,58 @@ SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c WHERE 1 / (c.cust - 3) > 0 AND EXISTS (SELECT 1 / (amount - 1) FROM orders o WHERE o.amount = c.cust)'
 	]) AS q;
 
+-- what is known before rows are read is computed then, as who asks, whatever the functions
+CREATE FUNCTION asked_with(statement text, parameter text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	before numeric := (SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole);
+	answer text;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	BEGIN
+		EXECUTE format('SELECT json_agg(q)::text FROM (%s) q', statement) INTO answer USING parameter;
+	EXCEPTION WHEN OTHERS THEN
+		answer := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	IF answer LIKE '_____ %' AND (SELECT sum(rho_spent) FROM dp_cdp_internal.budget WHERE role = 'analyst1'::regrole) <> before THEN
+		RETURN 'charged for ' || answer;
+	END IF;
+	RETURN answer;
+END $$;
+CREATE FUNCTION same_with(statement text, parameter text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	wanted text;
+BEGIN
+	EXECUTE format('SELECT json_agg(q)::text FROM (%s) q', statement) INTO wanted USING parameter;
+	RETURN is(asked_with(statement, parameter), wanted, format('%s, of %s', statement, parameter));
+END $$;
+SELECT same_with(q, p) FROM (VALUES
+	('SELECT count(*) AS n FROM visits WHERE cust > 0 AND date ''2025-01-01'' + day >= to_date($1, ''YYYY-MM-DD'')', '2025-01-05'),
+	('SELECT count(*) AS n FROM visits WHERE cust > 0 AND timestamptz ''2025-01-01'' + day * interval ''1 day'' >= to_timestamp($1, ''YYYY-MM-DD'')', '2025-01-05'),
+	('SELECT count(*) AS n FROM visits WHERE cust > 0 AND timestamptz ''2025-01-01'' + day * interval ''1 day'' >= timestamptz ''2025-01-09'' - make_interval(days => $1::int)', '4'),
+	('SELECT count(*) AS n FROM orders WHERE cust > 0 AND ($1::int[] IS NULL OR amount = ANY ($1::int[]))', '{1,2,NULL}'),
+	('SELECT count(*) AS n FROM orders WHERE cust > 0 AND ($1::int[] IS NULL OR amount = ANY ($1::int[]))', NULL),
+	('SELECT count(*) AS n FROM orders WHERE cust > 0 AND amount = ANY (string_to_array($1, '','')::int[])', '1,2,5'),
+	('SELECT count(*) AS n FROM orders WHERE cust > 0 AND amount <> ALL (string_to_array($1, '','')::int[])', '1,2,5'),
+	('SELECT count(*) AS n FROM orders WHERE cust > 0 AND amount <@ int4range(2, $1::int)', '7'),
+	('SELECT count(*) AS n FROM orders WHERE cust > 0 AND CASE WHEN $1 ~ ''^\d+$'' THEN amount > length(format(''%s%s'', $1, $1)) ELSE region = ''n'' END', '123'),
+	('SELECT count(*) AS n FROM orders WHERE cust > 0 AND CASE amount WHEN length(format(''%s'', $1)) THEN region = ''n'' ELSE amount > 5 END', '123'),
+	('SELECT count(*) FILTER (WHERE amount > length(format(''%s'', $1))) AS n, sum(CASE WHEN amount > length(format(''%s'', $1)) THEN 1 ELSE 0 END) AS s FROM orders WHERE cust > 0', '1234'),
+	('SELECT region, count(*) AS n FROM orders WHERE cust > 0 AND amount > length(format(''%s'', $1)) GROUP BY 1 ORDER BY 1', '1234'),
+	('SELECT count(*) AS n, count(o.id) AS o FROM customers c LEFT JOIN orders o ON o.cust = c.cust AND o.amount > length(format(''%s'', $1))', '1234'),
+	('SELECT sum(n) AS n FROM (SELECT cust, count(*) FILTER (WHERE amount > length(format(''%s'', $1))) AS n FROM orders WHERE cust > 0 GROUP BY cust HAVING max(amount) > 2) q', '1234'),
+	('SELECT count(*) AS n FROM (SELECT id, amount > length(format(''%s'', $1)) AS large FROM orders WHERE cust > 0) q WHERE large', '1234')) AS v (q, p);
+SELECT same_with('SELECT count(*) AS n FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust AND o.amount > length(format(''%s'', $1)))', '1234');
+-- its errors are raised before anything is charged, whatever rows there are
+SELECT matches(asked_with(q, 'x'), '^22', q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM visits WHERE date ''2025-01-01'' + day >= to_date($1, ''YYYY-MM-DD'')',
+	'SELECT count(*) FROM visits WHERE day > 100 AND date ''2025-01-01'' + day >= to_date($1, ''YYYY-MM-DD'')',
+	'SELECT count(*) FROM visits WHERE day > 100 OR timestamptz ''2025-01-01'' >= now() - make_interval(days => $1::int)',
+	'SELECT count(*) FROM orders WHERE amount = ANY (string_to_array($1, '','')::int[])']) AS q;
+-- what depends on rows, or need not be the same for each, stays what it was
+SELECT matches(asked_with(q, '1'), '^ZC002', q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders WHERE amount > length(format(''%s'', region))',
+	'SELECT count(*) FROM orders WHERE amount > random() * $1::int',
+	'SELECT count(*) FROM customers WHERE email LIKE format(''m%s%%'', $1)']) AS q;
+
 SELECT * FROM finish();

@@ -543,6 +543,14 @@ extern void dp_join_sublinks_of_joins(DpSource *s, DpScope *scope, DpFrom *from)
 extern Node *dp_join_sublink_values(DpSource *s, DpScope *scope, DpFrom *from, Node *condition);
 
 /*
+ * Puts subqueries of one value in the place of what a query's conditions have, or
+ * what is read of rows in its select list and HAVING, that is known before rows are
+ * read, and that the allow-list refuses (known_parts.c).
+ */
+extern void dp_put_known_parts(Query *query);
+extern void dp_put_known_parts_of_values(Query *query);
+
+/*
  * Puts columns of subqueries, which are joined to from->query, in the place of
  * those in its select list and HAVING that are computed of its rows, as far as
  * that is possible: all of them, or those in aggregates and group keys.

@@ -143,6 +143,7 @@ dp_join_sublinks_of_joins(DpSource *s, DpScope *scope, DpFrom *from)
 	DpSublinks	v = {s, scope, from};
 	List	   *taken = NIL;
 
+	dp_put_known_parts(from->query);
 	sublinks_of_joins(&v, (Node *) from->query->jointree, true, &taken);
 	foreach_ptr(Node, item, taken)
 		dp_add_conjunct(from->query, item);
@@ -241,8 +242,10 @@ dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from)
 	Query	   *query = from->query;
 	List	   *conditions;
 
-	if (query->jointree == NULL || query->jointree->fromlist == NIL ||
-		!(checkExprHasSubLink((Node *) query->targetList) || checkExprHasSubLink(query->havingQual)))
+	if (query->jointree == NULL || query->jointree->fromlist == NIL)
+		return;
+	dp_put_known_parts_of_values(query);
+	if (!checkExprHasSubLink((Node *) query->targetList) && !checkExprHasSubLink(query->havingQual))
 		return;
 	/* those are for dp_join_sublinks */
 	conditions = take_conditions(query);
