@@ -203,6 +203,26 @@ dp_nulled_by(Node *node, const Bitmapset *entries, int join)
 #endif
 }
 
+/* columns of a query may not be NULL any more by an outer join, entry join, which is none now */
+static inline void
+dp_not_nulled_by(Query *query, int join)
+{
+#if PG_VERSION_NUM >= 160000
+	Relids		none = bms_make_singleton(join);
+	ListCell   *lc;
+
+	query->targetList = (List *) remove_nulling_relids((Node *) query->targetList, none, NULL);
+	query->havingQual = remove_nulling_relids(query->havingQual, none, NULL);
+	query->jointree = (FromExpr *) remove_nulling_relids((Node *) query->jointree, none, NULL);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		rte->functions = (List *) remove_nulling_relids((Node *) rte->functions, none, NULL);
+	}
+#endif
+}
+
 /* query reads rte with the rights of owner, who must hold SELECT */
 static inline void
 dp_set_read_permission(Query *query, RangeTblEntry *rte, Oid owner)

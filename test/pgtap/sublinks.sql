@@ -229,4 +229,31 @@ SELECT matches(asked_with(q, '1'), '^ZC002', q) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE amount > random() * $1::int',
 	'SELECT count(*) FROM customers WHERE email LIKE format(''m%s%%'', $1)']) AS q;
 
+-- an outer join each of whose rows has a match, by a foreign key: its other side names the unit, too
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE parcels (cust int NOT NULL REFERENCES customers, weight int);
+INSERT INTO parcels SELECT i % 9 + 1, i FROM generate_series(1, 30) i;
+CREATE TABLE unsure (cust int NOT NULL, weight int);
+INSERT INTO unsure SELECT * FROM parcels;
+ALTER TABLE unsure ADD FOREIGN KEY (cust) REFERENCES customers NOT VALID;
+SELECT dp_cdp.protect_table('parcels', 'shop', 'cust'), dp_cdp.protect_table('unsure', 'shop', 'cust');
+RESET SESSION AUTHORIZATION;
+SELECT same(q, q) FROM unnest(ARRAY[
+	'SELECT count(*) AS n, sum(n) AS s FROM (SELECT c.cust, count(*) AS n FROM parcels p LEFT JOIN customers c ON p.cust = c.cust GROUP BY c.cust) q',
+	'SELECT count(*) AS n, sum(n) AS s FROM (SELECT c.cust, count(*) AS n FROM customers c RIGHT JOIN parcels p USING (cust) GROUP BY c.cust) q',
+	'SELECT segment, sum(n) AS s FROM (SELECT c.cust, c.segment, count(*) AS n FROM parcels p LEFT JOIN customers c ON p.cust = c.cust GROUP BY 1, 2) q GROUP BY 1 ORDER BY 1',
+	'SELECT count(*) AS n FROM (SELECT DISTINCT c.cust FROM parcels p LEFT JOIN customers c ON p.cust = c.cust) q',
+	'SELECT sum(weight) AS n FROM (SELECT DISTINCT ON (c.cust) c.cust, weight FROM parcels p LEFT JOIN customers c ON p.cust = c.cust ORDER BY c.cust, weight) q',
+	'SELECT sum(weight) AS n FROM (SELECT weight, row_number() OVER (PARTITION BY c.cust ORDER BY weight DESC) AS r FROM parcels p LEFT JOIN customers c ON p.cust = c.cust) q WHERE r = 1',
+	'SELECT sum(n) AS n FROM (SELECT c, count(r.region) AS n FROM (SELECT c.cust AS c, weight FROM parcels p LEFT JOIN customers c ON p.cust = c.cust) q LEFT JOIN regions r ON r.pop = weight GROUP BY c) q',
+	'SELECT count(*) AS n, sum(n) AS s FROM (SELECT c.cust, r.region, count(*) AS n FROM parcels p LEFT JOIN customers c ON p.cust = c.cust LEFT JOIN regions r ON r.pop = weight GROUP BY 1, 2) q'
+	]) AS q;
+SELECT is(asked(q), 'ZC002 c.cust is NULL in rows that have no match, and so no privacy unit to group by; write p.cust in its place', q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM (SELECT c.cust, count(*) FROM unsure p LEFT JOIN customers c ON p.cust = c.cust GROUP BY c.cust) q',
+	'SELECT count(*) FROM (SELECT c.cust, count(*) FROM orders p LEFT JOIN customers c ON p.cust = c.cust GROUP BY c.cust) q',
+	'SELECT count(*) FROM (SELECT DISTINCT c.cust FROM parcels p LEFT JOIN customers c ON p.cust = c.cust AND c.segment = ''a'') q',
+	'SELECT count(*) FROM (SELECT c.cust, count(*) FROM parcels p LEFT JOIN (SELECT * FROM customers WHERE segment = ''a'') c ON p.cust = c.cust GROUP BY c.cust) q',
+	'SELECT count(*) FROM (SELECT c.cust, count(*) FROM customers p LEFT JOIN (parcels q JOIN customers c ON q.cust = c.cust) ON q.cust = p.cust GROUP BY c.cust) q'
+	]) AS q;
+
 SELECT * FROM finish();

@@ -19,6 +19,9 @@
  * - An outer join with a protected entry on the nullable side alone has rows
  *	 that belong to nobody.  It is refused in a subquery; in a level these rows
  *	 are left out, and must be nothing but groups without rows.
+ * - Left joins along a foreign key, each of whose rows has a match: inner
+ *	 ones, where a subquery shows the column that is compared.  A row without a
+ *	 match, which there should not be, is left out.
  *
  * Public entries may repeat rows.  Contributions are bounded after the join,
  * so that this does no harm; where each unit has one row (or each row is a
@@ -42,8 +45,10 @@
 #include "base/walk.h"
 #include "catalog/pg_class.h"
 #include "guard/read/joins.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 
 static DpJoinSide *analyse(DpJoinContext *c, Node *node);
@@ -411,6 +416,51 @@ analyse(DpJoinContext *c, Node *node)
 	if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER)
 		return analyse_outer(c, (JoinExpr *) node);
 	return analyse_inner(c, node);
+}
+
+/* Tells whether an expression names a column of an entry that a condition names, too. */
+static bool
+names_compared(Node *expr, Node *condition, Index rti)
+{
+	List	   *compared = pull_vars_of_level(condition, 0);
+
+	foreach_node(Var, var, pull_vars_of_level(expr, 0))
+	{
+		if (var->varno == rti && dp_names_column(compared, (Node *) var))
+			return true;
+	}
+	return false;
+}
+
+static void
+make_inner(Query *query, Node *node)
+{
+	JoinExpr   *join = (JoinExpr *) node;
+	RangeTblRef *side;
+
+	check_stack_depth();
+	if (IsA(node, FromExpr))
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			make_inner(query, item);
+	if (!IsA(node, JoinExpr))
+		return;
+	make_inner(query, join->larg);
+	make_inner(query, join->rarg);
+	side = (RangeTblRef *) (join->jointype == JOIN_RIGHT ? join->larg : join->rarg);
+	if (!dp_join_always_matches(query, join) ||
+		!names_compared((Node *) list_make2(query->targetList, query->havingQual), join->quals, side->rtindex))
+		return;
+	join->jointype = JOIN_INNER;
+	if (join->rtindex == 0)
+		return;
+	rt_fetch(join->rtindex, query->rtable)->jointype = JOIN_INNER;
+	dp_not_nulled_by(query, join->rtindex);
+}
+
+void
+dp_make_joins_inner(Query *query)
+{
+	make_inner(query, (Node *) query->jointree);
 }
 
 void

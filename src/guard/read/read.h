@@ -205,6 +205,12 @@ typedef struct DpFromItem
 } DpFromItem;
 
 /*
+ * Makes outer joins inner ones where each row has a match, by a foreign key, and the
+ * query, a subquery, shows a column that they compare, of the side that could be NULL.
+ */
+extern void dp_make_joins_inner(Query *query);
+
+/*
  * Finds the privacy unit of the rows of from; items is an array by rtindex of
  * its entries.  ZC002 for joins in which a row could belong to two units, or
  * to none; where: the location of the level, for messages.

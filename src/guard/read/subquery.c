@@ -209,10 +209,24 @@ location_of_first(Query *sub)
 	return location_of_first(linitial_node(RangeTblEntry, sub->rtable)->subquery);
 }
 
+/* Returns the column that is the unit's where an outer join has found a match, and NULL elsewhere; NULL: none of columns is. */
+static Node *
+unit_or_null(DpFrom *from, List *columns)
+{
+	foreach_ptr(DpToken, token, from->unit.or_null)
+		foreach_ptr(Node, column, columns)
+	{
+		if (dp_names_column(token->vars, column))
+			return dp_strip_relabel(column);
+	}
+	return NULL;
+}
+
 static void
 check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 {
 	List	   *columns = NIL;
+	Node	   *column;
 
 	foreach_ptr(SortGroupClause, clause, sub->groupClause)
 	{
@@ -230,6 +244,11 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 		return;
 	if (is_operation)
 		dp_refuse_at(location_of_first(sub), DP_REFUSE_OPERATION);
+	column = from->unit.vars != NIL ? unit_or_null(from, columns) : NULL;
+	if (column != NULL)
+		dp_refuse_at(exprLocation((Node *) sub->targetList),
+					 errmsg("%s is NULL in rows that have no match, and so no privacy unit to group by; write %s in its place",
+							dp_column_name(sub, (Var *) column), dp_column_name(sub, linitial(from->unit.vars))));
 	dp_refuse_at(exprLocation((Node *) sub->targetList),
 				 errmsg("a subquery below private aggregates can aggregate protected rows only by privacy unit; "
 						"add the unit to its GROUP BY"));
@@ -366,6 +385,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 	allow.windows = sub->hasWindowFuncs;
 	dp_join_sublinks_of_joins(s, &inner, &from);
 	dp_join_sublinks(s, &inner, &from);
+	dp_make_joins_inner(sub);
 	read = list_make2(sub->targetList, sub->havingQual);
 	dp_read_level(s, &inner, &from, &allow, (Node *) read);
 	if (allow.unit_aggregates)
