@@ -102,8 +102,9 @@ notice_no_group(const DpRun *run)
 		return;
 	ereport(NOTICE,
 			(errmsg("no group is shown: too few people are in each of them"),
-			 errhint("A group needs at least about %.0f people for this rho. Ask for larger groups, SET dp_cdp.rho higher, or have the owner declare keys.",
-					 dp_least_units(priced))));
+			 errhint("A group needs at least about %.0f people for this rho. Ask for larger groups, SET dp_cdp.rho higher, or have the owner declare keys.%s",
+					 dp_least_units(priced),
+					 run->release->has_unit ? " If they are groups of a subquery, each of one person, add the person's column to its GROUP BY." : "")));
 }
 
 /* Says which groups are missing in rows that only another release reads: nobody sees that they are. */
