@@ -183,6 +183,17 @@ dp_append_range_table(PlannedStmt *outer, PlannedStmt *inner)
 #endif
 }
 
+/* moves the range table of a subquery, of which nothing else is left, behind a query's */
+static inline void
+dp_append_entries(Query *query, Query *sub)
+{
+#if PG_VERSION_NUM >= 160000
+	CombineRangeTables(&query->rtable, &query->rteperminfos, sub->rtable, sub->rteperminfos);
+#else
+	query->rtable = list_concat(query->rtable, sub->rtable);
+#endif
+}
+
 /* the Var is of the inner side of the outer join that is this entry; 0: of none */
 static inline void
 dp_set_nulled_by(Var *var, int join)

@@ -446,6 +446,7 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 		dp_refuse_at(where, errmsg("dp_cdp.rest() needs an aggregate of rows; add %s", dp_example_count()));
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
+	dp_pull_up_unmatched(&source, cxt->scope);
 	dp_write_out_sets(query);
 	dp_write_out_full_joins(cxt->scope, &read, &source);
 	dp_write_out_laterals(cxt->scope, &read, &source);

@@ -256,4 +256,18 @@ SELECT is(asked(q), 'ZC002 c.cust is NULL in rows that have no match, and so no 
 	'SELECT count(*) FROM (SELECT c.cust, count(*) FROM customers p LEFT JOIN (parcels q JOIN customers c ON q.cust = c.cust) ON q.cust = p.cust GROUP BY c.cust) q'
 	]) AS q;
 
+-- public rows without a match, in a subquery that is all that the level reads
+SELECT same(q, q) FROM unnest(ARRAY[
+	'SELECT zone, count(id) AS n FROM (SELECT r.*, o.id FROM regions r LEFT JOIN (SELECT * FROM orders WHERE cust > 0) o ON o.region = r.region) q GROUP BY 1 ORDER BY 1',
+	'WITH q AS (SELECT r.zone, r.pop, o.id FROM orders o RIGHT JOIN regions r ON o.region = r.region AND o.cust > 0) SELECT zone, count(id) AS n FROM q WHERE pop < 3 GROUP BY 1 ORDER BY 1',
+	'SELECT z, count(x) AS n FROM (SELECT z, x FROM (SELECT upper(r.zone) AS z, o.amount + 1 AS x FROM regions r LEFT JOIN orders o ON o.region = r.region AND o.cust > 0) p) q GROUP BY 1 ORDER BY 1'
+	]) AS q;
+SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
+	'SELECT zone, count(*) FROM (SELECT r.*, o.id FROM regions r LEFT JOIN orders o ON o.region = r.region) q GROUP BY 1',
+	'SELECT zone, count(q) FROM (SELECT r.*, o.id FROM regions r LEFT JOIN orders o ON o.region = r.region) q GROUP BY 1',
+	'SELECT zone, count(id) FROM (SELECT DISTINCT r.*, o.id FROM regions r LEFT JOIN orders o ON o.region = r.region) q GROUP BY 1',
+	'SELECT zone, count(id) FROM (SELECT r.*, o.id FROM regions r LEFT JOIN orders o ON o.region = r.region WHERE random() < 2) q GROUP BY 1',
+	'SELECT h.name, count(id) FROM holidays h LEFT JOIN (SELECT r.*, o.id FROM regions r LEFT JOIN orders o ON o.region = r.region) q ON h.day = pop GROUP BY 1'
+	]) AS q;
+
 SELECT * FROM finish();

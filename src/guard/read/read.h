@@ -231,6 +231,12 @@ typedef struct DpSource
 	List	   *copied;			/* DpCopiedQuery: what all copies have */
 } DpSource;
 
+/*
+ * Puts what a subquery reads in the place of it, if it is all that the level reads, filters,
+ * projects and joins, and keeps public rows that have no match among protected ones (pull_up.c).
+ */
+extern void dp_pull_up_unmatched(DpSource *s, DpScope *scope);
+
 /* Fills level->from, allow, table and what the release knows about them. */
 extern void dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable);
 
