@@ -30,7 +30,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
 #include "parser/parse_agg.h"
 #include "parser/parsetree.h"
 #include "policy/unit_types.h"

@@ -208,11 +208,11 @@ extern Node *dp_key_query_put_buckets(DpKeyQuery *s, Node *expr, Node *named);
 /* time_ranges.c: limits public columns that are equal to the day, or another unit, of a protected one to the range of that */
 extern void dp_key_query_bound_buckets(DpKeyQuery *s);
 
-/*
- * time_ranges.c: does so with one column, where these outer joins have a row, that is equal to such a unit; false: bucket is none
- * that this knows
- */
-extern bool dp_key_query_bound_by(DpKeyQuery *s, Node *bucket, Node *bounded, Bitmapset *joins);
+/* time_ranges.c: does so with columns, where these outer joins have a row, that are equal to such a unit, or anything else */
+extern void dp_key_query_bound_by(DpKeyQuery *s, Node *bucket, List *bounded, Bitmapset *joins);
+
+/* time_ranges.c: tells whether an expression is such a unit of a protected column */
+extern bool dp_key_query_is_bucket(DpKeyQuery *s, Node *expr);
 
 /* known_values.c: finds the classes of what conditions equate */
 extern void dp_key_query_equate(DpKeyQuery *s);

@@ -138,7 +138,7 @@ dp_key_query_relate_matches(DpKeyQuery *s)
 				a.column->vartype == b.column->vartype && a.column->varcollid == b.column->varcollid &&
 				a.equality.opno == b.equality.opno && equal(a.other, b.other))
 				add_relation(s, &a, &b);
-		(void) dp_key_query_bound_by(s, a.other, (Node *) a.column, ((DpKeyQueryCondition *) list_nth(s->conditions, i))->joins);
+		dp_key_query_bound_by(s, a.other, list_make1(a.column), ((DpKeyQueryCondition *) list_nth(s->conditions, i))->joins);
 		for (int j = 0; j < n; j++)
 			limit_match(s, list_nth(s->conditions, i), &a, list_nth(s->conditions, j));
 	}
@@ -179,7 +179,7 @@ equated_time(DpKeyQuery *s, const DpKeyQueryCondition *condition)
 		return NULL;
 	if (IsA(left, Var))
 		left = right;
-	return dp_is_time_expr((Expr *) left) && !dp_key_query_bound_by(s, left, left, NULL) ? left : NULL;
+	return dp_is_time_expr((Expr *) left) && !dp_key_query_is_bucket(s, left) ? left : NULL;
 }
 
 void

@@ -173,24 +173,29 @@ column_of_bucket(DpKeyQuery *s, Node *member)
 }
 
 bool
-dp_key_query_bound_by(DpKeyQuery *s, Node *bucket, Node *bounded, Bitmapset *joins)
+dp_key_query_is_bucket(DpKeyQuery *s, Node *expr)
+{
+	return column_of_bucket(s, expr) != NULL;
+}
+
+void
+dp_key_query_bound_by(DpKeyQuery *s, Node *bucket, List *bounded, Bitmapset *joins)
 {
 	Var		   *column = column_of_bucket(s, bucket);
 	DpTimeRange range = {0};
-	int			n = list_length(s->conditions);
 
-	for (int i = 0; i < n && column; i++)
+	foreach_ptr(const DpKeyQueryCondition, condition, column ? s->conditions : NIL)
 	{
-		const DpKeyQueryCondition *condition = list_nth(s->conditions, i);
-
 		if (bms_is_empty(condition->joins))
 			(void) dp_narrow_time(&range, column, condition->expr);
 	}
-	if (column == NULL || !IsA(bounded, Var) || dp_key_query_item(s, ((Var *) bounded)->varno)->is_private)
-		return column != NULL;
-	bound_column(s, bounded, bucket, column, range.first, BTGreaterEqualStrategyNumber, joins);
-	bound_column(s, bounded, bucket, column, range.last, BTLessEqualStrategyNumber, joins);
-	return true;
+	foreach_ptr(Node, item, column ? bounded : NIL)
+	{
+		if (!IsA(item, Var) || dp_key_query_item(s, ((Var *) item)->varno)->is_private)
+			continue;
+		bound_column(s, item, bucket, column, range.first, BTGreaterEqualStrategyNumber, joins);
+		bound_column(s, item, bucket, column, range.last, BTLessEqualStrategyNumber, joins);
+	}
 }
 
 void
@@ -199,9 +204,6 @@ dp_key_query_bound_buckets(DpKeyQuery *s)
 	foreach_ptr(DpKeyQueryClass, class, s->classes)
 	{
 		foreach_ptr(Node, bucket, class->members)
-		{
-			foreach_ptr(Node, member, class->members)
-				(void) dp_key_query_bound_by(s, bucket, member, NULL);
-		}
+			dp_key_query_bound_by(s, bucket, class->members, NULL);
 	}
 }
