@@ -366,7 +366,7 @@ share_aggregate(DpRelease *release, PartCursor *c, Expr *value, Expr *share)
 {
 	Oid			args[] = {INT4ARRAYOID, INT4OID, INT8OID};
 
-	if (part_kind(c) != DP_VALUE_CODES)
+	if (part_kind(c) != DP_VALUE_CODES && part_kind(c) != DP_VALUE_CUT)
 		return sum_of_steps(share);
 	return (Expr *) make_aggregate(dp_own_routine("codes_shares", 3, args), dp_own_type("exact_vector"),
 								   list_make3(copyObject(value), part_param(c, release, DP_PARAM_BINS, INT4OID), share), NULL);

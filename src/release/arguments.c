@@ -312,19 +312,18 @@ narrow(DpReleaseColumn *desc, Numeric low, Numeric high, Numeric *lower, Numeric
 						desc->label));
 }
 
-/* Tells whether the norm limits what a unit adds. */
+/* Tells whether max_rows does not limit a unit's total, as its norm is limited, or as nobody has set it. */
 static bool
-has_norm(const DpPricedColumn *column, const DpPricedRelease *priced)
+has_any_rows(const DpPricedColumn *column, const DpPricedRelease *priced)
 {
+	if (column->desc->answer == DP_ANSWER_CLIPPED_TOTALS)
+		return dp_most_rows(priced->dataset) == 0;
 	return column->desc->norm >= 0 && dp_limits_norms(priced->dataset, priced->release);
 }
 
-/*
- * Settles within what a unit's total is where its norm is limited, on the grid of a row's value: anything that rows may add up to,
- * but for the limits of totals.
- */
+/* Settles within what such a total is, on the grid of a row's value: anything that rows may add up to, but for the limits of totals. */
 static void
-settle_limited_sum(DpPricedColumn *column, const DpPricedRelease *priced, const DpInterval *row, EState *estate)
+settle_any_rows(DpPricedColumn *column, const DpPricedRelease *priced, const DpInterval *row, EState *estate)
 {
 	DpReleaseColumn *desc = column->desc;
 	DpPricedPart *part = &column->parts[0];
@@ -345,6 +344,10 @@ settle_limited_sum(DpPricedColumn *column, const DpPricedRelease *priced, const 
 		totals.upper = Min(totals.upper, written.upper);
 		column->totals = limits_of(lower, upper);
 	}
+	else if (desc->answer == DP_ANSWER_CLIPPED_TOTALS)
+		dp_raise(BAD_PARAMETER,
+				 errmsg("nothing limits the totals of %s; write dp_clipped_totals(x, lower, upper, total_lower, total_upper), or SET dp_cdp.max_rows to a number of rows",
+						desc->label));
 	/* a unit may have fewer rows; steps of a row are at most 2^32 */
 	part->grid.lower = rows > 0 ? Max(totals.lower, Min(part->row.lower, 0) * rows) : totals.lower;
 	part->grid.upper = rows > 0 ? Min(totals.upper, Max(part->row.upper, 0) * rows) : totals.upper;
@@ -367,7 +370,7 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 
 	check_finite(is_finite(lower) && is_finite(upper), desc);
 	check_order(less(lower, upper), desc);
-	if (priced->release->has_unit && has_norm(column, priced))
+	if (priced->release->has_unit && has_any_rows(column, priced))
 	{
 		low = less(lower, zero) ? lower : zero;
 		high = less(zero, upper) ? upper : zero;
@@ -401,9 +404,9 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 	if (!priced->release->has_unit)
 		return;
 	dp_grid_row_limits(lower, upper, desc->input_type, &part->grid, &part->row);
-	if (has_norm(column, priced))
+	if (has_any_rows(column, priced))
 	{
-		settle_limited_sum(column, priced, &row, estate);
+		settle_any_rows(column, priced, &row, estate);
 		return;
 	}
 	/* max_rows rows at a bound are not too many by a rounded step */

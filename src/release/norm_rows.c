@@ -89,7 +89,7 @@ add_bins(const DpPricedRelease *priced, const DpPricedColumn *column, const DpPr
 		dp_count_weight(column, bin_at(priced, slot, column->desc->norm), sum_at(slot, att), state);
 	if (!is_whole)
 		att++;
-	if (part->desc.kind != DP_VALUE_CODES)
+	if (!dp_is_histogram(part))
 		state[part->offset] += sum_at(slot, att) * factor;
 	else if (!slot->tts_isnull[att])
 	{

@@ -114,7 +114,7 @@ is_sum(const DpPricedColumn *column)
 static bool
 has_codes(const DpPricedColumn *column)
 {
-	return column->parts[0].desc.kind == DP_VALUE_CODES;
+	return dp_is_histogram(&column->parts[0]);
 }
 
 /* Returns a norm in steps as a limit, which is a multiple of DP_NORM_UNIT: no unit with just this norm is cut. */
@@ -234,7 +234,8 @@ dp_norm_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, DpNe
 	 * again
 	 */
 	dp_u128		limit = column->limits[Max(column->limit, 0)];
-	bool		one_sign = part->desc.kind != DP_VALUE_SCALED && (part->grid.lower >= 0 || part->grid.upper <= 0);
+	bool		one_sign = dp_is_histogram(part) ||
+	(part->desc.kind != DP_VALUE_SCALED && (part->grid.lower >= 0 || part->grid.upper <= 0));
 
 	if (neighbors == DP_ADD_REMOVE)
 		return limit * limit;
@@ -258,6 +259,7 @@ dp_is_weighted(const DpReleaseColumn *column)
 		case DP_ANSWER_MIN:
 		case DP_ANSWER_MAX:
 		case DP_ANSWER_CLIPPED:
+		case DP_ANSWER_CLIPPED_TOTALS:
 			return true;
 		default:
 			return false;

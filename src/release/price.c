@@ -124,14 +124,17 @@ static dp_u128
 limited_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, const DpPricedRelease *priced, DpNeighbors neighbors)
 {
 	/* what moves from one bin to another is as if it was in another group */
-	bool		grouped = priced->nkeys > 0 || part->desc.kind == DP_VALUE_CODES;
+	bool		grouped = priced->nkeys > 0 || dp_is_histogram(part);
+	bool		is_once = part->desc.kind == DP_VALUE_UNITS || part->desc.kind == DP_VALUE_CUT;
 	dp_u128		of_norm = dp_norm_sensitivity(column, part, neighbors, grouped);
 	dp_u128		of_limits;
-	int64		most = Max(part->grid.upper, -part->grid.lower);
+	DpGrid		grid = part->grid;
 
-	if ((dp_most_rows(priced->dataset) == 0 && part->desc.kind != DP_VALUE_UNITS) || most > DP_MOST_NORM >> part->shift)
+	if (is_once)
+		dp_grid_for_count(1, &grid);
+	else if (dp_most_rows(priced->dataset) == 0 || Max(grid.upper, -grid.lower) > DP_MOST_NORM >> part->shift)
 		return of_norm;
-	of_limits = squared_sensitivity(&part->grid, priced->state_groups, grouped, neighbors);
+	of_limits = squared_sensitivity(&grid, priced->state_groups, grouped, neighbors);
 	return Min(of_norm, of_limits << 2 * part->shift);
 }
 
@@ -156,9 +159,8 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 			break;
 		case DP_VALUE_CUT:
 			part->width = DP_CUT_BINS;
-			part->step = 1;
-			part->sens2 = squared_vector_sensitivity(1, priced->max_groups, neighbors);
-			return;
+			codes = 1;
+			break;
 		case DP_VALUE_SCALED:
 			dp_grid_for_scaled(most_rows(column, priced), &part->grid);
 			break;
@@ -173,7 +175,7 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 	part->step = part_step(part);
 	if (column->desc->answer == DP_ANSWER_NORM)
 		part->sens2 = (squared_vector_sensitivity(1, 1, neighbors) + (part->shift > 0 ? DP_PROBES : 0)) << 2 * part->shift;
-	else if (part->desc.kind == DP_VALUE_CODES && column->nlimits == 0)
+	else if (dp_is_histogram(part) && column->nlimits == 0)
 		part->sens2 = squared_vector_sensitivity(codes, priced->max_groups, neighbors);
 	else if (column->nlimits > 0)
 		part->sens2 = limited_sensitivity(column, part, priced, neighbors);

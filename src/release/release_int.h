@@ -41,6 +41,13 @@ typedef struct DpPricedPart
 								 * SCALED: rows at their bound */
 } DpPricedPart;
 
+/* Tells whether a part is how many there are of each code, or place of a total. */
+static inline bool
+dp_is_histogram(const DpPricedPart *part)
+{
+	return part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT;
+}
+
 /* between which numbers something is held, as it was written, for EXPLAIN and reports */
 typedef struct DpLimits
 {

@@ -48,7 +48,7 @@ dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *s
 		return;
 	if (type == INT8ARRAYOID)
 		add_counts(value, state + part->offset, part->width);
-	else if (part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT)
+	else if (dp_is_histogram(part))
 		add_vector(value, state + part->offset, part->width);
 	else if (type == INT8OID)
 		state[part->offset] += DatumGetInt64(value);

@@ -110,6 +110,26 @@ SELECT near('3', 'SELECT k, dp_var_pop(v) FROM visits WHERE k IN (''a'', ''b'', 
 SELECT near(c::text, format('SELECT k, h[%s] FROM (SELECT %s AS k, dp_histogram(v, 2) AS h FROM %s%s) s', bin, by, source, clause),
 		format('SELECT * FROM held(%L, %L, ''1'', ''((v >= 5)::int = %s - 1)::int'', %s)', source, by, bin, c), 0.07 * c + 0.6, format('bin %s of a histogram by %s, up to %s', bin, by, c))
 	FROM unnest('{0.5,3,60}'::float8[]) c, (VALUES ('k', 'visits', ' GROUP BY k'), ('NULL::text', 'visits WHERE k <> ''c''', '')) q (by, source, clause), generate_series(1, 2) bin;
+-- a total is above its limit or not, and who is in several groups has a weight in each of them
+SELECT near(c::text, 'SELECT k, dp_clipped_totals(v, 0, 10, 0, 15) FROM visits WHERE k IN (''a'', ''b'', ''c'') GROUP BY k',
+		format('SELECT key, a.answer / n.answer AS answer FROM held(''(SELECT customer, k, (sum(v) > 15)::int AS above FROM visits GROUP BY customer, k) s'', ''k'', ''1'', ''above'', %s) a
+		JOIN held(''(SELECT DISTINCT customer, k FROM visits) s'', ''k'', ''1'', ''1'', %s) n USING (key)', c, c), 0.01 * c, format('totals that are above, up to %s', c))
+	FROM unnest('{0.5,1,3}'::float8[]) c;
+SELECT near(c::text, 'SELECT NULL::text, dp_clipped_totals(v, 0, 10, 0, 15) FROM visits', 'SELECT ''none'' AS key, avg((s > 15)::int) AS answer FROM (SELECT sum(v) AS s FROM visits GROUP BY customer) q', 0.01, 'of all rows, in one group')
+	FROM unnest('{0.5,3}'::float8[]) c;
+CREATE FUNCTION sensitive(contribution text, query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	PERFORM set_config('dp_cdp.max_contribution', contribution, true);
+	SET SESSION AUTHORIZATION analyst1;
+	SELECT string_agg(coalesce(round(sensitivity::numeric, 4)::text, '?'), ' ') INTO result FROM dp_cdp.preview(query) WHERE item = 'aggregate' AND name LIKE 'dp%';
+	RESET SESSION AUTHORIZATION;
+	RETURN result;
+END $$;
+SELECT is(sensitive(c, 'SELECT dp_clipped_totals(v, 0, 10, 0, 15) FROM ' || q), sensitivity, format('totals of %s, up to %s', q, c))
+	FROM (VALUES ('1', 'visits GROUP BY k', '1.0000'), ('3', 'visits GROUP BY k', '2.0000'), ('auto', 'visits GROUP BY k', '?'), ('1', 'replaced GROUP BY k', '1.4142'),
+		('auto', 'visits', '1.0000'), ('3', 'replaced', '1.4142')) q (c, q, sensitivity);
 SELECT is(priced('3', format('SELECT %s dp_histogram(v, 2) FROM %s', by, q)), format('dp_histogram(v, 2) %s; rho 0.005', sigma), format('noise of a histogram of %s %s', by, q))
 	FROM (VALUES ('k,', 'visits GROUP BY k', '30.0000'), ('', 'visits', '30.0000'), ('k,', 'replaced GROUP BY k', '42.4264'), ('', 'replaced', '42.4264')) q (by, q, sigma);
 SELECT is(priced('3', 'SELECT k, dp_count(*), dp_sum(v), dp_sum(w), dp_count(DISTINCT customer) FROM visits GROUP BY k'),
@@ -234,6 +254,8 @@ SELECT costs('SELECT dp_clipped_rows(*) FROM visits', 'ZC002 dp_clipped_rows(*) 
 SELECT costs('SET LOCAL dp_cdp.max_rows = 3; SELECT k, dp_clipped_rows(*) FROM visits GROUP BY k', '10000', 'it is, where that is set');
 SELECT costs('SELECT k, dp_clipped_groups(*) FROM visits GROUP BY k', 'ZC002 dp_clipped_groups(*) needs max_groups, which it tells of; ask for dp_cut(dp_count(*)) beside dp_count(*), or SET dp_cdp.max_groups to a number of groups 0', 'nor by max_groups');
 SELECT costs('SET LOCAL dp_cdp.max_groups = 3; SELECT k, dp_clipped_groups(*) FROM visits GROUP BY k', '10000', 'it is, where that is set, too');
+SELECT costs('SELECT dp_clipped_totals(v) FROM visits', 'ZC004 nothing limits the totals of dp_clipped_totals(v); write dp_clipped_totals(x, lower, upper, total_lower, total_upper), or SET dp_cdp.max_rows to a number of rows 0', 'nothing limits totals');
+SELECT costs('SET LOCAL dp_cdp.max_rows = 3; SELECT dp_clipped_totals(v) FROM visits', '10000', 'max_rows does');
 SELECT costs('SELECT dp_count(*), dp_cut(dp_count(*)) FROM visits', '10000', 'what to ask instead');
 
 -- --------------------------------------------------------------------------

@@ -35,7 +35,7 @@ MOST_VALUE = 1 << 50
 MOST_NORM = 1 << 48
 ONE = 1 << 24
 MOST_ROWS = (1 << 32) - 1
-CODES = 5                       # DP_VALUE_CODES
+CODES, CUT = 5, 7                # DP_VALUE_CODES, DP_VALUE_CUT
 WIDE = 1 << 32                  # steps to which the grid of a whole number may go
 
 
@@ -46,6 +46,9 @@ class Value:
         self.kind, self.column, self.lower, self.upper, self.row, self.rows = kind, column, lower, upper, row, rows
         self.norm, self.shift = None, 0
 
+    def is_codes(self):
+        return self.kind in ("codes", "cut")
+
     def grid(self):
         if self.kind == "scaled":
             return "dp_cdp_internal.make_scaled_grid(%d)" % (self.upper // ONE)
@@ -54,7 +57,7 @@ class Value:
     def argument(self):
         if self.kind == "codes":
             return "x%d & 7" % self.column
-        return "x%d" % self.column if self.kind in ("sum", "scaled") else "x%d > 0" % self.column
+        return "x%d" % self.column if self.kind in ("sum", "scaled", "cut") else "x%d > 0" % self.column
 
 
 def toward_zero(a, b):
@@ -80,7 +83,7 @@ def random_values(rng):
         norms.append((value, shift, others, limits))
 
     for _ in range(rng.choice([1, 1, 2, 3])):
-        kind = rng.choice(["count", "sum", "sum", "units", "moments", "codes"])
+        kind = rng.choice(["count", "sum", "sum", "units", "moments", "codes", "cut"])
         at = len(values)
         if kind == "moments":
             most = rng.choice([MOST_ROWS, MOST_ROWS, 3])
@@ -88,6 +91,11 @@ def random_values(rng):
             add_norm(at, [at + 1, at + 2], 24, 1)
         elif kind == "codes":
             values.append(Value("codes", 1, 0, rng.choice([1, 3, 64, 256])))
+            if rng.random() < 0.8:
+                add_norm(at, [], rng.choice([20, 28, 28, 32]), 1)
+        elif kind == "cut":
+            bound = rng.choice([1, 100, 5000])
+            values.append(Value("cut", rng.choice([0, 3]), -bound, 2 * bound))
             if rng.random() < 0.8:
                 add_norm(at, [], rng.choice([20, 28, 28, 32]), 1)
         elif kind == "sum":
@@ -161,6 +169,9 @@ def clamped(values, i, rows):
     if v.kind == "codes":
         return min(len(column), v.upper)
     column = [x for x in column if x is not None]
+    if v.kind == "cut":
+        # a total is in one place, if there is any
+        return 1 if column else 0
     if not column:
         return 0
     if v.kind == "sum":
@@ -195,7 +206,7 @@ def expected(values, norms, unit):
                 told += [plain[k][i], 0]
                 continue
             kept.append(0 if bins[v.norm] == len(norms[v.norm][3]) else x)
-            if v.kind == "codes":
+            if v.is_codes():
                 told += [plain[k][i], (U << v.shift) // lengths[v.norm] if bins[v.norm] > 0 else 0]
                 shares.append(told[-1] * plain[k][i])
                 continue
@@ -222,7 +233,7 @@ def query(values, norms):
     columns = ["dp_cdp_internal.bound_key(0, state, NULL::int) AS k", "dp_cdp_internal.bound_first(0, state) AS f"] + \
         ["dp_cdp_internal.bound_first(%d, state) AS f%d" % (i, i) for i in range(len(norms))] + \
         ["dp_cdp_internal.bound_bin(%d, state, $1) AS b%d" % (i, i) for i in range(len(norms))] + \
-        ["dp_cdp_internal.bound_%s(%d, state, $1) AS %s%d" % (what if what == "share" or v.kind != "codes" else "codes", i, what[0], i)
+        ["dp_cdp_internal.bound_%s(%d, state, $1) AS %s%d" % (what if what == "share" or not v.is_codes() else v.kind, i, what[0], i)
          for i, v in enumerate(values) for what in ("value", "share")]
     arguments = ", ".join(v.argument() if v.kind != "scaled" else "x%d" % v.column for v in values)
     return "SELECT %%s%s FROM (SELECT unit, dp_cdp_internal.bound_unit($1, unit, k, %s) AS state FROM held GROUP BY unit) s" % (", ".join(columns), arguments)
@@ -231,7 +242,7 @@ def query(values, norms):
 def each(values, norms):
     """of codes, how many there are"""
     return "SELECT unit, k, f, %s FROM (%s) s" % (", ".join(
-        ["b%d" % i for i in range(len(norms))] + ["%s, s%d" % ("cardinality(v%d)" % i if v.kind == "codes" else "v%d" % i, i) for i, v in enumerate(values)]),
+        ["b%d" % i for i in range(len(norms))] + ["%s, s%d" % ("cardinality(v%d)" % i if v.is_codes() else "v%d" % i, i) for i, v in enumerate(values)]),
         query(values, norms) % "unit, ")
 
 
@@ -242,14 +253,14 @@ def total(column):
 def answers(values, norms, sql):
     """unit by unit, and their sums by groups and bins, as by_norm has them"""
     apart = psql("SET plan_cache_mode = force_generic_plan; PREPARE apart(dp_cdp_internal.bound_spec) AS %s; EXECUTE apart(%s)" % (each(values, norms), sql))
-    has_codes = any(v.kind == "codes" for v in values)
+    has_codes = any(v.is_codes() for v in values)
     keys, columns = ["k"], []
     if has_codes:
         # rows do not leave added up
         keys += ["b%d" % i for i in range(len(norms))]
         columns = [total("f%d" % i) for i in range(len(norms))]
     for i, v in enumerate(values):
-        if v.kind == "codes":
+        if v.is_codes():
             # each code counts once, or its share
             columns += ["(SELECT sum(n) FROM unnest(dp_cdp_internal.vector_counts(dp_cdp_internal.codes_histogram(v%d, 8))) n)" % i,
                         "(SELECT sum(n) FROM unnest(dp_cdp_internal.vector_counts(dp_cdp_internal.codes_shares(v%d, 8, s%d))) n)" % (i, i)]
@@ -423,7 +434,7 @@ def read_text(words):
     """norm, shift and whether it is codes, of each value, and the limits of each norm"""
     numbers = [int(w) for w in words]
     count, at = numbers[4], 5
-    norm_of = [(numbers[at + 10 * i + 8], numbers[at + 10 * i + 9], numbers[at + 10 * i] == CODES) for i in range(count)]
+    norm_of = [(numbers[at + 10 * i + 8], numbers[at + 10 * i + 9], numbers[at + 10 * i] in (CODES, CUT)) for i in range(count)]
     at += 10 * count
     norms = []
     for _ in range(numbers[at]):

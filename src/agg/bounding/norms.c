@@ -32,7 +32,7 @@
  * <= U^2, as N^2 is no less than the sum of v^2; times (C_k / U)^2 that is at most C_k^2.
  * All of this is integers, so that no rounding adds to it.  []
  *
- * Where a value is codes, v is how many there are in a group.  Each code counts 1 or, where b > k,
+ * Where a value is codes, v is how many there are in a group; the place of a total (DP_VALUE_CUT) is one code.  Each code counts 1 or, where b > k,
  * its own share times C_k / U.  Corollary.  The vector of all groups' histograms has a norm of at most C_k, and so
  * has any vector that is made of it by adding up bins of one group.  Proof.  In one group the
  * Euclidean norm of bins, or of their sums, is at most the sum of all bins, which is at most v, or v C_k / N.  []
@@ -137,17 +137,15 @@ norm_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, in
 	return within(value, most < 0 ? -most : most);
 }
 
-static inline bool
-is_codes(const DpBoundSpec *spec, int i)
-{
-	return spec->value[i].kind == DP_VALUE_CODES || spec->value[i].kind == DP_VALUE_DISTINCT;
-}
-
-/* Returns how many codes i an entry has, in steps. */
+/* Returns how many codes i an entry has, in steps; a total is in one place, if there is any. */
 static inline int64
 codes_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
 {
-	return (int64) dp_codes_count(from + layout->value[i], layout->codes[i]) << spec->value[i].shift;
+	const char *value = from + layout->value[i];
+	int64		codes = spec->value[i].kind == DP_VALUE_CUT ? !dp_sum_is_none((const DpExactSum *) value)
+	: dp_codes_count(value, layout->codes[i]);
+
+	return codes << spec->value[i].shift;
 }
 
 /* Returns the bin of a norm above 0: the first limit that is not below it. */
@@ -206,7 +204,7 @@ dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSp
 		else
 			for (int n = 0; n < nentries; n++, from += layout->entry_size)
 			{
-				int64		value = is_codes(spec, norm->value) ? codes_value(layout, from, spec, norm->value)
+				int64		value = dp_value_is_code(spec, norm->value) ? codes_value(layout, from, spec, norm->value)
 				: shifted_value(layout, from, spec, norm->value);
 
 				if (l == 0 && n < DP_NORM_VALUES)
@@ -232,7 +230,7 @@ dp_limit_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec
 	int64		value;
 
 	limited->value = limited->share = 0;
-	if (is_codes(spec, i))
+	if (dp_value_is_code(spec, i))
 		value = INT64CONST(1) << spec->value[i].shift;
 	else
 	{

@@ -274,6 +274,15 @@ dp_value_is_sum(const DpBoundSpec *spec, int i)
 	return kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED || kind == DP_VALUE_CUT;
 }
 
+/* Tells whether a norm of value i is of how many codes a unit has in each group; the place of a total is one. */
+static inline bool
+dp_value_is_code(const DpBoundSpec *spec, int i)
+{
+	int			kind = spec->value[i].kind;
+
+	return kind == DP_VALUE_CODES || kind == DP_VALUE_DISTINCT || kind == DP_VALUE_CUT;
+}
+
 /* a value in a group, in steps; squares of DP_MAX_STATE / 8 of them add up to less than 2^128 */
 #define DP_MOST_VALUE (INT64CONST(1) << 50)
 

@@ -336,6 +336,9 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 	if (spec->value[i].groups < 1 || spec->value[i].norm < -1 || spec->value[i].norm >= spec->nnorms || spec->value[i].shift < 0 ||
 		spec->value[i].shift > 32)
 		return false;
+	/* a norm that limits codes is their own */
+	if (dp_value_is_code(spec, i) && spec->value[i].norm >= 0 && dp_spec_norms(spec)[spec->value[i].norm].value != i)
+		return false;
 	switch ((DpValueKind) spec->value[i].kind)
 	{
 		case DP_VALUE_SUM:
@@ -348,9 +351,6 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 				grid->exponent == 0;
 		case DP_VALUE_CODES:
 		case DP_VALUE_DISTINCT:
-			/* a norm that limits codes is their own */
-			if (spec->value[i].norm >= 0 && dp_spec_norms(spec)[spec->value[i].norm].value != i)
-				return false;
 			return grid->upper >= 1 && grid->upper <= DP_MAX_CODES;
 		case DP_VALUE_COUNT:
 		case DP_VALUE_UNITS:
@@ -374,7 +374,7 @@ spec_norm_is_valid(const DpBoundSpec *spec, int l)
 			return false;
 	for (int i = 0; i < spec->nvalues; i++)
 		if (spec->value[i].norm == l && i != norm->value &&
-			(spec->value[i].groups > spec->value[norm->value].groups || dp_spec_codes(spec, norm->value) != 0))
+			(spec->value[i].groups > spec->value[norm->value].groups || dp_value_is_code(spec, norm->value)))
 			return false;
 	return true;
 }

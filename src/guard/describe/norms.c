@@ -28,6 +28,13 @@ counts_rows(const DpReleaseColumn *column)
 	return column->answer == DP_ANSWER_MOMENTS || (column->answer == DP_ANSWER_SUM && column->kind == DP_VALUE_COUNT);
 }
 
+/* Tells whether what a row, or a total, adds to a part is a code. */
+static bool
+is_code(const DpPart *part)
+{
+	return part->kind == DP_VALUE_CODES || part->kind == DP_VALUE_DISTINCT || part->kind == DP_VALUE_CUT;
+}
+
 /* Tells whether a unit may add more to a column than 1; in one group it counts once. */
 static bool
 has_norm(const DpReleaseColumn *column, bool grouped)
@@ -36,6 +43,7 @@ has_norm(const DpReleaseColumn *column, bool grouped)
 
 	(void) dp_column_parts(column, parts);
 	return counts_rows(column) || parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_DISTINCT ||
+		(grouped && column->answer == DP_ANSWER_CLIPPED_TOTALS) ||
 		(column->answer == DP_ANSWER_SUM && (column->kind == DP_VALUE_SUM || (grouped && column->kind == DP_VALUE_UNITS)));
 }
 
@@ -70,7 +78,7 @@ may_have_norms(const DpLevel *level, bool is_distributed)
 	foreach_ptr(const DpReleaseColumn, column, level->release->columns)
 	{
 		(void) dp_column_parts(column, parts);
-		if (is_distributed && (parts[0].kind == DP_VALUE_DISTINCT || parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_CUT))
+		if (is_distributed && is_code(&parts[0]))
 			return false;
 	}
 	return level->release->has_unit;
@@ -107,7 +115,7 @@ limits_codes(const DpRelease *release)
 	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
 		(void) dp_column_parts(column, parts);
-		if (column->norm >= 0 && (parts[0].kind == DP_VALUE_CODES || parts[0].kind == DP_VALUE_DISTINCT))
+		if (column->norm >= 0 && is_code(&parts[0]))
 			return true;
 	}
 	return false;
