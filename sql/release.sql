@@ -322,19 +322,19 @@ SELECT dp_sum(id) FROM answers;					-- ZC004
 EXPLAIN ANALYZE SELECT dp_count(*) FROM answers;	-- ZC002
 \set VERBOSITY default
 
--- what of a person counts where no limit is found and nobody has set one
+-- nobody has set a limit: those of all columns are found
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_dp_owner;
 SELECT dp_cdp.alter_dataset('release', max_contribution => 'auto');
 SET SESSION AUTHORIZATION regress_dp_analyst;
 SET client_min_messages = notice;
-SELECT count(x) > 0 AS answered, count(n) FROM (SELECT dept, dp_clipped_totals(cost, 0, 10) AS x, dp_count(*) AS n FROM visits GROUP BY dept) q;
-SELECT dp_clipped_totals(cost, 0, 10) IS NOT NULL AS answered FROM visits;
+SELECT count(x) > 0 AS answered, count(n) FROM (SELECT dept, dp_clipped_totals(cost, 0, 10, 0, 20) AS x, dp_count(*) AS n FROM visits GROUP BY dept) q;
+SELECT dp_clipped_totals(cost, 0, 10, 0, 20) IS NOT NULL AS answered FROM visits;
 -- whether a group is shown is noise
 SET client_min_messages = warning;
 SELECT count(n) >= 0 AS answered FROM (SELECT code, dp_count(DISTINCT patient) AS n FROM visits GROUP BY code) q;
 RESET client_min_messages;
-EXPLAIN (COSTS OFF) SELECT dept, dp_clipped_totals(cost, 0, 10) FROM visits GROUP BY dept;
+EXPLAIN (COSTS OFF) SELECT dept, dp_clipped_totals(cost, 0, 10, 0, 20) FROM visits GROUP BY dept;
 EXPLAIN (COSTS OFF) SELECT code, dp_count(DISTINCT patient) FROM visits GROUP BY code;
 SET dp_cdp.max_groups = 3;
 SET dp_cdp.max_rows = 5;

@@ -337,6 +337,9 @@ extern dp_i128 dp_limited_sum_get(const DpLimitedSum *sum, int limit, dp_i128 fa
 extern DpExactVector *dp_vector_make(int bins);
 extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i128 *state);
 
+/* exact/inspect.c: vector_counts(exact_vector) -> bigint[] */
+extern Datum dp_vector_counts(PG_FUNCTION_ARGS);
+
 /*
  * SQL, all in schema dp_cdp_internal, EXECUTE revoked from PUBLIC, PARALLEL SAFE:
  *
@@ -380,7 +383,8 @@ extern void dp_vector_add_to(const DpExactVector *vector, dp_i128 factor, dp_i12
  *			nothing, no input or nothing but NULL: NULL
  *
  *	 entry_cells(VARIADIC "any") -> SETOF bigint    functions of what a row adds to totals (bigint) and histograms
- *	 entry_totals(VARIADIC "any") -> SETOF bigint   (integer, integer[]: codes), with a result for each, NULL being
+ *	 entry_totals(VARIADIC "any") -> SETOF bigint   (integer, integer[]: codes; bigint[]: what each code counts, and
+ *			codes), with a result for each, NULL being
  *			none: its cell, DP_CELL, and the number that it adds; nothing at all: DP_NO_CELL, 0.
  *
  * IMMUTABLE, STRICT; no value raises an error, NaN gives NULL, infinities

@@ -179,8 +179,8 @@ static bool
 use_gathered(TargetEntry *tle)
 {
 	Oid			rows[] = {INT4OID, INT4OID};
-	Oid			units[] = {INT4ARRAYOID, INT4OID};
-	Oid			distinct[] = {INT8ARRAYOID};
+	Oid			units[] = {INT4ARRAYOID, INT4OID, INT8OID};
+	Oid			distinct[] = {INT8ARRAYOID, INT8OID, dp_own_type("bound_spec"), INT4OID};
 	Aggref	   *agg;
 
 	if (!IsA(tle->expr, Aggref))
@@ -190,6 +190,10 @@ use_gathered(TargetEntry *tle)
 		agg->aggfnoid = dp_own_routine("gathered_histogram", 2, rows);
 	else if (agg->aggfnoid == dp_own_routine("codes_histogram", 2, units))
 		agg->aggfnoid = dp_own_routine("gathered_histogram", 2, units);
+	else if (agg->aggfnoid == dp_own_routine("codes_shares", 3, units))
+		agg->aggfnoid = dp_own_routine("gathered_shares", 3, units);
+	else if (agg->aggfnoid == dp_own_routine("codes_distinct_shares", 4, distinct))
+		agg->aggfnoid = dp_own_routine("gathered_distinct_shares", 4, distinct);
 	else
 		return agg->aggfnoid == dp_own_routine("codes_distinct", 1, distinct);
 
@@ -214,19 +218,22 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 
 		for (int i = 0; i < nparts; i++)
 		{
-			TargetEntry *tle = list_nth(inner->targetList, target++);
+			/* what is added up of shares follows that of values */
+			int			last = target + (dp_has_share(column, &parts[i]) ? 1 : 0);
 
-			/* a sum of shares follows that of values */
-			if (dp_use_builtin(tle, &parts[i]) &&
-				(column->norm < 0 || dp_use_builtin(list_nth(inner->targetList, target++), &parts[i])))
-				continue;
-			if (may_pull && use_gathered(tle))
+			for (; target <= last; target++)
+			{
+				TargetEntry *tle = list_nth(inner->targetList, target);
+
+				if (dp_use_builtin(tle, &parts[i]))
+					continue;
+				if (!may_pull || !use_gathered(tle))
+					refuse(s, column->label,
+						   may_pull ? "ask for other aggregates"
+						   : "ask for other aggregates, or have the dataset's owner let the coordinator read rows, "
+						   "with dp_cdp.alter_dataset(..., pull_rows => true)");
 				release->pulls_rows = true;
-			else
-				refuse(s, column->label,
-					   may_pull ? "ask for other aggregates"
-					   : "ask for other aggregates, or have the dataset's owner let the coordinator read rows, "
-					   "with dp_cdp.alter_dataset(..., pull_rows => true)");
+			}
 		}
 	}
 	/* how many units have the group first */

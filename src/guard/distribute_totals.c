@@ -6,6 +6,7 @@
  * Citus shares PostgreSQL's own aggregates among servers, and no others: an
  * exact sum becomes sum() of bigint, and all that histograms count becomes rows
  * of cells and numbers (agg/exact/cells.c), whose sums are totals of cells.
+ * Where a norm limits units, these are of units in the same bins of norms.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -129,10 +130,22 @@ when(Expr *condition, Expr *value)
 	return (Expr *) cases;
 }
 
-/* Returns what a row adds to a part: a code or codes of a histogram, a number of all else; NULL: it is no sum. */
+/* Returns an array of what each code of a row counts, and the codes. */
+static Expr *
+shares_of_codes(Expr *codes, Expr *share)
+{
+	CaseTestExpr *code = dp_make(CaseTestExpr, .typeId = INT4OID, .typeMod = -1);
+	ArrayCoerceExpr *wide = dp_make(ArrayCoerceExpr, .arg = codes, .elemexpr = as_bigint((Expr *) code), .resulttype = INT8ARRAYOID,
+									.resulttypmod = -1, .coerceformat = COERCE_EXPLICIT_CAST, .location = -1);
+
+	return (Expr *) makeFuncExpr(F_ARRAY_PREPEND, INT8ARRAYOID, list_make2(share, wide), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Returns what a row adds to a part: a code or codes of a histogram, and their share, a number of all else; NULL: it is no sum. */
 static Expr *
 contribution(TargetEntry *target, const DpPart *part, bool *is_code)
 {
+	Oid			shares[] = {INT4ARRAYOID, INT4OID, INT8OID};
 	TargetEntry *tle = copyObject(target);
 	Aggref	   *agg = (Aggref *) tle->expr;
 	Expr	   *value;
@@ -142,6 +155,8 @@ contribution(TargetEntry *target, const DpPart *part, bool *is_code)
 		*is_code = true;
 		value = argument(agg, 0);
 	}
+	else if (IsA(agg, Aggref) && agg->aggfnoid == dp_own_routine("codes_shares", 3, shares))
+		value = shares_of_codes(argument(agg, 0), argument(agg, 2));
 	else if (!dp_use_builtin(tle, part))
 		return NULL;
 	else if (agg->aggfnoid == F_SUM_INT8)
@@ -155,12 +170,16 @@ contribution(TargetEntry *target, const DpPart *part, bool *is_code)
 	return agg->aggfilter != NULL ? when(copyObject(agg->aggfilter), value) : value;
 }
 
-/* Returns what a row adds to all parts; NIL where some are no sums, or none is a histogram. */
+/*
+ * Returns what a row adds to all parts, in the order of release/cells.c; NIL where some are no sums, or none is a histogram.
+ * With norms it ends with whether a unit has the group first.
+ */
 static List *
-contributions(DpRelease *release, Query *inner)
+contributions(DpRelease *release, Query *inner, int ngroups)
 {
+	static const DpPart first = {.kind = DP_VALUE_COUNT};
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	int			target = list_length(release->keys);
+	int			target = ngroups;
 	bool		has_codes = false;
 	List	   *result = NIL;
 
@@ -169,15 +188,12 @@ contributions(DpRelease *release, Query *inner)
 		int			nparts = dp_column_parts(column, parts);
 
 		for (int i = 0; i < nparts; i++)
-		{
-			Expr	   *added = contribution(list_nth(inner->targetList, target++), &parts[i], &has_codes);
-
-			if (added == NULL)
-				return NIL;
-			result = lappend(result, added);
-		}
+			for (int j = 0; j <= dp_has_share(column, &parts[i]); j++)
+				result = lappend(result, contribution(list_nth(inner->targetList, target++), &parts[i], &has_codes));
 	}
-	return has_codes ? result : NIL;
+	if (release->norms != NIL)
+		result = lappend(result, contribution(list_nth(inner->targetList, target), &first, &has_codes));
+	return has_codes && !list_member_ptr(result, NULL) ? result : NIL;
 }
 
 static void
@@ -207,7 +223,7 @@ group_by_cell(Query *query, TargetEntry *tle)
 
 /*
  * Returns SELECT keys, cell, sum(total) FROM (SELECT keys, entry_cells(...) AS cell, entry_totals(...) AS total FROM ...) GROUP BY
- * keys, cell, in the order in which inner has groups; consumes inner.
+ * keys, cell, in the order in which inner has groups; consumes inner.  Bins of norms are like keys.
  */
 static Query *
 cells_query(Query *inner, int nkeys, List *added)
@@ -249,7 +265,9 @@ cells_query(Query *inner, int nkeys, List *added)
 Query *
 dp_make_cells_query(DpRelease *release, Query *inner)
 {
-	List	   *added = contributions(release, inner);
+	/* units in other bins of norms are apart */
+	int			ngroups = list_length(release->keys) + list_length(release->norms);
+	List	   *added = contributions(release, inner, ngroups);
 
-	return added == NIL ? NULL : cells_query(inner, list_length(release->keys), added);
+	return added == NIL ? NULL : cells_query(inner, ngroups, added);
 }

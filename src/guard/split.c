@@ -268,7 +268,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_describe_expressions(cxt, level, collected->take_standard);
 	is_distributed = dp_reads_distributed(level->from.query);
 	dp_limit_rows(level);
-	dp_add_key_selection(level, dp_has_norms(level, is_distributed));
+	dp_add_key_selection(level, dp_has_norms(level));
 	dp_add_count_of_units(level);
 	dp_limit_norms(level, is_distributed);
 	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->keys) + dp_release_parts(release) > DP_MAX_VALUES)

@@ -554,27 +554,16 @@ notice_usual_bounds(const DpPricedRelease *priced, List *told)
 						 "Bounds of these values follow from max_rows, which nobody has set. SET dp_cdp.max_rows to how many rows a person may have.", told);
 }
 
-/*
- * Says of which aggregates people lose groups, where that is public or nobody has set how many count; and of which rows, as
- * nobody has set how many do.  "told" has the messages of the statement.
- */
+/* Says of which aggregates people lose groups, where that is public.  "told" has the messages of the statement. */
 static List *
 notice_hard_limits(const DpPricedRelease *priced, List *told)
 {
-	char	   *groups = priced->declared > 0
-	? psprintf("in at most %d of these " INT64_FORMAT " groups", priced->max_groups, priced->declared)
-	: psprintf("in at most %d groups", priced->max_groups);
-	const char *hint = dp_most_groups(priced->dataset) == 0
-	? "Here limits are not found from the data, and nobody has set max_groups. SET dp_cdp.max_groups to how many groups should count."
-	: psprintf("Which groups is drawn at random. SET dp_cdp.max_groups = " INT64_FORMAT " to count more of them%s.",
-			   (int64) Min(priced->declared, DP_MAX_CONTRIBUTION),
-			   dp_limits_norms(priced->dataset, priced->release) ? "" : "; with SET dp_cdp.max_contribution = auto, too, noise does not grow with groups");
-	char	   *rows = psprintf("with at most %d rows%s", priced->max_rows, dp_has_groups(priced->release) ? " of each group" : "");
+	char	   *groups = psprintf("in at most %d of these " INT64_FORMAT " groups", priced->max_groups, priced->declared);
+	char	   *hint = psprintf("Which groups is drawn at random. SET dp_cdp.max_groups = " INT64_FORMAT " to count more of them%s.",
+								(int64) Min(priced->declared, DP_MAX_CONTRIBUTION),
+								dp_limits_norms(priced->dataset, priced->release) ? "" : "; with SET dp_cdp.max_contribution = auto, too, noise does not grow with groups");
 
-	told = notice_limits(priced, dp_cuts_groups, groups, hint, told);
-	told = notice_limits(priced, dp_has_usual_rows, rows,
-						 "Here limits are not found from the data, and nobody has set max_rows. SET dp_cdp.max_rows to how many rows should count.", told);
-	return notice_usual_bounds(priced, told);
+	return notice_usual_bounds(priced, notice_limits(priced, dp_cuts_groups, groups, hint, told));
 }
 
 /*

@@ -5,7 +5,8 @@
  *
  * Where histograms are counted by the servers of a cluster, a row of the inner
  * plan has keys, a cell (agg/exact/cells.c) and the sum of what rows have added
- * to it, and a group has as many rows as it has cells.
+ * to it, and a group has as many rows as it has cells.  With norms the bins of units come after the keys.
+ * Cells are of the parts in their order, of values and, where a norm limits these, of shares; the last is of units that have the group first.
  *
  * Copyright (c) 2026, the dp_cdp developers
  * SPDX-License-Identifier: PostgreSQL
@@ -30,12 +31,21 @@ typedef struct CellKey
 	bool		byval;
 } CellKey;
 
+/* what the numbers of a cell are of */
+typedef struct CellPlace
+{
+	const DpPricedColumn *column;
+	const DpPricedPart *part;
+	bool		is_share;
+} CellPlace;
+
 struct DpCells
 {
 	int			nkeys;
 	CellKey    *keys;
-	int			nparts;
-	const DpPricedPart **parts; /* of all columns */
+	int			att;			/* where a row has its cell */
+	int			nplaces;
+	CellPlace  *places;
 };
 
 DpCells *
@@ -44,6 +54,7 @@ dp_cells_create(const DpPricedRelease *priced)
 	DpCells    *cells = palloc0(sizeof(DpCells));
 
 	cells->nkeys = priced->nkeys;
+	cells->att = priced->nkeys + list_length(priced->release->norms);
 	cells->keys = palloc0(Max(priced->nkeys, 1) * sizeof(CellKey));
 	foreach_ptr(DpReleaseKey, key, priced->release->keys)
 	{
@@ -53,13 +64,17 @@ dp_cells_create(const DpPricedRelease *priced)
 		k->collation = key->collation;
 		get_typlenbyval(key->type, &k->len, &k->byval);
 	}
+	cells->places = palloc(Max(2 * priced->nparts, 1) * sizeof(CellPlace));
 	for (int i = 0; i < priced->ncolumns; i++)
-		cells->nparts += priced->columns[i].nparts;
-	cells->parts = palloc(Max(cells->nparts, 1) * sizeof(DpPricedPart *));
-	for (int i = 0, n = 0; i < priced->ncolumns; i++)
 	{
-		for (int j = 0; j < priced->columns[i].nparts; j++)
-			cells->parts[n++] = &priced->columns[i].parts[j];
+		const DpPricedColumn *column = &priced->columns[i];
+
+		for (int j = 0; j < column->nparts; j++)
+			for (int is_share = 0; is_share <= dp_has_share(column->desc, &column->parts[j].desc); is_share++)
+				cells->places[cells->nplaces++] = (CellPlace)
+			{
+				column, &column->parts[j], is_share
+			};
 	}
 	return cells;
 }
@@ -92,20 +107,39 @@ dp_copy_cell_keys(const DpCells *cells, TupleTableSlot *slot, Datum *values, boo
 	MemoryContextSwitchTo(old);
 }
 
+dp_i128
+dp_cell_units(const DpCells *cells, TupleTableSlot *slot)
+{
+	int64		cell = DatumGetInt64(slot->tts_values[cells->att]);
+
+	return DP_CELL_ARGUMENT(cell) == cells->nplaces ? dp_sum_of_numeric(slot->tts_values[cells->att + 1]) : 0;
+}
+
 void
 dp_add_cell(const DpCells *cells, TupleTableSlot *slot, dp_i128 *state)
 {
-	int64		cell = DatumGetInt64(slot->tts_values[cells->nkeys]);
-	const DpPricedPart *part;
+	int64		cell = DatumGetInt64(slot->tts_values[cells->att]);
+	bool		has_norms = cells->att > cells->nkeys;
+	const CellPlace *place;
+	dp_i128		sum;
+	int64		bin;
 	int			code;
 
-	if (cell == DP_NO_CELL)
+	if (cell == DP_NO_CELL || (has_norms && DP_CELL_ARGUMENT(cell) == cells->nplaces))
 		return;
-	if (DP_CELL_ARGUMENT(cell) < 0 || DP_CELL_ARGUMENT(cell) >= cells->nparts)
+	if (DP_CELL_ARGUMENT(cell) < 0 || DP_CELL_ARGUMENT(cell) >= cells->nplaces)
 		elog(ERROR, "cell " INT64_FORMAT " is of no part of a private query", cell);
-	part = cells->parts[DP_CELL_ARGUMENT(cell)];
+	place = &cells->places[DP_CELL_ARGUMENT(cell)];
+	sum = dp_sum_of_numeric(slot->tts_values[cells->att + 1]);
+	if (place->column->desc->norm >= 0)
+	{
+		bin = DatumGetInt64(slot->tts_values[cells->nkeys + place->column->desc->norm]);
+		if (place->column->nweights > 0 && !place->is_share)
+			dp_count_weight(place->column, bin, sum, state);
+		sum *= dp_norm_factor(place->column, place->part, bin, place->is_share);
+	}
 	/* as histograms count codes beyond them */
 	code = DP_CELL_CODE(cell);
-	code = code < 0 ? 0 : Min(code, part->width - 1);
-	state[part->offset + code] += dp_sum_of_numeric(slot->tts_values[cells->nkeys + 1]);
+	code = code < 0 ? 0 : Min(code, place->part->width - 1);
+	state[place->part->offset + code] += sum;
 }

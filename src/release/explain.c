@@ -109,9 +109,7 @@ norm_of(const DpPricedColumn *column)
 static char *
 groups_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	return !dp_cuts_groups(priced, column) ? ""
-		: priced->declared > 0 ? psprintf(" in %d of " INT64_FORMAT " groups", priced->max_groups, priced->declared)
-		: psprintf(" in %d groups", priced->max_groups);
+	return dp_cuts_groups(priced, column) ? psprintf(" in %d of " INT64_FORMAT " groups", priced->max_groups, priced->declared) : "";
 }
 
 /* Returns in which groups, and with how many rows, a column counts a unit; "" where these are all. */

@@ -306,7 +306,6 @@ common_part(const DpRun *run, DpPricedRelease *priced, EState *estate, DpFingerp
 	put_string(&h, run->timezone ? run->timezone : GetConfigOption("TimeZone", false, false));
 	put_number(&h, priced->max_groups);
 	put_number(&h, priced->max_rows);
-	put_number(&h, priced->state_groups);
 	/* keys that were shown are shown again, of which others would have been */
 	if (release->selection >= 0 && dp_min_units(priced) > 1)
 	{

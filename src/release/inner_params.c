@@ -89,8 +89,7 @@ make_bound_spec(DpPricedRelease *priced)
 			rows[n] = kinds[n] == DP_VALUE_SCALED ? first : column->desc->answer == DP_ANSWER_CLIPPED_GROUPS ? DP_CUT_GROUPS : 0;
 			norm_of[n].norm = column->desc->norm;
 			norm_of[n].shift = column->parts[j].shift;
-			groups[n] = column->nlimits == 0 ? priced->max_groups
-				: column->desc->weighs ? priced->key_groups : priced->state_groups;
+			groups[n] = column->nlimits > 0 && column->desc->weighs ? priced->key_groups : priced->max_groups;
 		}
 		if (column->desc->norm >= 0 && list_nth_int(priced->release->norms, column->desc->norm) == first)
 		{

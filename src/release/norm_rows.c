@@ -8,7 +8,7 @@
  * has sums of values and of shares by bin (limited_sum), and for one part of each norm how many units have this group
  * first.  Where bins are apart, a group has several rows: after the keys come the bin of each norm,
  * sums of values and of shares, and how many units have this group first.  Such a row is of all units of the group that are
- * in these bins (agg/bounding/norms.c).  A set of values that a norm limits has the counts under each of its
+ * in these bins (agg/bounding/norms.c).  Servers of a cluster may send it as rows of cells (cells.c).  A set of values that a norm limits has the counts under each of its
  * limits, in one row of the group, which is of all units.
  *
  * Squares of sets' numbers are added up for probes (norms.c).
@@ -36,6 +36,7 @@
 struct DpNormRows
 {
 	const DpPricedRelease *priced;
+	const DpCells *cells;		/* where rows are totals of cells */
 	Tuplestorestate *waiting;
 	TupleTableSlot *slot;
 	dp_i128    *counts;			/* [norm][bin]: of units, and of probes 0 */
@@ -67,13 +68,29 @@ bin_at(const DpPricedRelease *priced, TupleTableSlot *slot, int norm)
 static int64
 distinct_values(const DpPricedColumn *column, TupleTableSlot *slot, int att, int limit)
 {
+	int			n = Max(column->nlimits, 1);
 	const DpExactVector *counts = (const DpExactVector *) DatumGetPointer(slot->tts_values[att]);
 
 	if (slot->tts_isnull[att])
 		return 0;
-	if (counts->bins != Max(column->nlimits, 1) || counts->room != 0)
-		elog(ERROR, "a set has %d counts instead of %d", counts->bins, Max(column->nlimits, 1));
+	if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8ARRAYOID)
+		return dp_gathered_counts(slot->tts_values[att], n)[limit];
+	if (counts->bins != n || counts->room != 0)
+		elog(ERROR, "a set has %d counts instead of %d", counts->bins, n);
 	return counts->count[limit];
+}
+
+dp_i128
+dp_norm_factor(const DpPricedColumn *column, const DpPricedPart *part, int64 bin, bool is_share)
+{
+	/* without limits the value is what max_groups and max_rows leave of it */
+	bool		is_whole = column->nlimits == 0 || bin <= column->limit;
+
+	if (is_whole == is_share)
+		return 0;
+	if (is_share)
+		return column->limits[column->limit] / DP_NORM_UNIT;
+	return dp_is_histogram(part) ? (dp_i128) 1 << part->shift : 1;
 }
 
 /* Adds what the row has of a part that a norm limits, where bins are apart. */
@@ -81,25 +98,20 @@ static void
 add_bins(const DpPricedRelease *priced, const DpPricedColumn *column, const DpPricedPart *part, TupleTableSlot *slot, int att,
 		 dp_i128 *state)
 {
-	/* without limits the value is what max_groups and max_rows leave of it */
-	bool		is_whole = column->nlimits == 0 || bin_at(priced, slot, column->desc->norm) <= column->limit;
-	dp_i128		factor = is_whole ? 1 : column->limits[column->limit] / DP_NORM_UNIT;
+	int64		bin = bin_at(priced, slot, column->desc->norm);
 
 	if (column->nweights > 0)
-		dp_count_weight(column, bin_at(priced, slot, column->desc->norm), sum_at(slot, att), state);
-	if (!is_whole)
-		att++;
-	if (!dp_is_histogram(part))
-		state[part->offset] += sum_at(slot, att) * factor;
-	else if (!slot->tts_isnull[att])
+		dp_count_weight(column, bin, sum_at(slot, att), state);
+	for (int is_share = 0; is_share < 2; is_share++)
 	{
-		const DpExactVector *vector = (const DpExactVector *) DatumGetPointer(slot->tts_values[att]);
+		dp_i128		factor = dp_norm_factor(column, part, bin, is_share);
 
-		if (is_whole)
-			factor = (dp_i128) 1 << part->shift;
-		if (vector->bins != part->width)
-			elog(ERROR, "a vector has %d bins instead of %d", vector->bins, part->width);
-		dp_vector_add_to(vector, factor, state + part->offset);
+		if (factor == 0)
+			continue;
+		if (dp_is_histogram(part))
+			dp_add_counts(part, slot, att + is_share, factor, state);
+		else
+			state[part->offset] += sum_at(slot, att + is_share) * factor;
 	}
 }
 
@@ -161,18 +173,19 @@ place_of_sets(const DpPricedRelease *priced, int norm)
 		if (column->desc->norm == norm)
 			return dp_has_probes(column) ? att : -1;
 		/* as dp_norm_row_add has them, with bins apart */
-		att += column->desc->norm < 0 || column->parts[0].desc.kind == DP_VALUE_DISTINCT ? column->nparts : 2 * column->nparts;
+		att += column->nparts * (dp_has_share(column->desc, &column->parts[0].desc) ? 2 : 1);
 	}
 	return -1;
 }
 
 DpNormRows *
-dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc)
+dp_norm_rows_create(const DpPricedRelease *priced, const DpCells *cells, TupleDesc desc)
 {
 	DpNormRows *rows = palloc0(sizeof(DpNormRows));
 	int			norms = list_length(priced->release->norms);
 
 	rows->priced = priced;
+	rows->cells = cells;
 	rows->waiting = tuplestore_begin_heap(false, false, work_mem);
 	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	rows->columns = palloc(norms * sizeof(DpPricedColumn *));
@@ -224,7 +237,9 @@ dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot)
 		int			l = foreach_current_index(norm);
 		int			att = rows->priced->nkeys + norm;
 
-		if (release->bins_apart)
+		if (release->counts_cells)
+			count_units(rows, l, bin_at(rows->priced, slot, l), dp_cell_units(rows->cells, slot));
+		else if (release->bins_apart)
 			count_units(rows, l, bin_at(rows->priced, slot, l), sum_at(slot, slot->tts_tupleDescriptor->natts - 1));
 		else if (!slot->tts_isnull[att])
 		{

@@ -51,8 +51,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-/* groups of a unit, and its rows in each, that count where neither its norm is limited nor anybody has set a number */
-#define USUAL_LIMIT 5
+/* rows of a unit that bounds of a value are for which grows with them, where none are found and nobody has set max_rows */
+#define USUAL_ROWS 5
 
 /* groups of a unit that have a part in selecting keys: of more so many are drawn, at random */
 #define MOST_KEY_GROUPS 100
@@ -134,7 +134,7 @@ limited_sensitivity(const DpPricedColumn *column, const DpPricedPart *part, cons
 		dp_grid_for_count(1, &grid);
 	else if (dp_most_rows(priced->dataset) == 0 || Max(grid.upper, -grid.lower) > DP_MOST_NORM >> part->shift)
 		return of_norm;
-	of_limits = squared_sensitivity(&grid, priced->state_groups, grouped, neighbors);
+	of_limits = squared_sensitivity(&grid, priced->max_groups, grouped, neighbors);
 	return Min(of_norm, of_limits << 2 * part->shift);
 }
 
@@ -313,9 +313,9 @@ dp_held_groups(const DpPricedRelease *priced)
 	foreach_ptr(DpReleaseColumn, column, priced->release->columns)
 	{
 		if (column->answer == DP_ANSWER_CLIPPED_GROUPS)
-			return priced->state_groups + 1;
+			return priced->max_groups + 1;
 	}
-	return priced->state_groups;
+	return priced->max_groups;
 }
 
 /* Refuses declared keys so long that bounding would leave out their rows: the group would pass for an empty one. */
@@ -344,12 +344,12 @@ settle_contribution(DpPricedRelease *priced)
 
 	priced->max_groups = 1;
 	priced->max_rows = 1;
-	priced->unit_rows = dp_most_rows(priced->dataset) > 0 ? dp_most_rows(priced->dataset) : USUAL_LIMIT;
+	priced->unit_rows = dp_most_rows(priced->dataset) > 0 ? dp_most_rows(priced->dataset) : USUAL_ROWS;
 	if (release->has_unit && !release->is_estimator)
 	{
 		priced->max_rows = priced->unit_rows;
 		if (dp_has_groups(release))
-			priced->max_groups = dp_most_groups(priced->dataset) > 0 ? dp_most_groups(priced->dataset) : USUAL_LIMIT;
+			priced->max_groups = dp_most_groups(priced->dataset) > 0 ? dp_most_groups(priced->dataset) : DP_MOST_UNIT_GROUPS;
 	}
 
 	/*
@@ -360,10 +360,7 @@ settle_contribution(DpPricedRelease *priced)
 		priced->max_rows = Min(priced->max_rows, release->most_rows);
 	if (release->most_groups > 0)
 		priced->max_groups = Min(priced->max_groups, release->most_groups);
-	priced->state_groups = priced->max_groups;
-	if (dp_has_groups(release) && dp_limits_norms(priced->dataset, release) && release->norms != NIL)
-		priced->state_groups = dp_most_groups(priced->dataset) > 0 ? priced->max_groups : Max(priced->max_groups, DP_MOST_UNIT_GROUPS);
-	priced->key_groups = Min(priced->state_groups, MOST_KEY_GROUPS);
+	priced->key_groups = Min(priced->max_groups, MOST_KEY_GROUPS);
 	priced->groups_guess = priced->nkeys > 0 ? USUAL_GROUPS : 1;
 	if (release->selection >= 0)
 	{
@@ -384,7 +381,6 @@ settle_contribution(DpPricedRelease *priced)
 	if (groups < 0)
 		return 0;
 	priced->max_groups = Max(Min(priced->max_groups, groups), 1);
-	priced->state_groups = Max(Min(priced->state_groups, groups), 1);
 	priced->groups_guess = (double) groups;
 	priced->declared = groups;
 	check_key_bytes(priced);
@@ -629,18 +625,18 @@ dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	bool		is_set = dp_most_groups(priced->dataset) > 0;
 
-	/* a norm alone leaves out no groups, nor does what the query says */
-	if (priced->max_groups == priced->release->most_groups || !limits_units(priced, column) || !dp_has_groups(priced->release) || (column->nlimits > 0 && !is_set))
-		return false;
-	/* where there may be any number of groups, who has set a limit knows it */
-	return priced->declared > 0 ? priced->max_groups < priced->declared : !is_set;
+	/*
+	 * what the query says leaves out no groups; where there may be any number
+	 * of them, who has set a limit knows it
+	 */
+	return is_set && priced->max_groups != priced->release->most_groups && limits_units(priced, column) && dp_has_groups(priced->release) &&
+		priced->max_groups < priced->declared;
 }
 
 bool
 dp_limits_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	return limits_units(priced, column) && (column->nlimits == 0 || dp_most_rows(priced->dataset) > 0) &&
-		priced->max_rows != priced->release->most_rows &&
+	return limits_units(priced, column) && dp_most_rows(priced->dataset) > 0 && priced->max_rows != priced->release->most_rows &&
 		column->parts[0].desc.kind != DP_VALUE_UNITS &&
 		!(column->totals.known && !column->totals_by_rows);
 }
@@ -650,15 +646,8 @@ dp_knows_cut(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
 	bool		cuts_groups = dp_most_groups(priced->dataset) > 0 && dp_has_groups(priced->release) &&
 	priced->max_groups != priced->release->most_groups && (priced->declared == 0 || priced->max_groups < priced->declared);
-	bool		cuts_rows = dp_most_rows(priced->dataset) > 0 && dp_limits_rows(priced, column);
 
-	return column->finds_limit && !cuts_groups && !cuts_rows && !(column->totals.known && !column->totals_by_rows);
-}
-
-bool
-dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column)
-{
-	return dp_limits_rows(priced, column) && dp_most_rows(priced->dataset) == 0;
+	return column->finds_limit && !cuts_groups && !dp_limits_rows(priced, column) && !(column->totals.known && !column->totals_by_rows);
 }
 
 bool

@@ -250,7 +250,7 @@ receive_cell(TupleTableSlot *slot, DestReceiver *self)
 	else
 	{
 		if (receiver->waiting == NULL)
-			receiver->waiting = dp_norm_rows_create(receiver->run->priced, slot->tts_tupleDescriptor);
+			receiver->waiting = dp_norm_rows_create(receiver->run->priced, receiver->cells, slot->tts_tupleDescriptor);
 		dp_norm_rows_put(receiver->waiting, slot);
 	}
 	return true;

@@ -221,6 +221,13 @@ typedef struct DpPart
 extern int	dp_column_parts(const DpReleaseColumn *column, DpPart *parts);
 extern int	dp_release_parts(const DpRelease *release);
 
+/* Tells whether a row of units in the same bins of norms has shares of a part beside its values; a set has both in one. */
+static inline bool
+dp_has_share(const DpReleaseColumn *column, const DpPart *part)
+{
+	return column->norm >= 0 && part->kind != DP_VALUE_DISTINCT;
+}
+
 /*
  * Rows that the inner plan reads as the tuplestore of this name: computed
  * before the debit, with the rights of whoever asks.

@@ -157,12 +157,11 @@ typedef struct DpPricedRelease
 								 * been shown, by key; NULL: none has */
 	double		groups_guess;	/* how many groups there are */
 	int64		declared;		/* the same, where it is public; 0: it is not */
-	int			state_groups;	/* that a unit's state holds, >= max_groups */
 	int			key_groups;		/* in which a unit has a weight for selecting
 								 * keys */
 	int64		memory;			/* that groups of declared keys take, in bytes */
-	int			max_groups;		/* 1 unless a unit may be in several groups;
-								 * without a norm */
+	int			max_groups;		/* in so many of its groups a unit counts; 1
+								 * unless it may be in several */
 	int			max_rows;
 	int			unit_rows;		/* that count of a unit where it is more than
 								 * a row */
@@ -439,16 +438,14 @@ extern int	dp_probe_limit(const DpPricedColumn *column, int probe);
 extern DpPricedColumn *dp_column_with_norm(const DpPricedRelease *priced, int norm);
 
 /*
- * price.c: dp_cuts_groups tells whether a unit counts in fewer groups of a column than there are, as far as that is public, or than there
- * may be, as nobody has set max_groups; dp_limits_rows whether no more than max_rows of its rows count, and dp_has_usual_rows
- * whether nobody has set that.  dp_knows_cut tells whether a limit that is found is all that cuts what a unit adds.
- * dp_bounds_by_rows tells whether bounds of a column's values follow from max_rows, as of a subquery that counts a unit's rows;
- * dp_has_usual_bounds whether nobody has set that.
+ * price.c: dp_cuts_groups tells whether a unit counts in fewer groups of a column than there are, as far as that is public;
+ * dp_limits_rows whether no more than max_rows of its rows count.  dp_knows_cut tells whether a limit that is found is all that cuts
+ * what a unit adds.  dp_bounds_by_rows tells whether bounds of a column's values follow from max_rows, as of a subquery that counts
+ * a unit's rows; dp_has_usual_bounds whether nobody has set that.
  */
 extern bool dp_cuts_groups(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern bool dp_knows_cut(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern bool dp_limits_rows(const DpPricedRelease *priced, const DpPricedColumn *column);
-extern bool dp_has_usual_rows(const DpPricedRelease *priced, const DpPricedColumn *column);
 extern bool dp_bounds_by_rows(const DpPricedColumn *column);
 extern bool dp_has_usual_bounds(const DpPricedRelease *priced, const DpPricedColumn *column);
 
@@ -470,19 +467,39 @@ extern const int *dp_find_limits(DpRun *run, const dp_i128 *counts);
 /* price.c: settles anew what follows from priced->limits; no price */
 extern void dp_settle_limits(DpPricedRelease *priced);
 
-/* states.c: adds the state that a row has of a part to those of its group */
+/*
+ * states.c: dp_add_state adds the state that a row has of a part to those of its group, dp_add_counts that of a histogram, so many
+ * times.  dp_gathered_counts returns the n counts of an array that servers of a cluster sent.
+ */
 extern void dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *state);
+extern void dp_add_counts(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 factor, dp_i128 *state);
+extern const int64 *dp_gathered_counts(Datum value, int n);
+
+/*
+ * cells.c: rows of keys, a cell and its total, of which states are made.  dp_cell_has_keys tells whether a row's
+ * keys are these, which dp_copy_cell_keys has copied; dp_add_cell adds a row's total to a state.  dp_cell_units returns how many units
+ * have the row's group first, where its cell is of them.
+ */
+typedef struct DpCells DpCells;
+
+extern DpCells *dp_cells_create(const DpPricedRelease *priced);
+extern bool dp_cell_has_keys(const DpCells *cells, TupleTableSlot *slot, const Datum *values, const bool *nulls);
+extern void dp_copy_cell_keys(const DpCells *cells, TupleTableSlot *slot, Datum *values, bool *nulls, MemoryContext context);
+extern void dp_add_cell(const DpCells *cells, TupleTableSlot *slot, dp_i128 *state);
+extern dp_i128 dp_cell_units(const DpCells *cells, TupleTableSlot *slot);
 
 /*
  * norm_rows.c: rows of the inner plan of a release with norms.  dp_norm_row_add adds what a row has to the states of
- * its group.  Where the limits are not known, rows wait: dp_norm_rows_put takes one, dp_norm_rows_counts
+ * its group; dp_norm_factor returns how many times sums of values, or of shares, count of units in a bin: one of the two is 0.
+ * Where the limits are not known, rows wait: dp_norm_rows_put takes one, dp_norm_rows_counts
  * returns the limiter's states when all have been put: how many units are in which bin of which norm, and its probes.
  * dp_norm_rows_next gives the rows again.
  */
 typedef struct DpNormRows DpNormRows;
 
+extern dp_i128 dp_norm_factor(const DpPricedColumn *column, const DpPricedPart *part, int64 bin, bool is_share);
 extern void dp_norm_row_add(const DpPricedRelease *priced, TupleTableSlot *slot, dp_i128 *state);
-extern DpNormRows *dp_norm_rows_create(const DpPricedRelease *priced, TupleDesc desc);
+extern DpNormRows *dp_norm_rows_create(const DpPricedRelease *priced, const DpCells *cells, TupleDesc desc);
 extern void dp_norm_rows_put(DpNormRows *rows, TupleTableSlot *slot);
 extern const dp_i128 *dp_norm_rows_counts(DpNormRows *rows);
 extern TupleTableSlot *dp_norm_rows_next(DpNormRows *rows);
@@ -634,17 +651,6 @@ extern List *dp_agree_end(DpRun *run);
 extern void dp_check_distribution(DpRelease *release);
 extern PlannedStmt *dp_plan_late(DpRelease *release, ParamListInfo params, List **touches);
 extern void dp_refuse_touched(ErrorData *error) __attribute__((noreturn));
-
-/*
- * cells.c: rows of keys, a cell and its total, of which states are made.  dp_cell_has_keys tells whether a row's
- * keys are these, which dp_copy_cell_keys has copied; dp_add_cell adds a row's total to a state.
- */
-typedef struct DpCells DpCells;
-
-extern DpCells *dp_cells_create(const DpPricedRelease *priced);
-extern bool dp_cell_has_keys(const DpCells *cells, TupleTableSlot *slot, const Datum *values, const bool *nulls);
-extern void dp_copy_cell_keys(const DpCells *cells, TupleTableSlot *slot, Datum *values, bool *nulls, MemoryContext context);
-extern void dp_add_cell(const DpCells *cells, TupleTableSlot *slot, dp_i128 *state);
 
 /*
  * receiver.c: what turns the rows of an inner plan into released rows.  dp_receiver_create makes it for rows of desc,

@@ -14,28 +14,39 @@
 #include "release/release_int.h"
 #include "utils/array.h"
 
-/* Adds the counts of a histogram that was gathered from the servers of a cluster. */
-static void
-add_counts(Datum value, dp_i128 *state, int width)
+const int64 *
+dp_gathered_counts(Datum value, int n)
 {
-	Datum	   *counts;
-	int			n;
+	ArrayType  *array = DatumGetArrayTypeP(value);
 
-	deconstruct_array(DatumGetArrayTypeP(value), INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &counts, NULL, &n);
-	if (n != width)
-		elog(ERROR, "a histogram has %d bins instead of %d", n, width);
-	for (int i = 0; i < n; i++)
-		state[i] += DatumGetInt64(counts[i]);
+	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != n || ARR_HASNULL(array))
+		elog(ERROR, "servers of a cluster sent no %d counts", n);
+	return (const int64 *) ARR_DATA_PTR(array);
 }
 
-static void
-add_vector(Datum value, dp_i128 *state, int width)
+void
+dp_add_counts(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 factor, dp_i128 *state)
 {
-	DpExactVector *vector = (DpExactVector *) DatumGetPointer(value);
+	Datum		value = slot->tts_values[att];
 
-	if (vector->bins != width)
-		elog(ERROR, "a vector has %d bins instead of %d", vector->bins, width);
-	dp_vector_add_to(vector, 1, state);
+	state += part->offset;
+	if (slot->tts_isnull[att])
+		return;
+	if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8ARRAYOID)
+	{
+		const int64 *counts = dp_gathered_counts(value, part->width);
+
+		for (int i = 0; i < part->width; i++)
+			state[i] += counts[i] * factor;
+	}
+	else
+	{
+		const DpExactVector *vector = (const DpExactVector *) DatumGetPointer(value);
+
+		if (vector->bins != part->width)
+			elog(ERROR, "a vector has %d bins instead of %d", vector->bins, part->width);
+		dp_vector_add_to(vector, factor, state);
+	}
 }
 
 void
@@ -46,10 +57,8 @@ dp_add_state(const DpPricedPart *part, TupleTableSlot *slot, int att, dp_i128 *s
 
 	if (slot->tts_isnull[att])
 		return;
-	if (type == INT8ARRAYOID)
-		add_counts(value, state + part->offset, part->width);
-	else if (dp_is_histogram(part))
-		add_vector(value, state + part->offset, part->width);
+	if (dp_is_histogram(part))
+		dp_add_counts(part, slot, att, 1, state);
 	else if (type == INT8OID)
 		state[part->offset] += DatumGetInt64(value);
 	else if (type == NUMERICOID)

@@ -2,7 +2,7 @@
 -- 18. Clusters of Citus
 -- =========================================================================
 
--- What a row adds to totals (bigint) and histograms (codes: integer, integer[]), as rows of a cell and a number, whose sums Citus has computed where rows are
+-- What a row adds to totals (bigint) and histograms (codes: integer, integer[]; bigint[] after what each counts), as rows of a cell and a number, whose sums Citus has computed where rows are
 CREATE OR REPLACE FUNCTION dp_cdp_internal.entry_cells(VARIADIC "any") RETURNS SETOF bigint
 	AS 'MODULE_PATHNAME', 'dp_entry_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
 CREATE OR REPLACE FUNCTION dp_cdp_internal.entry_totals(VARIADIC "any") RETURNS SETOF bigint
@@ -14,6 +14,15 @@ CREATE OR REPLACE AGGREGATE dp_cdp_internal.gathered_histogram(code integer, bin
 );
 CREATE OR REPLACE AGGREGATE dp_cdp_internal.gathered_histogram(codes integer[], bins integer) (
 	SFUNC = dp_cdp_internal.codes_histogram_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp_internal.vector_counts, PARALLEL = SAFE
+);
+CREATE OR REPLACE AGGREGATE dp_cdp_internal.gathered_shares(codes integer[], bins integer, share bigint) (
+	SFUNC = dp_cdp_internal.codes_shares_add, STYPE = dp_cdp_internal.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp_internal.vector_counts, PARALLEL = SAFE
+);
+CREATE OR REPLACE FUNCTION dp_cdp_internal.gathered_distinct(dp_cdp_internal.exact_distinct) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'dp_gathered_distinct' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OR REPLACE AGGREGATE dp_cdp_internal.gathered_distinct_shares(codes bigint[], share bigint, dp_cdp_internal.bound_spec, value integer) (
+	SFUNC = dp_cdp_internal.codes_distinct_shares_add, STYPE = dp_cdp_internal.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp_internal.gathered_distinct, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
 
 -- Gives the table that Citus manages the labels that it has here at the workers, too, or takes those of "removed" (numbers of columns,

@@ -62,6 +62,11 @@ END $$;
 CREATE FUNCTION here(query text) RETURNS text LANGUAGE sql AS $$
 	SELECT regexp_replace(replace(replace(query, 'visits', 'here'), 'rows_of', 'rows_here'), '\mpeople\M', 'people_here')
 $$;
+CREATE FUNCTION alike_under(setting text, query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM run_as_analyst(setting);
+	RETURN alike_rows(query, here(query), setting || ': ' || query);
+END $$;
 CREATE FUNCTION allow(pull boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	SET SESSION AUTHORIZATION owner1;
@@ -93,6 +98,25 @@ SELECT alike_rows(q, here(q), 'of two rows of each unit: ' || q) FROM unnest(ARR
 	'SELECT (SELECT sum(h) FROM unnest(v) h) FROM (SELECT dp_histogram(visit, 0, 3000, 4) AS v FROM visits) q',
 	'SELECT dept, n, (SELECT sum(h) FROM unnest(v) h) FROM (SELECT dept, dp_count(*) AS n, dp_histogram(visit, 0, 3000, 4) AS v FROM visits GROUP BY dept) q']) q;
 SELECT run_as_analyst('RESET dp_cdp.max_rows');
+-- norms that cut most units
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.drop_budget('clinic', 'analyst1'), dp_cdp.set_budget('clinic', 'analyst1', rho => 1e6, delta => 0.1);
+RESET SESSION AUTHORIZATION;
+SELECT alike_under(setting, q) FROM unnest('{SET dp_cdp.max_contribution = 0.25,SET dp_cdp.max_contribution = 1.5}'::text[]) setting, unnest(ARRAY[
+	'SELECT array_agg(round(h / 5.0)) FROM (SELECT dp_histogram(cost, 0, 100, 3) AS v FROM visits) q, unnest(v) h',
+	'SELECT dept, array_agg(round(h / 5.0)), round((n + 2) / 10), round(u / 10), round(s / 100), round(t::numeric, 1) FROM (SELECT dept, dp_histogram(cost, 0, 100, 4) AS v, dp_count(*) AS n, dp_count(DISTINCT patient) AS u, dp_sum(cost) AS s, dp_clipped_totals(age, 0, 90, 0, 150) AS t FROM visits GROUP BY dept) q, unnest(v) h WHERE dept < ''z'' GROUP BY dept, n, u, s, t',
+	'SELECT ward, array_agg(round(h / 5.0)) FROM (SELECT ward, dp_histogram(age, 0, 90, 4) AS v FROM visits GROUP BY ward) q, unnest(v) h GROUP BY ward',
+	'SELECT ward % 2, round(dp_avg(age, 0, 90)::numeric), round(dp_median(cost)::numeric / 5) FROM visits WHERE ward IN (0, 1) GROUP BY ward % 2']) q;
+SELECT run_as_analyst('RESET dp_cdp.max_contribution');
+-- keys are selected of units' weights, without the heaviest
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('clinic', min_units => 3);
+RESET SESSION AUTHORIZATION;
+SELECT alike_rows(q, here(q), 'groups of three: ' || q) FROM unnest(ARRAY[
+	'SELECT ward, dp_histogram(cost, 0, 100, 4) FROM visits GROUP BY ward', 'SELECT ward, dept, dp_count(*), dp_histogram(age, 0, 90, 2) FROM visits GROUP BY ward, dept']) q;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('clinic', min_units => 1);
+RESET SESSION AUTHORIZATION;
 SELECT is((run_as_analyst('SET dp_cdp.find_bounds = on; SELECT dp_sum(visit) FROM visits')).failure, NULL, 'bounds that are found');
 SELECT run_as_analyst('RESET dp_cdp.find_bounds');
 SELECT run_as_analyst('PREPARE p(int) AS INSERT INTO answer SELECT ''prepared'', dp_histogram(cost, 0, 100, 4)::text FROM visits WHERE age > $1');
@@ -117,4 +141,6 @@ SELECT results_eq($q$SELECT dp_cdp_internal.entry_cells(NULL::bigint, '{}'::int[
 	$q$VALUES (-1::bigint, 0::bigint)$q$, 'nothing');
 SELECT throws_ok(q, state, NULL, q) FROM (VALUES
 	('SELECT dp_cdp_internal.entry_cells(''x''::text)', '42804'), ('SELECT dp_cdp_internal.entry_totals(1.5)', '42804'), ('SELECT dp_cdp_internal.entry_cells(ARRAY[1, NULL])', '22004')) v(q, state);
+SELECT results_eq($q$SELECT dp_cdp_internal.entry_cells(ARRAY[9, 1, 2]::bigint[], '{9}'::bigint[]), dp_cdp_internal.entry_totals(ARRAY[9, 1, 2]::bigint[], '{9}'::bigint[])$q$,
+	$q$VALUES (1::bigint, 9::bigint), (2, 9)$q$, 'codes after what each counts');
 SELECT * FROM finish();

@@ -206,18 +206,22 @@ BEGIN
 END $$;
 SELECT run_as_analyst('PREPARE h AS SELECT dp_count(DISTINCT dept) FROM visits');
 SELECT allow(true);
--- for which no limits on norms are found
-SELECT run_as_analyst('SET dp_cdp.max_groups = 5; SET dp_cdp.max_rows = 5');
+SELECT run_as_analyst('SET dp_cdp.rho = 1000');
 SELECT same(q, 'pulled: ' || q) FROM unnest(ARRAY[
 	'SELECT round(d), array_agg(round(h / 10.0) ORDER BY i) FROM (SELECT dp_count(DISTINCT dept) AS d, dp_histogram(cost, 0, 100, 4) AS v FROM visits) q, unnest(v) WITH ORDINALITY u(h, i) GROUP BY d',
 	'SELECT dept, round(d), array_agg(round(h / 10.0) ORDER BY i) FROM (SELECT dept, dp_count(DISTINCT dept) AS d, dp_histogram(cost, 0, 100, 4) AS v FROM visits GROUP BY dept) q, unnest(v) WITH ORDINALITY u(h, i) GROUP BY dept, d',
-	'SELECT round(dp_median(cost)::numeric, 1), round(dp_quantile(cost, 0.1)::numeric, 1), round(dp_count(DISTINCT dept)) FROM visits',
+	'SELECT trunc(dp_median(cost)::numeric / 20), trunc(dp_quantile(cost, 0.1)::numeric / 20), round(dp_count(DISTINCT dept)) FROM visits',
 	'SELECT dept, round(m::numeric / 5), round(s / 500), round(d) FROM (SELECT dept, dp_median(cost) AS m, dp_sum(cost) AS s, dp_count(DISTINCT dept) AS d FROM visits GROUP BY dept) q WHERE dept < ''z''',
 	'SELECT round(dp_median(found)::numeric, 1), round(dp_count(DISTINCT dept)) FROM visits JOIN labs USING (patient)',
 	'SELECT round(dp_clipped(cost, 0, 50)::numeric, 1), round(dp_count(DISTINCT dept)) FROM visits',
 	'SELECT round(dp_count(DISTINCT dept)) FROM visits',
 	'SELECT round(dp_median(cost)::numeric, 1), round(dp_count(DISTINCT dept)) FROM visits WHERE patient = 7']) q;
-SELECT run_as_analyst('RESET dp_cdp.max_groups; RESET dp_cdp.max_rows');
+-- a norm that cuts most people
+SELECT run_as_analyst('SET dp_cdp.max_contribution = 1.5');
+SELECT same(q, 'pulled, up to 1.5 rows: ' || q) FROM unnest(ARRAY[
+	'SELECT round(d * 5), array_agg(round(h / 5) ORDER BY i) FROM (SELECT dp_count(DISTINCT visit % 7) AS d, dp_histogram(cost, 0, 100, 4) AS v FROM visits) q, unnest(v) WITH ORDINALITY u(h, i) GROUP BY d',
+	'SELECT dept, round(d * 5), array_agg(round(h / 5) ORDER BY i), round(s / 50), round(c / 5) FROM (SELECT dept, dp_count(DISTINCT visit % 7) AS d, dp_histogram(cost, 0, 100, 4) AS v, dp_sum(cost) AS s, dp_count(*) AS c FROM visits GROUP BY dept) q, unnest(v) WITH ORDINALITY u(h, i) GROUP BY dept, d, s, c']) q;
+SELECT run_as_analyst('RESET dp_cdp.max_contribution; RESET dp_cdp.rho');
 SELECT refused('SELECT dp_count(DISTINCT dept) FROM rows_of', 'ZC002', 'ask for other aggregates', 'of rows as units they are refused');
 SELECT is((run_as_analyst('SET dp_cdp.find_bounds = on; SELECT dp_sum(visit) FROM visits')).failure, NULL, 'bounds that are found');
 SELECT is((run_as_analyst('EXECUTE h')).failure, NULL, 'a statement that was refused when it was prepared is answered');

@@ -297,8 +297,8 @@ typedef struct DpNorms
 {
 	uint64		norm[DP_MAX_VALUES];	/* rounded up; 0: of nothing */
 	int32		bin[DP_MAX_VALUES];
-	int64		value[DP_NORM_VALUES];	/* in steps, of the first norm, unless it
-										 * is of counts or codes */
+	int64		value[DP_NORM_VALUES];	/* in steps, of the first norm, unless
+										 * it is of counts or codes */
 } DpNorms;
 
 extern void dp_unit_norms(const DpBoundState *state, const DpLayout *layout, const DpBoundSpec *spec, DpNorms *norms);

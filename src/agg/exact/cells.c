@@ -52,7 +52,9 @@ count_entries(FunctionCallInfo fcinfo)
 
 	for (int i = 0; i < PG_NARGS(); i++)
 	{
-		if (!PG_ARGISNULL(i) && get_fn_expr_argtype(fcinfo->flinfo, i) == INT4ARRAYOID)
+		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, i);
+
+		if (!PG_ARGISNULL(i) && (type == INT4ARRAYOID || type == INT8ARRAYOID))
 			n += ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(i)), ARR_DIMS(PG_GETARG_ARRAYTYPE_P(i)));
 		else
 			n++;
@@ -64,6 +66,7 @@ static void
 add_argument(FunctionCallInfo fcinfo, int i, Entries *e)
 {
 	const int32 *codes;
+	const int64 *shares;
 	int			n;
 
 	switch (get_fn_expr_argtype(fcinfo->flinfo, i))
@@ -79,10 +82,15 @@ add_argument(FunctionCallInfo fcinfo, int i, Entries *e)
 			for (int j = 0; j < n; j++)
 				add_entry(e, DP_CELL(i, codes[j]), 1);
 			break;
+		case INT8ARRAYOID:
+			shares = dp_array_of_codes(PG_GETARG_ARRAYTYPE_P(i), &n);
+			for (int j = 1; j < n; j++)
+				add_entry(e, DP_CELL(i, shares[j]), shares[0]);
+			break;
 		default:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("totals must be of type bigint, and codes of type integer or integer[]")));
+					 errmsg("totals must be of type bigint, and codes of type integer, integer[] or, after what each counts, bigint[]")));
 	}
 }
 

@@ -45,6 +45,7 @@ PG_FUNCTION_INFO_V1(dp_codes_distinct);
 PG_FUNCTION_INFO_V1(dp_distinct_count);
 PG_FUNCTION_INFO_V1(dp_codes_distinct_shares);
 PG_FUNCTION_INFO_V1(dp_distinct_shares);
+PG_FUNCTION_INFO_V1(dp_gathered_distinct);
 
 /* by which limits a set counts: a code's full credit in steps, and of a share of 1 by limit */
 typedef struct DpCredits
@@ -545,4 +546,11 @@ dp_distinct_shares(PG_FUNCTION_ARGS)
 			CHECK_FOR_INTERRUPTS();
 	}
 	PG_RETURN_POINTER(tallied_counts(credits, tallied));
+}
+
+/* gathered_distinct(exact_distinct) -> bigint[] returns the same as an array, which servers of a cluster can send. */
+Datum
+dp_gathered_distinct(PG_FUNCTION_ARGS)
+{
+	return DirectFunctionCall1(dp_vector_counts, dp_distinct_shares(fcinfo));
 }

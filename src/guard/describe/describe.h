@@ -43,8 +43,8 @@ extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values,
 /* norms.c: notes how many rows of a group, and how many groups, a unit has at most, as the query says */
 extern void dp_limit_rows(DpLevel *level);
 
-/* norms.c: tells whether norms limit what units add to the columns so far; is_distributed as below */
-extern bool dp_has_norms(const DpLevel *level, bool is_distributed);
+/* norms.c: tells whether norms limit what units add to the columns */
+extern bool dp_has_norms(const DpLevel *level);
 
 /* norms.c: settles which columns a norm limits, and describes what finds the limits, when all columns are there; is_distributed: its rows are on servers of a cluster */
 extern void dp_limit_norms(DpLevel *level, bool is_distributed);

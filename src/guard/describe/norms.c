@@ -66,28 +66,10 @@ norm_of_same(const DpLevel *level, int i)
 	return -1;
 }
 
-/*
- * Tells whether what the level asks for can be added up by bins: not where servers of a cluster send sets of values, or make totals
- * of cells.
- */
-static bool
-may_have_norms(const DpLevel *level, bool is_distributed)
-{
-	DpPart		parts[DP_MAX_COLUMN_PARTS];
-
-	foreach_ptr(const DpReleaseColumn, column, level->release->columns)
-	{
-		(void) dp_column_parts(column, parts);
-		if (is_distributed && is_code(&parts[0]))
-			return false;
-	}
-	return level->release->has_unit;
-}
-
 bool
-dp_has_norms(const DpLevel *level, bool is_distributed)
+dp_has_norms(const DpLevel *level)
 {
-	return may_have_norms(level, is_distributed) && dp_limits_norms(level->dataset, level->release);
+	return level->release->has_unit && dp_limits_norms(level->dataset, level->release);
 }
 
 /* Has a count of units that is there to select keys alone weigh them, by a limit that is no secret: its norm is the last one. */
@@ -180,7 +162,7 @@ dp_limit_norms(DpLevel *level, bool is_distributed)
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	int			part = 0;
 
-	if (!dp_has_norms(level, is_distributed))
+	if (!dp_has_norms(level))
 		return;
 	foreach_ptr(DpReleaseColumn, column, release->columns)
 	{
