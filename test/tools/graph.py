@@ -105,7 +105,7 @@ READERS = {
     "dp_read_comparison": """vet/* facts/* exprs.c describe/forms.c describe/key_lists.c describe/key_query_parts.c
         describe/known_values.c describe/time_cells.c describe/value_cells.c read/same_unit.c""",
     "dp_read_operator dp_read_side": """vet/* facts/* exprs.c blocks.c membership.c public_filters.c
-        describe/outer_matches.c read/compared_rows.c read/correlations.c read/near_columns.c read/same_unit.c
+        describe/join_matches.c read/compared_rows.c read/correlations.c read/near_columns.c read/same_unit.c
         read/sublink_values.c read/sublinks.c read/unique.c""",
 }
 

@@ -205,23 +205,23 @@ extern void dp_key_query_add_asked_points(DpKeyQuery *s, List *keys, List *other
  */
 extern Node *dp_key_query_put_buckets(DpKeyQuery *s, Node *expr, Node *named);
 
-/* time_ranges.c: limits public columns that are equal to the day, or another unit, of a protected one to the range of that */
-extern void dp_key_query_bound_buckets(DpKeyQuery *s);
+/* join_matches.c: limits public expressions that protected columns, or days or other units of them, are compared with to the range of these */
+extern void dp_key_query_bound_compared(DpKeyQuery *s);
 
-/* time_ranges.c: does so with columns, where these outer joins have a row, that are equal to such a unit, or anything else */
-extern void dp_key_query_bound_by(DpKeyQuery *s, Node *bucket, List *bounded, Bitmapset *joins);
-
-/* time_ranges.c: tells whether an expression is such a unit of a protected column */
-extern bool dp_key_query_is_bucket(DpKeyQuery *s, Node *expr);
+/*
+ * join_matches.c: tells whether a condition, in saying something of an expression, limits public rows alone: its columns are
+ * public, and of all outer joins that the condition belongs to
+ */
+extern bool dp_key_query_is_bounded(DpKeyQuery *s, const DpKeyQueryCondition *condition, Node *expr);
 
 /* known_values.c: finds the classes of what conditions equate */
 extern void dp_key_query_equate(DpKeyQuery *s);
 
-/* outer_matches.c: adds what outer joins that compare with the same protected expression tell of each other's rows */
+/* join_matches.c: adds what outer joins that compare with the same protected expression tell of each other's rows */
 extern void dp_key_query_relate_matches(DpKeyQuery *s);
 
 /*
- * outer_matches.c: makes lists of what conditions leave of the protected columns that outer joins compare with public ones;
+ * join_matches.c: makes lists of what conditions leave of the protected columns that outer joins compare with public ones;
  * keys: those that are not known yet, which may read the same columns
  */
 extern void dp_key_query_list_matched(DpKeyQuery *s, List *keys);

@@ -279,7 +279,7 @@ start_key_query(DpLevel *level, QueryKey *keys, int nkeys)
 
 	dp_key_query_equate(s);
 	dp_key_query_relate_matches(s);
-	dp_key_query_bound_buckets(s);
+	dp_key_query_bound_compared(s);
 	resolve_keys(s, keys, nkeys);
 	dp_key_query_follow_references(s);
 	return s;

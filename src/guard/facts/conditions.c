@@ -58,8 +58,8 @@ dp_reads_case(Node *node)
 	return dp_walk(node, is_case_test, NULL);
 }
 
-static bool
-is_integer(Oid type)
+bool
+dp_type_is_integer(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }
@@ -101,7 +101,7 @@ dp_strip_casts(Node *node)
 static Oid
 common_type(Oid value, Oid constant)
 {
-	if ((is_integer(value) && is_integer(constant)) || (value == NUMERICOID && constant == NUMERICOID))
+	if ((dp_type_is_integer(value) && dp_type_is_integer(constant)) || (value == NUMERICOID && constant == NUMERICOID))
 		return NUMERICOID;
 	if (is_float(value) && is_float(constant))
 		return FLOAT8OID;

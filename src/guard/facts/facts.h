@@ -51,6 +51,8 @@ extern bool dp_get_cell_test(Node *node, DpCellTest *test);
 /* Tells whether an expression reads the argument of a CASE that it is only a part of. */
 extern bool dp_reads_case(Node *node);
 
+extern bool dp_type_is_integer(Oid type);
+
 /* Returns what an expression is without labels, and casts that keep the order of numbers and lose none. */
 extern Node *dp_strip_casts(Node *node);
 
@@ -90,6 +92,10 @@ extern Node *dp_known_part(Node *condition, DpKnown known, void *context, bool *
  * preimages.c
  * ------------------------------------------------------------------------
  */
+
+/* by how many days a time is off where clocks are set, and where months differ, as they are compared */
+#define DP_DAYS_OF_CLOCK 1
+#define DP_DAYS_OF_MONTH 6
 
 /* how far the ends of a preimage may be off */
 typedef enum DpSpread

@@ -32,10 +32,6 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-/* how far the ends of a preimage are put apart where it may be off: months, as they are compared, differ by days */
-#define DAYS_OF_CLOCK 1
-#define DAYS_OF_MONTH 6
-
 /* numbers with more digits behind the point are let alone */
 #define MOST_DIGITS 100
 
@@ -122,7 +118,7 @@ get_ends(const DpCellTest *test, Expr *constant, Node *target, Hull *ends)
 	is_exact = p.spread == DP_SPREAD_NONE;
 	if (!is_exact && dp_type_is_time(getBaseType(exprType(target))))
 	{
-		int			days = p.spread == DP_SPREAD_CLOCK ? DAYS_OF_CLOCK : DAYS_OF_MONTH;
+		int			days = p.spread == DP_SPREAD_CLOCK ? DP_DAYS_OF_CLOCK : DP_DAYS_OF_MONTH;
 
 		p.first = dp_moved_by(p.first, 0, -days, 0);
 		p.last = dp_moved_by(p.last, 0, days, 0);

@@ -185,7 +185,7 @@ extern ScalarArrayOpExpr *dp_make_array_comparison(Oid opno, bool is_any, Expr *
 /* Makes the comparison of 0 with the number of an array's elements. */
 extern OpExpr *dp_make_cardinality_comparison(Oid opno, Node *array);
 
-/* Makes the comparison of two values of one type by its order; NULL: it has none. */
+/* Makes the comparison of two values by the order of the left one's type; NULL: it has none with the other's. */
 extern OpExpr *dp_make_ordering(int strategy, Expr *left, Expr *right, Oid collation);
 
 /* Returns the strategy of an operator in the order of a type; 0: it has none there, as <> has. */

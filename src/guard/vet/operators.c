@@ -235,7 +235,7 @@ OpExpr *
 dp_make_ordering(int strategy, Expr *left, Expr *right, Oid collation)
 {
 	Oid			type = exprType((Node *) left);
-	Oid			opno = get_opfamily_member(order_of(type), type, type, strategy);
+	Oid			opno = get_opfamily_member(order_of(type), type, exprType((Node *) right), strategy);
 
 	return OidIsValid(opno) ? dp_make_comparison(opno, left, right, collation) : NULL;
 }
