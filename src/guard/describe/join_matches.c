@@ -281,7 +281,7 @@ is_bucket(DpKeyQuery *s, Node *expr)
 {
 	int			days_off = 0;
 
-	return !IsA(dp_strip_casts(expr), Var) && column_of(s, expr, &days_off) != NULL;
+	return !IsA(dp_strip_labels(expr), Var) && column_of(s, expr, &days_off) != NULL;
 }
 
 /* Adds the condition that an end of a range is, by strategy, beside what the range is compared with. */
@@ -378,11 +378,11 @@ dp_key_query_bound_compared(DpKeyQuery *s)
 			strategy = dp_strategy_of(c.opno, exprType(c.left));
 
 			/*
-			 * what is equal to a column is known otherwise, and members of
-			 * classes come below
+			 * classes have members of one type, and outer joins limit columns
+			 * (limit_match)
 			 */
-			if (strategy == BTEqualStrategyNumber &&
-				(!is_bucket(s, c.left) || (bms_is_empty(condition->joins) && dp_is_equality(condition->expr, &left, &right))))
+			if (strategy == BTEqualStrategyNumber && dp_is_equality(condition->expr, &left, &right) &&
+				(bms_is_empty(condition->joins) || !is_bucket(s, c.left)))
 				continue;
 			if (strategy != 0)
 				bound_other(s, c.left, strategy, c.right, condition->joins);
