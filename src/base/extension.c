@@ -251,15 +251,20 @@ dp_public_schema(void)
 
 /* Reads the owner each time: REASSIGN OWNED changes it without any invalidation. */
 Oid
-dp_extension_owner(void)
+dp_owner_of_extension(Oid extension)
 {
 	Oid			owner = InvalidOid;
 	Oid			schema;
 
-	look_up_extension();
-	if (OidIsValid(extension_oid))
-		(void) read_extension(extension_oid, &owner, &schema, NULL);
+	(void) read_extension(extension, &owner, &schema, NULL);
 	return owner;
+}
+
+Oid
+dp_extension_owner(void)
+{
+	look_up_extension();
+	return OidIsValid(extension_oid) ? dp_owner_of_extension(extension_oid) : InvalidOid;
 }
 
 void

@@ -37,6 +37,7 @@ extern bool dp_is_own_schema(Oid schema);
 
 /* InvalidOid where it is not installed */
 extern Oid	dp_extension_owner(void);
+extern Oid	dp_owner_of_extension(Oid extension);
 
 /*
  * ZC004 where this library and the extension's objects are of different

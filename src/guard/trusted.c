@@ -28,9 +28,7 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "access/transam.h"
 #include "base/compat.h"
 #include "base/extension.h"
@@ -39,7 +37,6 @@
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_operator.h"
@@ -54,7 +51,6 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -70,25 +66,6 @@ typedef struct TrustContext
 	List	   *queries;		/* around the node, innermost first */
 	List	   *types;			/* that were looked at */
 } TrustContext;
-
-static Oid
-extension_owner(Oid extension)
-{
-	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	Oid			owner = InvalidOid;
-
-	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
-	scan = systable_beginscan(rel, ExtensionOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		owner = ((Form_pg_extension) GETSTRUCT(tuple))->extowner;
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return owner;
-}
 
 /* ------------------------------------------------------------------------
  * Messages
@@ -191,7 +168,7 @@ check_object(TrustContext *c, Oid classid, Oid objid, Node *node)
 		refuse_object(c, classid, objid, node, owner, InvalidOid);
 	if (OidIsValid(extension))
 	{
-		owner = extension_owner(extension);
+		owner = dp_owner_of_extension(extension);
 		if (!dp_owner_is_trusted(owner, c->run_as, c->dataset_owner))
 			refuse_object(c, classid, objid, node, owner, extension);
 	}
