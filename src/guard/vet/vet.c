@@ -38,14 +38,11 @@
  * ------------------------------------------------------------------------
  */
 
-static List *
-vet_list(List *list, DpVet *vet)
+/* Returns a copy of a node, or a list, with its parts vetted. */
+static Node *
+vet_parts(DpVet *vet, Node *node)
 {
-	List	   *result = NIL;
-
-	foreach_ptr(Node, item, list)
-		result = lappend(result, dp_vet(item, vet));
-	return result;
+	return expression_tree_mutator(node, dp_vet, vet);
 }
 
 /* Returns an array column, NULL where it is long. */
@@ -91,19 +88,13 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 		dp_vet_const(vet, con);
 		return (Node *) con;
 	}
-	if (IsA(array, RelabelType))
+	if (IsA(array, RelabelType) || (IsA(array, ArrayCoerceExpr) && dp_array_cast_is_relabel((ArrayCoerceExpr *) array)))
 	{
-		RelabelType *copy = copyObject((RelabelType *) array);
+		Node	   *copy = copyObject(array);
+		Expr	  **arg = IsA(copy, RelabelType) ? &((RelabelType *) copy)->arg : &((ArrayCoerceExpr *) copy)->arg;
 
-		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
-		return (Node *) copy;
-	}
-	if (IsA(array, ArrayCoerceExpr) && dp_array_cast_is_relabel((ArrayCoerceExpr *) array))
-	{
-		ArrayCoerceExpr *copy = copyObject((ArrayCoerceExpr *) array);
-
-		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
-		return (Node *) copy;
+		*arg = (Expr *) dp_vet_array(vet, node, (Node *) *arg);
+		return copy;
 	}
 	if (makes_array(array))
 	{
@@ -118,7 +109,7 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 		bool		outer = vet->no_columns;
 
 		vet->no_columns = true;
-		copy->elements = vet_list(copy->elements, vet);
+		copy->elements = (List *) vet_parts(vet, (Node *) copy->elements);
 		vet->no_columns = outer;
 		return (Node *) copy;
 	}
@@ -243,8 +234,7 @@ vet_distinct_or_nullif(DpVet *vet, Node *node)
 	vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
 	dp_vet_type(vet, node, exprType(node));
 	dp_vet_collation(vet, node, copy->opcollid);
-	copy->args = vet_list(copy->args, vet);
-	return (Node *) copy;
+	return vet_parts(vet, (Node *) copy);
 }
 
 /* a comparison with more members of a list is not written out, nor one that would become more nodes than this */
@@ -366,37 +356,22 @@ vet_element(DpVet *vet, SubscriptingRef *ref)
 static Node *
 vet_bool(DpVet *vet, BoolExpr *expr)
 {
-	BoolExpr   *copy = makeNode(BoolExpr);
 	SubLink    *link = linitial(expr->args);
 
 	if (expr->boolop == NOT_EXPR && IsA(link, SubLink) && link->subLinkType == ANY_SUBLINK)
 		dp_refuse(vet, (Node *) link, "NOT IN with a subquery",
 				  "a NULL of anybody's among its values would leave no row: write NOT EXISTS (SELECT ... WHERE its privacy unit = that of the row "
 				  "AND its value = what is tested)");
-	memcpy(copy, expr, sizeof(BoolExpr));
-	copy->args = vet_list(copy->args, vet);
-	return (Node *) copy;
+	return vet_parts(vet, (Node *) expr);
 }
 
 static Node *
 vet_null_test(DpVet *vet, NullTest *test)
 {
-	NullTest   *copy = copyObject(test);
-
-	if (copy->argisrow)
+	if (test->argisrow)
 		dp_refuse(vet, (Node *) test, "a test of a whole row", "name its columns");
-	vet->opens = IsA(copy->arg, Var) && dp_type_is_opened(exprType((Node *) copy->arg));
-	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-	return (Node *) copy;
-}
-
-static Node *
-vet_boolean_test(DpVet *vet, BooleanTest *test)
-{
-	BooleanTest *copy = copyObject(test);
-
-	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-	return (Node *) copy;
+	vet->opens = IsA(test->arg, Var) && dp_type_is_opened(exprType((Node *) test->arg));
+	return vet_parts(vet, (Node *) test);
 }
 
 static Node *
@@ -422,25 +397,19 @@ vet_case(DpVet *vet, CaseExpr *cases)
 static Node *
 vet_coalesce(DpVet *vet, CoalesceExpr *coalesce)
 {
-	CoalesceExpr *copy = copyObject(coalesce);
-
-	dp_vet_type(vet, (Node *) coalesce, copy->coalescetype);
-	dp_vet_collation(vet, (Node *) coalesce, copy->coalescecollid);
-	copy->args = vet_list(copy->args, vet);
-	return (Node *) copy;
+	dp_vet_type(vet, (Node *) coalesce, coalesce->coalescetype);
+	dp_vet_collation(vet, (Node *) coalesce, coalesce->coalescecollid);
+	return vet_parts(vet, (Node *) coalesce);
 }
 
 /* Vets greatest and least, which compare by the type's default order, which is built in. */
 static Node *
 vet_minmax(DpVet *vet, MinMaxExpr *minmax)
 {
-	MinMaxExpr *copy = copyObject(minmax);
-
-	dp_vet_type(vet, (Node *) minmax, copy->minmaxtype);
-	dp_vet_collation(vet, (Node *) minmax, copy->minmaxcollid);
-	dp_vet_input_collation(vet, (Node *) minmax, copy->args, copy->inputcollid);
-	copy->args = vet_list(copy->args, vet);
-	return (Node *) copy;
+	dp_vet_type(vet, (Node *) minmax, minmax->minmaxtype);
+	dp_vet_collation(vet, (Node *) minmax, minmax->minmaxcollid);
+	dp_vet_input_collation(vet, (Node *) minmax, minmax->args, minmax->inputcollid);
+	return vet_parts(vet, (Node *) minmax);
 }
 
 static Node *
@@ -462,11 +431,8 @@ vet_relabel(DpVet *vet, RelabelType *relabel)
 static Node *
 vet_collate(DpVet *vet, CollateExpr *collate)
 {
-	CollateExpr *copy = copyObject(collate);
-
-	dp_vet_collation(vet, (Node *) collate, copy->collOid);
-	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-	return (Node *) copy;
+	dp_vet_collation(vet, (Node *) collate, collate->collOid);
+	return vet_parts(vet, (Node *) collate);
 }
 
 static Node *
@@ -503,7 +469,7 @@ dp_vet(Node *node, DpVet *vet)
 	CHECK_FOR_INTERRUPTS();
 
 	if (IsA(node, List))
-		return (Node *) vet_list((List *) node, vet);
+		return vet_parts(vet, node);
 
 	if (!IsA(node, Const) && !IsA(node, CaseTestExpr) && !dp_is_unfoldable(node, NULL))
 	{
@@ -541,7 +507,7 @@ dp_vet(Node *node, DpVet *vet)
 		case T_NullTest:
 			return vet_null_test(vet, (NullTest *) node);
 		case T_BooleanTest:
-			return vet_boolean_test(vet, (BooleanTest *) node);
+			return vet_parts(vet, node);
 		case T_CaseExpr:
 			return vet_case(vet, (CaseExpr *) node);
 		case T_CoalesceExpr:
