@@ -33,7 +33,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
-#include "policy/unit_types.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -102,18 +101,25 @@ build_estimator(DpLevel *level)
 	level->release->estimator = release;
 }
 
-static DpLevel *release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read,
-							  bool even_if_readable, const DpLevel *finest, const DpLevel *rest_of);
+/* a level that is asked for; its grouping sets have all of it in common */
+typedef struct Asked
+{
+	DpSplitContext *cxt;
+	int			where;
+	DpCollected *collected;
+	const DpFrom *read;
+	bool		even_if_readable;
+} Asked;
+
+static DpLevel *release_level(const Asked *a, Query *query, const DpLevel *finest, const DpLevel *rest_of);
 
 /* a level that is described once more, in another way in which it may not be releasable */
 typedef struct Widening
 {
+	Asked		asked;
 	DpSplitContext cxt;
-	Query	   *query;
-	int			where;
 	DpCollected collected;
-	const DpFrom *read;
-	bool		even_if_readable;
+	Query	   *query;
 	DpLevel    *level;
 } Widening;
 
@@ -122,7 +128,7 @@ widen(void *context)
 {
 	Widening   *w = context;
 
-	w->level = release_level(&w->cxt, w->query, w->where, &w->collected, w->read, w->even_if_readable, NULL, NULL);
+	w->level = release_level(&w->asked, w->query, NULL, NULL);
 }
 
 static DpWalk
@@ -157,8 +163,11 @@ is_widened(Widening *w)
 {
 	ErrorData  *error;
 
+	w->cxt = *w->asked.cxt;
 	w->cxt.releases = NIL;
-	w->collected.cxt = &w->cxt;
+	w->collected = *w->asked.collected;
+	w->collected.cxt = w->asked.cxt = &w->cxt;
+	w->asked.collected = &w->collected;
 	error = dp_attempt(widen, w);
 	if (error != NULL && error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE && error->sqlerrcode != ERRCODE_DP_BAD_PARAMETER)
 		ThrowErrorData(error);
@@ -177,11 +186,10 @@ may_be_widened(Query *query)
  * whose kept answers may be those that it asks for.  query: the level's, as it was before it was read.
  */
 static void
-add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFrom *read, bool even_if_readable)
+add_wider(DpLevel *level, Query *query, const Asked *a)
 {
 	DpRelease  *release = level->release;
-	Widening	w = {.cxt = *level->cxt, .query = query, .where = level->where, .collected = *collected, .read = read,
-	.even_if_readable = even_if_readable};
+	Widening	w = {.asked = *a, .query = query};
 	List	   *tests = NIL;
 	DpRelease  *wider;
 
@@ -226,9 +234,9 @@ put_together(DpLevel *level, const DpLevel *finest)
  * rest_of: the level of which this one has the rest (rest.c); NULL: none.
  */
 static DpLevel *
-release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
-			  const DpLevel *finest, const DpLevel *rest_of)
+release_level(const Asked *a, Query *query, const DpLevel *finest, const DpLevel *rest_of)
 {
+	DpSplitContext *cxt = a->cxt;
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
 	DpScope		scope = {query, cxt->scope->outer};
@@ -243,17 +251,17 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 
 	level->cxt = cxt;
 	level->query = query;
-	level->where = where;
-	level->from.once = bms_copy(read->once);
-	level->from.repeating = bms_copy(read->repeating);
-	level->from.written = read->written;
+	level->where = a->where;
+	level->from.once = bms_copy(a->read->once);
+	level->from.repeating = bms_copy(a->read->repeating);
+	level->from.written = a->read->written;
 	level->release = release;
 	release->name = dp_release_new_name();
 	release->first_param = cxt->next_param;
-	dp_read_source(level, &scope, even_if_readable);
+	dp_read_source(level, &scope, a->even_if_readable);
 	release->one_group = true;
-	if (collected->other != NULL)
-		dp_refuse_exact(level, collected->other);
+	if (a->collected->other != NULL)
+		dp_refuse_exact(level, a->collected->other);
 
 	dp_add_keys(level);
 	if (rest_of != NULL)
@@ -265,7 +273,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 		dp_add_aggregate(level, agg);
 	dp_check_outer_groups(level, aggs);
 	dp_number_outputs(level, aggs, dp_collect_error_functions(query));
-	dp_describe_expressions(cxt, level, collected->take_standard);
+	dp_describe_expressions(cxt, level, a->collected->take_standard);
 	is_distributed = dp_reads_distributed(level->from.query);
 	dp_limit_rows(level);
 	dp_add_key_selection(level, dp_has_norms(level));
@@ -287,7 +295,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_check_trusted(level);
 	cxt->releases = lappend(cxt->releases, release);
 	if (unread != NULL)
-		add_wider(level, unread, collected, read, even_if_readable);
+		add_wider(level, unread, a);
 	return level;
 }
 
@@ -333,10 +341,9 @@ begin_together(DpLevel *level)
  * NULL: it could not be released, so that there are no rows that all sets could be over.
  */
 static DpLevel *
-describe_finest(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
-				List *sets)
+describe_finest(const Asked *a, Query *query, List *sets)
 {
-	Widening	w = {.cxt = *cxt, .where = where, .collected = *collected, .read = read, .even_if_readable = even_if_readable};
+	Widening	w = {.asked = *a};
 	List	   *all = NIL;
 
 	if (list_length(sets) < 2 || IsInParallelMode())
@@ -348,11 +355,10 @@ describe_finest(DpSplitContext *cxt, Query *query, int where, DpCollected *colle
 }
 
 static List *
-release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
-			 List *sets, Oid table)
+release_sets(const Asked *a, Query *query, List *sets, Oid table)
 {
 	int			first = finest_set(sets);
-	int			before = list_length(cxt->releases);
+	int			before = list_length(a->cxt->releases);
 	DpLevel    *finest = NULL;
 	DpLevel    *agree_with = NULL;
 	List	   *levels = NIL;
@@ -360,11 +366,11 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 
 	if (first >= 0)
 	{
-		finest = release_level(cxt, dp_with_grouping_set(query, list_nth(sets, first)), where, collected, read, even_if_readable, NULL, NULL);
+		finest = release_level(a, dp_with_grouping_set(query, list_nth(sets, first)), NULL, NULL);
 		agree_with = begin_together(finest) ? finest : NULL;
 	}
 	else if (dp_policy_table(table) != NULL && dp_wants_consistent(dp_policy_dataset(dp_policy_table(table)->dataset)))
-		agree_with = describe_finest(cxt, query, where, collected, read, even_if_readable, sets);
+		agree_with = describe_finest(a, query, sets);
 	foreach_ptr(List, set, sets)
 	{
 		DpLevel    *level = NULL;
@@ -376,21 +382,20 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 		if (level == NULL && first >= 0 && equal(list_nth(sets, first), set))
 			level = finest;
 		if (level == NULL)
-			level = release_level(cxt, dp_with_grouping_set(query, set), where, collected, read, even_if_readable, agree_with, NULL);
+			level = release_level(a, dp_with_grouping_set(query, set), agree_with, NULL);
 		levels = lappend(levels, level);
 	}
 	/* in the order of the sets */
-	releases = list_copy_head(cxt->releases, before);
+	releases = list_copy_head(a->cxt->releases, before);
 	foreach_ptr(DpLevel, level, levels)
 		releases = list_append_unique_ptr(releases, level->release);
-	cxt->releases = releases;
+	a->cxt->releases = releases;
 	return levels;
 }
 
 /* Releases the rest of those levels that select keys, and adds it behind each; rests: whether, for each (ints). */
 static List *
-release_rests(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
-			  List *levels, List *rests)
+release_rests(const Asked *a, Query *query, List *levels, List *rests)
 {
 	List	   *all = NIL;
 	ListCell   *lc,
@@ -402,7 +407,7 @@ release_rests(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 
 		all = lappend(all, level);
 		if (lfirst_int(wanted) && level->release->selection >= 0)
-			all = lappend(all, release_level(cxt, dp_with_grouping_set(query, NIL), where, collected, read, even_if_readable, NULL, level));
+			all = lappend(all, release_level(a, dp_with_grouping_set(query, NIL), NULL, level));
 	}
 	return all;
 }
@@ -432,6 +437,7 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 	int			where = level_location(query, rti);
 	DpSource	source = {.cxt = cxt, .even_if_readable = even_if_readable};
 	DpFrom		read = {.query = query};
+	Asked		a = {cxt, where, collected, &read, even_if_readable};
 	RangeTblEntry *released;
 	List	   *from;
 	List	   *columns;
@@ -457,15 +463,15 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 		List	   *sets = dp_grouping_sets(cxt, query);
 
 		rests = take_rest_of_sets(sets, asked, is_wanted);
-		levels = release_sets(cxt, query, where, collected, &read, even_if_readable, sets, table);
+		levels = release_sets(&a, query, sets, table);
 	}
 	else
 	{
 		rests = list_make1_int(asked != NIL || is_wanted);
-		levels = list_make1(release_level(cxt, query, where, collected, &read, even_if_readable, NULL, NULL));
+		levels = list_make1(release_level(&a, query, NULL, NULL));
 	}
 	if (list_member_int(rests, true))
-		levels = release_rests(cxt, query, where, collected, &read, even_if_readable, levels, rests);
+		levels = release_rests(&a, query, levels, rests);
 	if (query->groupingSets || is_marked || list_length(levels) > 1)
 		released = dp_union_of_sets(query, levels, &from, &columns);
 	else
@@ -516,15 +522,6 @@ refuse_construct(DpSplitContext *cxt, Query *query, Index rti, int where, Oid ta
 	}
 }
 
-/* Tells whether LIMIT asks for one row, as tools do that learn columns. */
-static bool
-asks_one_row(const Query *query)
-{
-	const Const *limit = (const Const *) query->limitCount;
-
-	return limit != NULL && IsA(limit, Const) && !limit->constisnull && DatumGetInt64(limit->constvalue) == 1;
-}
-
 static void
 refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 {
@@ -566,7 +563,8 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 				 table != NULL && dp_lacks_budget(table->dataset) ?
 				 errdetail("For these, too, %s has no privacy budget for dataset \"%s\": the dataset's owner can give one with dp_cdp.set_budget.",
 						   dp_asking_role(), table->dataset) : 0,
-				 asks_one_row(query) ? errhint("LIMIT 0, or WHERE false, shows names and types of columns for nothing. SET dp_cdp.empty_previews = on has this statement show them, with no row.") : 0);
+	/* as tools ask that learn columns */
+				 dp_rows_of_limit(query->limitCount, PG_INT64_MAX) == 1 ? errhint("LIMIT 0, or WHERE false, shows names and types of columns for nothing. SET dp_cdp.empty_previews = on has this statement show them, with no row.") : 0);
 }
 
 /*
