@@ -109,37 +109,26 @@ type_text(Oid type)
 	switch (type)
 	{
 		case TEXTOID:
-			return "text";
 		case NAMEOID:
-			return "name";
 		case BOOLOID:
-			return "boolean";
 		case INT4OID:
-			return "integer";
 		case INT8OID:
-			return "bigint";
 		case NUMERICOID:
-			return "numeric";
 		case FLOAT8OID:
-			return "double precision";
 		case FLOAT8ARRAYOID:
-			return "double precision[]";
+		case DATEOID:
+		case REGCLASSOID:
+		case REGPROCEDUREOID:
+		case REGROLEOID:
+			return format_type_be(type);
 		case TEXTARRAYOID:
 			return "text[], such as ARRAY['a', 'b']";
-		case DATEOID:
-			return "date";
 		case INTERVALOID:
 			return "interval, such as '1 month'";
 		case TIMESTAMPOID:
 			return "timestamp";
 		case TIMESTAMPTZOID:
 			return "timestamptz";
-		case REGCLASSOID:
-			return "regclass";
-		case REGPROCEDUREOID:
-			return "regprocedure";
-		case REGROLEOID:
-			return "regrole";
 		case REGROLEARRAYOID:
 			return "regrole[], such as '{alice, bob}'";
 		case ANYARRAYOID:
