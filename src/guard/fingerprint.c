@@ -203,13 +203,6 @@ put_from(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node)
 	PUT("}");
 }
 
-/* Writes FROM and WHERE of a query. */
-static void
-put_source(DpFingerprintWriter *w, DpFingerprintPlace *place)
-{
-	put_from(w, place, (Node *) place->query->jointree);
-}
-
 /* ------------------------------------------------------------------------
  * Subqueries
  * ------------------------------------------------------------------------
@@ -225,11 +218,7 @@ put_choice(DpFingerprintWriter *w, DpFingerprintPlace *place)
 	PUT("first{");
 	dp_fingerprint_clauses(w, place, query->distinctClause, query->targetList);
 	PUT("}order{");
-	foreach_ptr(SortGroupClause, clause, query->sortClause)
-	{
-		dp_fingerprint_clause(w, place, clause, query->targetList, true);
-		PUT(",");
-	}
+	dp_fingerprint_in_order(w, place, query->sortClause, query->targetList, true);
 	PUT("}");
 }
 
@@ -259,7 +248,7 @@ put_query(DpFingerprintWriter *w, DpFingerprintPlace *place)
 		PUT("}");
 		return;
 	}
-	put_source(w, place);
+	put_from(w, place, (Node *) query->jointree);
 	if (query->groupClause != NIL || query->hasAggs || query->havingQual != NULL)
 		put_groups(w, place);
 	if (query->distinctClause != NIL)
@@ -294,23 +283,6 @@ put_held(DpFingerprintWriter *w, DpFingerprintPlace *place, DpInnerParts *parts)
 	PUT("}");
 }
 
-/* Writes of which groups the rest is asked for; which of them are shown is an answer (release/kept_choice.c). */
-static void
-put_rest(DpFingerprintWriter *w, DpFingerprintPlace *place, DpInnerParts *parts)
-{
-	ListCell   *lc;
-
-	if (parts->rest == NIL)
-		return;
-	PUT("rest{");
-	foreach(lc, parts->rest)
-	{
-		dp_fingerprint_expr(w, place, lfirst(lc));
-		PUT(",");
-	}
-	PUT("}");
-}
-
 static void
 put_keys(DpFingerprintWriter *w, DpFingerprintPlace *place, DpInnerParts *parts)
 {
@@ -336,7 +308,12 @@ put_keys(DpFingerprintWriter *w, DpFingerprintPlace *place, DpInnerParts *parts)
 	}
 	PUT("}");
 	put_held(w, place, parts);
-	put_rest(w, place, parts);
+	if (parts->rest == NIL)
+		return;
+	/* which of the groups are shown is an answer (release/kept_choice.c) */
+	PUT("rest{");
+	dp_fingerprint_list(w, place, parts->rest);
+	PUT("}");
 }
 
 /* Writes whose rows are whose, and what that was concluded from. */
@@ -347,11 +324,7 @@ put_unit(DpFingerprintWriter *w, DpFingerprintPlace *place, DpFrom *from)
 	List	   *tables = NIL;
 
 	PUT("unit{%d %d ", release->has_unit, release->one_group);
-	foreach_ptr(Node, expr, from->unit.exprs)
-	{
-		dp_fingerprint_expr(w, place, expr);
-		PUT(",");
-	}
+	dp_fingerprint_list(w, place, from->unit.exprs);
 	foreach_oid(key, release->unique_keys)
 	{
 		int			start = w->text.len;
@@ -480,7 +453,7 @@ dp_write_fingerprint(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	char	   *base;
 
 	initStringInfo(&w->text);
-	put_source(w, place);
+	put_from(w, place, (Node *) from->query->jointree);
 	put_unit(w, place, from);
 	put_keys(w, place, parts);
 	PUT("selects %d", release->selection >= 0);

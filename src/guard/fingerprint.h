@@ -70,9 +70,11 @@ extern const char *dp_fingerprint_defined(DpFingerprintWriter *w, const char *re
 /* fingerprint_expr.c: returns, added to texts, what the members of a condition are, as far as AND connects them */
 extern List *dp_fingerprint_conjuncts(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *condition, List *texts);
 
-/* fingerprint_expr.c: writes what an entry of GROUP BY, ORDER BY or DISTINCT compares */
-extern void dp_fingerprint_clause(DpFingerprintWriter *w, DpFingerprintPlace *place, SortGroupClause *clause, List *targets,
-								  bool sorts);
+/* fingerprint_expr.c: writes expressions, in their order */
+extern void dp_fingerprint_list(DpFingerprintWriter *w, DpFingerprintPlace *place, List *exprs);
+
+/* fingerprint_expr.c: writes what entries of GROUP BY, ORDER BY or DISTINCT compare, in their order; sorts: with the order that each asks for */
+extern void dp_fingerprint_in_order(DpFingerprintWriter *w, DpFingerprintPlace *place, List *clauses, List *targets, bool sorts);
 
 /* fingerprint_expr.c: writes what entries of GROUP BY, DISTINCT or PARTITION BY compare, in an order of their own */
 extern void dp_fingerprint_clauses(DpFingerprintWriter *w, DpFingerprintPlace *place, List *clauses, List *targets);

@@ -37,8 +37,8 @@
 /* a longer expression is defined behind the text */
 #define MAX_EXPRESSION 200
 
-static void
-put_list(DpFingerprintWriter *w, DpFingerprintPlace *place, List *exprs)
+void
+dp_fingerprint_list(DpFingerprintWriter *w, DpFingerprintPlace *place, List *exprs)
 {
 	foreach_ptr(Node, expr, exprs)
 	{
@@ -275,8 +275,9 @@ put_in(DpFingerprintWriter *w, DpFingerprintPlace *place, ScalarArrayOpExpr *in)
  * ------------------------------------------------------------------------
  */
 
-void
-dp_fingerprint_clause(DpFingerprintWriter *w, DpFingerprintPlace *place, SortGroupClause *clause, List *targets, bool sorts)
+/* Writes a clause; sorts: with the order that it asks for. */
+static void
+put_clause(DpFingerprintWriter *w, DpFingerprintPlace *place, SortGroupClause *clause, List *targets, bool sorts)
 {
 	dp_fingerprint_named(w, OperatorRelationId, clause->eqop);
 	if (sorts)
@@ -302,18 +303,18 @@ dp_fingerprint_clauses(DpFingerprintWriter *w, DpFingerprintPlace *place, List *
 	{
 		int			start = w->text.len;
 
-		dp_fingerprint_clause(w, place, clause, targets, false);
+		put_clause(w, place, clause, targets, false);
 		texts = lappend(texts, dp_fingerprint_cut(w, start));
 	}
 	dp_fingerprint_sorted(w, texts);
 }
 
-static void
-put_clauses(DpFingerprintWriter *w, DpFingerprintPlace *place, List *clauses, List *targets, bool sorts)
+void
+dp_fingerprint_in_order(DpFingerprintWriter *w, DpFingerprintPlace *place, List *clauses, List *targets, bool sorts)
 {
 	foreach_ptr(SortGroupClause, clause, clauses)
 	{
-		dp_fingerprint_clause(w, place, clause, targets, sorts);
+		put_clause(w, place, clause, targets, sorts);
 		appendStringInfoCharMacro(&w->text, ',');
 	}
 }
@@ -333,9 +334,9 @@ put_aggregate(DpFingerprintWriter *w, DpFingerprintPlace *place, Aggref *agg)
 		appendStringInfoCharMacro(&w->text, ',');
 	}
 	PUT(" distinct ");
-	put_clauses(w, place, agg->aggdistinct, agg->args, false);
+	dp_fingerprint_in_order(w, place, agg->aggdistinct, agg->args, false);
 	PUT(" order ");
-	put_clauses(w, place, agg->aggorder, agg->args, true);
+	dp_fingerprint_in_order(w, place, agg->aggorder, agg->args, true);
 	PUT(" where{");
 	dp_fingerprint_sorted(w, dp_fingerprint_conjuncts(w, place, (Node *) agg->aggfilter, NIL));
 	PUT("})");
@@ -349,7 +350,7 @@ put_window(DpFingerprintWriter *w, DpFingerprintPlace *place, WindowClause *wind
 	PUT("over{");
 	dp_fingerprint_clauses(w, place, window->partitionClause, targets);
 	PUT("}order{");
-	put_clauses(w, place, window->orderClause, targets, true);
+	dp_fingerprint_in_order(w, place, window->orderClause, targets, true);
 	PUT("}frame{%d ", window->frameOptions);
 	dp_fingerprint_named(w, ProcedureRelationId, window->startInRangeFunc);
 	dp_fingerprint_named(w, ProcedureRelationId, window->endInRangeFunc);
@@ -371,7 +372,7 @@ put_window_function(DpFingerprintWriter *w, DpFingerprintPlace *place, WindowFun
 	dp_fingerprint_type(w, function->wintype);
 	dp_fingerprint_collation(w, function->inputcollid);
 	PUT("%d %d ", function->winstar, function->winagg);
-	put_list(w, place, function->args);
+	dp_fingerprint_list(w, place, function->args);
 	PUT(" where{");
 	dp_fingerprint_sorted(w, dp_fingerprint_conjuncts(w, place, (Node *) function->aggfilter, NIL));
 	appendStringInfoCharMacro(&w->text, '}');
@@ -411,7 +412,7 @@ put_minmax(DpFingerprintWriter *w, DpFingerprintPlace *place, MinMaxExpr *minmax
 	PUT(minmax->op == IS_GREATEST ? "greatest(" : "least(");
 	dp_fingerprint_type(w, minmax->minmaxtype);
 	dp_fingerprint_collation(w, minmax->inputcollid);
-	put_list(w, place, minmax->args);
+	dp_fingerprint_list(w, place, minmax->args);
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
@@ -451,7 +452,7 @@ put_function(DpFingerprintWriter *w, DpFingerprintPlace *place, FuncExpr *call)
 		PUT("%s,%s,", swap ? second : first, swap ? first : second);
 	}
 	else
-		put_list(w, place, call->args);
+		dp_fingerprint_list(w, place, call->args);
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
@@ -460,7 +461,7 @@ put_array(DpFingerprintWriter *w, DpFingerprintPlace *place, ArrayExpr *array)
 {
 	PUT("array%d(", array->multidims);
 	dp_fingerprint_type(w, array->element_typeid);
-	put_list(w, place, array->elements);
+	dp_fingerprint_list(w, place, array->elements);
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
@@ -536,7 +537,7 @@ put_node(DpFingerprintWriter *w, DpFingerprintPlace *place, Node *node)
 		case T_CoalesceExpr:
 			PUT("coalesce(");
 			dp_fingerprint_type(w, ((CoalesceExpr *) node)->coalescetype);
-			put_list(w, place, ((CoalesceExpr *) node)->args);
+			dp_fingerprint_list(w, place, ((CoalesceExpr *) node)->args);
 			appendStringInfoCharMacro(&w->text, ')');
 			break;
 		case T_MinMaxExpr:
