@@ -26,7 +26,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "rewrite/rewriteManip.h"
 #include "policy/unit_types.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -37,55 +36,25 @@
  */
 
 static void
-check_limit(DpSplitContext *cxt, Query *sub, int where)
+check_subquery(DpSplitContext *cxt, Query *sub)
 {
+	int			where = exprLocation((Node *) sub->targetList);
+
 	if (dp_rows_of_limit(sub->limitCount, PG_INT64_MAX) == PG_INT64_MAX && dp_rows_of_limit(sub->limitOffset, 0) == 0)
 		sub->limitCount = sub->limitOffset = NULL;
 	else
 		dp_refuse_at(where, errmsg("LIMIT and OFFSET on protected rows are not releasable; filter with WHERE"),
 					 errdetail("The rows that remain depend on all others."));
-}
-
-static void
-check_targets(DpSplitContext *cxt, Query *sub, int where)
-{
 	if (sub->hasTargetSRFs)
 		dp_refuse_at(where, errmsg("functions that return sets are not releasable over protected rows; %s", DP_INSTEAD_OF_SETS));
-}
-
-static void
-check_grouping_sets(DpSplitContext *cxt, Query *sub, int where)
-{
 	if (sub->groupingSets)
 		dp_refuse_at(where, errmsg("GROUPING SETS, ROLLUP and CUBE are possible at the level of private aggregates only"));
-}
-
-static void
-check_changes(DpSplitContext *cxt, Query *sub, int where)
-{
 	if (sub->rowMarks)
 		dp_refuse_at(where, errmsg("FOR UPDATE and FOR SHARE are not possible on protected tables; leave the clause out"));
 	if (sub->hasModifyingCTE || sub->hasRecursive)
 		dp_refuse_at(where, errmsg("a subquery over protected rows cannot contain WITH RECURSIVE or a WITH clause that modifies data"));
-}
-
-static void
-check_distinct_aggregates(DpSplitContext *cxt, Query *sub, int where)
-{
 	if (sub->distinctClause && !sub->hasDistinctOn && (sub->groupClause || sub->hasAggs))
 		dp_refuse_at(where, errmsg("DISTINCT and aggregates together are not releasable in a subquery over protected rows; leave DISTINCT out"));
-}
-
-static void
-check_subquery(DpSplitContext *cxt, Query *sub)
-{
-	int			where = exprLocation((Node *) sub->targetList);
-
-	check_limit(cxt, sub, where);
-	check_targets(cxt, sub, where);
-	check_grouping_sets(cxt, sub, where);
-	check_changes(cxt, sub, where);
-	check_distinct_aggregates(cxt, sub, where);
 }
 
 /* Blanks the columns that nobody reads: they need not pass the allow-list. */
