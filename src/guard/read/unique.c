@@ -29,7 +29,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "guard/read/read.h"
-#include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
@@ -214,23 +214,6 @@ index_fixes_row(Relation index, Relation table, List *conditions, UniqueContext 
 	return true;
 }
 
-static List *
-conjuncts_of(Node *node)
-{
-	List	   *result = NIL;
-
-	if (node == NULL)
-		return NIL;
-	check_stack_depth();
-	if (IsA(node, List) || is_andclause(node))
-	{
-		foreach_ptr(Node, arg, IsA(node, List) ? (List *) node : ((BoolExpr *) node)->args)
-			result = list_concat(result, conjuncts_of(arg));
-		return result;
-	}
-	return list_make1(node);
-}
-
 bool
 dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *known)
 {
@@ -243,7 +226,7 @@ dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *know
 	if (relkind == RELKIND_PARTITIONED_TABLE ||
 		((relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW) && !has_subclass(relid)))
 	{
-		List	   *conjuncts = conjuncts_of((Node *) conditions);
+		List	   *conjuncts = dp_conjuncts((Node *) make_ands_explicit(conditions));
 
 		foreach_oid(item, RelationGetIndexList(rel))
 		{
