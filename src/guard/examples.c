@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "base/attempt.h"
 #include "base/compat.h"
 #include "base/errors.h"

@@ -29,15 +29,12 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "base/collations.h"
 #include "base/compat.h"
-#include "catalog/pg_proc.h"
 #include "guard/read/read.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "policy/unit_types.h"
-#include "utils/lsyscache.h"
 
 /* ------------------------------------------------------------------------
  * Columns that are equal
@@ -78,7 +75,7 @@ equal_pair(Query *query, Node *condition, Var **both)
 	both[1] = column_of(query, c.right);
 	for (int i = 0; i < 2; i++)
 		if (both[i] == NULL || !dp_groups_by(c.opno, (Node *) both[i]) || !dp_is_deterministic(both[i]->varcollid))
-		return false;
+			return false;
 	return true;
 }
 

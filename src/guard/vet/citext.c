@@ -45,7 +45,6 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "policy/unit_types.h"
-#include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
