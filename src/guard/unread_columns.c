@@ -36,29 +36,13 @@
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether clauses name the target. */
-static bool
-is_named(TargetEntry *tle, List *clauses)
-{
-	return tle->ressortgroupref != 0 && get_sortgroupref_clause_noerr(tle->ressortgroupref, clauses) != NULL;
-}
-
-static bool
-is_named_by_windows(TargetEntry *tle, List *windows)
-{
-	foreach_ptr(WindowClause, window, windows)
-	{
-		if (is_named(tle, window->partitionClause) || is_named(tle, window->orderClause))
-			return true;
-	}
-	return false;
-}
-
 static bool
 may_be_left_out(TargetEntry *tle, Query *query, List *sort, const Bitmapset *columns)
 {
+	Index		ref = tle->ressortgroupref;
+
 	return (tle->resjunk || !bms_is_member(tle->resno, columns)) &&
-		!is_named(tle, query->groupClause) && !is_named(tle, query->distinctClause) && !is_named(tle, sort) &&
+		!dp_clauses_name(query->groupClause, ref) && !dp_clauses_name(query->distinctClause, ref) && !dp_clauses_name(sort, ref) &&
 		!expression_returns_set((Node *) tle->expr) && !contain_volatile_functions((Node *) tle->expr);
 }
 
@@ -80,7 +64,7 @@ kept_targets(Query *query, List *sort, const Bitmapset *columns, List **windows)
 		TargetEntry *tle = copyObject(item);
 		Node	   *expr = (Node *) tle->expr;
 
-		if (may_be_left_out(tle, query, sort, columns) && !is_named_by_windows(tle, *windows))
+		if (may_be_left_out(tle, query, sort, columns) && !dp_windows_name(*windows, tle->ressortgroupref))
 		{
 			if (tle->resjunk)
 				continue;

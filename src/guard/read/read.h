@@ -154,6 +154,9 @@ extern bool dp_finds_one_row(Query *sub);
  */
 extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner);
 
+/* Makes a SELECT of nothing yet from a copy of entry rti of query, with its permissions and row security. */
+extern Query *dp_select_copied(Query *query, Index rti, RangeTblEntry *copy);
+
 /*
  * Turns entry rti of query, which reads nothing protected and refers to
  * nothing outside of itself, into rows that are computed before the release is
@@ -468,7 +471,10 @@ extern bool dp_is_named_in_joins(Node *node, Index rti, JoinExpr *but);
 /* Notes that these values were written as columns of entry rti. */
 extern void dp_note_columns(DpFrom *from, Index rti, List *values);
 
-/* Puts values in the place of the columns of entry rti, wherever the query names them. */
+/* Returns a copy of an expression with values in the place of the columns of entry rti. */
+extern Node *dp_put_columns(Node *expr, Index rti, List *values);
+
+/* Does so wherever the query names them, in place. */
 extern void dp_replace_columns(Query *query, Index rti, List *values);
 
 /* ------------------------------------------------------------------------
@@ -646,6 +652,10 @@ extern bool dp_keep_cte(Query *query, CommonTableExpr *cte);
 
 /* Forgets the windows that no column which is read, among columns, needs. */
 extern void dp_prune_windows(Query *sub, const Bitmapset *columns);
+
+/* Tell whether clauses, or those of windows, name the target of that number, which may be 0. */
+extern bool dp_clauses_name(List *clauses, Index ref);
+extern bool dp_windows_name(List *windows, Index ref);
 
 /* Tells whether a target is what a window or DISTINCT ON parts or orders rows by. */
 extern bool dp_windows_need(Query *sub, TargetEntry *tle);

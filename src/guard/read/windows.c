@@ -25,7 +25,6 @@
 
 #include "base/compat.h"
 #include "base/walk.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -49,11 +48,21 @@
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether a clause of the list sorts by the target of that number. */
-static bool
-sorts_by(List *clauses, Index ref)
+bool
+dp_clauses_name(List *clauses, Index ref)
 {
-	return ref != 0 && get_sortgroupref_clause_noerr(ref, clauses) != NULL;
+	return get_sortgroupref_clause_noerr(ref, clauses) != NULL;
+}
+
+bool
+dp_windows_name(List *windows, Index ref)
+{
+	foreach_ptr(WindowClause, window, windows)
+	{
+		if (dp_clauses_name(window->partitionClause, ref) || dp_clauses_name(window->orderClause, ref))
+			return true;
+	}
+	return false;
 }
 
 bool
@@ -61,14 +70,8 @@ dp_windows_need(Query *sub, TargetEntry *tle)
 {
 	Index		ref = tle->ressortgroupref;
 
-	if (sub->hasDistinctOn && (sorts_by(sub->distinctClause, ref) || sorts_by(sub->sortClause, ref)))
-		return true;
-	foreach_ptr(WindowClause, window, sub->windowClause)
-	{
-		if (sorts_by(window->partitionClause, ref) || sorts_by(window->orderClause, ref))
-			return true;
-	}
-	return false;
+	return (sub->hasDistinctOn && (dp_clauses_name(sub->distinctClause, ref) || dp_clauses_name(sub->sortClause, ref))) ||
+		dp_windows_name(sub->windowClause, ref);
 }
 
 void
@@ -120,7 +123,7 @@ push_down(Query *sub)
 	sub->cteList = NIL;
 	sub->hasSubLinks = false;
 	sub->havingQual = NULL;
-	sub->jointree = makeFromExpr(list_make1(dp_make(RangeTblRef, .rtindex = 1)), NULL);
+	sub->jointree = makeFromExpr(list_make1(dp_entry_ref(1)), NULL);
 	return below;
 }
 
@@ -135,8 +138,7 @@ put_below(Query *sub, Query *below)
 static Expr *
 column_of(TargetEntry *tle)
 {
-	return (Expr *) makeVar(1, tle->resno, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
-							exprCollation((Node *) tle->expr), 0);
+	return (Expr *) dp_output_var(1, tle->resno, (Node *) tle->expr);
 }
 
 void
@@ -207,14 +209,11 @@ number_rows(Query *below, Query *sub, List *values, WindowClause *partition)
 	WindowClause *window = makeNode(WindowClause);
 
 	foreach_ptr(Expr, value, values)
-		below->targetList = lappend(below->targetList,
-									makeTargetEntry(copyObject(value), list_length(below->targetList) + 1,
-													pstrdup(value_name(below, value)), false));
+		(void) dp_show_column(below, copyObject(value), value_name(below, value));
 	number = dp_make(WindowFunc, .winfnoid = F_ROW_NUMBER, .wintype = INT8OID);
 	number->winref = window->winref = 1;
 	number->location = exprLocation(linitial(dp_window_functions((Node *) sub->targetList)));
-	below->targetList = lappend(below->targetList, makeTargetEntry((Expr *) number, list_length(below->targetList) + 1,
-																   pstrdup("row_number"), false));
+	(void) dp_show_column(below, (Expr *) number, "row_number");
 	window->frameOptions = FRAMEOPTION_DEFAULTS;
 	foreach_node(SortGroupClause, item, partition->partitionClause)
 	{
@@ -472,7 +471,7 @@ dp_rebuild_distinct_on(DpSplitContext *cxt, Query *sub, Query *new)
 	new->sortClause = list_copy(new->distinctClause);
 	foreach_ptr(SortGroupClause, clause, sub->sortClause)
 	{
-		if (!sorts_by(new->distinctClause, clause->tleSortGroupRef))
+		if (!dp_clauses_name(new->distinctClause, clause->tleSortGroupRef))
 			new->sortClause = list_concat(new->sortClause, dp_rebuild_order(cxt, list_make1(clause), new));
 	}
 	/* two that are the same in all columns are one */
