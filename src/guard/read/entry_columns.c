@@ -72,6 +72,14 @@ put_value(Node *node, int levels, const ColumnContext *c)
 	return value;
 }
 
+Node *
+dp_put_columns(Node *expr, Index rti, List *values)
+{
+	ColumnContext c = {rti, values};
+
+	return dp_put(expr, put_value, &c);
+}
+
 void
 dp_replace_columns(Query *query, Index rti, List *values)
 {

@@ -27,7 +27,6 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "base/walk.h"
 #include "catalog/pg_operator_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -174,6 +173,14 @@ are_alike(List *column)
 	return true;
 }
 
+static Expr *
+compare_number(Index rti, AttrNumber number, Oid opno, int row)
+{
+	Const	   *this = dp_int4_const(row);
+
+	return (Expr *) dp_make_comparison(opno, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this, InvalidOid);
+}
+
 /* Returns what a column is where the number of the row, a column of entry rti, is known. */
 static Node *
 chosen(List *column, Index rti, AttrNumber number)
@@ -181,7 +188,6 @@ chosen(List *column, Index rti, AttrNumber number)
 	CaseExpr   *cases;
 	Node	   *first = linitial(column);
 	bool		same = true;
-	int			row = 0;
 
 	foreach_ptr(Node, item, column)
 		same &= equal(item, first);
@@ -193,12 +199,7 @@ chosen(List *column, Index rti, AttrNumber number)
 	cases->casecollid = exprCollation(first);
 	cases->location = exprLocation(first);
 	foreach_ptr(Expr, item, list_copy_head(column, list_length(column) - 1))
-	{
-		Const	   *this = dp_int4_const(++row);
-		OpExpr	   *is_this = dp_make_comparison(Int4EqualOperator, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this, InvalidOid);
-
-		dp_add_when(cases, (Expr *) is_this, item);
-	}
+		dp_add_when(cases, compare_number(rti, number, Int4EqualOperator, foreach_current_index(item) + 1), item);
 	return (Node *) cases;
 }
 
@@ -229,29 +230,6 @@ entry_of(RangeTblEntry *rte, List *columns)
 	return new;
 }
 
-typedef struct RowContext
-{
-	Index		rti;
-	List	   *values;			/* Nodes, what is in the place of each column
-								 * of the entry */
-} RowContext;
-
-static Node *
-put_value(Node *node, int levels, const RowContext *c)
-{
-	Var		   *var = (Var *) node;
-
-	return IsA(node, Var) && var->varlevelsup == 0 && var->varno == c->rti ? copyObject(list_nth(c->values, var->varattno - 1)) : NULL;
-}
-
-static Expr *
-compare_number(Index rti, AttrNumber number, Oid opno, int row)
-{
-	Const	   *this = dp_int4_const(row);
-
-	return (Expr *) dp_make_comparison(opno, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this, InvalidOid);
-}
-
 /* Returns the condition that a row of the columns matches none of the level's: the last one of a LEFT JOIN. */
 static Expr *
 no_match(Index rti, List *columns, Node *condition, int nrows)
@@ -260,14 +238,12 @@ no_match(Index rti, List *columns, Node *condition, int nrows)
 
 	for (int row = 0; row < nrows; row++)
 	{
-		RowContext	c = {rti, NIL};
-		BooleanTest *test;
+		List	   *values = NIL;
 
 		foreach_ptr(List, column, columns)
-			c.values = lappend(c.values, list_nth(column, row));
-		test = dp_make(BooleanTest, .arg = (Expr *) dp_put(condition, put_value, &c), .booltesttype = IS_NOT_TRUE,
-					   .location = -1);
-		tests = lappend(tests, test);
+			values = lappend(values, list_nth(column, row));
+		tests = lappend(tests, dp_make(BooleanTest, .arg = (Expr *) dp_put_columns(condition, rti, values),
+									   .booltesttype = IS_NOT_TRUE, .location = -1));
 	}
 	return make_ands_explicit(tests);
 }
@@ -276,10 +252,9 @@ no_match(Index rti, List *columns, Node *condition, int nrows)
 static Node *
 join_condition(Index rti, List *values, Node *condition, Expr *no_match, int nrows)
 {
-	RowContext	c = {rti, values};
 	Expr	   *is_row = compare_number(rti, list_length(values) + 1, Int4LessOperator, nrows + 1);
 
-	return (Node *) make_orclause(list_make2(make_andclause(list_make2(is_row, dp_put(condition, put_value, &c))), no_match));
+	return (Node *) make_orclause(list_make2(make_andclause(list_make2(is_row, dp_put_columns(condition, rti, values))), no_match));
 }
 
 /* Adds a row of NULLs to columns. */
