@@ -23,7 +23,6 @@
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parse_oper.h"
@@ -93,7 +92,7 @@ squared(Expr *value)
 {
 	Const	   *two = dp_float8_const(2);
 
-	return (Node *) makeFuncExpr(F_POWER_FLOAT8_FLOAT8, FLOAT8OID, list_make2(value, two), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Node *) dp_call(F_POWER_FLOAT8_FLOAT8, FLOAT8OID, list_make2(value, two));
 }
 
 /* Returns what an aggregate is made up of; NULL: it is none of these. */
@@ -180,8 +179,7 @@ limit_count(Node *node, int levels, const Query *limited)
 		return NULL;
 	count = dp_count_rows(((Aggref *) node)->location);
 	if (limited->limitOffset != NULL)
-		count = (Expr *) makeFuncExpr(F_INT8MI, INT8OID, list_make2(count, of_both(IS_GREATEST, (Expr *) copyObject(limited->limitOffset), (Expr *) dp_int8_const(0))),
-									  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		count = (Expr *) dp_call(F_INT8MI, INT8OID, list_make2(count, of_both(IS_GREATEST, (Expr *) copyObject(limited->limitOffset), (Expr *) dp_int8_const(0))));
 	if (limited->limitCount != NULL)
 		count = of_both(IS_LEAST, count, (Expr *) copyObject(limited->limitCount));
 	return (Node *) of_both(IS_GREATEST, count, (Expr *) dp_int8_const(0));

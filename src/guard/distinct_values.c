@@ -106,26 +106,19 @@ distinct_value(Aggref *agg)
 static bool
 sort_aggregates(Parts *p)
 {
-	ListCell   *known;
-
 	p->values = p->of_values = p->others = NIL;
 	foreach_ptr(Aggref, agg, dp_aggregates_of_level(p->query))
 	{
 		Node	   *value = distinct_value(agg);
-		int			number = 0;
+		int			number;
 
 		if (value == NULL)
 		{
 			p->others = lappend(p->others, agg);
 			continue;
 		}
-		foreach(known, p->values)
-		{
-			if (equal(lfirst(known), value))
-				break;
-			number++;
-		}
-		if (known == NULL)
+		number = dp_position_of(p->values, value);
+		if (number < 0)
 		{
 			p->values = lappend(p->values, value);
 			p->of_values = lappend(p->of_values, list_make1(agg));
@@ -164,11 +157,7 @@ same_rows(Parts *p, int below)
 static TargetEntry *
 show(Query *query, Node *expr)
 {
-	int			number = list_length(query->targetList) + 1;
-	TargetEntry *tle = makeTargetEntry((Expr *) expr, number, psprintf("c%d", number), false);
-
-	query->targetList = lappend(query->targetList, tle);
-	return tle;
+	return dp_show_column(query, (Expr *) expr, psprintf("c%d", list_length(query->targetList) + 1));
 }
 
 static Node *
@@ -253,11 +242,10 @@ replaced_by(Parts *p, List *exprs, Index rti, int first)
 static Node *
 put_released(Node *node, int levels, Parts *p)
 {
-	foreach_ptr(Node, item, p->from)
-	{
-		if (equal(item, node))
-			return copyObject(list_nth(p->to, foreach_current_index(item)));
-	}
+	int			number = dp_position_of(p->from, node);
+
+	if (number >= 0)
+		return copyObject(list_nth(p->to, number));
 	p->is_left |= IsA(node, GroupingFunc) || (IsA(node, Var) && ((Var *) node)->varlevelsup == 0);
 	return NULL;
 }

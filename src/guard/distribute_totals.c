@@ -24,7 +24,6 @@
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_oper.h"
 #include "utils/fmgroids.h"
 
 /* Makes the call of a function of the extension's of one or two arguments. */
@@ -33,8 +32,7 @@ steps_call(const char *function, Oid result, List *args)
 {
 	Oid			types[] = {exprType(linitial(args)), exprType(llast(args))};
 
-	return (Expr *) makeFuncExpr(dp_own_routine(function, list_length(args), types), result, args,
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Expr *) dp_call(dp_own_routine(function, list_length(args), types), result, args);
 }
 
 static Expr *
@@ -60,20 +58,27 @@ put_builtin(Aggref *agg, Oid builtin, Oid result, Expr *value)
 	return true;
 }
 
-/* Puts them in the place of a sum of centered values where each row is a unit; false: it is none. */
-static bool
-use_moment(Aggref *agg, dp_moment moment)
+Oid
+dp_moment_aggregate(dp_moment moment, bool centers)
 {
 	static const char *const names[DP_MOMENTS] = {
 		[DP_MOMENT_N] = "moment_n",[DP_MOMENT_T] = "moment_t",[DP_MOMENT_T2] = "moment_t2",
 		[DP_MOMENT_U] = "moment_u",[DP_MOMENT_U2] = "moment_u2",[DP_MOMENT_TU] = "moment_tu"
 	};
-	Oid			one[] = {ANYELEMENTOID, dp_own_type("range")};
-	Oid			two[] = {INT4OID, INT4OID};
-	bool		single = moment <= DP_MOMENT_T2 && agg->aggfnoid == dp_own_routine(names[moment], 2, one);
+	Oid			value[] = {ANYELEMENTOID, dp_own_type("range")};
+	Oid			steps[] = {INT4OID, INT4OID};
+
+	return dp_own_routine(names[moment], 2, centers ? value : steps);
+}
+
+/* Puts them in the place of a sum of centered values where each row is a unit; false: it is none. */
+static bool
+use_moment(Aggref *agg, dp_moment moment)
+{
+	bool		single = moment <= DP_MOMENT_T2 && agg->aggfnoid == dp_moment_aggregate(moment, true);
 	Expr	   *t;
 
-	if (!single && agg->aggfnoid != dp_own_routine(names[moment], 2, two))
+	if (!single && agg->aggfnoid != dp_moment_aggregate(moment, false))
 		return false;
 	t = single ? steps_call("centered", INT4OID, list_make2(argument(agg, 0), argument(agg, 1))) : argument(agg, 0);
 	if (moment == DP_MOMENT_N)
@@ -121,15 +126,6 @@ is_histogram(const Aggref *agg)
 		agg->aggfnoid == dp_own_routine("codes_histogram", 2, units);
 }
 
-static Expr *
-when(Expr *condition, Expr *value)
-{
-	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType((Node *) value), -1, InvalidOid));
-
-	dp_add_when(cases, condition, value);
-	return (Expr *) cases;
-}
-
 /* Returns an array of what each code of a row counts, and the codes. */
 static Expr *
 shares_of_codes(Expr *codes, Expr *share)
@@ -138,7 +134,7 @@ shares_of_codes(Expr *codes, Expr *share)
 	ArrayCoerceExpr *wide = dp_make(ArrayCoerceExpr, .arg = codes, .elemexpr = as_bigint((Expr *) code), .resulttype = INT8ARRAYOID,
 									.resulttypmod = -1, .coerceformat = COERCE_EXPLICIT_CAST, .location = -1);
 
-	return (Expr *) makeFuncExpr(F_ARRAY_PREPEND, INT8ARRAYOID, list_make2(share, wide), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Expr *) dp_call(F_ARRAY_PREPEND, INT8ARRAYOID, list_make2(share, wide));
 }
 
 /* Returns what a row adds to a part: a code or codes of a histogram, and their share, a number of all else; NULL: it is no sum. */
@@ -165,9 +161,9 @@ contribution(TargetEntry *target, const DpPart *part, bool *is_code)
 	{
 		value = (Expr *) dp_int8_const(1);
 		if (agg->aggfnoid == F_COUNT_ANY)
-			value = when(dp_is_not_null(argument(agg, 0)), value);
+			value = dp_value_where(dp_is_not_null(argument(agg, 0)), value);
 	}
-	return agg->aggfilter != NULL ? when(copyObject(agg->aggfilter), value) : value;
+	return agg->aggfilter != NULL ? dp_value_where(copyObject(agg->aggfilter), value) : value;
 }
 
 /*
@@ -200,25 +196,10 @@ static void
 add_entry_column(Query *rows, const char *function, List *args)
 {
 	Oid			types[] = {ANYOID};
-	FuncExpr   *call = makeFuncExpr(dp_own_routine(function, 1, types), INT8OID, copyObject(args),
-									InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	FuncExpr   *call = dp_call(dp_own_routine(function, 1, types), INT8OID, copyObject(args));
 
 	call->funcretset = true;
-	rows->targetList = lappend(rows->targetList,
-							   makeTargetEntry((Expr *) call, list_length(rows->targetList) + 1, pstrdup(function), false));
-}
-
-/* Makes a target entry what a query groups by, too. */
-static void
-group_by_cell(Query *query, TargetEntry *tle)
-{
-	SortGroupClause *clause = makeNode(SortGroupClause);
-	bool		hashable;
-
-	tle->ressortgroupref = clause->tleSortGroupRef = tle->resno;
-	get_sort_group_operators(INT8OID, true, true, false, &clause->sortop, &clause->eqop, NULL, &hashable);
-	clause->hashable = hashable;
-	query->groupClause = lappend(query->groupClause, clause);
+	(void) dp_show_column(rows, (Expr *) call, function);
 }
 
 /*
@@ -252,9 +233,8 @@ cells_query(Query *inner, int nkeys, List *added)
 		((TargetEntry *) list_nth(query->targetList, foreach_current_index(tle)))->ressortgroupref =
 		tle->ressortgroupref;
 	query->hasAggs = true;
-	query->groupClause = groups;
+	query->groupClause = lappend(groups, dp_group_clause(list_nth(query->targetList, nkeys)));
 	query->sortClause = sort;
-	group_by_cell(query, list_nth(query->targetList, nkeys));
 	sum = dp_make(Aggref, .aggkind = AGGKIND_NORMAL, .aggsplit = AGGSPLIT_SIMPLE);
 	sum->aggno = sum->aggtransno = sum->location = -1;
 	put_builtin(sum, F_SUM_INT8, NUMERICOID, ((TargetEntry *) llast(query->targetList))->expr);

@@ -59,17 +59,6 @@ is_never_true(Node *condition)
 }
 
 static bool
-is_limited_to_nothing(Query *query)
-{
-	Const	   *limit;
-
-	if (query->limitCount == NULL || checkExprHasSubLink(query->limitCount))
-		return false;
-	limit = (Const *) eval_const_expressions(NULL, copyObject(query->limitCount));
-	return IsA(limit, Const) && !limit->constisnull && DatumGetInt64(limit->constvalue) == 0;
-}
-
-static bool
 entry_has_no_row(Looked *l, DpScope *scope, RangeTblEntry *rte)
 {
 	if (rte->rtekind == RTE_SUBQUERY)
@@ -156,7 +145,7 @@ returns_no_row(Looked *l, DpScope *scope)
 	check_stack_depth();
 	if (query->commandType != CMD_SELECT || query->rowMarks != NIL || query->hasModifyingCTE || query->hasRecursive)
 		return false;
-	if (is_limited_to_nothing(query))
+	if (dp_rows_of_limit(query->limitCount, PG_INT64_MAX) == 0)
 		return true;
 	if (query->setOperations)
 		return set_operation_has_no_row(l, scope, query->setOperations);

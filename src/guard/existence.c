@@ -92,11 +92,10 @@ static void
 forget_order(Query *query)
 {
 	List	   *targets = NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->targetList)
-		if (!lfirst_node(TargetEntry, lc)->resjunk)
-		targets = lappend(targets, lfirst(lc));
+	foreach_ptr(TargetEntry, tle, query->targetList)
+		if (!tle->resjunk)
+		targets = lappend(targets, tle);
 	query->targetList = targets;
 	query->sortClause = query->distinctClause = query->groupClause = NIL;
 	query->hasDistinctOn = false;
@@ -128,8 +127,7 @@ dp_ask_whether_rows(Query *query, bool below_exists)
 	{
 		forget_order(query);
 		if (!is_known)
-			query->limitCount = (Node *) makeFuncExpr(dp_own_routine("only_one", 1, bigint), INT8OID, list_make1(query->limitCount),
-													  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+			query->limitCount = (Node *) dp_call(dp_own_routine("only_one", 1, bigint), INT8OID, list_make1(query->limitCount));
 	}
 	query->havingQual = (Node *) dp_more_rows_than_noise(location, NULL);
 	query->hasAggs = true;

@@ -14,6 +14,7 @@
 #include "base/collations.h"
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/input.h"
 #include "base/walk.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
@@ -23,12 +24,10 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_func.h"
-#include "parser/parse_oper.h"
 #include "rewrite/rewriteManip.h"
 #include "policy/unit_types.h"
-#include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -37,6 +36,12 @@ bool
 dp_has_columns(Node *expr)
 {
 	return dp_has_nodes(expr, T_Var);
+}
+
+bool
+dp_folds_to_constant(Node *expr)
+{
+	return !checkExprHasSubLink(expr) && IsA(eval_const_expressions(NULL, copyObject(expr)), Const);
 }
 
 Expr *
@@ -72,32 +77,41 @@ dp_add_when(CaseExpr *cases, Expr *condition, Expr *result)
 }
 
 Expr *
+dp_value_where(Expr *condition, Expr *value)
+{
+	Node	   *like = (Node *) value;
+	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType(like), exprTypmod(like), exprCollation(like)));
+
+	dp_add_when(cases, condition, value);
+	return (Expr *) cases;
+}
+
+Const *
+dp_const_of(Oid type, const char *text)
+{
+	Datum		value;
+
+	if (!dp_try_input(text, getBaseType(type), -1, &value))
+		elog(ERROR, "\"%s\" is no value of type %u", text, type);
+	return makeConst(type, -1, get_typcollation(type), get_typlen(type), value, false, get_typbyval(type));
+}
+
+Expr *
+dp_null_for(const char *text, Expr *value)
+{
+	Oid			type = exprType((Node *) value);
+	Oid			op = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+
+	return (Expr *) dp_make(NullIfExpr, .opno = op, .opfuncid = get_opcode(op), .opresulttype = type,
+							.args = list_make2(value, dp_const_of(type, text)), .location = exprLocation((Node *) value));
+}
+
+Expr *
 dp_nan_to_null(Expr *value)
 {
 	Oid			type = exprType((Node *) value);
-	Oid			op;
-	Datum		nan;
-	Const	   *constant;
 
-	switch (type)
-	{
-		case FLOAT4OID:
-			nan = Float4GetDatum(get_float4_nan());
-			break;
-		case FLOAT8OID:
-			nan = Float8GetDatum(get_float8_nan());
-			break;
-		case NUMERICOID:
-			nan = DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
-									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-			break;
-		default:
-			return value;
-	}
-	constant = makeConst(type, -1, InvalidOid, get_typlen(type), nan, false, get_typbyval(type));
-	op = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
-	return (Expr *) dp_make(NullIfExpr, .opno = op, .opfuncid = get_opcode(op), .opresulttype = type,
-							.args = list_make2(value, constant), .location = -1);
+	return type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID ? dp_null_for("NaN", value) : value;
 }
 
 List *
@@ -253,10 +267,46 @@ dp_read_list(Node *condition, Node *expr, DpComparison *in)
 		dp_strategy_of(in->opno, exprType(expr)) == BTEqualStrategyNumber && equal(dp_strip_labels(in->left), expr);
 }
 
+int
+dp_position_of(List *list, Node *node)
+{
+	foreach_ptr(Node, item, list)
+	{
+		if (equal(item, node))
+			return foreach_current_index(item);
+	}
+	return -1;
+}
+
 Node *
 dp_entry_ref(Index rti)
 {
 	return (Node *) dp_make(RangeTblRef, .rtindex = rti);
+}
+
+static DpWalk
+note_entry(Node *node, int levels, List **entries)
+{
+	if (IsA(node, RangeTblRef))
+		*entries = lappend_int(*entries, ((RangeTblRef *) node)->rtindex);
+	return DP_WALK_ON;
+}
+
+List *
+dp_entries_of(void *jointree)
+{
+	List	   *entries = NIL;
+
+	dp_walk(jointree, note_entry, &entries);
+	return entries;
+}
+
+Index
+dp_add_to_from(Query *query, RangeTblEntry *rte)
+{
+	query->rtable = lappend(query->rtable, rte);
+	query->jointree->fromlist = lappend(query->jointree->fromlist, dp_entry_ref(list_length(query->rtable)));
+	return list_length(query->rtable);
 }
 
 Node *
@@ -307,12 +357,8 @@ dp_add_conjunct(Query *query, Node *condition)
 SortGroupClause *
 dp_group_clause(TargetEntry *tle)
 {
-	SortGroupClause *clause = makeNode(SortGroupClause);
-
-	tle->ressortgroupref = clause->tleSortGroupRef = tle->resno;
-	get_sort_group_operators(exprType((Node *) tle->expr), false, true, false, &clause->sortop, &clause->eqop, NULL,
-							 &clause->hashable);
-	return clause;
+	tle->ressortgroupref = tle->resno;
+	return dp_clause_of(tle, false);
 }
 
 bool
@@ -354,22 +400,20 @@ dp_more_rows_than_noise(int location, Node *filter)
 	Aggref	   *again = castNode(Aggref, dp_count_rows(location));
 	Oid			types[] = {ANYOID};
 	List	   *name = list_make2(makeString(get_namespace_name(dp_public_schema())), makeString("dp_noise_stddev"));
-	Expr	   *stddev = (Expr *) makeFuncExpr(LookupFuncName(name, 1, types, false), FLOAT8OID, list_make1(rows),
-											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	Expr	   *stddev = (Expr *) dp_call(LookupFuncName(name, 1, types, false), FLOAT8OID, list_make1(rows));
 
 	/*
 	 * what a limit cuts makes counts smaller, and none larger: noise alone
 	 * shows rows that are not there
 	 */
 	Expr	   *most = (Expr *) dp_float8_const(1.96);
-	Expr	   *margin = (Expr *) makeFuncExpr(F_FLOAT8MUL, FLOAT8OID, list_make2(most, stddev), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	Expr	   *margin = (Expr *) dp_call(F_FLOAT8MUL, FLOAT8OID, list_make2(most, stddev));
 	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(again),
 											  InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 
 	/* noise is whole: of a continuous margin, half a row is the next number's */
 	Expr	   *half = (Expr *) dp_float8_const(0.5);
-	Expr	   *least = (Expr *) makeFuncExpr(F_FLOAT8PL, FLOAT8OID, list_make2(margin, half),
-											  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	Expr	   *least = (Expr *) dp_call(F_FLOAT8PL, FLOAT8OID, list_make2(margin, half));
 	Expr	   *condition = (Expr *) dp_make_comparison(Float8LessOperator, least, count, InvalidOid);
 
 	rows->aggfilter = (Expr *) filter;

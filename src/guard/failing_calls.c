@@ -41,63 +41,23 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
-#include "utils/typcache.h"
 
 /* in bytes; the matcher takes less than 200 for each on the stack, and has 100 kB at least */
 #define MAX_SOUND_PATTERN 256
 
-Const *
-dp_zero(Oid type)
+Node *
+dp_zero_if_negative(Node *number)
 {
-	Datum		zero = (Datum) 0;
-	int16		len;
-	bool		byval;
-
-	if (type == FLOAT4OID)
-		zero = Float4GetDatum(0);
-	else if (type == FLOAT8OID)
-		zero = Float8GetDatum(0);
-	else if (type == NUMERICOID)
-		zero = NumericGetDatum(int64_to_numeric(0));
-	else if (type == INT8OID)
-		zero = Int64GetDatum(0);
-	else if (type == INTERVALOID)
-		zero = IntervalPGetDatum(palloc0(sizeof(Interval)));
-	get_typlenbyval(type, &len, &byval);
-	return makeConst(type, -1, InvalidOid, len, zero, false, byval);
-}
-
-/* Returns a number, NULL where it is 0. */
-static Node *
-null_for_zero(Node *number)
-{
-	Oid			type = exprType(number);
-	NullIfExpr *test = dp_make(NullIfExpr, .opno = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr);
-
-	test->opfuncid = get_opcode(test->opno);
-	test->opresulttype = type;
-	test->args = list_make2(number, dp_zero(type));
-	test->location = exprLocation(number);
-	return (Node *) test;
-}
-
-bool
-dp_folds_to_constant(Node *expr)
-{
-	return !checkExprHasSubLink(expr) && IsA(eval_const_expressions(NULL, copyObject(expr)), Const);
+	return (Node *) dp_make(MinMaxExpr, .minmaxtype = exprType(number), .op = IS_GREATEST,
+							.args = list_make2(number, dp_const_of(exprType(number), "0")),
+							.location = exprLocation(number));
 }
 
 Node *
 dp_null_unless_positive(Node *number)
 {
-	MinMaxExpr *greatest = dp_make(MinMaxExpr, .minmaxtype = exprType(number), .op = IS_GREATEST,
-								   .args = list_make2(number, dp_zero(exprType(number))),
-								   .location = exprLocation(number));
-
-	return null_for_zero((Node *) greatest);
+	return (Node *) dp_null_for("0", (Expr *) dp_zero_if_negative(number));
 }
 
 /* Tells whether a function of the list fails for numbers that noise is likely to make. */
@@ -208,7 +168,7 @@ catch_call(FuncExpr *call)
 static Node *
 safe_step(Node *step)
 {
-	Node	   *safe = null_for_zero(step);
+	Node	   *safe = (Node *) dp_null_for("0", (Expr *) step);
 
 	if (!dp_folds_to_constant(step))
 		return safe;

@@ -25,6 +25,7 @@
 #include "base/compat.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -57,35 +58,22 @@ take_one_row(SubLink *link)
 	Query	   *several = (Query *) link->subselect;
 	TargetEntry *column;
 	Query	   *one;
-	RangeTblEntry *rte;
 	WindowFunc *count;
-	WindowClause *window;
-	CaseExpr   *value;
 	Expr	   *is_only;
-	Var		   *var;
 
 	if (link->subLinkType != EXPR_SUBLINK || has_one_row(several))
 		return;
 	column = linitial_node(TargetEntry, several->targetList);
 	IncrementVarSublevelsUp((Node *) several, 1, 1);
-	rte = dp_make(RangeTblEntry, .rtekind = RTE_SUBQUERY, .subquery = several,
-				  .eref = makeAlias("rows", list_make1(makeString(pstrdup(column->resname ? column->resname : "value")))));
-	rte->alias = copyObject(rte->eref);
-	rte->inFromCl = true;
+	if (column->resname == NULL)
+		column->resname = pstrdup("value");
 	count = dp_make(WindowFunc, .winfnoid = F_COUNT_, .wintype = INT8OID, .winref = 1, .winstar = true,
 					.winagg = true, .location = -1);
-	window = dp_make(WindowClause, .frameOptions = FRAMEOPTION_DEFAULTS, .winref = 1);
-	var = makeVar(1, column->resno, exprType((Node *) column->expr), exprTypmod((Node *) column->expr),
-				  exprCollation((Node *) column->expr), 0);
 	is_only = (Expr *) dp_make_ordering(BTEqualStrategyNumber, (Expr *) count, (Expr *) dp_int8_const(1), InvalidOid);
-	value = dp_make_case((Expr *) makeNullConst(var->vartype, var->vartypmod, var->varcollid));
-	dp_add_when(value, is_only, (Expr *) var);
-	one = dp_make(Query, .commandType = CMD_SELECT, .querySource = QSRC_ORIGINAL, .canSetTag = true,
-				  .hasWindowFuncs = true, .rtable = list_make1(rte),
-				  .jointree = makeFromExpr(list_make1(makeNode(RangeTblRef)), NULL));
-	((RangeTblRef *) linitial(one->jointree->fromlist))->rtindex = 1;
-	one->targetList = list_make1(makeTargetEntry((Expr *) value, 1, rte->eref->aliasname, false));
-	one->windowClause = list_make1(window);
+	one = dp_select_from(dp_subquery_entry(several, "rows"));
+	(void) dp_show_column(one, dp_value_where(is_only, (Expr *) dp_output_var(1, column->resno, (Node *) column->expr)), "rows");
+	one->hasWindowFuncs = true;
+	one->windowClause = list_make1(dp_make(WindowClause, .frameOptions = FRAMEOPTION_DEFAULTS, .winref = 1));
 	one->limitCount = (Node *) dp_int8_const(1);
 	link->subselect = (Node *) one;
 }
@@ -146,7 +134,7 @@ number_of_rows(Node *number)
 	if (number == NULL || dp_folds_to_constant(number))
 		return number;
 	/* strict, other than GREATEST */
-	return (Node *) makeFuncExpr(F_INT8LARGER, INT8OID, list_make2(number, dp_zero(INT8OID)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Node *) dp_call(F_INT8LARGER, INT8OID, list_make2(number, dp_int8_const(0)));
 }
 
 /* Has offsets of a frame's rows that are below 0 or NULL as 0. */
@@ -159,13 +147,8 @@ frame_safely(WindowClause *window)
 		return;
 	for (int i = 0; i < lengthof(offsets); i++)
 	{
-		MinMaxExpr *greatest;
-
-		if (*offsets[i] == NULL || dp_folds_to_constant(*offsets[i]))
-			continue;
-		greatest = dp_make(MinMaxExpr, .minmaxtype = INT8OID, .op = IS_GREATEST,
-						   .args = list_make2(*offsets[i], dp_zero(INT8OID)), .location = -1);
-		*offsets[i] = (Node *) greatest;
+		if (*offsets[i] != NULL && !dp_folds_to_constant(*offsets[i]))
+			*offsets[i] = dp_zero_if_negative(*offsets[i]);
 	}
 }
 
@@ -310,10 +293,10 @@ select_function(RangeTblEntry *rte)
 		type_is_rowtype(call->funcresulttype) || !dp_may_fail(call))
 		return;
 	IncrementVarSublevelsUp((Node *) call, 1, 0);
-	query = dp_make(Query, .commandType = CMD_SELECT, .querySource = QSRC_ORIGINAL, .canSetTag = true,
-					.jointree = makeFromExpr(NIL, NULL),
-					.targetList = list_make1(makeTargetEntry((Expr *) call, 1, pstrdup(strVal(linitial(rte->eref->colnames))), false)),
-					.hasSubLinks = checkExprHasSubLink((Node *) call));
+	query = dp_new_select();
+	query->jointree = makeFromExpr(NIL, NULL);
+	query->hasSubLinks = checkExprHasSubLink((Node *) call);
+	(void) dp_show_column(query, (Expr *) call, strVal(linitial(rte->eref->colnames)));
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = query;
 	rte->functions = NIL;

@@ -186,17 +186,6 @@ group_expressions(Query *query)
 	return expressions;
 }
 
-static int
-position_of(List *list, Node *node)
-{
-	foreach_ptr(Node, item, list)
-	{
-		if (equal(item, node))
-			return foreach_current_index(item);
-	}
-	return -1;
-}
-
 /* Returns one bit for each argument, the first being the highest: 1 if it is not grouped by. */
 static int32
 grouping_value(DpLevel *level, GroupingFunc *func)
@@ -205,7 +194,7 @@ grouping_value(DpLevel *level, GroupingFunc *func)
 	int32		value = 0;
 
 	foreach_ptr(Node, arg, func->args)
-		value = (value << 1) | (position_of(set->key_exprs, arg) < 0 ? 1 : 0);
+		value = (value << 1) | (dp_position_of(set->key_exprs, arg) < 0 ? 1 : 0);
 	return value;
 }
 
@@ -221,8 +210,8 @@ set_output(DpLevel *level, Node *expr)
 		return (Expr *) dp_int4_const(grouping_value(level, (GroupingFunc *) expr));
 	if (dp_is_rest_mark(expr))
 		return (Expr *) makeBoolConst(level->rest_of != NULL, false);
-	column = position_of(level->outputs, expr);
-	if (column < 0 && level->rest_of != NULL && position_of(level->rest_of->key_exprs, expr) >= 0)
+	column = dp_position_of(level->outputs, expr);
+	if (column < 0 && level->rest_of != NULL && dp_position_of(level->rest_of->key_exprs, expr) >= 0)
 		return (Expr *) dp_rest_key(type, typmod, exprCollation(expr));
 	if (column < 0)
 		return (Expr *) makeNullConst(type, typmod, exprCollation(expr));
@@ -242,11 +231,7 @@ rows_of_set(DpLevel *level, List *outputs)
 	dp_keep_apart(query);
 	foreach_ptr(Node, output, outputs)
 	{
-		int			number = foreach_current_index(output) + 1;
-
-		query->targetList = lappend(query->targetList,
-									makeTargetEntry(set_output(level, output), number,
-													psprintf("c%d", number), false));
+		(void) dp_show_column(query, set_output(level, output), psprintf("c%d", foreach_current_index(output) + 1));
 	}
 	return query;
 }

@@ -62,8 +62,6 @@
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "parser/parse_oper.h"
 #include "utils/fmgroids.h"
 
 static Aggref *
@@ -95,24 +93,10 @@ add_target(Query *query, Expr *expr)
 static void
 group_by(Query *query, TargetEntry *tle, bool sort)
 {
-	SortGroupClause *clause = makeNode(SortGroupClause);
-	bool		hashable;
-
 	tle->ressortgroupref = tle->resno;
-	clause->tleSortGroupRef = tle->ressortgroupref;
-	get_sort_group_operators(exprType((Node *) tle->expr), true, true, false,
-							 &clause->sortop, &clause->eqop, NULL, &hashable);
-	clause->hashable = hashable;
-	clause->nulls_first = false;
-	query->groupClause = lappend(query->groupClause, clause);
+	query->groupClause = lappend(query->groupClause, dp_clause_of(tle, true));
 	if (sort)
-		query->sortClause = lappend(query->sortClause, copyObject(clause));
-}
-
-static Expr *
-make_true(void)
-{
-	return (Expr *) makeBoolConst(true, false);
+		query->sortClause = lappend(query->sortClause, dp_clause_of(tle, true));
 }
 
 /* the parts of all columns, in the order of the inner query's columns */
@@ -169,15 +153,10 @@ static Expr *
 count_distinct(Expr *value, Expr *filter)
 {
 	Aggref	   *agg = make_aggregate(F_COUNT_ANY, INT8OID, list_make1(value), filter);
-	SortGroupClause *clause = makeNode(SortGroupClause);
 	TargetEntry *tle = linitial(agg->args);
-	bool		hashable;
 
-	tle->ressortgroupref = clause->tleSortGroupRef = 1;
-	get_sort_group_operators(exprType((Node *) value), true, true, false,
-							 &clause->sortop, &clause->eqop, NULL, &hashable);
-	clause->hashable = hashable;
-	agg->aggdistinct = list_make1(clause);
+	tle->ressortgroupref = 1;
+	agg->aggdistinct = list_make1(dp_clause_of(tle, true));
 	return (Expr *) agg;
 }
 
@@ -188,12 +167,6 @@ count_distinct(Expr *value, Expr *filter)
 static Expr *
 moment_aggregate(PartCursor *c)
 {
-	static const char *const names[DP_MOMENTS] = {
-		[DP_MOMENT_N] = "moment_n",[DP_MOMENT_T] = "moment_t",[DP_MOMENT_T2] = "moment_t2",
-		[DP_MOMENT_U] = "moment_u",[DP_MOMENT_U2] = "moment_u2",[DP_MOMENT_TU] = "moment_tu"
-	};
-	Oid			one[] = {ANYELEMENTOID, dp_own_type("range")};
-	Oid			two[] = {INT4OID, INT4OID};
 	List	   *args = NIL;
 	bool		single;
 
@@ -203,8 +176,7 @@ moment_aggregate(PartCursor *c)
 	single = list_length(args) == 1;
 	if (single)
 		args = castNode(FuncExpr, linitial(args))->args;
-	return (Expr *) make_aggregate(dp_own_routine(names[c->part_of[c->part].moment], 2, single ? one : two),
-								   dp_own_type("exact_sum"), args, part_filter(c));
+	return (Expr *) make_aggregate(dp_moment_aggregate(c->part_of[c->part].moment, single), dp_own_type("exact_sum"), args, part_filter(c));
 }
 
 /* Returns the aggregate of one part where rows are units. */
@@ -246,19 +218,6 @@ row_aggregate(DpRelease *release, PartCursor *c)
 	elog(ERROR, "unexpected kind %d", (int) part_kind(c));
 }
 
-/* Makes value NULL where the filter is not true. */
-static Expr *
-filtered(Expr *value, Expr *filter)
-{
-	CaseExpr   *cases;
-
-	if (filter == NULL)
-		return value;
-	cases = dp_make_case((Expr *) makeNullConst(exprType((Node *) value), -1, InvalidOid));
-	dp_add_when(cases, filter, value);
-	return (Expr *) cases;
-}
-
 /* Returns the argument of bound_unit for one part, where units have a column. */
 static Expr *
 unit_value(PartCursor *c)
@@ -275,9 +234,9 @@ unit_value(PartCursor *c)
 			counts = value ? dp_is_not_null(dp_nan_to_null(value)) : NULL;
 			if (counts && filter)
 				return makeBoolExpr(AND_EXPR, list_make2(filter, counts), -1);
-			return filter ? filter : counts ? counts : make_true();
+			return filter ? filter : counts ? counts : (Expr *) makeBoolConst(true, false);
 		default:
-			return filtered(value, filter);
+			return filter ? dp_value_where(filter, value) : value;
 	}
 }
 
@@ -331,13 +290,6 @@ part_column(DpRelease *release, PartCursor *c, int i)
 		default:
 			return kept_column("bound_value", i, spec_param(release), INT8OID, InvalidOid);
 	}
-}
-
-/* Tells whether a norm limits a part, which then has a share beside its value. */
-static bool
-has_share(DpRelease *release, PartCursor *c)
-{
-	return ((DpReleaseColumn *) list_nth(release->columns, c->column))->norm >= 0;
 }
 
 /* Makes the sum of a column of integers of the groups that units keep. */
@@ -488,7 +440,8 @@ kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	for (int i = 0; next_part(&c, release); i++)
 	{
 		add_target(query, part_column(release, &c, i));
-		if (has_share(release, &c))
+		/* a part that a norm limits has a share beside its value */
+		if (((DpReleaseColumn *) list_nth(release->columns, c.column))->norm >= 0)
 			add_target(query, kept_column("bound_share", i, spec_param(release), INT8OID, InvalidOid));
 	}
 	/* rows that are not added up have the same for all norms */

@@ -203,6 +203,9 @@ extern List *dp_collect_of_level(Query *query, int (*level_of) (Node *node));
 /* Tells whether an expression reads columns, of whichever level. */
 extern bool dp_has_columns(Node *expr);
 
+/* Tells whether the value is known when the statement is planned. */
+extern bool dp_folds_to_constant(Node *expr);
+
 /* Makes an external parameter. */
 extern Expr *dp_make_param(int number, Oid type);
 
@@ -212,6 +215,15 @@ extern Expr *dp_nan_to_null(Expr *value);
 /* Makes arg IS [NOT] NULL. */
 extern Expr *dp_is_not_null(Expr *arg);
 extern Expr *dp_is_null(Expr *arg);
+
+/* Makes CASE WHEN condition THEN value END: NULL elsewhere. */
+extern Expr *dp_value_where(Expr *condition, Expr *value);
+
+/* Makes the constant that a text is, of a type that has such a value. */
+extern Const *dp_const_of(Oid type, const char *text);
+
+/* Makes value NULL where it equals the constant that a text is. */
+extern Expr *dp_null_for(const char *text, Expr *value);
 
 /* Makes CASE ELSE otherwise END, of the type of otherwise; adds WHEN condition THEN result to it. */
 extern CaseExpr *dp_make_case(Expr *otherwise);
@@ -226,8 +238,17 @@ extern Expr *dp_count_rows(int location);
  */
 extern Expr *dp_more_rows_than_noise(int location, Node *filter);
 
+/* Returns the place, from 0 on, of the first node of a list that equals one; -1: none does. */
+extern int	dp_position_of(List *list, Node *node);
+
 /* Makes a reference to an entry of FROM. */
 extern Node *dp_entry_ref(Index rti);
+
+/* Returns the numbers of the entries of a join tree, or of a part of one, ints, in their order. */
+extern List *dp_entries_of(void *jointree);
+
+/* Adds an entry to the FROM of a query, behind the others, and returns its number. */
+extern Index dp_add_to_from(Query *query, RangeTblEntry *rte);
 
 /* Makes EXISTS (query). */
 extern Node *dp_exists(Query *query);

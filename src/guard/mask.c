@@ -46,13 +46,13 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "base/extension.h"
-#include "base/make_node.h"
 #include "base/walk.h"
 #include "catalog/heap.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
 #include "guard/mask.h"
+#include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -120,8 +120,7 @@ masked_column(Var *column)
 		 */
 		return (Expr *) makeConst(column->vartype, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
 	oid = makeVar(column->varno, Anum_pg_class_oid, OIDOID, -1, InvalidOid, 0);
-	return (Expr *) makeFuncExpr(dp_own_routine(function, 2, types), column->vartype, list_make2(oid, column),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Expr *) dp_call(dp_own_routine(function, 2, types), column->vartype, list_make2(oid, column));
 }
 
 static void
@@ -132,9 +131,7 @@ add_column(Query *query, Form_pg_attribute att, const Bitmapset *masked)
 
 	if (bms_is_member(MEMBER(att->attnum), masked))
 		expr = masked_column(var);
-	query->targetList = lappend(query->targetList,
-								makeTargetEntry(expr, list_length(query->targetList) + 1,
-												pstrdup(NameStr(att->attname)), false));
+	(void) dp_show_column(query, expr, NameStr(att->attname));
 }
 
 /* where the columns of a system attribute have gone */
@@ -165,18 +162,14 @@ replace_entry(Query *query, int index, const Bitmapset *selected, const Bitmapse
 {
 	RangeTblEntry *rte = list_nth(query->rtable, index - 1);
 	RangeTblEntry *inner = copyObject(rte);
-	Query	   *subquery = makeNode(Query);
+	Query	   *subquery = dp_select_from(inner);
 	MoveContext move = {.entry = index};
 	Bitmapset  *checked = bms_difference(selected, masked);
 	bool		moves = false;
 	Relation	rel = table_open(RelationRelationId, AccessShareLock);
 	TupleDesc	columns = RelationGetDescr(rel);
 
-	subquery->commandType = CMD_SELECT;
-	subquery->canSetTag = true;
-	subquery->rtable = list_make1(inner);
 	dp_take_permissions(subquery, inner, query);
-	subquery->jointree = makeFromExpr(list_make1(dp_make(RangeTblRef, .rtindex = 1)), NULL);
 	for (int i = 0; i < columns->natts; i++)
 	{
 		add_column(subquery, TupleDescAttr(columns, i), masked);

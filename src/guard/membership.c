@@ -84,8 +84,7 @@ dp_make_rest_test(DpRelease *release, const DpInnerParts *parts)
 														   PointerGetDatum(construct_empty_array(key->type)), false, false));
 		args = lappend(lappend(args, copyObject(lfirst(value))), dp_make_param(param, type));
 	}
-	return makeBoolExpr(NOT_EXPR, list_make1(makeFuncExpr(dp_own_routine("is_shown", 1, any), BOOLOID, args, InvalidOid, InvalidOid,
-														  COERCE_EXPLICIT_CALL)), -1);
+	return makeBoolExpr(NOT_EXPR, list_make1(dp_call(dp_own_routine("is_shown", 1, any), BOOLOID, args)), -1);
 }
 
 static Expr *

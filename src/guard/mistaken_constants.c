@@ -19,15 +19,9 @@
 #include "base/attempt.h"
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "rewrite/rewriteManip.h"
-#include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
-#include "utils/timestamp.h"
 
 #define DP_SAMPLES 5
 
@@ -36,50 +30,28 @@ static Node *
 sample_of(Oid type, int number)
 {
 	static const char *const texts[DP_SAMPLES] = {"", "epoch", "day", "UTC", "00"};
-	Datum		value;
-	int16		len;
-	bool		byval;
 
 	switch (getBaseType(type))
 	{
 		case INT2OID:
-			value = Int16GetDatum(number % 2 == 0);
-			break;
 		case INT4OID:
-			value = Int32GetDatum(number % 2 == 0);
-			break;
 		case INT8OID:
-			value = Int64GetDatum(number % 2 == 0);
-			break;
 		case FLOAT4OID:
-			value = Float4GetDatum(number % 2 == 0);
-			break;
 		case FLOAT8OID:
-			value = Float8GetDatum(number % 2 == 0);
-			break;
 		case NUMERICOID:
-			value = NumericGetDatum(int64_to_numeric(number % 2 == 0));
-			break;
 		case BOOLOID:
-			value = BoolGetDatum(number % 2 == 0);
-			break;
+			return (Node *) dp_const_of(type, number % 2 == 0 ? "1" : "0");
 		case DATEOID:
-			value = DateADTGetDatum(number);
-			break;
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			value = TimestampGetDatum(number * USECS_PER_DAY);
-			break;
+			return (Node *) dp_const_of(type, psprintf("2000-01-%02d 00:00:00+00", number + 1));
 		case TEXTOID:
 		case VARCHAROID:
 		case BPCHAROID:
-			value = CStringGetTextDatum(texts[number]);
-			break;
+			return (Node *) dp_const_of(type, texts[number]);
 		default:
 			return NULL;
 	}
-	get_typlenbyval(type, &len, &byval);
-	return (Node *) makeConst(type, -1, get_typcollation(type), len, value, false, byval);
 }
 
 /* Replaces what is not constant by samples; returns false where there is none, or nothing to replace or left. */
@@ -94,7 +66,7 @@ put_samples(List *args, int number)
 	{
 		Node	   *arg = lfirst(lc);
 
-		if (!checkExprHasSubLink(arg) && IsA(eval_const_expressions(NULL, copyObject(arg)), Const))
+		if (dp_folds_to_constant(arg))
 			has_constants = true;
 		else
 		{

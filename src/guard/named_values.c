@@ -19,7 +19,6 @@
  */
 #include "postgres.h"
 
-#include "base/make_node.h"
 #include "base/walk.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
@@ -53,12 +52,6 @@ entry_of_value(Query *query)
 	return rt_fetch(only->rtindex, query->rtable);
 }
 
-static bool
-is_same(const RangeTblEntry *rte, const RangeTblEntry *entry, int levels)
-{
-	return rte->rtekind == RTE_CTE && rte->ctelevelsup == entry->ctelevelsup - levels && strcmp(rte->ctename, entry->ctename) == 0;
-}
-
 /* Returns the entry of FROM, among those that are no part of a join, that reads what another does below the level; adds it. */
 static int
 entry_in_from(Query *query, const RangeTblEntry *entry)
@@ -66,21 +59,22 @@ entry_in_from(Query *query, const RangeTblEntry *entry)
 	RangeTblEntry *rte;
 
 	foreach_ptr(RangeTblRef, ref, query->jointree->fromlist)
-		if (IsA(ref, RangeTblRef) && is_same(rt_fetch(ref->rtindex, query->rtable), entry, 1))
-		return ref->rtindex;
+	{
+		rte = IsA(ref, RangeTblRef) ? rt_fetch(ref->rtindex, query->rtable) : NULL;
+		if (rte != NULL && rte->rtekind == RTE_CTE && rte->ctelevelsup == entry->ctelevelsup - 1 && strcmp(rte->ctename, entry->ctename) == 0)
+			return ref->rtindex;
+	}
 	rte = copyObject((RangeTblEntry *) entry);
 	rte->ctelevelsup--;
 	rte->inFromCl = true;
-	query->rtable = lappend(query->rtable, rte);
-	query->jointree->fromlist = lappend(query->jointree->fromlist,
-										dp_make(RangeTblRef, .rtindex = list_length(query->rtable)));
-	return list_length(query->rtable);
+	return dp_add_to_from(query, rte);
 }
 
 typedef struct ValuesContext
 {
 	DpScope    *scope;
-	int			put;			/* how many values stand in places of subqueries */
+	int			put;			/* how many values stand in places of
+								 * subqueries */
 } ValuesContext;
 
 /* Returns a value of the entry in the place of a subquery that reads a value of what is released, and named again. */
@@ -124,7 +118,7 @@ dp_name_values_once(DpScope *scope)
 		return false;
 	foreach_node(TargetEntry, tle, query->targetList)
 	{
-		bool		is_key = tle->ressortgroupref != 0 && get_sortgroupref_clause_noerr(tle->ressortgroupref, query->groupClause) != NULL;
+		bool		is_key = dp_clauses_name(query->groupClause, tle->ressortgroupref);
 
 		tle->expr = (Expr *) (is_key ? dp_put(tle->expr, put_value, &c) : dp_put(tle->expr, put_in_aggregate, &c));
 	}

@@ -94,14 +94,13 @@ static void
 connect_entries(PublicPart *p, Relids entries)
 {
 	List	   *others = NIL;
-	ListCell   *lc;
 
-	foreach(lc, p->pieces)
+	foreach_ptr(Bitmapset, piece, p->pieces)
 	{
-		if (bms_overlap(lfirst(lc), entries))
-			entries = bms_union(lfirst(lc), entries);
+		if (bms_overlap(piece, entries))
+			entries = bms_union(piece, entries);
 		else
-			others = lappend(others, lfirst(lc));
+			others = lappend(others, piece);
 	}
 	p->pieces = lappend(others, entries);
 }
@@ -118,14 +117,10 @@ keep_entry(PublicPart *p, Index rti)
 	{
 		DpScope    *owner;
 		CommonTableExpr *cte = dp_find_cte(p->scope, rte, &owner);
-		RangeTblEntry *copy;
 
 		if (cte == NULL)
 			return false;
-		copy = dp_subquery_entry(castNode(Query, copyObject(cte->ctequery)), rte->eref->aliasname);
-		copy->eref = rte->eref;
-		IncrementVarSublevelsUp((Node *) copy->subquery, rte->ctelevelsup, 1);
-		lfirst(list_nth_cell(p->level->rtable, rti - 1)) = rte = copy;
+		dp_copy_cte(rte, cte);
 	}
 	return (rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY || rte->rtekind == RTE_FUNCTION ||
 			rte->rtekind == RTE_VALUES) && !dp_refers_outside(p->scope, rte) && is_same_again(dp_select_from(rte));
@@ -150,18 +145,17 @@ static Node *
 kept_conjuncts(PublicPart *p, Node *quals, bool *whole)
 {
 	List	   *kept = NIL;
-	ListCell   *lc;
 
-	foreach(lc, dp_conjuncts(quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(quals))
 	{
-		Relids		named = pull_varnos(NULL, lfirst(lc));
+		Relids		named = pull_varnos(NULL, conjunct);
 
-		if (!is_kept(p, lfirst(lc)))
+		if (!is_kept(p, conjunct))
 		{
 			*whole = false;
 			continue;
 		}
-		kept = lappend(kept, lfirst(lc));
+		kept = lappend(kept, conjunct);
 		if (bms_is_empty(named))
 			continue;
 		p->restricted = true;
@@ -193,11 +187,10 @@ static Node *
 keep_together(PublicPart *p, List *entries, Node *quals, bool *whole)
 {
 	List	   *kept = NIL;
-	ListCell   *lc;
 
-	foreach(lc, entries)
+	foreach_ptr(Node, entry, entries)
 	{
-		Node	   *node = keep_tree(p, lfirst(lc), whole);
+		Node	   *node = keep_tree(p, entry, whole);
 
 		if (node != NULL)
 			kept = lappend(kept, node);
@@ -276,15 +269,12 @@ select_public(PublicPart *p)
 {
 	Query	   *select = dp_new_select();
 	bool		whole = true;
-	ListCell   *lc;
 
 	select->jointree = (FromExpr *) keep_tree(p, (Node *) p->level->jointree, &whole);
 	select->rtable = copyObject(p->level->rtable);
-	foreach(lc, select->rtable)
+	foreach_ptr(RangeTblEntry, rte, select->rtable)
 	{
-		RangeTblEntry *rte = lfirst(lc);
-
-		if (bms_is_member(foreach_current_index(lc) + 1, p->kept))
+		if (bms_is_member(foreach_current_index(rte) + 1, p->kept))
 			dp_take_permissions(select, rte, p->level);
 		else
 			dp_clear_rte(rte);
@@ -335,15 +325,14 @@ find_passed(Passed *c, Node *node)
 	bool		found = false;
 	bool		nullable = false;
 	Node	   *quals;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (IsA(node, RangeTblRef))
 		return ((RangeTblRef *) node)->rtindex == c->rti;
 	if (IsA(node, FromExpr))
 	{
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			found = found || find_passed(c, lfirst(lc));
+		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
+			found = found || find_passed(c, item);
 		quals = ((FromExpr *) node)->quals;
 	}
 	else
@@ -371,16 +360,15 @@ static Node *
 protected_key(DpScope *scope, Query *sub, const Var *column)
 {
 	TargetEntry *tle = column->varattno > 0 ? get_tle_by_resno(sub->targetList, column->varattno) : NULL;
-	ListCell   *lc;
+	DpScope		inner = {sub, scope};
 
-	if (tle == NULL || tle->ressortgroupref == 0 || get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) == NULL)
+	if (tle == NULL || !dp_clauses_name(sub->groupClause, tle->ressortgroupref))
 		return NULL;
-	foreach(lc, pull_var_clause((Node *) tle->expr, PVC_RECURSE_PLACEHOLDERS))
+	foreach_ptr(Node, var, pull_var_clause((Node *) tle->expr, PVC_RECURSE_PLACEHOLDERS))
 	{
-		DpScope		inner = {sub, scope};
 		DpColumnOrigin origin;
 
-		if (dp_trace_column(sub, &inner, lfirst(lc), &origin) && origin.is_protected)
+		if (dp_trace_column(sub, &inner, var, &origin) && origin.is_protected)
 			return (Node *) tle->expr;
 	}
 	return NULL;
@@ -432,16 +420,15 @@ filter_release(PublicPart *p, Query *select, Index rti, bool is_value)
 	bool		restricted = p->restricted;
 	List	   *comparisons = NIL;
 	SubLink    *exists;
-	ListCell   *lc;
 
 	if (!find_passed(&passed, (Node *) p->level->jointree))
 		return;
 	select = copyObject(select);
-	foreach(lc, passed.conditions)
+	foreach_ptr(Node, condition, passed.conditions)
 	{
 		Node	   *key;
 		Var		   *with;
-		Node	   *comparison = comparison_of_key(p, rti, sub, lfirst(lc), &key, &with);
+		Node	   *comparison = comparison_of_key(p, rti, sub, condition, &key, &with);
 
 		if (comparison != NULL)
 		{
@@ -449,21 +436,21 @@ filter_release(PublicPart *p, Query *select, Index rti, bool is_value)
 			keys = lappend(keys, key);
 			columns = lappend(columns, with);
 		}
-		else if (list_member_ptr(passed.outer, lfirst(lc)) && is_kept(p, lfirst(lc)))
+		else if (list_member_ptr(passed.outer, condition) && is_kept(p, condition))
 		{
-			dp_add_conjunct(select, copyObject(lfirst(lc)));
+			dp_add_conjunct(select, copyObject(condition));
 			restricted = true;
 		}
 	}
 	if (keys == NIL || !restricted)
 		return;
 	(void) dp_reads_rows(&inner, dp_aggregates_privately(sub), &base);
-	select->targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1), 1, pstrdup("one"), false));
+	(void) dp_show_column(select, (Expr *) dp_int4_const(1), "one");
 	select->hasSubLinks |= checkExprHasSubLink((Node *) select->jointree);
 	/* as the rest of the statement, but for keys, which are vetted */
 	dp_null_failing_calls(select, p->cxt);
-	foreach(lc, comparisons)
-		dp_add_conjunct(select, lfirst(lc));
+	foreach_ptr(Node, comparison, comparisons)
+		dp_add_conjunct(select, comparison);
 	exists = castNode(SubLink, dp_exists(select));
 	exists->subLinkId = is_value && dp_rows_tell_keys(p->cxt, &inner, base->relid, keys, columns, p->level->rtable)
 		? DP_LINK_TELLS_KEYS : DP_LINK_FILTERS;
@@ -479,16 +466,15 @@ dp_filter_releases(DpSplitContext *cxt, DpScope *scope, const Bitmapset *values)
 	List	   *releases = NIL;
 	bool		whole = true;
 	RangeTblEntry *base;
-	ListCell   *lc;
 
 	/* rows that are locked may be read once more, as they are by then */
 	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->jointree == NULL || query->rowMarks != NIL ||
 		IsInParallelMode())
 		return;
-	foreach(lc, query->rtable)
+	foreach_ptr(RangeTblEntry, rte, query->rtable)
 	{
-		if (releases_groups(scope, lfirst(lc)))
-			releases = lappend_int(releases, foreach_current_index(lc) + 1);
+		if (releases_groups(scope, rte))
+			releases = lappend_int(releases, foreach_current_index(rte) + 1);
 	}
 	if (releases == NIL || dp_reads_rows(scope, dp_aggregates_privately(query), &base) != 0)
 		return;
@@ -497,14 +483,13 @@ dp_filter_releases(DpSplitContext *cxt, DpScope *scope, const Bitmapset *values)
 	if (keep_tree(&p, (Node *) p.level->jointree, &whole) == NULL)
 		return;
 	/* what nothing connects would be all combinations of its rows */
-	foreach(lc, p.pieces)
+	foreach_ptr(Bitmapset, within, p.pieces)
 	{
-		PublicPart	piece = {.cxt = cxt, .scope = scope, .level = p.level, .within = lfirst(lc)};
+		PublicPart	piece = {.cxt = cxt, .scope = scope, .level = p.level, .within = within};
 		Query	   *select = select_public(&piece);
-		ListCell   *release;
 
-		foreach(release, releases)
-			filter_release(&piece, select, lfirst_int(release), bms_is_member(lfirst_int(release), values));
+		foreach_int(release, releases)
+			filter_release(&piece, select, release, bms_is_member(release, values));
 	}
 }
 
@@ -522,20 +507,19 @@ dp_without_filters(Query *query)
 {
 	List	   *conjuncts = query->jointree ? dp_conjuncts(query->jointree->quals) : NIL;
 	Query	   *copy = NULL;
-	ListCell   *lc;
 
-	foreach(lc, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
-		if (is_filter(lfirst(lc)))
+		if (is_filter(conjunct))
 			copy = copyObject(query);
 	}
 	if (copy == NULL)
 		return NULL;
 	copy->jointree->quals = NULL;
-	foreach(lc, conjuncts)
+	foreach_ptr(Node, conjunct, conjuncts)
 	{
-		if (!is_filter(lfirst(lc)))
-			dp_add_conjunct(copy, copyObject(lfirst(lc)));
+		if (!is_filter(conjunct))
+			dp_add_conjunct(copy, copyObject(conjunct));
 	}
 	return copy;
 }

@@ -26,6 +26,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "base/compat.h"
 #include "base/settings.h"
 #include "catalog/pg_inherits.h"
 #include "guard/read/read.h"
@@ -68,7 +69,6 @@ static double
 most_rows(RangeTblEntry *rte)
 {
 	double		rows = 0;
-	ListCell   *lc;
 
 	check_stack_depth();
 	if (rte->rtekind == RTE_VALUES)
@@ -76,15 +76,15 @@ most_rows(RangeTblEntry *rte)
 	if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations == NULL && !rte->subquery->hasTargetSRFs)
 	{
 		rows = 1;
-		foreach(lc, rte->subquery->rtable)
-			if (lfirst_node(RangeTblEntry, lc)->rtekind != RTE_JOIN)
-			rows *= Max(most_rows(lfirst(lc)), 1);
+		foreach_ptr(RangeTblEntry, item, rte->subquery->rtable)
+			if (item->rtekind != RTE_JOIN)
+			rows *= Max(most_rows(item), 1);
 		return rows;
 	}
 	if (rte->rtekind != RTE_RELATION)
 		return get_float8_infinity();
-	foreach(lc, rte->inh ? find_all_inheritors(rte->relid, AccessShareLock, NULL) : list_make1_oid(rte->relid))
-		rows += table_rows(lfirst_oid(lc));
+	foreach_oid(relid, rte->inh ? find_all_inheritors(rte->relid, AccessShareLock, NULL) : list_make1_oid(rte->relid))
+		rows += table_rows(relid);
 	return rows;
 }
 
@@ -93,17 +93,16 @@ static double
 bytes_of_group(List *keys, List *aggregates)
 {
 	double		bytes = 0;
-	ListCell   *lc;
 
-	foreach(lc, keys)
+	foreach_ptr(Node, key, keys)
 	{
-		int			length = get_typlen(exprType(lfirst(lc)));
+		int			length = get_typlen(exprType(key));
 
 		bytes += DP_KEY_MEMORY + 3 * (length > 0 ? length : 64);
 	}
-	foreach(lc, aggregates)
+	foreach_ptr(Aggref, agg, aggregates)
 	{
-		const DpAggregate *private = dp_find_aggregate(lfirst_node(Aggref, lc)->aggfnoid, true);
+		const DpAggregate *private = dp_find_aggregate(agg->aggfnoid, true);
 
 		if (private == NULL || (private->answer != DP_ANSWER_SUM && private->answer != DP_ANSWER_MOMENTS))
 			return get_float8_infinity();
@@ -155,14 +154,13 @@ are_references(List *origins, List *columns, List *rtable)
 	Oid			relid = ((DpColumnOrigin *) linitial(origins))->relid;
 	Relation	rel;
 	bool		found = false;
-	ListCell   *lc;
 
-	foreach(lc, origins)
-		if (((DpColumnOrigin *) lfirst(lc))->relid != relid)
+	foreach_ptr(DpColumnOrigin, origin, origins)
+		if (origin->relid != relid)
 		return false;
 	rel = table_open(relid, AccessShareLock);
-	foreach(lc, RelationGetFKeyList(rel))
-		found = found || references(lfirst(lc), origins, columns, rtable);
+	foreach_ptr(ForeignKeyCacheInfo, fkey, RelationGetFKeyList(rel))
+		found = found || references(fkey, origins, columns, rtable);
 	table_close(rel, NoLock);
 	return found;
 }
@@ -177,29 +175,28 @@ dp_rows_tell_keys(DpSplitContext *cxt, DpScope *scope, Oid table, List *keys, Li
 	bool		counts = true;
 	double		rows = 1;
 	int			rti = -1;
-	ListCell   *lc;
 
 	if (dataset->min_units > 1 || list_length(keys) != list_length(scope->query->groupClause))
 		return false;
-	foreach(lc, keys)
+	foreach_ptr(Node, key, keys)
 	{
 		DpColumnOrigin *origin = palloc(sizeof(DpColumnOrigin));
 
-		if (is_declared(scope, lfirst(lc), origin))
+		if (is_declared(scope, key, origin))
 			return false;
 		origins = lappend(origins, origin);
 	}
-	foreach(lc, pull_var_clause((Node *) scope->query->targetList, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
+	foreach_ptr(Node, item, pull_var_clause((Node *) scope->query->targetList, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
 	{
-		if (!IsA(lfirst(lc), Aggref))
+		if (!IsA(item, Aggref))
 			continue;
-		aggregates = lappend(aggregates, lfirst(lc));
-		counts &= dp_is_count(lfirst(lc));
+		aggregates = lappend(aggregates, item);
+		counts &= dp_is_count(item);
 	}
 	if (!counts && !are_references(origins, columns, rtable))
 		return false;
-	foreach(lc, columns)
-		entries = bms_add_member(entries, lfirst_node(Var, lc)->varno);
+	foreach_ptr(Var, column, columns)
+		entries = bms_add_member(entries, column->varno);
 	while ((rti = bms_next_member(entries, rti)) >= 0)
 		rows *= Max(most_rows(rt_fetch(rti, rtable)), 1);
 	return rows <= dp_guc_max_public_rows &&

@@ -28,6 +28,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/extension.h"
 #include "base/settings.h"
 #include "base/walk.h"
@@ -118,11 +119,10 @@ take_out_of_groups(DpSplitContext *cxt, Query *query)
 {
 	List	   *refs = NIL;
 	List	   *clauses = NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->groupClause)
+	foreach_ptr(SortGroupClause, clause, query->groupClause)
 	{
-		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
+		TargetEntry *tle = get_sortgroupclause_tle(clause, query->targetList);
 
 		if (dp_is_rest_mark((Node *) tle->expr))
 			refs = lappend_int(refs, tle->ressortgroupref);
@@ -130,7 +130,7 @@ take_out_of_groups(DpSplitContext *cxt, Query *query)
 			dp_refuse_at(find_rest((Node *) tle->expr)->location,
 						 errmsg("dp_cdp.rest() is a key by itself; GROUP BY it and the key, and use both in the select list: CASE WHEN dp_cdp.rest() THEN 'others' ELSE key END"));
 		else
-			clauses = lappend(clauses, lfirst(lc));
+			clauses = lappend(clauses, clause);
 	}
 	query->groupClause = clauses;
 	return refs;
@@ -186,16 +186,12 @@ dp_refuse_rest_calls(Query *query, DpSplitContext *cxt)
 static bool
 is_entry_of(Query *around, RangeTblEntry *rte, Query *query)
 {
-	ListCell   *lc;
-
 	if (rte->rtekind == RTE_SUBQUERY)
 		return rte->subquery == query;
 	if (rte->rtekind != RTE_CTE || rte->ctelevelsup != 0)
 		return false;
-	foreach(lc, around->cteList)
+	foreach_ptr(CommonTableExpr, cte, around->cteList)
 	{
-		CommonTableExpr *cte = lfirst(lc);
-
 		if (strcmp(cte->ctename, rte->ctename) == 0)
 			return cte->ctequery == (Node *) query;
 	}
@@ -207,12 +203,11 @@ static bool
 hands_on_rows(Query *around, Query *query)
 {
 	List	   *from = around->jointree->fromlist;
-	ListCell   *lc;
 
 	if (around->setOperations != NULL)
 	{
-		foreach(lc, dp_is_union_all(around->setOperations) ? around->rtable : NIL)
-			if (is_entry_of(around, lfirst(lc), query))
+		foreach_ptr(RangeTblEntry, rte, dp_is_union_all(around->setOperations) ? around->rtable : NIL)
+			if (is_entry_of(around, rte, query))
 			return true;
 		return false;
 	}

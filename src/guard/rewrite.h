@@ -124,10 +124,12 @@ extern bool dp_distribute(DpRelease *release);
 extern bool dp_reads_distributed(Query *query);
 
 /*
- * distribute_totals.c: dp_use_builtin puts PostgreSQL's own aggregate in the place of one of a part; false: it has no
- * counterpart.  dp_make_cells_query makes an inner query with histograms one whose rows are keys, a cell and its total,
+ * distribute_totals.c: dp_moment_aggregate returns the aggregate of a moment where rows are units; centers: it centers a
+ * value itself, else it takes steps.  dp_use_builtin puts PostgreSQL's own aggregate in the place of one of a part; false: it
+ * has no counterpart.  dp_make_cells_query makes an inner query with histograms one whose rows are keys, a cell and its total,
  * and consumes it; NULL: there are none, or some parts are no sums.
  */
+extern Oid	dp_moment_aggregate(dp_moment moment, bool centers);
 extern bool dp_use_builtin(TargetEntry *tle, const DpPart *part);
 extern Query *dp_make_cells_query(DpRelease *release, Query *inner);
 
@@ -199,11 +201,8 @@ extern void dp_step_safely(FuncExpr *call);
 /* Returns a number, NULL where it is not above 0. */
 extern Node *dp_null_unless_positive(Node *number);
 
-/* Makes the 0 of a number's type. */
-extern Const *dp_zero(Oid type);
-
-/* Tells whether the value is known when the statement is planned. */
-extern bool dp_folds_to_constant(Node *expr);
+/* Returns a number, 0 where it is below or NULL. */
+extern Node *dp_zero_if_negative(Node *number);
 
 /* Raises the error of a call, of a function or an operator, whose constant arguments fail with all values of the others (mistaken_constants.c). */
 extern void dp_try_constants(Node *call);

@@ -35,7 +35,6 @@
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
@@ -214,20 +213,13 @@ distinct_rows(DpScope *scope, Index rti, List *vars, const DpSource *s)
 
 	if (rte == NULL)
 		return NULL;
-	select = dp_select_from(rte);
-	dp_take_permissions(select, rte, scope->query);
-	ChangeVarNodes((Node *) rte->securityQuals, rti, 1, 0);
+	select = dp_select_copied(scope->query, rti, rte);
 	add_own_conditions(select, (Node *) scope->query->jointree, rti);
-	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
-		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
-	select->hasRowSecurity = rte->securityQuals != NIL;
 	foreach_ptr(Var, var, vars)
 	{
-		Var		   *column = makeVar(1, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
-		TargetEntry *tle = makeTargetEntry((Expr *) column, list_length(select->targetList) + 1,
-										   get_rte_attribute_name(shown, var->varattno), false);
+		Var		   *column = dp_output_var(1, var->varattno, (Node *) var);
+		TargetEntry *tle = dp_show_column(select, (Expr *) column, get_rte_attribute_name(shown, var->varattno));
 
-		select->targetList = lappend(select->targetList, tle);
 		select->distinctClause = lappend(select->distinctClause, dp_group_clause(tle));
 	}
 	if (dp_walk_all(select, reads_anew, NULL))
@@ -270,7 +262,6 @@ static List *
 with_unit(DpScope *scope, Index rti, List *vars)
 {
 	RangeTblEntry *rte = rt_fetch(rti, scope->query->rtable);
-	ListCell   *lc;
 
 	for (AttrNumber i = 1; i <= list_length(rte->eref->colnames); i++)
 	{
@@ -278,8 +269,8 @@ with_unit(DpScope *scope, Index rti, List *vars)
 
 		if (unit == NULL || !dp_is_unit_origin(scope, (Node *) unit, false))
 			continue;
-		foreach(lc, vars)
-			if (lfirst_node(Var, lc)->varattno == i)
+		foreach_node(Var, var, vars)
+			if (var->varattno == i)
 			return vars;
 		unit->varlevelsup = 1;
 		return lappend(list_copy(vars), unit);
@@ -305,13 +296,10 @@ static Var *
 same_column(DpScope *scope, List *conditions, const Var *var, Index rti)
 {
 	Var		   *here = copyObject((Var *) var);
-	ListCell   *lc;
 
 	here->varlevelsup = 0;
-	foreach(lc, dp_equal_columns(scope->query, conditions, list_make1(here)))
+	foreach_ptr(Var, same, dp_equal_columns(scope->query, conditions, list_make1(here)))
 	{
-		Var		   *same = lfirst(lc);
-
 		if (same->varno == rti && same->varattno > 0 && same->vartype == var->vartype && same->vartypmod == var->vartypmod &&
 			same->varcollid == var->varcollid && dp_equal_is_same(same))
 			return same;
@@ -388,8 +376,7 @@ compare_by_equality(DpScope *scope, Query *sub, const DpSource *s)
 	sub->jointree->quals = quals;
 	sub->targetList = (List *) dp_put(sub->targetList, put_in_aggregate, &c);
 	sub->havingQual = dp_put(sub->havingQual, put_in_aggregate, &c);
-	sub->rtable = lappend(sub->rtable, dp_subquery_entry(rows, rt_fetch(uses.rti, scope->query->rtable)->eref->aliasname));
-	sub->jointree->fromlist = lappend(sub->jointree->fromlist, dp_make(RangeTblRef, .rtindex = rti));
+	(void) dp_add_to_from(sub, dp_subquery_entry(rows, rt_fetch(uses.rti, scope->query->rtable)->eref->aliasname));
 	for (int i = 0; i < list_length(c.near); i++)
 	{
 		Var		   *near = list_nth_node(Var, c.near, i);

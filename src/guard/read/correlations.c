@@ -260,12 +260,10 @@ dp_compared_columns(Node *value, List **columns)
 static Expr *
 zero_of_no_rows(ColumnContext *c)
 {
-	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(INT8OID, -1, InvalidOid));
 	Var		   *key = dp_output_var(c->rti, 1, linitial(c->compared->keys));
 
 	dp_set_nulled_by(key, c->join);
-	dp_add_when(cases, dp_is_null((Expr *) key), (Expr *) dp_int8_const(0));
-	return (Expr *) cases;
+	return dp_value_where(dp_is_null((Expr *) key), (Expr *) dp_int8_const(0));
 }
 
 /* Returns a column of the entry: of no rows, counts are 0 and other aggregates NULL. */
@@ -286,6 +284,7 @@ static Node *
 put_value(Node *node, int levels, ColumnContext *c)
 {
 	Var		   *var = (Var *) node;
+	int			number;
 
 	if (IsA(node, Var) && var->varlevelsup > 0)
 	{
@@ -293,10 +292,8 @@ put_value(Node *node, int levels, ColumnContext *c)
 		var->varlevelsup--;
 		return (Node *) var;
 	}
-	foreach_ptr(Node, item, is_column(node) ? c->columns : NIL)
-		if (equal(item, node))
-		return column_value(c, node, foreach_current_index(item));
-	return NULL;
+	number = is_column(node) ? dp_position_of(c->columns, node) : -1;
+	return number < 0 ? NULL : column_value(c, node, number);
 }
 
 Node *

@@ -28,7 +28,6 @@
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "parser/parsetree.h"
 
 /* a full join of two entries */
@@ -90,15 +89,13 @@ find_full_join(DpScope *scope, Node **node, const DpSource *s, FullJoin *found)
 static void
 find_equal_columns(FullJoin *full)
 {
-	ListCell   *lc;
-
 	full->equal_left = full->equal_right = NIL;
-	foreach(lc, dp_conjuncts(full->join->quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(full->join->quals))
 	{
 		Node	   *one;
 		Node	   *other;
 
-		if (!dp_is_equality(lfirst(lc), &one, &other) || !IsA(one, Var) || !IsA(other, Var) || !dp_equal_is_same((Var *) one))
+		if (!dp_is_equality(conjunct, &one, &other) || !IsA(one, Var) || !IsA(other, Var) || !dp_equal_is_same((Var *) one))
 			continue;
 		if (((Var *) one)->varno != full->left)
 		{
@@ -144,15 +141,10 @@ static void
 show_equal(Query *operand, const FullJoin *full, List *columns)
 {
 	Renaming	r = {full, 1, 1, 0};
-	ListCell   *lc;
 
-	foreach(lc, columns)
-	{
-		char	   *name = get_rte_attribute_name(linitial(operand->rtable), lfirst_node(Var, lc)->varattno);
-
-		operand->targetList = lappend(operand->targetList,
-									  makeTargetEntry((Expr *) dp_put(lfirst(lc), put_renamed, &r), list_length(operand->targetList) + 1, name, false));
-	}
+	foreach_node(Var, column, columns)
+		(void) dp_show_column(operand, (Expr *) dp_put(column, put_renamed, &r),
+							  get_rte_attribute_name(linitial(operand->rtable), column->varattno));
 }
 
 static Node *
@@ -176,8 +168,7 @@ show_columns(Query *operand, RangeTblEntry *rte, Index rti)
 			shown = (Expr *) makeNullConst(INT4OID, -1, InvalidOid);
 		else if (rti == 0)
 			shown = (Expr *) makeNullConst(column->vartype, column->vartypmod, column->varcollid);
-		operand->targetList = lappend(operand->targetList,
-									  makeTargetEntry(shown, list_length(operand->targetList) + 1, strVal(list_nth(rte->eref->colnames, i - 1)), false));
+		(void) dp_show_column(operand, shown, strVal(list_nth(rte->eref->colnames, i - 1)));
 	}
 }
 
@@ -225,7 +216,7 @@ unmatched_rows(DpScope *scope, const FullJoin *full)
 	dp_take_permissions(query, right, scope->query);
 	dp_take_permissions(match, left, scope->query);
 	match->jointree->quals = renamed_condition(full, 1, 1, 1);
-	match->targetList = list_make1(makeTargetEntry((Expr *) dp_int4_const(1), 1, pstrdup("one"), false));
+	(void) dp_show_column(match, (Expr *) dp_int4_const(1), "one");
 	query->jointree->quals = (Node *) makeBoolExpr(NOT_EXPR, list_make1(dp_exists(match)), -1);
 	query->hasSubLinks = true;
 	show_columns(query, left, 0);

@@ -32,10 +32,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_clause.h"
-#include "parser/parse_oper.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 /* ------------------------------------------------------------------------
  * Groups and first rows
@@ -46,11 +44,8 @@
 static SortGroupClause *
 clause_for(TargetEntry *tle, List *targets)
 {
-	SortGroupClause *clause = dp_make(SortGroupClause, .tleSortGroupRef = assignSortGroupRef(tle, targets));
-
-	get_sort_group_operators(exprType((Node *) tle->expr), false, true, false,
-							 &clause->sortop, &clause->eqop, NULL, &clause->hashable);
-	return clause;
+	(void) assignSortGroupRef(tle, targets);
+	return dp_clause_of(tle, false);
 }
 
 /* Lets a subquery show the keys, too; returns their targets. */

@@ -159,7 +159,7 @@ static Node *
 put_made(Node *node, int levels, MadeContext *c)
 {
 	FuncExpr   *call = (FuncExpr *) node;
-	int			place = 0;
+	int			place;
 
 	if (IsA(node, OpExpr) && ((OpExpr *) node)->opretset)
 		c->unknown = true;
@@ -170,14 +170,8 @@ put_made(Node *node, int levels, MadeContext *c)
 		checkExprHasSubLink((Node *) call->args);
 	if (c->unknown)
 		return node;
-	foreach_ptr(Node, item, c->calls)
-		if (equal(item, call))
-		place = foreach_current_index(item) + 1;
-	if (place == 0)
-	{
-		c->calls = lappend(c->calls, call);
-		place = list_length(c->calls);
-	}
+	c->calls = list_append_unique(c->calls, call);
+	place = dp_position_of(c->calls, (Node *) call) + 1;
 	return (Node *) dp_output_var(c->rti, place, (Node *) call);
 }
 
@@ -186,7 +180,7 @@ static bool
 makes_rows_first(Query *query, TargetEntry *tle)
 {
 	return (!query->hasAggs && query->groupClause == NIL) ||
-		(tle->ressortgroupref > 0 && get_sortgroupref_clause_noerr(tle->ressortgroupref, query->groupClause) != NULL);
+		dp_clauses_name(query->groupClause, tle->ressortgroupref);
 }
 
 void
@@ -218,8 +212,7 @@ dp_write_out_sets(Query *query)
 		rte->functions = lappend(rte->functions, function_of(call));
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup("unnest")));
 	}
-	query->rtable = lappend(query->rtable, rte);
-	query->jointree->fromlist = lappend(query->jointree->fromlist, dp_make(RangeTblRef, .rtindex = c.rti));
+	(void) dp_add_to_from(query, rte);
 	query->targetList = targets;
 	query->hasTargetSRFs = false;
 }

@@ -51,9 +51,9 @@ add_parent(Query *query, Oid relid, bool joined)
 
 	table_close(rel, NoLock);
 	free_parsestate(pstate);
-	query->rtable = lappend(query->rtable, rte);
 	if (joined)
-		query->jointree->fromlist = lappend(query->jointree->fromlist, dp_entry_ref(list_length(query->rtable)));
+		return dp_add_to_from(query, rte);
+	query->rtable = lappend(query->rtable, rte);
 	return list_length(query->rtable);
 }
 

@@ -168,7 +168,7 @@ dp_unit_limit(Oid relid, Index rti)
 		return NIL;
 	column = dp_table_var(rti, relid, unit);
 	length = (Expr *) makeRelabelType((Expr *) column, TEXTOID, -1, column->varcollid, COERCE_IMPLICIT_CAST);
-	length = (Expr *) makeFuncExpr(F_OCTET_LENGTH_TEXT, INT4OID, list_make1(length), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	length = (Expr *) dp_call(F_OCTET_LENGTH_TEXT, INT4OID, list_make1(length));
 	limit = (Expr *) dp_int4_const(DP_MAX_TEXT);
 	le = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT4OID, INT4OID, BTLessEqualStrategyNumber);
 	limit = (Expr *) dp_make_comparison(le, length, limit, InvalidOid);

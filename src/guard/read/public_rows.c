@@ -91,19 +91,27 @@ dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner)
 	return true;
 }
 
+Query *
+dp_select_copied(Query *query, Index rti, RangeTblEntry *copy)
+{
+	Query	   *select = dp_select_from(copy);
+
+	dp_take_permissions(select, copy, query);
+	ChangeVarNodes((Node *) copy->securityQuals, rti, 1, 0);
+	select->hasSubLinks = checkExprHasSubLink((Node *) copy->securityQuals) ||
+		checkExprHasSubLink((Node *) copy->values_lists) || checkExprHasSubLink((Node *) copy->functions);
+	select->hasRowSecurity = copy->securityQuals != NIL;
+	return select;
+}
+
 /* Makes SELECT of the columns, and NULL for each other one, FROM entry rti of query. */
 static Query *
 select_columns(Query *query, Index rti, const Bitmapset *columns)
 {
 	RangeTblEntry *rte = copyObject(rt_fetch(rti, query->rtable));
-	Query	   *select = dp_select_from(rte);
+	Query	   *select = dp_select_copied(query, rti, rte);
 	AttrNumber	n = 0;
 
-	dp_take_permissions(select, rte, query);
-	ChangeVarNodes((Node *) rte->securityQuals, rti, 1, 0);
-	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
-		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
-	select->hasRowSecurity = rte->securityQuals != NIL;
 	foreach_ptr(Node, column, dp_entry_columns(rte, 1, true))
 	{
 		const char *name = strVal(list_nth(rte->eref->colnames, n));
@@ -116,8 +124,7 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 		 */
 		if (!bms_is_member(n, columns))
 			column = (Node *) makeNullConst(INT4OID, -1, InvalidOid);
-		select->targetList = lappend(select->targetList,
-									 makeTargetEntry((Expr *) column, n, pstrdup(name), false));
+		(void) dp_show_column(select, (Expr *) column, name);
 	}
 	return select;
 }
@@ -125,12 +132,10 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 DpPrefetch *
 dp_prefetch_of(const DpRelease *release, const RangeTblEntry *rte)
 {
-	ListCell   *lc;
-
-	foreach(lc, rte->rtekind == RTE_NAMEDTUPLESTORE ? release->prefetches : NIL)
+	foreach_ptr(DpPrefetch, prefetch, rte->rtekind == RTE_NAMEDTUPLESTORE ? release->prefetches : NIL)
 	{
-		if (strcmp(((DpPrefetch *) lfirst(lc))->name, rte->enrname) == 0)
-			return lfirst(lc);
+		if (strcmp(prefetch->name, rte->enrname) == 0)
+			return prefetch;
 	}
 	return NULL;
 }

@@ -21,7 +21,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_oper.h"
 #include "policy/unit_types.h"
 
 Query *
@@ -227,21 +226,14 @@ rebuild_grouping(DpSplitContext *cxt, Query *sub, List *targets)
 
 	foreach_node(SortGroupClause, clause, sub->groupClause)
 	{
-		Node	   *expr = get_sortgroupclause_expr(clause, sub->targetList);
-		Oid			type;
-		SortGroupClause *new = dp_make(SortGroupClause, .tleSortGroupRef = clause->tleSortGroupRef);
+		TargetEntry *key = get_sortgroupclause_tle(clause, sub->targetList);
 
-		get_sort_group_operators(exprType(expr), false, true, false,
-								 &new->sortop, &new->eqop, NULL, &new->hashable);
-		type = exprType(get_sortgroupclause_expr(clause, targets));
-		if (new->eqop != clause->eqop)
-			dp_refuse_at(exprLocation(expr),
+		if (dp_clause_of(key, false)->eqop != clause->eqop)
+			dp_refuse_at(exprLocation((Node *) key->expr),
 						 errmsg("a subquery over protected rows cannot group by an equality that is not its type's own; "
 								"leave ORDER BY ... USING out"));
 		/* what is handed up in another form is grouped by as that */
-		if (type != exprType(expr))
-			get_sort_group_operators(type, false, true, false, &new->sortop, &new->eqop, NULL, &new->hashable);
-		clauses = lappend(clauses, new);
+		clauses = lappend(clauses, dp_clause_of(get_sortgroupclause_tle(clause, targets), false));
 	}
 	return clauses;
 }
@@ -295,8 +287,7 @@ has_other_parts(Query *sub)
 static bool
 is_grouped(Query *sub, const TargetEntry *tle)
 {
-	return tle->ressortgroupref > 0 && (get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) != NULL ||
-										get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->distinctClause) != NULL);
+	return dp_clauses_name(sub->groupClause, tle->ressortgroupref) || dp_clauses_name(sub->distinctClause, tle->ressortgroupref);
 }
 
 Query *

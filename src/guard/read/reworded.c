@@ -203,7 +203,7 @@ seconds_of(Node *interval, Months months)
 static Node *
 call(Oid function, Oid type, Node *arg)
 {
-	return (Node *) makeFuncExpr(function, type, list_make1(arg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Node *) dp_call(function, type, list_make1(arg));
 }
 
 /* Returns an expression, a numeric or in double precision, in double precision. */
@@ -241,8 +241,7 @@ interval_of(Node *seconds, const RewordContext *c, Months months)
 	if (!c->is_released)
 		return times_interval(operation(seconds, "/", (Node *) dp_float8_const(SECS_PER_DAY)), 1, 0);
 	interval = times_interval(seconds, 0, USECS_PER_SEC);
-	return (Node *) makeFuncExpr(months == IN_MONTHS ? F_JUSTIFY_INTERVAL : F_JUSTIFY_HOURS, INTERVALOID, list_make1(interval),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Node *) dp_call(months == IN_MONTHS ? F_JUSTIFY_INTERVAL : F_JUSTIFY_HOURS, INTERVALOID, list_make1(interval));
 }
 
 /* Returns the aggregate of seconds that one of intervals is; 0: it is none. */

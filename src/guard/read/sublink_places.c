@@ -54,21 +54,21 @@ is_other_sublink(Node *node, int levels, bool *found)
 		? DP_WALK_STOP : DP_WALK_PAST;
 }
 
-/* Takes the conditions with subqueries out of an inner join, for WHERE; above it rows are at most repeated, or have more columns. */
+/* Takes the conditions with subqueries out of those of WHERE or of a join. */
 static List *
-take_from_join(JoinExpr *join)
+take_conditions(Node **quals)
 {
 	List	   *kept = NIL;
 	List	   *taken = NIL;
 
-	foreach_ptr(Node, conjunct, dp_conjuncts(join->quals))
+	foreach_ptr(Node, conjunct, dp_conjuncts(*quals))
 	{
 		if (checkExprHasSubLink(conjunct))
 			taken = lappend(taken, conjunct);
 		else
 			kept = lappend(kept, conjunct);
 	}
-	join->quals = kept ? (Node *) make_ands_explicit(kept) : NULL;
+	*quals = kept ? (Node *) make_ands_explicit(kept) : NULL;
 	return taken;
 }
 
@@ -127,8 +127,9 @@ sublinks_of_joins(DpSublinks *v, Node *node, bool inner, List **taken)
 		return;
 	sublinks_of_joins(v, join->larg, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT), taken);
 	sublinks_of_joins(v, join->rarg, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT), taken);
+	/* above it rows are at most repeated, or have more columns */
 	if (join->jointype == JOIN_INNER && inner)
-		*taken = list_concat(*taken, take_from_join(join));
+		*taken = list_concat(*taken, take_conditions(&join->quals));
 	else if (join->jointype != JOIN_FULL && checkExprHasSubLink(join->quals))
 	{
 		join_beside(v, join);
@@ -174,16 +175,13 @@ replace_in_aggregate(DpSublinks *v, Aggref *agg)
 static Node *
 put_aggregating(Node *node, int levels, DpSublinks *v)
 {
-	ListCell   *key,
-			   *value;
+	int			number;
 
 	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0)
 		return replace_in_aggregate(v, (Aggref *) node);
-	forboth(key, v->keys, value, v->key_values)
-	{
-		if (equal(lfirst(key), node))
-			return copyObject(lfirst(value));
-	}
+	number = dp_position_of(v->keys, node);
+	if (number >= 0)
+		return copyObject(list_nth(v->key_values, number));
 	return IsA(node, SubLink) ? node : NULL;
 }
 
@@ -203,24 +201,6 @@ join_of_aggregating(DpSublinks *v, Query *query)
 	}
 	query->targetList = (List *) dp_put(query->targetList, put_aggregating, v);
 	query->havingQual = dp_put(query->havingQual, put_aggregating, v);
-}
-
-/* Takes the conditions with subqueries out of the query's WHERE. */
-static List *
-take_conditions(Query *query)
-{
-	List	   *conjuncts = dp_conjuncts(query->jointree->quals);
-	List	   *taken = NIL;
-
-	query->jointree->quals = NULL;
-	foreach_ptr(Node, conjunct, conjuncts)
-	{
-		if (checkExprHasSubLink(conjunct))
-			taken = lappend(taken, conjunct);
-		else
-			dp_add_conjunct(query, conjunct);
-	}
-	return taken;
 }
 
 static void
@@ -248,7 +228,7 @@ dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from)
 	if (!checkExprHasSubLink((Node *) query->targetList) && !checkExprHasSubLink(query->havingQual))
 		return;
 	/* those are for dp_join_sublinks */
-	conditions = take_conditions(query);
+	conditions = take_conditions(&query->jointree->quals);
 	replace_in_values(&v);
 	foreach_ptr(Node, condition, conditions)
 		dp_add_conjunct(query, condition);
@@ -271,7 +251,7 @@ dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 	dp_write_out_laterals(scope, &from, NULL);
 	if (!query->hasSubLinks)
 		return from.once;
-	conditions = take_conditions(query);
+	conditions = take_conditions(&query->jointree->quals);
 	replace_in_values(&v);
 	foreach(lc, conditions)
 	{

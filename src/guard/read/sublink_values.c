@@ -126,12 +126,6 @@ has_one_group(Query *sub)
  * ------------------------------------------------------------------------
  */
 
-static void
-join_inner(Query *query, Index rti)
-{
-	query->jointree->fromlist = lappend(query->jointree->fromlist, dp_make(RangeTblRef, .rtindex = rti));
-}
-
 /* Returns what of a subquery says which rows there are. */
 static Query *
 rows_of(Query *sub)
@@ -279,11 +273,11 @@ groups_by_compared(Query *sub, const DpCorrelation *c)
 static Node *
 where_found(Node *value, const DpCorrelation *c, const Groups *groups)
 {
-	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType(value), exprTypmod(value), exprCollation(value)));
+	CaseExpr   *cases;
 	Var		   *key = dp_output_var(groups->rti, 1, linitial(c->keys));
 
 	dp_set_nulled_by(key, groups->join);
-	dp_add_when(cases, dp_is_not_null((Expr *) key), (Expr *) value);
+	cases = castNode(CaseExpr, dp_value_where(dp_is_not_null((Expr *) key), (Expr *) value));
 	cases->location = exprLocation(value);
 	return (Node *) cases;
 }
@@ -517,13 +511,12 @@ join_value(DpSublinks *v, SubLink *link)
 {
 	Query	   *sub = (Query *) link->subselect;
 	TargetEntry *tle;
-	Index		rti = list_length(v->from->query->rtable) + 1;
+	Index		rti;
 
 	sub = link->subLinkType == EXPR_SUBLINK && has_one_row(sub) ? copyObject(sub) : one_row_of(link);
 	tle = linitial(sub->targetList);
-	v->from->query->rtable = lappend(v->from->query->rtable, dp_subquery_entry(sub, "scalar"));
+	rti = dp_add_to_from(v->from->query, dp_subquery_entry(sub, "scalar"));
 	v->from->once = bms_add_member(v->from->once, rti);
-	join_inner(v->from->query, rti);
 	return (Node *) dp_output_var(rti, 1, (Node *) tle->expr);
 }
 

@@ -166,13 +166,6 @@ may_show_null(DpScope *scope)
 	return !dp_shows_no_null(scope->query, k) && !dp_is_unit_origin(scope, k, true);
 }
 
-/* Lets a NULL be found by any row: x NOT IN (SELECT ...) is true of it only where there is none. */
-static Node *
-not_false(Node *test)
-{
-	return (Node *) dp_make(BooleanTest, .arg = (Expr *) test, .booltesttype = IS_NOT_FALSE, .location = -1);
-}
-
 /*
  * Tells whether rows that are somebody's may have no value here.  By an equality alone rows of other
  * tables are of one unit: then a row without it is nobody's, unless an outer join made it NULL.
@@ -228,9 +221,14 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 			return false;
 		if (nulls && !is_public && list_length(conditions) == 1)
 			return false;
+
+		/*
+		 * any row finds a NULL: x NOT IN (SELECT ...) is true of it only
+		 * where there is no row
+		 */
 		if (!exists && negated && dp_read_operator(linitial(conditions), &c) &&
 			(nulls || may_lack(query, c.left, is_public || list_length(conditions) > 1)))
-			linitial(conditions) = not_false(linitial(conditions));
+			linitial(conditions) = dp_make(BooleanTest, .arg = linitial(conditions), .booltesttype = IS_NOT_FALSE, .location = -1);
 		show_targets(&p);
 		if (is_public)
 			show_once(&p, conditions);

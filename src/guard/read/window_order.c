@@ -29,8 +29,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
-#include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -131,7 +129,6 @@ static Expr *
 within_limits(Expr *time)
 {
 	Datum		limits[4];
-	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType((Node *) time), -1, InvalidOid));
 	Expr	   *within;
 
 	limits_of(exprType((Node *) time), limits);
@@ -139,8 +136,7 @@ within_limits(Expr *time)
 											   compare(time, BTLessEqualStrategyNumber, limits[1])), -1);
 	within = makeBoolExpr(OR_EXPR, list_make3(within, compare(time, BTEqualStrategyNumber, limits[2]),
 											  compare(time, BTEqualStrategyNumber, limits[3])), -1);
-	dp_add_when(cases, within, copyObject(time));
-	return (Expr *) cases;
+	return dp_value_where(within, copyObject(time));
 }
 
 /* Tells whether an offset is one that PostgreSQL takes, whatever it is added to. */

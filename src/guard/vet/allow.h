@@ -176,6 +176,9 @@ extern Const *dp_int4_const(int32 value);
 extern Const *dp_int8_const(int64 value);
 extern Const *dp_float8_const(double value);
 
+/* Makes a call of a function, of which neither result nor arguments have a collation. */
+extern FuncExpr *dp_call(Oid funcid, Oid type, List *args);
+
 /* Makes the comparison of two values by an operator. */
 extern OpExpr *dp_make_comparison(Oid opno, Expr *left, Expr *right, Oid collation);
 
@@ -365,6 +368,9 @@ extern List *dp_shown_values(Query *query);
  * two values only if nothing tells them apart; NULL where there is none.
  */
 extern Expr *dp_row_image(Expr *value);
+
+/* Returns a clause of the number that a target has; is_ordered: its type must have an order, beside the equality. */
+extern SortGroupClause *dp_clause_of(const TargetEntry *tle, bool is_ordered);
 
 /* Adds an expression to what clauses sort by, last, and to the targets. */
 extern List *dp_sort_by(List *clauses, List **targets, Expr *expr);

@@ -29,7 +29,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 #include "utils/timestamp.h"
 
 /*
@@ -255,11 +254,10 @@ joined(DpVet *vet, FuncExpr *call, Oid collation)
 		linitial(part->args) = concatenation(copyObject(separator), linitial(part->args), (Node *) call);
 		all = all == NULL ? (Node *) part : concatenation(all, (Node *) part, (Node *) call);
 	}
-	start = (Node *) makeFuncExpr(F_INT4PL, INT4OID,
-								  list_make2(makeFuncExpr(F_LENGTH_TEXT, INT4OID, list_make1(copyObject(separator)), InvalidOid,
-														  call->inputcollid, COERCE_EXPLICIT_CALL),
-											 dp_int4_const(1)),
-								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	start = (Node *) dp_call(F_INT4PL, INT4OID,
+							 list_make2(makeFuncExpr(F_LENGTH_TEXT, INT4OID, list_make1(copyObject(separator)), InvalidOid,
+													 call->inputcollid, COERCE_EXPLICIT_CALL),
+										dp_int4_const(1)));
 	return (Node *) call_of(F_SUBSTR_TEXT_INT4, (Node *) call, call->inputcollid, list_make2(all, start));
 }
 
@@ -323,7 +321,7 @@ in_words_of_regex(Node *node, Oid funcid, Oid inputcollid, List *args)
 static Expr *
 double_call(Oid funcid, List *args)
 {
-	return (Expr *) makeFuncExpr(funcid, FLOAT8OID, args, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Expr *) dp_call(funcid, FLOAT8OID, args);
 }
 
 /* Returns the function of numeric, of 15 digits, in words of double precision; NULL for any other. */

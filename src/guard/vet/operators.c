@@ -201,6 +201,12 @@ dp_float8_const(double value)
 	return makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(value), false, FLOAT8PASSBYVAL);
 }
 
+FuncExpr *
+dp_call(Oid funcid, Oid type, List *args)
+{
+	return makeFuncExpr(funcid, type, args, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
 OpExpr *
 dp_make_comparison(Oid opno, Expr *left, Expr *right, Oid collation)
 {
@@ -226,7 +232,7 @@ dp_make_array_comparison(Oid opno, bool is_any, Expr *left, Expr *array, Oid col
 OpExpr *
 dp_make_cardinality_comparison(Oid opno, Node *array)
 {
-	FuncExpr   *count = makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	FuncExpr   *count = dp_call(F_CARDINALITY, INT4OID, list_make1(copyObject(array)));
 
 	return dp_make_comparison(opno, (Expr *) dp_int4_const(0), (Expr *) count, InvalidOid);
 }

@@ -154,8 +154,7 @@ dp_row_image(Expr *value)
 	if (!dp_type_is_allowed(type))
 		return NULL;
 	if (OidIsValid(image_function(type)))
-		return (Expr *) makeFuncExpr(image_function(type), BYTEAOID, list_make1(value), InvalidOid, InvalidOid,
-									 COERCE_EXPLICIT_CALL);
+		return (Expr *) dp_call(image_function(type), BYTEAOID, list_make1(value));
 	/* without what its own order leaves out: blanks at the end */
 	if (type == BPCHAROID)
 		return (Expr *) makeRelabelType(value, TEXTOID, -1, C_COLLATION_OID, COERCE_IMPLICIT_CAST);
@@ -164,10 +163,19 @@ dp_row_image(Expr *value)
 	return (Expr *) dp_make(CollateExpr, .arg = value, .collOid = C_COLLATION_OID, .location = -1);
 }
 
+SortGroupClause *
+dp_clause_of(const TargetEntry *tle, bool is_ordered)
+{
+	SortGroupClause *clause = dp_make(SortGroupClause, .tleSortGroupRef = tle->ressortgroupref);
+
+	get_sort_group_operators(exprType((Node *) tle->expr), is_ordered, true, false, &clause->sortop, &clause->eqop, NULL,
+							 &clause->hashable);
+	return clause;
+}
+
 List *
 dp_sort_by(List *clauses, List **targets, Expr *expr)
 {
-	SortGroupClause *clause = makeNode(SortGroupClause);
 	TargetEntry *tle = tlist_member(expr, *targets);
 
 	if (tle == NULL)
@@ -175,9 +183,8 @@ dp_sort_by(List *clauses, List **targets, Expr *expr)
 		tle = makeTargetEntry(expr, list_length(*targets) + 1, NULL, true);
 		*targets = lappend(*targets, tle);
 	}
-	clause->tleSortGroupRef = assignSortGroupRef(tle, *targets);
-	get_sort_group_operators(exprType((Node *) expr), true, true, false, &clause->sortop, &clause->eqop, NULL, &clause->hashable);
-	return lappend(clauses, clause);
+	(void) assignSortGroupRef(tle, *targets);
+	return lappend(clauses, dp_clause_of(tle, true));
 }
 
 /* Tells whether an expression is among those that clauses sort by. */
@@ -231,16 +238,11 @@ dp_window_kind(const WindowFunc *function)
 	return DP_WINDOW_UNKNOWN;
 }
 
-/* Tells whether a frame with these options goes from the first row of a partition to the last. */
-static bool
-frame_is_all(int options)
-{
-	return (options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) && (options & FRAMEOPTION_END_UNBOUNDED_FOLLOWING);
-}
-
 bool
 dp_window_needs_order(const WindowFunc *function, const WindowClause *window)
 {
+	const int	all_rows = FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_UNBOUNDED_FOLLOWING;
+
 	switch (dp_window_kind(function))
 	{
 		case DP_WINDOW_OF_PEERS:
@@ -251,7 +253,7 @@ dp_window_needs_order(const WindowFunc *function, const WindowClause *window)
 			 * other frames begin and end with all peers of a row, or with
 			 * none
 			 */
-			return (window->frameOptions & FRAMEOPTION_ROWS) && !frame_is_all(window->frameOptions);
+			return (window->frameOptions & FRAMEOPTION_ROWS) && (window->frameOptions & all_rows) != all_rows;
 		default:
 			return true;
 	}

@@ -155,9 +155,8 @@ dp_in_words_of_search(DpVet *vet, Node *node, Oid funcid, List *args)
 	if (!IsA(call, FuncExpr) || call->funcid != F_TO_TSVECTOR_REGCONFIG_TEXT)
 		dp_refuse(vet, node, "a full-text search of something else than a string",
 				  "write to_tsvector('english', column) @@ to_tsquery('english', 'word')");
-	call = makeFuncExpr(dp_own_function("try_text_search", lengthof(types), types, BOOLOID), BOOLOID,
-						list_make3(configuration_name(vet, node, linitial(call->args)), lsecond(call->args), query_text(vet, node, query)),
-						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	call = dp_call(dp_own_function("try_text_search", lengthof(types), types, BOOLOID), BOOLOID,
+				   list_make3(configuration_name(vet, node, linitial(call->args)), lsecond(call->args), query_text(vet, node, query)));
 	call->location = exprLocation(node);
 	return (Node *) call;
 }
