@@ -126,25 +126,14 @@ dp_released_rows(DpRelease *release)
 }
 
 /* Clears the entries that the inner query reads now; views' own entries are not in the join tree. */
-static void
-clear_join_tree(Query *query, Node *node)
+static DpWalk
+clear_entry(Node *node, int levels, Query *query)
 {
-	if (IsA(node, FromExpr))
-	{
-		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
-			clear_join_tree(query, item);
-	}
-	else if (IsA(node, JoinExpr))
-	{
-		JoinExpr   *join = (JoinExpr *) node;
+	int			rti = IsA(node, RangeTblRef) ? ((RangeTblRef *) node)->rtindex : IsA(node, JoinExpr) ? ((JoinExpr *) node)->rtindex : 0;
 
-		clear_join_tree(query, join->larg);
-		clear_join_tree(query, join->rarg);
-		if (join->rtindex != 0)
-			dp_clear_rte(rt_fetch(join->rtindex, query->rtable));
-	}
-	else
-		dp_clear_rte(rt_fetch(castNode(RangeTblRef, node)->rtindex, query->rtable));
+	if (rti != 0)
+		dp_clear_rte(rt_fetch(rti, query->rtable));
+	return DP_WALK_ON;
 }
 
 void
@@ -155,7 +144,7 @@ dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released, Lis
 	query->rtable = lappend(query->rtable, released);
 	c.released = list_length(query->rtable);
 	query->targetList = (List *) dp_put_all(query->targetList, put_released, &c);
-	clear_join_tree(query, (Node *) query->jointree);
+	dp_walk(query->jointree, clear_entry, query);
 	query->jointree = makeFromExpr(list_make1(dp_entry_ref(c.released)), dp_put_all(query->havingQual, put_released, &c));
 	query->havingQual = NULL;
 	query->groupClause = NIL;

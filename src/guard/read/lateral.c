@@ -101,32 +101,24 @@ find_place(Node **link, Index rti, bool inner, Place *place)
 	return false;
 }
 
-static Bitmapset *
-rels_below(Node *node)
+static DpWalk
+note_rel(Node *node, int levels, Bitmapset **rels)
 {
-	Bitmapset  *rels = NULL;
-
 	if (IsA(node, RangeTblRef))
-		return bms_make_singleton(((RangeTblRef *) node)->rtindex);
-	if (IsA(node, JoinExpr))
-	{
-		JoinExpr   *join = (JoinExpr *) node;
-
-		rels = bms_union(rels_below(join->larg), rels_below(join->rarg));
-		/* from 16 on, what it may replace by NULL names it */
-		return join->rtindex ? bms_add_member(rels, join->rtindex) : rels;
-	}
-	foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
-		rels = bms_add_members(rels, rels_below(item));
-	return rels;
+		*rels = bms_add_member(*rels, ((RangeTblRef *) node)->rtindex);
+	/* from 16 on, what it may replace by NULL names it */
+	if (IsA(node, JoinExpr) && ((JoinExpr *) node)->rtindex != 0)
+		*rels = bms_add_member(*rels, ((JoinExpr *) node)->rtindex);
+	return DP_WALK_ON;
 }
 
 /* Tells whether conditions name nothing but what the place reads. */
 static bool
 may_stand_at(Place *place, List *conditions)
 {
-	Bitmapset  *rels = rels_below(place->join ? (Node *) place->join : (Node *) place->from);
+	Bitmapset  *rels = NULL;
 
+	dp_walk(place->join ? (Node *) place->join : (Node *) place->from, note_rel, &rels);
 	return bms_is_subset(pull_varnos(NULL, (Node *) conditions), rels) &&
 		!contain_vars_of_level((Node *) conditions, 1);
 }

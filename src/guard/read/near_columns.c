@@ -107,14 +107,10 @@ dp_put_near(Node *node, List *far, List *near)
 	return dp_put_all(node, put_near, &c);
 }
 
-static bool
-outer_join_walker(Node *node, void *context)
+static DpWalk
+is_outer_join(Node *node, int levels, void *context)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER)
-		return true;
-	return (IsA(node, FromExpr) || IsA(node, JoinExpr) || IsA(node, List)) && expression_tree_walker(node, outer_join_walker, context);
+	return IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER;
 }
 
 /* Lets what entries of LATERAL name further out be columns of entries before them, which they see where all joins are inner ones. */
@@ -124,7 +120,7 @@ bring_near_entries(Query *sub, const NearContext *all)
 	ListCell   *far,
 			   *near;
 
-	if (outer_join_walker((Node *) sub->jointree, NULL))
+	if (dp_walk(sub->jointree, is_outer_join, NULL))
 		return;
 	foreach_ptr(RangeTblEntry, rte, sub->rtable)
 	{

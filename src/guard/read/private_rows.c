@@ -76,37 +76,21 @@ entry_yields_rows(DpScope *scope, RangeTblEntry *rte, RowSearch *search)
 }
 
 static Index
-join_tree_reads(DpScope *scope, Node *node, RowSearch *search)
+first_yielding(DpScope *scope, RowSearch *search)
 {
-	Index		found = 0;
-
-	if (node == NULL)
-		return 0;
-	if (IsA(node, RangeTblRef))
+	foreach_int(rti, dp_entries_of(scope->query->jointree))
 	{
-		Index		rti = ((RangeTblRef *) node)->rtindex;
-
-		return rti != scope->query->resultRelation &&
-			entry_yields_rows(scope, rt_fetch(rti, scope->query->rtable), search) ? rti : 0;
+		if (rti != scope->query->resultRelation && entry_yields_rows(scope, rt_fetch(rti, scope->query->rtable), search))
+			return rti;
 	}
-	if (IsA(node, FromExpr))
-	{
-		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
-		{
-			if ((found = join_tree_reads(scope, item, search)) != 0)
-				break;
-		}
-		return found;
-	}
-	found = join_tree_reads(scope, ((JoinExpr *) node)->larg, search);
-	return found ? found : join_tree_reads(scope, ((JoinExpr *) node)->rarg, search);
+	return 0;
 }
 
 Index
 dp_reads_rows(DpScope *scope, bool even_if_readable, RangeTblEntry **base)
 {
 	RowSearch	search = {.even_if_readable = even_if_readable};
-	Index		found = join_tree_reads(scope, (Node *) scope->query->jointree, &search);
+	Index		found = first_yielding(scope, &search);
 
 	*base = search.base;
 	return found;
@@ -190,7 +174,7 @@ query_yields_rows(DpScope *scope, RowSearch *search)
 		}
 		return false;
 	}
-	if (join_tree_reads(scope, (Node *) query->jointree, search) == 0)
+	if (first_yielding(scope, search) == 0)
 		return false;
 	if (query->hasAggs || query->groupClause || query->groupingSets || (query->distinctClause && !query->hasDistinctOn))
 		return !dp_aggregates_privately(query) && groups_by_unit(scope);
@@ -219,7 +203,7 @@ contains_release(Node *node, void *context)
 		RowSearch	yielded = {0};
 
 		check_stack_depth();
-		if (inner.query->setOperations == NULL && join_tree_reads(&inner, (Node *) inner.query->jointree, &rows) != 0 &&
+		if (inner.query->setOperations == NULL && first_yielding(&inner, &rows) != 0 &&
 			!query_yields_rows(&inner, &yielded))
 			return true;
 		return query_tree_walker(inner.query, contains_release, &inner, 0);

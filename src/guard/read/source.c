@@ -144,21 +144,10 @@ prefetch_entry(DpSource *s, DpScope *scope, DpFrom *from, Index rti, Node *expre
  */
 
 static void
-read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expressions, DpFromItem *items)
+read_private(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFromItem *items)
 {
-	if (IsA(node, FromExpr))
+	foreach_int(rti, dp_entries_of(from->query->jointree))
 	{
-		foreach_ptr(Node, item, ((FromExpr *) node)->fromlist)
-			read_join_tree(s, scope, from, item, expressions, items);
-	}
-	else if (IsA(node, JoinExpr))
-	{
-		read_join_tree(s, scope, from, ((JoinExpr *) node)->larg, expressions, items);
-		read_join_tree(s, scope, from, ((JoinExpr *) node)->rarg, expressions, items);
-	}
-	else
-	{
-		Index		rti = castNode(RangeTblRef, node)->rtindex;
 		RangeTblEntry *rte = rt_fetch(rti, from->query->rtable);
 
 		from->entries = bms_add_member(from->entries, rti);
@@ -204,7 +193,7 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 	/* the inner query runs as the protected table's owner */
 	dp_check_permissions_as(from->query, GetUserId());
 	dp_check_view_permissions(from->query);
-	read_join_tree(s, scope, from, (Node *) from->query->jointree, expressions, items);
+	read_private(s, scope, from, expressions, items);
 	read_public(s, scope, from, expressions, items);
 	dp_rebuild_entries(s, from->query, from->entries);
 
