@@ -225,6 +225,10 @@ dp_find_aggregate(Oid funcid, bool take_standard)
 DpErrorFunction
 dp_find_error_function(Oid funcid)
 {
+	static const char *const names[] = {
+		[DP_ERROR_FUNCTION_STDDEV] = "dp_noise_stddev",[DP_ERROR_FUNCTION_ERROR] = "dp_error_stddev",
+		[DP_ERROR_FUNCTION_CUT] = "dp_cut",[DP_ERROR_FUNCTION_MARGIN] = "dp_margin"
+	};
 	HeapTuple	tuple;
 	DpErrorFunction found = DP_ERROR_FUNCTION_NONE;
 
@@ -236,16 +240,9 @@ dp_find_error_function(Oid funcid)
 	if (((Form_pg_proc) GETSTRUCT(tuple))->pronamespace == dp_public_schema() &&
 		dp_is_own(ProcedureRelationId, funcid))
 	{
-		const char *name = NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname);
-
-		if (strcmp(name, "dp_noise_stddev") == 0)
-			found = DP_ERROR_FUNCTION_STDDEV;
-		else if (strcmp(name, "dp_error_stddev") == 0)
-			found = DP_ERROR_FUNCTION_ERROR;
-		else if (strcmp(name, "dp_cut") == 0)
-			found = DP_ERROR_FUNCTION_CUT;
-		else if (strcmp(name, "dp_margin") == 0)
-			found = DP_ERROR_FUNCTION_MARGIN;
+		for (int i = DP_ERROR_FUNCTION_NONE + 1; i < lengthof(names); i++)
+			if (strcmp(names[i], NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname)) == 0)
+				found = i;
 	}
 	ReleaseSysCache(tuple);
 	return found;
