@@ -440,7 +440,7 @@ SELECT is(prepared('date, date', 'SELECT d.month, count(*) FROM visits v LEFT JO
 
 SELECT as_declared(format('SELECT d.day, count(*) FROM visits v JOIN days d ON %s WHERE v.seen >= ''2024-02-10'' AND v.seen < ''2024-02-17'' GROUP BY 1', condition), condition)
 	FROM unnest(ARRAY['v.seen >= d.day AND v.seen < d.day + 1', 'd.day <= v.seen AND d.day + interval ''1 day'' > v.seen', 'v.seen BETWEEN d.day AND d.day + interval ''1 day'' - interval ''1 microsecond''',
-		'v.seen::date >= d.day AND v.seen::date - 1 < d.day', 'date_trunc(''day'', v.seen) = d.day', 'd.day = v.seen::date AND v.seen >= d.day - 1', 'v.seen > d.day::timestamptz AND v.seen::timestamp < d.day + 1',
+		'v.seen::date >= d.day AND v.seen::date - 1 < d.day', 'date_trunc(''day'', v.seen) = d.day', 'd.day = v.seen::date AND v.seen >= d.day - 1', 'v.seen >= d.day::timestamptz AND v.seen < (d.day + 1)::timestamptz',
 		'to_char(v.seen, ''YYYY-MM-DD'') = to_char(d.day, ''YYYY-MM-DD'')', 'date_trunc(''week'', v.seen)::date = d.day', 'date_trunc(''month'', v.seen) = d.day',
 		'extract(year FROM v.seen) = d.year AND extract(month FROM v.seen) = d.month AND d.day < ''2024-02-02''', 'to_char(v.seen, ''Mon'') = d.month_name AND d.year = 2024 AND extract(day FROM d.day) = 1']) condition;
 SELECT as_declared('SELECT d.day, count(*) FROM visits v JOIN days d ON date_trunc(''day'', v.day) = d.day WHERE v.day >= ''2024-02-10'' AND v.day < ''2024-02-17'' GROUP BY 1', 'a date as a moment');
@@ -455,6 +455,8 @@ SELECT is(prepared('timestamptz, timestamptz', 'SELECT d.day, count(*) FROM visi
 -- clocks of a zone may be set: a day more on both sides is not decided
 SELECT is(rows_for('analyst1', 'SELECT d.day, count(*) > 5 FROM visits v JOIN days d ON v.seen AT TIME ZONE ''Asia/Tokyo'' >= d.day AND v.seen AT TIME ZONE ''Asia/Tokyo'' < d.day + 1 WHERE v.seen >= ''2024-02-10 15:00'' AND v.seen < ''2024-02-12 15:00'' GROUP BY 1'),
 	'(2024-02-10,f) (2024-02-11,t) (2024-02-12,t) (2024-02-13,f)', 'of another zone');
+SELECT is(rows_for('analyst1', 'SELECT d.day, count(*) > 5 FROM visits v JOIN days d ON v.seen::timestamp >= d.day AND v.seen::timestamp < d.day + 1 WHERE v.seen >= ''2024-02-11'' AND v.seen < ''2024-02-13'' GROUP BY 1'),
+	'(2024-02-10,f) (2024-02-11,t) (2024-02-12,t) (2024-02-13,f)', 'of the zone of the session');
 SELECT as_declared(format('SELECT k.label, count(*) FROM visits v JOIN kinds k ON %s GROUP BY 1', condition), condition)
 	FROM unnest(ARRAY['v.cost >= k.lowest WHERE v.cost <= 1', 'v.cost > k.lowest AND v.cost >= 0 WHERE v.cost <= 1', 'k.lowest >= v.cost WHERE v.cost BETWEEN 1 AND 1.5', 'v.kind >= k.kind WHERE v.kind < 3',
 		'v.kind > k.kind WHERE v.kind IN (1, 2)', 'v.kind <= k.lowest WHERE v.kind = 1', 'v.cost < k.kind WHERE v.cost >= 1']) condition;

@@ -251,6 +251,8 @@ column_of(DpKeyQuery *s, Node *expr, int *days_off)
 		case DP_KIND_timestamptz:
 			if (list_length(args) != 1)
 				return NULL;
+			if (exprType(expr) != DATEOID && exprType(linitial(args)) != DATEOID)
+				*days_off = Max(*days_off, DP_DAYS_OF_CLOCK);
 			break;
 		case DP_KIND_timezone:
 			*days_off = Max(*days_off, DP_DAYS_OF_CLOCK);

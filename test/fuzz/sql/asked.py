@@ -54,7 +54,7 @@ BLOCKS = ["{d} >= '2024-0%d-01' AND {d} < '2024-0%d-01'", "{d} >= '2024-0%d-15' 
 
 class Asked(Laterals):
     def asked(self):
-        return self.rng.choice([self.in_blocks, self.cube, self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine,
+        return self.rng.choice([self.in_blocks, self.cube, self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine, self.calendar,
                                 self.public_rows_with, self.public_rows_with, self.any_row, self.page, self.filtered, self.filtered, self.filtered, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values, self.rest, self.rest])()
 
     # ------------------------------------------------------------------
@@ -306,6 +306,23 @@ class Asked(Laterals):
         out.rows = out.kept = rows
         out.changes, out.charged = {1: (rows, rows)}, (1,)
         return self.tagged('date spine', out)
+
+    def calendar(self):
+        """a series of times, of which a range matches, by order or by the unit of a time"""
+        rng, t, d = self.rng, self.name('t'), self.name('d')
+        table, column, kind = rng.choice([('events', 'at', 'timestamp'), ('phones', 'seen', 'timestamptz'), ('visits', 'at', 'date'), ('logs', 'day', 'date')])
+        kind = 'timestamp' if kind == 'date' else kind
+        unit, first, last, a, b = rng.choice([('day', '2024-03-04', '2024-03-24', '2024-03-08', '2024-03-15'), ('week', '2024-02-05', '2024-04-01', '2024-02-19', '2024-03-11'),
+                                              ('month', '2024-01-01', '2024-06-01', '2024-02-01', '2024-04-01')])
+        ref = '%s.%s' % (t, column)
+        on = rng.choice(["{r} >= {d}.day AND {r} < {d}.day + interval '1 {u}'", "{d}.day <= {r} AND {d}.day + interval '1 {u}' > {r}",
+                         "{r} BETWEEN {d}.day AND {d}.day + interval '1 {u}' - interval '1 microsecond'", "date_trunc('{u}', {r}) = {d}.day"]).format(r=ref, d=d, u=unit)
+        where = [rng.choice(["{0} >= '{1}' AND {0} < '{2}'", "NOT ({0} < '{1}' OR {0} >= '{2}')"]).format(ref, a, b)]
+        text = "%s %s JOIN generate_series(%s '%s', '%s', interval '1 %s') %s (day) ON %s" % (table, t, kind, first, last, unit, d, on)
+        domain = "SELECT g.t AS c0 FROM generate_series({0} '{1}', {0} '{2}' - interval '1 day', interval '1 {3}') g (t)".format(kind, a, b, unit)
+        if self.chance(0.3):
+            where.append(self.elsewhere(t, table))
+        return self.tagged('calendar', self.grouped(t, table, [d + '.day'], TABLES[table][1], domain, where, text=text))
 
     def public_rows_with(self):
         """public rows for which there are protected ones, more than noise explains"""
