@@ -111,6 +111,14 @@ SELECT counted(ARRAY['ip << ''10.0.0.0/16''', 'ip <<= net', 'inet ''10.0.0.0/8''
 SELECT is(rows_for('analyst1', 'SELECT count(*) FILTER (WHERE set_masklen(ip, 64) IS NULL), count(*) FILTER (WHERE set_masklen(net, -2) IS NULL), avg(family(ip))::numeric(6,3) FROM visits'), '(280,420,4.667)', 'masks that an address has not, and bounds of a family');
 
 -- ------------------------------------------------------------------------
+-- numbers of NULLs
+-- ------------------------------------------------------------------------
+
+SELECT counted(ARRAY['num_nulls(ip, net) = 1', 'num_nonnulls(x, y, ip) >= 2', 'num_nulls(y) = 0', 'num_nonnulls(tags, codes, stay) = 3', 'num_nulls(x, NULL) = 1']);
+SELECT is(rows_for('analyst1', 'SELECT sum(num_nulls(x, y, ip)), avg(num_nonnulls(x, y))::numeric(6,2) FROM visits'), rows_for('owner1', 'SELECT sum(num_nulls(x, y, ip)), avg(num_nonnulls(x, y))::numeric(6,2) FROM visits'), 'added up');
+SELECT is(rows_for('analyst1', 'SELECT num_nulls(y, x), count(*) FROM visits GROUP BY 1 HAVING count(*) > 10 ORDER BY 1'), rows_for('owner1', 'SELECT num_nulls(y, x), count(*) FROM visits GROUP BY 1 ORDER BY 1'), 'as a key');
+
+-- ------------------------------------------------------------------------
 -- casts of text
 -- ------------------------------------------------------------------------
 

@@ -172,7 +172,6 @@ SELECT mended(statement, says, remedy) FROM (VALUES
 	('SELECT count(*) FROM orders WHERE to_date(note, ''YYYY'') > ''2025-01-01''', 'column::date', 'SELECT count(*) FROM orders WHERE (''2025-01-1'' || substr(note, 2))::date > ''2025-01-01'''),
 	('SELECT count(*) FROM orders WHERE bit_length(note) > 16', '8 * octet_length(column)', 'SELECT count(*) FROM orders WHERE 8 * octet_length(note) > 16'),
 	('SELECT count(*) FROM orders WHERE format(''%s'', note) = ''a1''', 'concat or ||', 'SELECT count(*) FROM orders WHERE concat(note, ''x'') = ''a1x'' AND note || ''x'' = ''a1x'''),
-	('SELECT count(*) FROM orders WHERE num_nulls(note, change) = 1', 'IS NULL', 'SELECT count(*) FROM orders WHERE note IS NULL'),
 	('SELECT count(*) FROM orders WHERE date_trunc(''epoch'', at) > ''2025-01-02''', 'truncate to year', 'SELECT count(*) FROM orders WHERE date_trunc(''day'', at) > ''2025-01-02'''),
 	('SELECT count(*) FROM orders WHERE date_bin(''1 month'', at, ''2025-01-01'') > ''2025-01-02''', 'date_trunc for months', 'SELECT count(*) FROM orders WHERE date_trunc(''month'', at) > ''2024-01-02'''),
 	('SELECT count(*) FROM orders WHERE to_char(day, ''RM'') = ''I''', 'YYYY, MM, DD', 'SELECT count(*) FROM orders WHERE to_char(day, ''MM'') = ''01'''),

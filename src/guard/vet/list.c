@@ -248,8 +248,6 @@ static const struct
 	{F_REGEXP_MATCH_TEXT_TEXT, "use substring(string FROM pattern)"},
 	{F_TO_NUMBER, "cast it to numeric"},
 	{F_FORMAT_TEXT_ANY, "use concat or ||"},
-	{F_NUM_NULLS, "write IS NULL"},
-	{F_NUM_NONNULLS, "write IS NOT NULL"},
 	{F_ARRAY_TO_STRING_ANYARRAY_TEXT_TEXT, "write array_to_string(column, ',')"},
 	{F_TS_RANK_TSVECTOR_TSQUERY, DP_SEARCH}, {F_TO_TSVECTOR_TEXT, DP_SEARCH}, {F_TO_TSVECTOR_REGCONFIG_TEXT, DP_SEARCH},
 	{F_JSONB_PATH_EXISTS_OPR, DP_PATH}, {F_JSONB_PATH_MATCH_OPR, DP_PATH},
