@@ -460,6 +460,10 @@ SELECT is(rows_for('analyst1', 'SELECT d.day, count(*) > 5 FROM visits v JOIN da
 SELECT as_declared(format('SELECT k.label, count(*) FROM visits v JOIN kinds k ON %s GROUP BY 1', condition), condition)
 	FROM unnest(ARRAY['v.cost >= k.lowest WHERE v.cost <= 1', 'v.cost > k.lowest AND v.cost >= 0 WHERE v.cost <= 1', 'k.lowest >= v.cost WHERE v.cost BETWEEN 1 AND 1.5', 'v.kind >= k.kind WHERE v.kind < 3',
 		'v.kind > k.kind WHERE v.kind IN (1, 2)', 'v.kind <= k.lowest WHERE v.kind = 1', 'v.cost < k.kind WHERE v.cost >= 1']) condition;
+-- strings have no ranges
+SELECT as_declared(format('SELECT d.building, count(*) FROM visits v JOIN depts d ON %s GROUP BY 1', condition), condition)
+	FROM unnest(ARRAY['v.dept >= d.dept WHERE v.dept <= ''c'' AND d.dept < ''d''', 'v.dept = d.dept WHERE v.dept >= ''b'' AND v.dept < ''d''']) condition;
+SELECT is(rows_for('analyst1', 'SELECT d.building, count(*) > 100 FROM visits v LEFT JOIN depts d ON v.dept > d.dept WHERE v.dept IN (''a'', ''b'') GROUP BY 1'), '(,t) (empty,f) (north,t) (south,f)', 'nor in outer joins');
 SELECT as_declared(format('SELECT l.label, count(*) FROM visits v JOIN (VALUES (1::%s, ''x''), (2, ''y''), (3, ''z'')) l (kind, label) ON l.kind = v.kind WHERE v.kind %s GROUP BY 1', type, condition), format('%s %s', type, condition))
 	FROM unnest('{int,bigint,smallint,numeric}'::text[]) type, unnest('{< 3,= 2,"BETWEEN 1 AND 2"}'::text[]) condition;
 

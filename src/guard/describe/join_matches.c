@@ -326,7 +326,8 @@ bound_other(DpKeyQuery *s, Node *expr, int strategy, Node *bounded, Bitmapset *j
 	Expr	   *first;
 	Expr	   *last;
 
-	if (column == NULL)
+	/* ranges are those of numbers and times */
+	if (column == NULL || OidIsValid(column->varcollid))
 		return;
 	foreach_ptr(const DpKeyQueryCondition, condition, s->conditions)
 	{
