@@ -166,10 +166,7 @@ add_conditions(DpKeyQuery *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 			((DpKeyQueryJoin *) list_nth(s->joins, join - 1))->is_whole = false;
 		foreach_ptr(Node, part, dp_conjuncts(known))
 		{
-			DpKeyQueryCondition *condition = dp_key_query_add_condition(s, part);
-
-			condition->joins = joins;
-			condition->is_below = map != s->entries;
+			dp_key_query_add_condition(s, part)->joins = joins;
 		}
 	}
 }
@@ -184,8 +181,6 @@ static void
 add_least(DpKeyQuery *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
 {
 	Aggref	   *agg = (Aggref *) expr;
-	DpKeyQueryCondition *condition;
-	Const	   *limit;
 	int64		least = 1;
 
 	if (IsA(expr, Aggref) && (agg->aggfnoid == F_COUNT_ || agg->aggfnoid == F_COUNT_ANY))
@@ -193,11 +188,8 @@ add_least(DpKeyQuery *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
 	else if (!IsA(expr, WindowFunc) || (((WindowFunc *) expr)->winfnoid != F_ROW_NUMBER &&
 										((WindowFunc *) expr)->winfnoid != F_RANK_ && ((WindowFunc *) expr)->winfnoid != F_DENSE_RANK_))
 		return;
-	limit = dp_int8_const(least);
-	condition = dp_key_query_add_condition(s, (Node *) dp_make_ordering(BTGreaterEqualStrategyNumber, copyObject((Expr *) column),
-																		(Expr *) limit, InvalidOid));
-	condition->joins = joins;
-	condition->is_below = true;
+	dp_key_query_add_condition(s, (Node *) dp_make_ordering(BTGreaterEqualStrategyNumber, copyObject((Expr *) column),
+															(Expr *) dp_int8_const(least), InvalidOid))->joins = joins;
 }
 
 /*
@@ -274,13 +266,10 @@ add_having(DpKeyQuery *s, Query *sub, List *targets, Bitmapset *joins)
 	{
 		ShownContext c = {sub, targets};
 		Node	   *named = dp_put(conjunct, put_shown, &c);
-		DpKeyQueryCondition *condition;
 
 		if (c.unknown || contain_volatile_functions(named))
 			continue;
-		condition = dp_key_query_add_condition(s, named);
-		condition->joins = joins;
-		condition->is_below = true;
+		dp_key_query_add_condition(s, named)->joins = joins;
 	}
 }
 

@@ -69,8 +69,6 @@ typedef struct DpKeyQueryCondition
 	bool		is_whole;		/* resolved says all that expr says */
 	bool		splits_cells;	/* points do not tell whether it holds for all
 								 * that they stand for */
-	bool		is_below;		/* of a subquery, which the level's own lists
-								 * do not know */
 	bool		follows;		/* from others: asked only of what is there
 								 * without it */
 	bool		by_cells;		/* known from cells, or not at all */

@@ -151,7 +151,7 @@ keep_conditions(DpKeyQuery *s)
 		resolved = dp_key_query_resolve_condition(s, condition, condition->expr, &items);
 		if (resolved == NULL || equal(resolved, condition->expr))
 			continue;
-		dp_key_query_add_condition(s, resolved)->is_below = condition->is_below;
+		(void) dp_key_query_add_condition(s, resolved);
 	}
 }
 

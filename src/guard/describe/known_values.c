@@ -99,7 +99,6 @@ keep_for_cells(DpKeyQuery *s, const DpKeyQueryCondition *condition, Node *left, 
 	if (!dp_get_cell_test(condition->expr, &test) || equal(test.expr, left) || equal(test.expr, right))
 		return;
 	kept = dp_key_query_add_condition(s, condition->expr);
-	kept->is_below = condition->is_below;
 	kept->follows = true;
 	kept->by_cells = true;
 }

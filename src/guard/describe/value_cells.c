@@ -425,14 +425,11 @@ dp_key_query_imply_limits(DpKeyQuery *s)
 		foreach_ptr(const DpKeyQueryCells, cells, read ? s->cells : NIL)
 		{
 			Node	   *limits = OidIsValid(cells->type) ? dp_limits_on(read, cells->expr) : NULL;
-			DpKeyQueryCondition *implied;
 
 			/* what compares the expression itself is asked as it is */
 			if (limits == NULL || (read->args == NIL && equal(read->test.expr, cells->expr)))
 				continue;
-			implied = dp_key_query_add_condition(s, limits);
-			implied->is_below = condition->is_below;
-			implied->follows = true;
+			dp_key_query_add_condition(s, limits)->follows = true;
 		}
 	}
 }

@@ -84,15 +84,6 @@ choose(Node *first, Node *first_result, Node *second, Node *second_result, Node 
 	return (Node *) cases;
 }
 
-static void
-add_condition(DpKeyQuery *s, Node *expr, bool is_below)
-{
-	DpKeyQueryCondition *condition = dp_key_query_add_condition(s, expr);
-
-	condition->is_below = is_below;
-	condition->follows = true;
-}
-
 /* ------------------------------------------------------------------------
  * Which buckets there are
  * ------------------------------------------------------------------------
@@ -269,10 +260,10 @@ make_list(BucketList *b, FuncExpr *of_level)
 	{
 		Node	   *number = (Node *) dp_is_not_null((Expr *) copyObject(b->value));
 
-		add_condition(b->s, null ? (Node *) make_orclause(list_make2(number, null)) : number, false);
+		dp_key_query_add_condition(b->s, null ? (Node *) make_orclause(list_make2(number, null)) : number)->follows = true;
 	}
 	if (dp_is_unfoldable((Node *) list_copy_tail(b->call->args, 1), NULL))
-		add_condition(b->s, check_bounds(b->call), false);
+		dp_key_query_add_condition(b->s, check_bounds(b->call))->follows = true;
 	return true;
 }
 
@@ -407,9 +398,9 @@ ask_conditions(BucketList *b)
 		read = dp_limits_of_condition(condition->expr);
 		implied = read ? dp_follows_from(read, implied_by, b) : NULL;
 		if (implied != NULL)
-			add_condition(b->s, implied, condition->is_below);
+			dp_key_query_add_condition(b->s, implied)->follows = true;
 		else if (excludes_null(b->call, condition->expr))
-			add_condition(b->s, (Node *) dp_is_not_null((Expr *) copyObject(b->value)), condition->is_below);
+			dp_key_query_add_condition(b->s, (Node *) dp_is_not_null((Expr *) copyObject(b->value)))->follows = true;
 		condition->expr = put_value(b, condition->expr);
 	}
 }
