@@ -27,6 +27,7 @@
 #include "access/xact.h"
 #include "base/attempt.h"
 #include "base/compat.h"
+#include "base/distributed.h"
 #include "base/errors.h"
 #include "base/walk.h"
 #include "catalog/pg_type_d.h"
@@ -110,6 +111,13 @@ is_refused(Node *expr)
 	ErrorData  *error;
 
 	if (IsA(expr, Param) || !dp_walk(expr, is_parameter_or_clock, NULL) || !dp_is_unfoldable(expr, NULL) || IsInParallelMode())
+		return false;
+
+	/*
+	 * Citus may lose its savepoints at workers, and cannot join with such
+	 * rows
+	 */
+	if (dp_has_citus())
 		return false;
 	error = dp_attempt(vet, expr);
 	if (error != NULL && error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE)
