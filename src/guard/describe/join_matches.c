@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * join_matches.c
- *	  What joins tell of the public rows that protected ones match.
+ *	  Public rows that protected ones match, as joins and WHERE tell.
  *
  *	   FROM t LEFT JOIN a ON a.day = t.at::date LEFT JOIN b ON b.day = t.at::date
  *
- * What t.at is need not be known: a row has a match in a and in b of the same
- * day, or of one of them none.  Where conditions leave it few values, WHERE t.at >= '2025-01-01' AND
- * t.at < '2025-02-01', a list of these is joined with a: of other days there is no group, and
- * none of rows without a match if a has all of them.
+ * A row of t matches a and b at the same day, or has no match in one of them.  That holds for all values of t.at.
+ * WHERE t.at >= '2025-01-01' AND t.at < '2025-02-01' leaves few values: a list of them is joined with a.  Other days
+ * then have no group.  Rows without a match have none if a has all days of the list.
  *
  *	   FROM t JOIN a ON t.at >= a.day AND t.at < a.day + 1
  *
