@@ -70,6 +70,19 @@ dp_advise_huge_pages(void *memory, Size size)
 #endif
 }
 
+/* Returns memory that begins with a large page where it is long enough for one; the context alone can free it. */
+void *
+dp_alloc_large(MemoryContext context, Size size)
+{
+	void	   *memory;
+
+	if (size < LARGE_PAGE)
+		return MemoryContextAllocHuge(context, size);
+	memory = (void *) TYPEALIGN(LARGE_PAGE, (uintptr_t) MemoryContextAllocHuge(context, size + LARGE_PAGE));
+	dp_advise_huge_pages(memory, size);
+	return memory;
+}
+
 static inline bool
 is_shared_pass(const DpBounding *bounding)
 {

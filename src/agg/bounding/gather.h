@@ -232,6 +232,7 @@ typedef struct DpUnitTable
 								 * comes DpBucket.late */
 	DpBoundState *scratch;		/* what a unit's values in place are as a
 								 * state; made for one after the other */
+	MemoryContext arrays;		/* of buckets, state_of and image_of */
 	MemoryContext states;
 	bool		keeps_states;	/* memory of states stays from pass to pass */
 	Size		limit;
@@ -344,6 +345,7 @@ extern void dp_set_bucket_aside(DpBounding *bounding, const char *bucket, uint64
 
 /* chunks.c */
 extern void dp_advise_huge_pages(void *memory, Size size);
+extern void *dp_alloc_large(MemoryContext context, Size size);
 extern void dp_add_row_chunk(DpBounding *bounding, DpPartition *p, Size size);
 extern char *dp_state_room(DpBounding *bounding, DpPartition *p, Size size);
 extern void dp_write_partitions(DpBounding *bounding);

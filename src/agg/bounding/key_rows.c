@@ -129,9 +129,7 @@ dp_key_rows_complete(DpKeyRows *rows)
 
 	rows->at = dp_plan_places(rows->nrows, rows->least, rows->greatest);
 	size = rows->at.n * sizeof(pg_atomic_uint32);
-	rows->places = MemoryContextAllocHuge(rows->context, size);
-	dp_advise_huge_pages(rows->places, size);
-	memset(rows->places, 0, size);
+	rows->places = memset(dp_alloc_large(rows->context, size), 0, size);
 	dp_fill_places(rows, 0, rows->nrows);
 }
 

@@ -46,13 +46,11 @@
 /* smaller tables stay in a core's second cache even if most buckets are free */
 #define SPARSE_BUCKETS 32768
 
+/* Returns n zeros of so many bytes in the table's memory. */
 static void *
-make_array(DpBounding *bounding, uint64 n, Size size)
+make_array(DpUnitTable *table, uint64 n, Size size)
 {
-	void	   *array = MemoryContextAllocHuge(bounding->context, n * size);
-
-	dp_advise_huge_pages(array, n * size);
-	return memset(array, 0, n * size);
+	return memset(dp_alloc_large(table->arrays, n * size), 0, n * size);
 }
 
 /* Decides what a bucket is, once the values of units are known. */
@@ -96,20 +94,11 @@ start_values(const DpBounding *bounding, char *bucket)
 static void
 make_buckets(DpUnitTable *table, DpBounding *bounding, uint64 nbuckets)
 {
-	table->buckets = make_array(bounding, nbuckets + 1, table->stride);
-	table->state_of = table->in_place ? NULL : make_array(bounding, nbuckets + 1, sizeof(DpBoundState *));
-	table->image_of = bounding->unit.is_word ? NULL : make_array(bounding, nbuckets + 1, sizeof(DpUnitImage *));
+	table->arrays = AllocSetContextCreate(bounding->context, "dp_cdp table of units", ALLOCSET_START_SMALL_SIZES);
+	table->buckets = make_array(table, nbuckets + 1, table->stride);
+	table->state_of = table->in_place ? NULL : make_array(table, nbuckets + 1, sizeof(DpBoundState *));
+	table->image_of = bounding->unit.is_word ? NULL : make_array(table, nbuckets + 1, sizeof(DpUnitImage *));
 	table->nbuckets = nbuckets;
-}
-
-static void
-free_buckets(const DpUnitTable *table)
-{
-	pfree(table->buckets);
-	if (table->state_of != NULL)
-		pfree(table->state_of);
-	if (table->image_of != NULL)
-		pfree(table->image_of);
 }
 
 /* Makes the table empty, with nbuckets buckets. */
@@ -126,8 +115,8 @@ dp_start_table(DpBounding *bounding, uint64 nbuckets)
 	}
 	else
 	{
-		if (table->buckets != NULL)
-			free_buckets(table);
+		if (table->arrays != NULL)
+			MemoryContextDelete(table->arrays);
 		make_buckets(table, bounding, nbuckets);
 	}
 	table->nunits = 0;
@@ -173,7 +162,7 @@ grow_table(DpBounding *bounding)
 		if (*dp_bucket_taken(&old, dp_bucket(&old, i)) != DP_NOBODY)
 			move_bucket(&old, i, table, free_bucket(table, dp_bucket_hash(bounding, dp_bucket(&old, i))));
 	move_bucket(&old, old.nbuckets, table, table->nbuckets);
-	free_buckets(&old);
+	MemoryContextDelete(old.arrays);
 }
 
 /* Returns how many of four buckets may be taken. */
