@@ -61,7 +61,7 @@ read_units(DpBounding *bounding, List *units, int argument, TupleDesc desc)
 		unit->attno[i] = attno;
 		if (!dp_key_info_init(&unit->info[i], att->atttypid, att->attcollation, CurrentMemoryContext))
 			dp_refuse_key_type(att->atttypid);
-		bounding->input.first_attno = Max(bounding->input.first_attno, attno);
+		dp_columns_add(&bounding->input.first, attno);
 	}
 	unit->is_word = n == 1 && unit->info[0].class == DP_KEY_WORD;
 	bounding->input.may_unit_first = bounding->input.unit_first = unit->is_word;
@@ -84,10 +84,9 @@ read_keys(DpBounding *bounding, PlanState *node, List *args, int first)
 		input->key_attno[i] = dp_input_column(key);
 		input->key_expr[i] = ExecInitExpr(key, node);
 		input->keys_are_columns &= input->key_attno[i] > 0;
-		input->last_attno = Max(input->last_attno, input->key_attno[i]);
 	}
-	if (input->keys_are_columns)
-		input->first_attno = Max(input->first_attno, input->last_attno);
+	for (int i = 0; i < bounding->spec->nkeys && input->keys_are_columns; i++)
+		dp_columns_add(&input->first, input->key_attno[i]);
 	input->may_rank_first = input->keys_are_columns;
 	for (int i = 0; i < bounding->spec->nkeys; i++)
 		input->may_rank_first &= bounding->shape.key[i].class == DP_KEY_WORD;
@@ -124,8 +123,12 @@ dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units
 	values = list_copy_tail(args, list_length(args) - nvalues);
 	dp_fields_init(&bounding->fields, bounding->spec, &bounding->shape.layout, values,
 				   node, bounding->input.econtext, desc);
-	bounding->input.last_attno = Max(bounding->input.last_attno, bounding->fields.last_attno);
+	dp_columns_place(&bounding->input.first, desc);
+	dp_columns_place(&bounding->fields.columns, desc);
 	dp_plan_records(bounding);
 	if (IsA(bounding->input.outer, SeqScanState))
+	{
 		dp_read_condition(&bounding->input.condition, (ScanState *) bounding->input.outer);
+		dp_columns_place(&bounding->input.condition.columns, desc);
+	}
 }

@@ -47,7 +47,6 @@ add_step(DpDecimals *decimals, const DpDecimalStep *step)
 	if (decimals->nsteps == DP_MAX_DECIMALS)
 		return -1;
 	decimals->step[decimals->nsteps] = *step;
-	decimals->last_attno = Max(decimals->last_attno, step->attno);
 	return decimals->nsteps++;
 }
 

@@ -46,7 +46,6 @@ typedef struct DpDecimalStep
 typedef struct DpDecimals
 {
 	int			nsteps;
-	AttrNumber	last_attno;		/* the last column that is read */
 	DpDecimalStep step[DP_MAX_DECIMALS];
 	DpDecimal	value[DP_MAX_DECIMALS]; /* of the row at hand */
 	bool		isnull[DP_MAX_DECIMALS];

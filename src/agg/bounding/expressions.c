@@ -52,7 +52,7 @@ dp_add_expression(DpFieldReader *reader, Expr *expr, int filter)
 	added->decimal = -1;
 	added->attno = dp_input_column(expr);
 	if (added->attno > 0)
-		fields->last_attno = Max(fields->last_attno, added->attno);
+		dp_columns_add(&fields->columns, added->attno);
 	else if (filter >= 0)
 		added->state = ExecInitExpr(expr, reader->node);
 	return fields->nexprs++;

@@ -363,7 +363,9 @@ take_decimals(DpFields *fields)
 		if (fields->expr[i].decimal >= 0)
 			fields->decimals.as_double[fields->expr[i].decimal] |= as_double;
 	}
-	fields->last_attno = Max(fields->last_attno, fields->decimals.last_attno);
+	for (int i = 0; i < fields->decimals.nsteps; i++)
+		if (fields->decimals.step[i].operation < DP_DECIMAL_CONST)
+			dp_columns_add(&fields->columns, fields->decimals.step[i].attno);
 }
 
 /*
@@ -442,10 +444,7 @@ dp_compute_fields(DpFields *fields, TupleTableSlot *slot, ExprContext *econtext,
 {
 	bool		decimals;
 
-	/* counts of rows have none */
-	if (fields->nfields == 0)
-		return;
-	slot_getsomeattrs(slot, fields->last_attno);
+	dp_columns_read(slot, &fields->columns);
 	decimals = fields->decimals.nsteps > 0 && dp_compute_decimals(&fields->decimals, slot);
 	dp_compute_expressions(fields, slot, econtext, decimals);
 	for (int i = 0; i < fields->nfields; i++)

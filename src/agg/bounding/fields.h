@@ -16,6 +16,7 @@
 #include "executor/executor.h"
 
 #include "agg/bounding/decimals.h"
+#include "agg/bounding/input_columns.h"
 #include "agg/bounding/row.h"
 
 /* what a field has of its expression; it is NULL where a row gives nothing */
@@ -112,7 +113,7 @@ typedef struct DpFields
 	DpDecimals	decimals;
 	DpProjections projections[2];	/* of what is computed for each row: all;
 									 * what is no decimal */
-	AttrNumber	last_attno;		/* the last column of the input that is read */
+	DpColumns	columns;		/* of the input */
 } DpFields;
 
 /* what expressions are made of, while they are read */

@@ -170,7 +170,7 @@ typedef struct DpCondition
 {
 	int			nmembers;
 	DpMembers  *members;
-	AttrNumber	last_attno;		/* the last column that these test */
+	DpColumns	columns;		/* that these test */
 	ExprState  *rest;			/* NULL: nothing else */
 } DpCondition;
 
@@ -192,8 +192,8 @@ typedef struct DpInput
 	uint64		full_rows;		/* since the table is full */
 	DpDropped	by_rank;
 	DpDropped	by_qual;
-	AttrNumber	first_attno;	/* the last column that is read in every row */
-	AttrNumber	last_attno;		/* the last that is read at all */
+	bool		has_condition;	/* which is tested here */
+	DpColumns	first;			/* that are read in every row */
 	AttrNumber	key_attno[DP_MAX_KEYS]; /* 0: computed */
 	ExprState  *key_expr[DP_MAX_KEYS];
 	bool		keys_are_columns;	/* none is computed */

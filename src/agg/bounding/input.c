@@ -70,7 +70,11 @@ next_row(DpInput *input)
 	slot = input->scan->ss_ScanTupleSlot;
 	if (!table_scan_getnextslot(input->scan->ss_currentScanDesc, ForwardScanDirection, slot))
 		return NULL;
-	/* in a heap's page the next rows lie below this one, and nobody has looked at them where the page is all visible */
+
+	/*
+	 * in a heap's page the next rows lie below this one, and nobody has
+	 * looked at them where the page is all visible
+	 */
 	if (TTS_IS_BUFFERTUPLE(slot))
 		__builtin_prefetch((char *) ((BufferHeapTupleTableSlot *) slot)->base.tuple->t_data - NEXT_ROWS);
 	return slot;
@@ -93,9 +97,8 @@ passes_qual(DpInput *input, TupleTableSlot *slot)
 	const DpCondition *condition = &input->condition;
 	bool		passes = true;
 
-	if (condition->nmembers == 0 && condition->rest == NULL)
-		return true;
-	slot_getsomeattrs(slot, condition->last_attno);
+	if (condition->nmembers > 0)
+		dp_columns_read(slot, &condition->columns);
 	for (int i = 0; i < condition->nmembers && passes; i++)
 		passes = dp_is_member(&condition->members[i], slot);
 	if (passes && condition->rest != NULL)
@@ -224,17 +227,18 @@ compute_keys(DpBounding *bounding, TupleTableSlot *slot)
 static inline void
 start_row(DpBounding *bounding, TupleTableSlot *slot)
 {
-	slot_getsomeattrs(slot, bounding->input.first_attno);
+	dp_columns_read(slot, &bounding->input.first);
 	read_unit(bounding, slot);
 	bounding->row.has_rank = false;
 	dp_fetch_unit(bounding);
 }
 
 static inline void
-read_fields(DpBounding *bounding, TupleTableSlot *slot)
+read_fields(DpBounding *bounding, TupleTableSlot *slot, int64 *field, bool *isnull)
 {
-	slot_getsomeattrs(slot, bounding->input.last_attno);
-	dp_compute_fields(&bounding->fields, slot, bounding->input.econtext, bounding->row.field, bounding->row.isnull);
+	/* counts of rows have none */
+	if (bounding->fields.nfields > 0)
+		dp_compute_fields(&bounding->fields, slot, bounding->input.econtext, field, isnull);
 }
 
 /* Gathers the row that waits longest. */
@@ -272,8 +276,7 @@ wait_for_unit(DpBounding *bounding, TupleTableSlot *slot)
 	waiting->unit = row->unit;
 	waiting->hash = row->hash;
 	waiting->unit_isnull = row->unit_isnull;
-	slot_getsomeattrs(slot, input->last_attno);
-	dp_compute_fields(&bounding->fields, slot, input->econtext, waiting->field, waiting->isnull);
+	read_fields(bounding, slot, waiting->field, waiting->isnull);
 	input->looked++;
 	if (input->nrows - input->ngathered == DP_WAITING_ROWS)
 		gather_waiting_row(bounding);
@@ -296,11 +299,10 @@ gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
 		read_keys(bounding, slot);
 	else
 	{
-		slot_getsomeattrs(slot, input->last_attno);
 		compute_keys(bounding, slot);
 	}
 	if (fields_first)
-		read_fields(bounding, slot);
+		read_fields(bounding, slot, bounding->row.field, bounding->row.isnull);
 	bucket = dp_find_unit(bounding);
 	input->looked++;
 	input->found += bucket >= 0;
@@ -308,10 +310,10 @@ gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
 		return;
 	if (bucket >= 0)
 		__builtin_prefetch(bounding->table.state_of[bucket]);
-	if (input->rank_first && !passes_qual(input, slot))
+	if (input->rank_first && input->has_condition && !passes_qual(input, slot))
 		return;
 	if (!fields_first)
-		read_fields(bounding, slot);
+		read_fields(bounding, slot, bounding->row.field, bounding->row.isnull);
 	dp_gather_row(bounding, bucket);
 }
 
@@ -327,6 +329,7 @@ start_scan(DpInput *input)
 	ScanState  *scan = (ScanState *) outer;
 
 	input->scan = NULL;
+	input->has_condition = false;
 	input->rank_first = false;
 	input->looked = input->found = 0;
 	input->full_rows = 0;
@@ -335,6 +338,7 @@ start_scan(DpInput *input)
 		outer->instrument != NULL || outer->chgParam != NULL || outer->state->es_epq_active != NULL)
 		return;
 	input->scan = scan;
+	input->has_condition = input->condition.nmembers > 0 || input->condition.rest != NULL;
 	if (scan->ss_currentScanDesc == NULL)
 		scan->ss_currentScanDesc = dp_table_beginscan(scan->ss_currentRelation, outer->state->es_snapshot);
 }
@@ -365,7 +369,7 @@ dp_gather_input(DpBounding *bounding)
 		unit_first = input->unit_first;
 		if (unit_first)
 			start_row(bounding, slot);
-		if (input->scan != NULL && !input->rank_first && !passes_qual(input, slot))
+		if (input->has_condition && !input->rank_first && !passes_qual(input, slot))
 			continue;
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		if (!unit_first)

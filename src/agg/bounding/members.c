@@ -147,7 +147,7 @@ dp_read_condition(DpCondition *condition, ScanState *scan)
 			rest = lappend(rest, item);
 			continue;
 		}
-		condition->last_attno = Max(condition->last_attno, members->attno);
+		dp_columns_add(&condition->columns, members->attno);
 		condition->nmembers++;
 	}
 	if (condition->nmembers > 0)
