@@ -24,6 +24,11 @@ SET work_mem = '64MB';
 SELECT cmp_ok((node_rows(together(f, 'i4', 'crowd')))[1], '<', (SELECT count(*) / 3 FROM crowd), name || ' of many groups leave added up') FROM form f WHERE name IN ('norm', 'fewer groups', 'norm of an average');
 SELECT same(f, 'i4', 'crowd', memory => '{1MB,8MB,64MB}') FROM form f WHERE name IN ('norm', 'norms', 'norm of an average', 'text keys', 'fewer groups');
 RESET work_mem;
+-- Units with the same counts leave together: more of them than are taken at once, and more different counts than wait for others.
+CREATE TABLE alike AS SELECT i4, i4 % 3 = 0 AS flag, CASE WHEN i4 <= 4000 THEN 100 ELSE 200 + r END AS x FROM generate_series(1, 4200) i4, LATERAL generate_series(1, CASE WHEN i4 <= 4000 THEN 2 ELSE i4 - 4000 END) r;
+ANALYZE alike;
+SELECT cmp_ok((node_rows(together(f, 'i4', 'alike')))[1], '<', 500::bigint, name || ' that are alike leave added up') FROM form f WHERE name IN ('counts', 'norm of a count');
+SELECT same(f, 'i4', 'alike', memory => '{64kB,1MB,64MB}') FROM form f WHERE name IN ('counts', 'norm of a count');
 -- and are estimated so
 CREATE FUNCTION estimated_rows(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE line text;

@@ -270,6 +270,16 @@ typedef struct DpBoundingUse
 	uint64		units;
 } DpBoundingUse;
 
+/* units whose values in place are one word, and the same */
+typedef struct DpAlike
+{
+	uint64		word;
+	uint64		bucket;			/* of one of them */
+	int			n;				/* 0: none */
+} DpAlike;
+
+#define DP_ALIKE 64				/* a power of two */
+
 /* rows on their way out: each is a group of a unit's state, or what several units add up to */
 typedef struct DpOutput
 {
@@ -279,6 +289,9 @@ typedef struct DpOutput
 	uint64		emitted;		/* buckets that are done with */
 	DpBoundState *state;		/* the one whose groups leave next */
 	uint64		bucket;			/* of it */
+	int			nalike;			/* so many units have this state; above 1 only
+								 * where they add up */
+	DpAlike		alike[DP_ALIKE];	/* that have not left */
 	int			group;			/* the next one of it to leave */
 	DpLayout	layout;			/* of states; zeros: no one has left */
 	DpNorms		norms;			/* of the unit whose groups leave */
@@ -428,7 +441,7 @@ extern void dp_share_collect(DpShare *share, DpBoundingUse *use);
 /* group_sums.c */
 #define DP_GROUP_SUMS_LIMIT(limit) ((limit) / 4)
 extern DpGroupSums *dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);
-extern bool dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state);
+extern bool dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state, int n);
 extern bool dp_group_sums_is_empty(const DpGroupSums *sums);
 extern bool dp_group_sums_useless(const DpGroupSums *sums);
 extern bool dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, Datum *values, bool *isnull);

@@ -15,7 +15,7 @@
  *	- keys are one if their bits or bytes are: keys that GROUP BY takes for equal,
  *	  and that are written differently, leave as they are; codes are not added up;
  *	- what a norm limits is apart by the norm's bins (group_sums_rows.c); who is in none is not counted as a unit;
- *	- no sum exceeds 2^62: of MOST_UNITS * MOST_VALUE, or of what is below MOST_LIMITED before a unit is added;
+ *	- no sum exceeds 2^62: of MOST_UNITS * MOST_VALUE, or of what is below MOST_LIMITED before units are added;
  *	- memory is limited: what has no room leaves, and where that does not make
  *	  less of it (more rows than fit), adding up ends.
  *
@@ -383,7 +383,7 @@ limit_own(const DpGroupSums *sums, DpLimitedNorm *norm, int64 value, DpLimitedVa
 	limited->share = norm->share;
 }
 
-/* Adds the values of entry n of the unit at hand to its group. */
+/* Adds the values of entry n of the unit at hand to its group, once for each unit that is alike. */
 static inline void
 add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
 {
@@ -392,9 +392,9 @@ add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
 
 	for (int i = 0; i < layout->nvalues; i++)
 		if (sums->place[i].limited < 0 && likely(dp_counts_in(spec, i, n)))
-			group->sum[sums->place[i].sum] += dp_clamped_value(layout, from, spec, i);
+			group->sum[sums->place[i].sum] += dp_clamped_value(layout, from, spec, i) * sums->nalike;
 	if (sums->nlimited == 0)
-		group->sum[sums->nsums - 1] += n == 0;
+		group->sum[sums->nsums - 1] += n == 0 ? sums->nalike : 0;
 	for (int l = 0; l < sums->nlimited; l++)
 	{
 		DpLimitedNorm *norm = &sums->limited[l];
@@ -405,7 +405,7 @@ add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
 		if (bin < 0)
 			continue;
 		sum = sums_of_bin(sums, norm, group, bin);
-		*sum++ += DP_ADDED_UNIT + (n == 0);
+		*sum++ += (DP_ADDED_UNIT + (n == 0)) * sums->nalike;
 		for (int i = 0; i < norm->nvalues; i++, sum += 2)
 		{
 			DpLimitedValue limited;
@@ -418,8 +418,9 @@ add_values(DpGroupSums *sums, DpAddedGroup *group, const char *from, int n)
 				limit_own(sums, norm, sums->norms.value[n], &limited);
 			else
 				dp_limit_value(layout, from, spec, &sums->norms, norm->value[i], &limited);
+			limited.value *= sums->nalike;
 			sum[0] += limited.value;
-			sum[1] += limited.share;
+			sum[1] += limited.share * sums->nalike;
 			sums->magnitude += limited.value < 0 ? -limited.value : limited.value;
 		}
 	}
@@ -437,7 +438,7 @@ add_entry(DpGroupSums *sums, const DpBoundState *state, const char *from, int n,
 	if (*bucket == NULL)
 		*bucket = new_group(sums, state, from, hash);
 	add_values(sums, *bucket, from, n);
-	sums->nadded++;
+	sums->nadded += sums->nalike;
 }
 
 /* Fetches the buckets of entries with these hashes of keys into the cache, then their groups, then what the unit adds to. */
@@ -552,16 +553,16 @@ grow_table(DpGroupSums *sums)
 }
 
 /*
- * Adds a unit's groups.  Returns false, and does nothing, where there is no
+ * Adds the groups of n units that have this state.  Returns false, and does nothing, where there is no
  * room, or never will be: the caller is to have what is there leave, by
  * dp_group_sums_next, and if that is nothing, to let the state leave by itself.
  */
 bool
-dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
+dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state, int n)
 {
 	if (unlikely(sums->shape == NULL))
 		sums->shape = dp_shape_of(state, sums->context);
-	if (sums->useless || sums->nunits >= MOST_UNITS || sums->magnitude > MOST_LIMITED)
+	if (sums->useless || sums->nunits > MOST_UNITS - n || sums->magnitude > MOST_LIMITED)
 		return false;
 	while (!has_room(sums, state))
 		if (!grow_table(sums))
@@ -572,8 +573,9 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 	dp_unit_norms(state, &sums->shape->layout, sums->spec, &sums->norms);
 	for (int l = 0; l < sums->nlimited; l++)
 		sums->limited[l].counted = PG_INT64_MIN;
+	sums->nalike = n;
 	add_entries(sums, state);
-	sums->nunits++;
+	sums->nunits += n;
 	return true;
 }
 

@@ -74,6 +74,7 @@ struct DpGroupSums
 	Size		limit;			/* for bytes, below */
 	DpShape    *shape;			/* NULL: no state was met */
 	DpNorms		norms;			/* of the unit at hand */
+	int			nalike;			/* units that are as it is */
 	DpValuePlace place[DP_MAX_VALUES];
 	int			nsums;			/* of a group, apart from bins */
 	int			nlimited;

@@ -57,7 +57,63 @@ typedef struct DpBoundingState
 	DpBounding	bounding;
 } DpBoundingState;
 
-/* Returns the state of the next unit, gathering waiting partitions on the way; NULL at the end. */
+/* so many units leave as one at most: none of their sums exceeds what DpGroupSums takes of one unit of many groups */
+#define MOST_ALIKE 1024
+
+/*
+ * Tells whether units with the same values are to leave together: counts of most units are small numbers, and what
+ * a unit adds up to takes far longer than to see that another one had the same.
+ */
+static inline bool
+joins_alike(const DpBounding *bounding)
+{
+	return bounding->table.in_place && bounding->output.sums != NULL && bounding->table.taken_at <= 2 * sizeof(uint64);
+}
+
+/* Has the units of an entry leave, and sets it to one unit, or none. */
+static bool
+leave_alike(DpOutput *output, DpAlike *alike, DpAlike next)
+{
+	output->bucket = alike->bucket;
+	output->nalike = alike->n;
+	*alike = next;
+	return output->nalike > 0;
+}
+
+/* Has a unit wait for others that are alike; returns whether units leave for it, as output says. */
+static inline bool
+join_alike(DpBounding *bounding, uint64 at)
+{
+	const DpUnitTable *table = &bounding->table;
+	DpAlike		unit = {.bucket = at, .n = 1};
+	DpAlike    *alike;
+
+	memcpy(&unit.word, dp_bucket(table, at) + sizeof(uint64), table->taken_at - sizeof(uint64));
+	alike = &bounding->output.alike[dp_mix(unit.word) % DP_ALIKE];
+	if (likely(alike->word == unit.word && alike->n > 0 && alike->n < MOST_ALIKE))
+	{
+		alike->n++;
+		return false;
+	}
+	return leave_alike(&bounding->output, alike, unit);
+}
+
+/* Has the units leave that wait, when the table has no other; returns false where none do. */
+static bool
+leave_rest(DpOutput *output)
+{
+	const DpAlike none = {.n = 0};
+
+	for (int i = 0; i < DP_ALIKE; i++)
+		if (leave_alike(output, &output->alike[i], none))
+			return true;
+	return false;
+}
+
+/*
+ * Returns the state of the next unit, gathering waiting partitions on the way; NULL at the end.  Output says how many units
+ * it is of.
+ */
 static DpBoundState *
 next_state(DpBounding *bounding)
 {
@@ -79,12 +135,20 @@ next_state(DpBounding *bounding)
 				__builtin_prefetch(ahead);
 				__builtin_prefetch(ahead + 64);
 			}
-			if (dp_has_state(table, at))
+			if (!dp_has_state(table, at))
+				continue;
+			if (joins_alike(bounding))
 			{
-				output->bucket = at;
-				return dp_state_at(bounding, at);
+				if (join_alike(bounding, at))
+					return dp_state_at(bounding, output->bucket);
+				continue;
 			}
+			output->bucket = at;
+			output->nalike = 1;
+			return dp_state_at(bounding, at);
 		}
+		if (output->emitting && leave_rest(output))
+			return dp_state_at(bounding, output->bucket);
 		output->emitting = false;
 		if (!dp_gather_partition(bounding))
 			return NULL;
@@ -213,7 +277,7 @@ discard(DpBounding *bounding)
 static bool
 add_up(DpOutput *output)
 {
-	if (dp_group_sums_add(output->sums, output->state))
+	if (dp_group_sums_add(output->sums, output->state, output->nalike))
 		output->state = NULL;
 	else if (!dp_group_sums_is_empty(output->sums))
 		output->sums_leave = true;
@@ -264,7 +328,9 @@ next_row(DpBoundingState *node, Datum *values, bool *isnull, bool *of_one)
 			dp_learn_layout(&output->layout, output->state);
 		if (output->group < dp_state_rows(output->state, &output->layout))
 			break;
-		output->state = NULL;
+		output->group = 0;
+		if (--output->nalike == 0)
+			output->state = NULL;
 	}
 	if (output->group == 0)
 		dp_unit_norms(output->state, &output->layout, bounding->spec, &output->norms);
