@@ -38,8 +38,8 @@
 #define FIRST_TABLE ((Size) 3 * 1024 * 1024)
 #define FIRST_SHARED_TABLE ((Size) 1024 * 1024)
 
-/* the same where values are in place: 4 MB of buckets, beside the half of them that they grew from, have 131,072 counts */
-#define FIRST_TABLE_IN_PLACE ((Size) 7 * 1024 * 1024)
+/* the same where values are in place: 8 MB of buckets, beside the half of them that they grew from, have 262,144 counts */
+#define FIRST_TABLE_IN_PLACE ((Size) 14 * 1024 * 1024)
 
 /* so many bytes before a row is one that comes soon */
 #define NEXT_ROWS 512
@@ -282,6 +282,13 @@ wait_for_unit(DpBounding *bounding, TupleTableSlot *slot)
 		gather_waiting_row(bounding);
 }
 
+/* Tells whether the table was given up, so that the row's unit is surely not in it. */
+static inline bool
+has_no_unit(const DpBounding *bounding)
+{
+	return bounding->table.full && bounding->table.nunits == 0 && !bounding->row.unit_isnull;
+}
+
 /* Gathers a row of the input, of which the unit is read, unless its condition or its rank leave it out. */
 static inline void
 gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
@@ -292,7 +299,13 @@ gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
 
 	if (bounding->table.in_place)
 	{
-		wait_for_unit(bounding, slot);
+		if (!has_no_unit(bounding))
+		{
+			wait_for_unit(bounding, slot);
+			return;
+		}
+		read_fields(bounding, slot, bounding->row.field, bounding->row.isnull);
+		dp_gather_row(bounding, -1);
 		return;
 	}
 	if (input->keys_are_columns)
