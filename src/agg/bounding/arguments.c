@@ -123,12 +123,11 @@ dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units
 	values = list_copy_tail(args, list_length(args) - nvalues);
 	dp_fields_init(&bounding->fields, bounding->spec, &bounding->shape.layout, values,
 				   node, bounding->input.econtext, desc);
+	/* columns of a condition are those of the table */
+	if (IsA(bounding->input.outer, SeqScanState) && bounding->input.outer->ps_ProjInfo == NULL)
+		dp_read_condition(bounding, (ScanState *) bounding->input.outer);
 	dp_columns_place(&bounding->input.first, desc);
+	dp_columns_place(&bounding->input.condition.columns, desc);
 	dp_columns_place(&bounding->fields.columns, desc);
 	dp_plan_records(bounding);
-	if (IsA(bounding->input.outer, SeqScanState))
-	{
-		dp_read_condition(&bounding->input.condition, (ScanState *) bounding->input.outer);
-		dp_columns_place(&bounding->input.condition.columns, desc);
-	}
 }

@@ -193,7 +193,8 @@ typedef struct DpInput
 	DpDropped	by_rank;
 	DpDropped	by_qual;
 	bool		has_condition;	/* which is tested here */
-	DpColumns	first;			/* that are read in every row */
+	DpColumns	first;			/* that are read in every row whose unit is,
+								 * with those of the condition */
 	AttrNumber	key_attno[DP_MAX_KEYS]; /* 0: computed */
 	ExprState  *key_expr[DP_MAX_KEYS];
 	bool		keys_are_columns;	/* none is computed */
@@ -392,7 +393,7 @@ dp_is_hot(DpPartition *p, uint64 unit)
 }
 
 /* members.c */
-extern void dp_read_condition(DpCondition *condition, ScanState *scan);
+extern void dp_read_condition(DpBounding *bounding, ScanState *scan);
 
 static inline bool
 dp_is_member(const DpMembers *members, const TupleTableSlot *slot)

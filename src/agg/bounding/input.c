@@ -97,8 +97,6 @@ passes_qual(DpInput *input, TupleTableSlot *slot)
 	const DpCondition *condition = &input->condition;
 	bool		passes = true;
 
-	if (condition->nmembers > 0)
-		dp_columns_read(slot, &condition->columns);
 	for (int i = 0; i < condition->nmembers && passes; i++)
 		passes = dp_is_member(&condition->members[i], slot);
 	if (passes && condition->rest != NULL)
@@ -382,6 +380,8 @@ dp_gather_input(DpBounding *bounding)
 		unit_first = input->unit_first;
 		if (unit_first)
 			start_row(bounding, slot);
+		else if (input->has_condition)
+			dp_columns_read(slot, &input->condition.columns);
 		if (input->has_condition && !input->rank_first && !passes_qual(input, slot))
 			continue;
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);

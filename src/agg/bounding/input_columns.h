@@ -46,7 +46,10 @@ extern void dp_columns_place(DpColumns *columns, TupleDesc desc);
 static pg_attribute_always_inline void
 dp_columns_read(TupleTableSlot *slot, const DpColumns *columns)
 {
+	Datum	   *values = slot->tts_values;
+	bool	   *isnull = slot->tts_isnull;
 	HeapTuple	tuple;
+	const char *data;
 
 	if (columns->n == 0 || slot->tts_nvalid > 0 || !TTS_IS_BUFFERTUPLE(slot) ||
 		(tuple = ((BufferHeapTupleTableSlot *) slot)->base.tuple, !HeapTupleNoNulls(tuple)) ||
@@ -55,12 +58,11 @@ dp_columns_read(TupleTableSlot *slot, const DpColumns *columns)
 		slot_getsomeattrs(slot, columns->last);
 		return;
 	}
-	for (int i = 0; i < columns->n; i++)
+	data = (const char *) tuple->t_data + tuple->t_data->t_hoff;
+	for (const DpColumn *column = columns->column; column < columns->column + columns->n; column++)
 	{
-		const DpColumn *column = &columns->column[i];
-
-		slot->tts_values[column->attno - 1] = fetch_att((char *) tuple->t_data + tuple->t_data->t_hoff + column->at, column->byval, column->len);
-		slot->tts_isnull[column->attno - 1] = false;
+		values[column->attno - 1] = fetch_att(data + column->at, column->byval, column->len);
+		isnull[column->attno - 1] = false;
 	}
 }
 

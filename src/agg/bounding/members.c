@@ -127,8 +127,9 @@ read_test(const Node *part, DpMembers *members)
  * been started, and the condition is tested in its expression context.
  */
 void
-dp_read_condition(DpCondition *condition, ScanState *scan)
+dp_read_condition(DpBounding *bounding, ScanState *scan)
 {
+	DpCondition *condition = &bounding->input.condition;
 	List	   *qual = scan->ps.plan->qual;
 	List	   *rest = NIL;
 
@@ -148,6 +149,7 @@ dp_read_condition(DpCondition *condition, ScanState *scan)
 			continue;
 		}
 		dp_columns_add(&condition->columns, members->attno);
+		dp_columns_add(&bounding->input.first, members->attno);
 		condition->nmembers++;
 	}
 	if (condition->nmembers > 0)
