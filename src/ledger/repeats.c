@@ -54,7 +54,6 @@ typedef struct Repeat
 	int64		id;				/* of its row */
 	TimestampTz first_at;
 	TimestampTz last_at;
-	TimestampTz written_at;
 	int			number;
 	int			written;
 } Repeat;
@@ -159,7 +158,7 @@ dp_repeat_begin(const DpRepeatKey *key, int64 id, TimestampTz now)
 	get_kinds(key->session_role, now)->number++;
 	repeat = hash_search(repeats, key, HASH_ENTER, NULL);
 	repeat->id = id;
-	repeat->first_at = repeat->last_at = repeat->written_at = now;
+	repeat->first_at = repeat->last_at = now;
 	repeat->number = repeat->written = 1;
 }
 
