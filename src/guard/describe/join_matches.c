@@ -315,25 +315,19 @@ of_end(Node *expr, Var *column, Expr *end, int days)
 	return (Expr *) dp_put_equal(expr, list_make1(column), list_make1(end), NULL);
 }
 
-/* Adds what follows for a public expression that one over a protected column is compared with: the range of that is known. */
+/* Adds what follows for a public expression that one over a protected column is compared with: limits in WHERE tell its range. */
 static void
-bound_other(DpKeyQuery *s, Node *expr, int strategy, Node *bounded, Bitmapset *joins)
+bound_other(DpKeyQuery *s, List *where, Node *expr, int strategy, Node *bounded, Bitmapset *joins)
 {
 	int			days_off = 0;
 	Var		   *column = column_of(s, expr, &days_off);
-	List	   *where = NIL;
 	Expr	   *first;
 	Expr	   *last;
 
 	/* ranges are those of numbers and times */
 	if (column == NULL || OidIsValid(column->varcollid))
 		return;
-	foreach_ptr(const DpKeyQueryCondition, condition, s->conditions)
-	{
-		if (bms_is_empty(condition->joins))
-			where = lappend(where, condition->expr);
-	}
-	dp_find_hull(dp_limits_of_conditions(where), (Node *) column, &first, &last);
+	dp_find_hull(where, (Node *) column, &first, &last);
 	if (strategy >= BTEqualStrategyNumber)
 		bound_by_end(s, of_end(expr, column, last, days_off), strategy == BTEqualStrategyNumber ? BTGreaterEqualStrategyNumber : strategy, bounded, joins);
 	if (strategy <= BTEqualStrategyNumber)
@@ -363,6 +357,7 @@ void
 dp_key_query_bound_compared(DpKeyQuery *s)
 {
 	int			n = list_length(s->conditions);
+	List	   *where = dp_limits_of_conditions(dp_key_query_where(s));
 
 	for (int i = 0; i < n; i++)
 	{
@@ -387,7 +382,7 @@ dp_key_query_bound_compared(DpKeyQuery *s)
 				(bms_is_empty(condition->joins) || !is_bucket(s, c.left)))
 				continue;
 			if (strategy != 0)
-				bound_other(s, c.left, strategy, c.right, condition->joins);
+				bound_other(s, where, c.left, strategy, c.right, condition->joins);
 		}
 	}
 	foreach_ptr(DpKeyQueryClass, class, s->classes)
@@ -397,7 +392,7 @@ dp_key_query_bound_compared(DpKeyQuery *s)
 			foreach_ptr(Node, member, is_bucket(s, bucket) ? class->members : NIL)
 			{
 				if (IsA(member, Var) && !dp_key_query_item(s, ((Var *) member)->varno)->is_private)
-					bound_other(s, bucket, BTEqualStrategyNumber, member, NULL);
+					bound_other(s, where, bucket, BTEqualStrategyNumber, member, NULL);
 			}
 		}
 	}

@@ -477,19 +477,13 @@ field_ends(Node *node, int64 *first, int64 *last)
 DpKeyQueryItem *
 dp_key_query_list_range(DpKeyQuery *s, Node *expr, int most)
 {
-	List	   *conditions = NIL;
 	Oid			type = exprType(expr);
 	int64		first;
 	int64		last;
 
 	if (type != INT2OID && type != INT4OID && type != INT8OID && type != DATEOID)
 		return NULL;
-	foreach_ptr(const DpKeyQueryCondition, condition, s->conditions)
-	{
-		if (bms_is_empty(condition->joins))
-			conditions = lappend(conditions, condition->expr);
-	}
-	if (!dp_find_range(conditions, dp_strip_labels(expr), &first, &last) || (last >= first && (uint64) last - (uint64) first >= most))
+	if (!dp_find_range(dp_key_query_where(s), dp_strip_labels(expr), &first, &last) || (last >= first && (uint64) last - (uint64) first >= most))
 		return NULL;
 	return dp_key_query_add_list(s, expr, (Expr *) dp_range_array(type, first, last, false));
 }

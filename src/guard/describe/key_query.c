@@ -86,6 +86,19 @@ dp_key_query_add_condition(DpKeyQuery *s, Node *expr)
 	return condition;
 }
 
+List *
+dp_key_query_where(const DpKeyQuery *s)
+{
+	List	   *where = NIL;
+
+	foreach_ptr(const DpKeyQueryCondition, condition, s->conditions)
+	{
+		if (bms_is_empty(condition->joins))
+			where = lappend(where, condition->expr);
+	}
+	return where;
+}
+
 Bitmapset *
 dp_key_query_included(const DpKeyQuery *s)
 {

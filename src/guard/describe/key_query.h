@@ -135,6 +135,9 @@ extern DpKeyQueryItem *dp_key_query_add_item(DpKeyQuery *s);
 /* key_query.c: adds a condition of the level, over what the key query names */
 extern DpKeyQueryCondition *dp_key_query_add_condition(DpKeyQuery *s, Node *expr);
 
+/* key_query.c: returns the conditions that hold for each row: of WHERE, and of inner joins */
+extern List *dp_key_query_where(const DpKeyQuery *s);
+
 extern Bitmapset *dp_key_query_included(const DpKeyQuery *s);
 
 /*
