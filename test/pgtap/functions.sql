@@ -116,6 +116,7 @@ SELECT is(rows_for('analyst1', 'SELECT count(*) FILTER (WHERE set_masklen(ip, 64
 
 SELECT counted(ARRAY['num_nulls(ip, net) = 1', 'num_nonnulls(x, y, ip) >= 2', 'num_nulls(y) = 0', 'num_nonnulls(tags, codes, stay) = 3', 'num_nulls(x, NULL) = 1']);
 SELECT is(rows_for('analyst1', 'SELECT sum(num_nulls(x, y, ip)), avg(num_nonnulls(x, y))::numeric(6,2) FROM visits'), rows_for('owner1', 'SELECT sum(num_nulls(x, y, ip)), avg(num_nonnulls(x, y))::numeric(6,2) FROM visits'), 'added up');
+SELECT is(rows_for('analyst1', 'SELECT row_lower, row_upper FROM dp_cdp.preview(''SELECT sum(num_nulls(x, y, ip)) FROM visits'') WHERE item = ''aggregate'''), '(0,3)', 'bounds are 0 and the number of arguments');
 SELECT is(rows_for('analyst1', 'SELECT num_nulls(y, x), count(*) FROM visits GROUP BY 1 HAVING count(*) > 10 ORDER BY 1'), rows_for('owner1', 'SELECT num_nulls(y, x), count(*) FROM visits GROUP BY 1 ORDER BY 1'), 'as a key');
 
 -- ------------------------------------------------------------------------

@@ -375,8 +375,11 @@ call_bound(BoundContext *c, Query *query, Node *expr)
 	DpFunctionKind kind = dp_call_kind(expr, &args);
 	const DpFunctionFacts *facts = dp_function_facts(kind);
 	DpBoundOp	op = facts->bound;
+	Node	   *sum = dp_sum_of_null_tests(expr);
 	DpBound    *bound;
 
+	if (sum != NULL)
+		return build(c, query, sum);
 	if (kind == DP_KIND_extract || kind == DP_KIND_date_part)
 		return field_bound(c, query, expr, args);
 	if (kind == DP_KIND_width_bucket)

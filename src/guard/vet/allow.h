@@ -179,6 +179,9 @@ extern Const *dp_float8_const(double value);
 /* Makes a call of a function, of which neither result nor arguments have a collation. */
 extern FuncExpr *dp_call(Oid funcid, Oid type, List *args);
 
+/* Returns num_nulls or num_nonnulls as what is added up: whether each argument is NULL, or not; NULL: the node is no such call. */
+extern Node *dp_sum_of_null_tests(Node *node);
+
 /* Makes the comparison of two values by an operator. */
 extern OpExpr *dp_make_comparison(Oid opno, Expr *left, Expr *right, Oid collation);
 

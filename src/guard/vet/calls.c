@@ -345,19 +345,23 @@ in_words_of_double(Node *node, Oid funcid, List *args)
 	return value == NULL ? NULL : (Node *) call_of(F_NUMERIC_FLOAT8, node, InvalidOid, list_make1(value));
 }
 
-/* Returns num_nulls or num_nonnulls as what is added up: whether each argument is NULL, or not. */
-static Node *
-sum_of_null_tests(FuncExpr *call, NullTestType type)
+Node *
+dp_sum_of_null_tests(Node *node)
 {
+	Oid			funcid = InvalidOid;
+	List	   *args = dp_call_args(node, &funcid);
 	Node	   *sum = NULL;
 
-	foreach_ptr(Node, arg, call->args)
+	if ((funcid != F_NUM_NULLS && funcid != F_NUM_NONNULLS) || ((FuncExpr *) node)->funcvariadic)
+		return NULL;
+	foreach_ptr(Node, arg, args)
 	{
-		NullTest   *test = dp_make(NullTest, .arg = (Expr *) arg, .nulltesttype = type, .location = call->location);
+		NullTest   *test = dp_make(NullTest, .arg = (Expr *) arg, .nulltesttype = funcid == F_NUM_NULLS ? IS_NULL : IS_NOT_NULL,
+								   .location = exprLocation(node));
 		Node	   *one = (Node *) dp_call(F_INT4_BOOL, INT4OID, list_make1(test));
 
 		/* IS NULL looks into rows */
-		if (call->funcvariadic || type_is_rowtype(exprType(arg)))
+		if (type_is_rowtype(exprType(arg)))
 			return NULL;
 		sum = sum == NULL ? one : (Node *) dp_call(F_INT4PL, INT4OID, list_make2(sum, one));
 	}
@@ -383,8 +387,9 @@ in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 	all = dp_in_words_of_json(node, funcid, args);
 	if (all != NULL)
 		return all;
-	if (funcid == F_NUM_NULLS || funcid == F_NUM_NONNULLS)
-		return sum_of_null_tests((FuncExpr *) node, funcid == F_NUM_NULLS ? IS_NULL : IS_NOT_NULL);
+	all = dp_sum_of_null_tests(node);
+	if (all != NULL)
+		return all;
 	if (funcid == F_TEXTANYCAT || funcid == F_ANYTEXTCAT)
 		return concatenation(as_text(linitial(args)), as_text(lsecond(args)), node);
 	if ((funcid != F_CONCAT && funcid != F_CONCAT_WS) || ((FuncExpr *) node)->funcvariadic)
